@@ -120,6 +120,6 @@ def resolve_name(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
     """The keys of the name that an entry of `Filters.entities` asks for; none if there is no such name."""
     wanted = parse_name_filter(text)
     name = vocabulary.find_names([wanted.key]).get(wanted.key)
-    if name is None or wanted.type not in (None, name.type):
+    if name is None or not name.has_type(wanted.type):
         return ()
     return name.keys

@@ -89,9 +89,13 @@ def _unknown_names(vocabulary: Vocabulary, filters: Filters) -> Iterator[Unknown
             yield UnknownFilter(
                 "entity", text, _describe_unknown(vocabulary, wanted, near), near and near.form
             )
-        elif wanted.type not in (None, name.type):
+        elif not name.has_type(wanted.type):
             article = "an" if name.type[0] in "aeiou" else "a"
-            problem = f"{name.form!r} is {article} {name.type} in this index, not: {wanted.type}"
+            form = f'"{name.form}"' if " " in name.form else name.form
+            problem = (
+                f"{name.form!r} is {article} {name.type} in this index, not: {wanted.type}; "
+                f"search for {entity_key(name.type, form)}"
+            )
             yield UnknownFilter("entity", text, problem, entity_key(name.type, name.form))
 
 

@@ -91,14 +91,27 @@ def test_forms_are_one_name_of_the_type_and_under_the_form_of_most_sentences(sea
     found = names(searcher.index, "barack obama", "obama", "us", "usa", "zoe", "nobody")
     assert found == [
         # Two sentences have it as a person, one as a place and one as an organization.
-        Name("barack obama", "Barack Obama", PERSON, 3, ("barack obama",)),
+        Name("barack obama", "Barack Obama", PERSON, 3, ("barack obama",), (PLACE, BODY)),
         Name("obama", "Obama", PERSON, 1, ("obama",)),
         # Of three sentences with US and one with U.S. and one with the U.S.
-        Name("us", "US", PLACE, 4, ("us",)),
+        Name("us", "US", PLACE, 4, ("us",), (BODY,)),
         Name("usa", "USA", PLACE, 1, ("usa",)),
         # Equal numbers: the first by code points.
         Name("zoe", "Zoe", PERSON, 2, ("zoe",)),
     ]
+
+
+def test_a_filter_accepts_a_name_that_a_fair_share_of_its_sentences_gives_its_type(anywhere: str) -> None:
+    types = [BODY] * 6 + [PERSON] * 3 + [PLACE]
+    with open_enriched(anywhere, {"t": [[("Trump", type)] for type in types]}) as searcher:
+        (name,) = names(searcher.index, "trump")
+        assert (name.type, name.other_types) == (BODY, (PERSON,))
+        for query, count in (("person:Trump", 10), ("org:Trump", 10), ("name:Trump", 10), ("place:Trump", 0)):
+            assert searcher.search(f"storm {query}", 100).total == count, query
+        assert total(searcher, "person:trump") == 10
+        (unknown,) = searcher.search("place:Trump").unknown_filters
+        assert unknown.message.endswith("not: location; search for organization:Trump")
+        assert searcher.search(unknown.message.rpartition("search for ")[2]).total == 10
 
 
 def test_facets_count_a_sentence_once_for_a_name_whatever_its_forms_and_types(searcher: Searcher) -> None:
@@ -125,10 +138,11 @@ def test_sources_that_differ_in_case_are_one(searcher: Searcher) -> None:
         ("Barack Obama", 3),
         ("BARACK OBAMA’S", 3),
         ("person:barack obama", 3),
-        ("location:Barack Obama", 0),
+        ("location:Barack Obama", 3),  # as one of the three has it
         ("the us", 4),
         ("location: U.S.", 4),
-        ("organization:US", 0),
+        ("organization:US", 4),
+        ("person:US", 0),
         ("zoe", 2),
         ("Am.[a]z*n?", 1),
         ("Am.[a]z", 0),
@@ -161,15 +175,15 @@ def test_types_and_forms_count_a_sentence_once(anywhere: str) -> None:
     }
     with open_enriched(anywhere, twice) as searcher:
         assert names(searcher.index, "orion", "vega") == [
-            Name("orion", "Orion", PERSON, 2, ("orion",)),
-            Name("vega", "VEGA", PERSON, 2, ("vega",)),
+            Name("orion", "Orion", PERSON, 2, ("orion",), (PLACE,)),
+            Name("vega", "VEGA", PERSON, 2, ("vega",), (PLACE,)),
         ]
 
 
 def test_names_that_were_replaced_do_not_count(anywhere: str, fresh_reads: None) -> None:
     first = {"a": [[("LYRA", BODY)]], "b": [[("Lyra", BODY), ("Zoe", PERSON)], [("Lyra", PLACE)]]}
     with open_enriched(anywhere, first) as searcher:
-        assert names(searcher.index, "lyra") == [Name("lyra", "Lyra", BODY, 3, ("lyra",))]
+        assert names(searcher.index, "lyra") == [Name("lyra", "Lyra", BODY, 3, ("lyra",), (PLACE,))]
         enrich(searcher, {"b": [[], []]})
         assert names(searcher.index, "lyra", "zoe") == [Name("lyra", "LYRA", BODY, 1, ("lyra",))]
         assert searcher.index.name_keys("", 9) == ["lyra"]
@@ -186,7 +200,7 @@ def store_aliases(searcher: Searcher, **forms: list[str]) -> int:
 def test_aliases_make_one_name_until_another_table_comes(searcher: Searcher, fresh_reads: None) -> None:
     assert store_aliases(searcher, United_States=["US", "USA"], Nobody=["No One"]) == 0
     keys = ("united states", "us", "usa")
-    name = Name("united states", "United States", PLACE, 4, keys)
+    name = Name("united states", "United States", PLACE, 4, keys, (BODY,))
     assert names(searcher.index, *keys, "no one") == [name] * 3
     assert facet(searcher, PLACE) == [("United States", 4)]
     for text in ("the United States", "location:USA", "u.s."):

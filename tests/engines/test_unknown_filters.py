@@ -27,7 +27,11 @@ def test_the_nearest_name_is_offered(written: str) -> None:
 
 
 def test_another_type_is_told() -> None:
-    assert messages("location:UN") == ["'UN' is an organization in this index, not: location"]
+    assert messages("location:UN") == [
+        "'UN' is an organization in this index, not: location; search for organization:UN"
+    ]
+    (message,) = messages("location:Barack Obama")
+    assert message.endswith('search for person:"Barack Obama"')
     (unknown,) = find_unknown_filters(INDEX, Filters(entities=("location:UN",)))
     assert unknown.nearest == "organization:UN"
 

@@ -39,10 +39,10 @@ def _names(index: Index, prefix: str, size: int) -> list[dict[str, Any]]:
     """Names as a filter has them: with their type if the prefix begins with one."""
     begun = parse_name_filter(prefix)
     keys = index.name_keys(begun.key, size if begun.type is None else size * _OF_ALL_TYPES)
-    names = [name for name in index.find_names(keys).values() if begun.type in (None, name.type)]
+    names = [name for name in index.find_names(keys).values() if name.has_type(begun.type)]
     return [
         {
-            "value": entity_key(name.type, name.form) if begun.type else name.form,
+            "value": entity_key(begun.type, name.form) if begun.type else name.form,
             "type": name.type,
             "count": name.sentences,
         }

@@ -89,7 +89,7 @@ def test_an_answer_names_unknown_sources_and_names_and_the_nearest(real: FlaskCl
         {
             "field": "entity",
             "value": "person:China",
-            "message": "'China' is a location in this index, not: person",
+            "message": "'China' is a location in this index, not: person; search for location:China",
             "nearest": "location:China",
         },
         {

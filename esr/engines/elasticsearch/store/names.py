@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from esr.batches import batched
 from esr.engines.aliases import NO_ALIASES, Aliases
@@ -20,7 +20,7 @@ from esr.engines.elasticsearch.store.cache_age import MAX_AGE
 from esr.engines.elasticsearch.store.values import SEPARATOR
 from esr.engines.entities import ENTITY_TYPES, EntitiesByType
 from esr.engines.keys import KEY_VERSION, name_key
-from esr.engines.names import Name, keys_by_type, majority_form, majority_type
+from esr.engines.names import Name, keys_by_type, majority_form, majority_type, other_types
 
 FIELD = "names"
 """The field of a sentence that has the keys of its names."""
@@ -41,6 +41,14 @@ def encode_names(entities: EntitiesByType) -> dict[str, list[str]]:
     return {**keys_by_type(entities), "form": [f"{name_key(form)}{SEPARATOR}{form}" for form in forms]}
 
 
+class _NameCount(NamedTuple):
+    """The types of a name, as in `Name`, and how many sentences have it."""
+
+    type: str
+    other_types: tuple[str, ...]
+    sentences: int
+
+
 class NameReader:
     """Reads names from Elasticsearch, and caches them."""
 
@@ -51,8 +59,8 @@ class NameReader:
 
     def _clear(self) -> None:
         self._aliases: Aliases | None = None
-        self._counts: dict[str, tuple[str, int] | None] = {}
-        """By group key, the type of a name and how many sentences have it; None if none has."""
+        self._counts: dict[str, _NameCount | None] = {}
+        """By group key; None for a name that no sentence has."""
         self._forms: dict[str, str] = {}
 
     @property
@@ -75,12 +83,19 @@ class NameReader:
         names: dict[str, Name] = {}
         for key, group in groups.items():
             if (count := counts[group]) is not None:
-                names[key] = Name(group, forms[group], *count, aliases.members(group))
+                names[key] = Name(
+                    group,
+                    forms[group],
+                    count.type,
+                    count.sentences,
+                    aliases.members(group),
+                    count.other_types,
+                )
         return names
 
     def types(self, keys: Iterable[str]) -> dict[str, str]:
         """The type of the names with these group keys, those that a sentence has."""
-        return {key: count[0] for key, count in self._count(keys).items() if count is not None}
+        return {key: count.type for key, count in self._count(keys).items() if count is not None}
 
     def forms(self, keys: Iterable[str]) -> dict[str, str]:
         """The forms under which the names with these group keys are shown."""
@@ -101,7 +116,7 @@ class NameReader:
         counts = {bucket["key"]: bucket["doc_count"] for bucket in buckets if bucket["key"] not in aliased}
         for group, count in self._count(aliases.with_prefix(prefix)).items():
             if count is not None:
-                counts[group] = count[1]
+                counts[group] = count.sentences
         return sorted(counts, key=lambda key: (-counts[key], key))[:limit]
 
     def _expire(self) -> None:
@@ -109,7 +124,7 @@ class NameReader:
             self._clear()
             self._cached_since = time.monotonic()
 
-    def _count(self, groups: Iterable[str]) -> Mapping[str, tuple[str, int] | None]:
+    def _count(self, groups: Iterable[str]) -> Mapping[str, _NameCount | None]:
         groups, aliases = list(dict.fromkeys(groups)), self.aliases
         cache = self._counts  # another thread may clear it meanwhile, which replaces it
         for batch in batched([group for group in groups if group not in cache], _KEYS_PER_REQUEST):
@@ -126,8 +141,8 @@ class NameReader:
         return {group: cache[group] for group in groups}
 
 
-def _count_names(cluster: Cluster, members: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, int] | None]:
-    """By group key, the type of a name and how many sentences have it. `members` are the keys of each."""
+def _count_names(cluster: Cluster, members: Mapping[str, Sequence[str]]) -> dict[str, _NameCount | None]:
+    """The counts of names by group key. `members` are the keys of each."""
     keys = [key for group in members.values() for key in group]
     aggs: dict[str, Any] = {
         field: {"terms": {"field": f"{FIELD}.{field}", "include": keys, "size": len(keys)}}
@@ -146,15 +161,14 @@ def _count_names(cluster: Cluster, members: Mapping[str, Sequence[str]]) -> dict
     }
     totals = {group: counts["all"].get(group, 0) for group in members}
     totals |= {group: answer[f"alias {n}"]["doc_count"] for n, group in enumerate(with_aliases)}
-    return {
-        group: (
-            majority_type({t: sum(counts[t].get(key, 0) for key in of_group) for t in ENTITY_TYPES}),
-            totals[group],
+    names: dict[str, _NameCount | None] = {}
+    for group, of_group in members.items():
+        of_types = {t: sum(counts[t].get(key, 0) for key in of_group) for t in ENTITY_TYPES}
+        total = totals[group]
+        names[group] = (
+            _NameCount(majority_type(of_types), other_types(of_types, total), total) if total else None
         )
-        if totals[group]
-        else None
-        for group, of_group in members.items()
-    }
+    return names
 
 
 def _read_forms(cluster: Cluster, keys: Sequence[str]) -> dict[str, str]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from esr.engines.aliases import Aliases
 from esr.engines.entities import ENTITY_TYPES, parse_entity_key
-from esr.engines.names import Name, majority_form
+from esr.engines.names import Name, majority_form, other_types
 from esr.engines.segments.store.layer import Layer
 from esr.engines.segments.store.layer_info import Numbers
 from esr.engines.segments.store.layer_stack import LayerSpan
@@ -56,8 +56,8 @@ class NameTable:
         return self.count_sentences(sentences)
 
     @cached_property
-    def types(self) -> npt.NDArray[np.intp]:
-        """The type of each name, as an index of ENTITY_TYPES."""
+    def _type_counts(self) -> Numbers:
+        """How many sentences give each name each type: a row a name, a column for each of ENTITY_TYPES."""
         counts = np.zeros((len(self), len(ENTITY_TYPES)), np.int64)
         for span in (span for spans in self._spans for span in spans):
             layer = span.layer
@@ -68,7 +68,12 @@ class NameTable:
             is_first = _mask_first(np.repeat(np.arange(len(first) - 1), np.diff(first)), codes)
             of_key = np.bincount(codes[is_first], minlength=len(layer.names) * len(ENTITY_TYPES))
             np.add.at(counts, self._name_of_key[layer], of_key.reshape(-1, len(ENTITY_TYPES)))
-        return np.asarray(counts.argmax(axis=1))
+        return counts
+
+    @cached_property
+    def types(self) -> npt.NDArray[np.intp]:
+        """The type of each name, as an index of ENTITY_TYPES."""
+        return np.asarray(self._type_counts.argmax(axis=1))
 
     @cached_property
     def by_type(self) -> dict[str, Numbers]:
@@ -104,7 +109,9 @@ class NameTable:
             key = self._key(number)
             form = self._aliases.form(key) or majority_form(self._count_forms(number))
             type, total = ENTITY_TYPES[self.types[number]], int(self.totals[number])
-            self._names[number] = Name(key, form, type, total, self._aliases.members(key))
+            of_types = dict(zip(ENTITY_TYPES, self._type_counts[number].tolist(), strict=True))
+            others = other_types(of_types, total)
+            self._names[number] = Name(key, form, type, total, self._aliases.members(key), others)
         return self._names[number]
 
     def _find(self, key: str) -> int | None:
