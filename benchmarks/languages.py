@@ -78,7 +78,10 @@ def _judgements(documents: list[Document], folder: Path) -> Iterator[tuple[str, 
 def _rank_by_esr(where: Path, topics: Mapping[str, str]) -> Scores:
     with esr.open(str(where)) as searcher:
         return {
-            query: {hit.sentence_id: hit.score for hit in searcher.search(text, DEPTH, records=False).hits}
+            query: {
+                hit.sentence_id: hit.score
+                for hit in searcher.search(text, DEPTH, records=False, literal=True).hits
+            }
             for query, text in topics.items()
         }
 

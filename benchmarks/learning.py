@@ -95,7 +95,9 @@ class LearningExperiment:
         run = {}
         for topic in self._collect(collection):
             try:
-                hits = searcher.search(topic.query, RUN_DEPTH, ranking=ranking, records=False).hits
+                hits = searcher.search(
+                    topic.query, RUN_DEPTH, ranking=ranking, records=False, literal=True
+                ).hits
             except UnsearchableQuery:
                 continue
             run[topic.topic] = {hit.sentence_id: hit.score for hit in hits}

@@ -45,7 +45,7 @@ System = Callable[[Searcher, str], Run]
 
 def by_ranking(ranking: Ranking) -> System:
     def search(searcher: Searcher, query: str) -> Run:
-        hits = searcher.search(query, DEPTH, ranking=ranking, records=False).hits
+        hits = searcher.search(query, DEPTH, ranking=ranking, records=False, literal=True).hits
         return {hit.sentence_id: hit.score for hit in hits}
 
     return search

@@ -176,7 +176,7 @@ def _evaluate(index: str, topics: list[Topic], ranking: Ranking) -> dict[str, fl
     with esr.open(index) as searcher:
         run = {}
         for topic in topics:
-            hits = searcher.search(topic.query, 1000, ranking=ranking, records=False).hits
+            hits = searcher.search(topic.query, 1000, ranking=ranking, records=False, literal=True).hits
             run[topic.id] = {hit.sentence_id: hit.score for hit in hits}
     judgements = {topic.id: {topic.relevant: 1} for topic in topics}
     return measures.evaluate(("AP",), judgements, run)["AP"]

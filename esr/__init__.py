@@ -30,7 +30,7 @@ def open(where: str | PathLike[str]) -> Searcher:
 
 
 def parse_query(text: str) -> ParsedQuery:
-    """What a query says in the query language: give it to a searcher in place of plain words."""
+    """What a query says in the query language, as a searcher reads it."""
     from esr.queries import parse
 
     if not isinstance(text, str):

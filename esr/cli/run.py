@@ -18,7 +18,6 @@ from esr.errors import EsrError, UsageError
 from esr.evaluation import restrictions, runs
 from esr.evaluation import topics as topic_files
 from esr.evaluation.topic import TITLE, Topic, split_fields
-from esr.queries import parse
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import UnsearchableQuery
 
@@ -84,8 +83,9 @@ def run(
                     skipped.append(f"{topic}: --restrict names no document for it")
                     continue
             try:
-                read = parse(query) if syntax else query
-                answer = searcher.search(read, k, ranking=ranking, filters=topic_filters, records=False)
+                answer = searcher.search(
+                    query, k, ranking=ranking, filters=topic_filters, records=False, literal=not syntax
+                )
             except UnsearchableQuery as error:
                 skipped.append(f"{topic}: {error}")
                 continue

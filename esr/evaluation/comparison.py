@@ -158,7 +158,7 @@ def compute_cell(cell: Cell, key: str) -> dict[str, Any]:
         for task, setting in zip(tasks, choice.by_task, strict=True):
             try:
                 answer = searcher.search(
-                    task.query, cell.depth, ranking=setting, filters=task.filters, records=False
+                    task.query, cell.depth, ranking=setting, filters=task.filters, records=False, literal=True
                 )
             except UnsearchableQuery:  # only stop words: an empty answer
                 continue

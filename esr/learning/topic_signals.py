@@ -71,7 +71,7 @@ def _collect_topic(
     signals, reranker = with_all.rerank, with_all.reranker()
     judgements = {sentence: grade for sentence, grade in qrels.get(task.topic, {}).items() if grade > 0}
     try:
-        prepared = searcher.prepare(task.query, with_all)
+        prepared = searcher.prepare(task.query, with_all, literal=True)
     except UnsearchableQuery:
         prepared = None
     hits: Sequence[Hit] = ()

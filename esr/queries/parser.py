@@ -22,7 +22,12 @@ _SYNTAX = re.compile(
 def parse(text: str) -> ParsedQuery:
     """What a query says. Any text is a query: what is no syntax is words."""
     # Most queries have none, and to scan them takes ten times as long.
-    return parse_syntax(text) if _SYNTAX.search(text) else literal(text)
+    return parse_syntax(text) if may_have_syntax(text) else literal(text)
+
+
+def may_have_syntax(text: str) -> bool:
+    """Whether anything in a text looks like syntax. If nothing does, all of it is words."""
+    return _SYNTAX.search(text) is not None
 
 
 def parse_syntax(text: str) -> ParsedQuery:

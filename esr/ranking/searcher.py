@@ -15,6 +15,7 @@ from esr.analysis.spans import words_of_terms
 from esr.engines.index import NO_FILTERS, Filters, Hit, Index
 from esr.errors import UsageError, unknown
 from esr.queries.interpretation import Interpretation, interpret
+from esr.queries.parser import may_have_syntax, parse_syntax
 from esr.queries.query import ParsedQuery
 from esr.ranking.prepared_query import Answer, PreparedQuery, elapsed_ms, plan_query
 from esr.ranking.ranking import NO_EXPANSIONS, Ranking
@@ -64,13 +65,15 @@ class Searcher:
         filters: Filters | Mapping[str, Any] | None = None,
         records: bool = True,
         require_all: bool = False,
+        literal: bool = False,
         **settings: Any,
     ) -> Answer:
-        """The best k sentences for a query: its words, or what `esr.parse_query` reads in it.
+        """The best k sentences for a query in the query language.
 
         `ranking` may also be a mapping, or the name of a ranking file or of a shipped ranking. `filters` may
         be a mapping by the names that the command line has: `{"source": "BBC", "from": "2024"}`.
-        `require_all`: a sentence needs every word. `settings` are the keys of a ranking (`model`,
+        `literal`: all of a string is words, whatever signs are in it. `require_all`: a sentence needs every
+        word. `settings` are the keys of a ranking (`model`,
         `context`, `params`, `priors`, `candidates`, `features`, `boosts`, `rerank`, `trees`, `depth`) where
         no `ranking` is given. Raises UsageError for an empty query or a bad setting.
         """
@@ -80,7 +83,7 @@ class Searcher:
         started = time.perf_counter()
 
         def search(index: Index) -> Answer:
-            prepared = Searcher(index)._prepare(query, planned, require_all, started)
+            prepared = Searcher(index)._prepare(query, planned, require_all, literal, started)
             return prepared.search(k, filters, records=records)
 
         return self.index.on_latest(search)
@@ -98,18 +101,19 @@ class Searcher:
         ranking: Ranking | Mapping[str, Any] | str | Path,
         *,
         require_all: bool = False,
+        literal: bool = False,
     ) -> PreparedQuery:
-        """Analyse a query and plan it on the index as it is now. Of a string, all is words.
+        """Analyse a query and plan it on the index as it is now. `literal`: all of a string is words.
 
         Raises UsageError if the query has no terms, or the index lacks a feature of the ranking.
         """
         started = time.perf_counter()
-        return self.snapshot()._prepare(query, Ranking.of(ranking), require_all, started)
+        return self.snapshot()._prepare(query, Ranking.of(ranking), require_all, literal, started)
 
     def _prepare(
-        self, query: str | ParsedQuery, ranking: Ranking, require_all: bool, started: float
+        self, query: str | ParsedQuery, ranking: Ranking, require_all: bool, literal: bool, started: float
     ) -> PreparedQuery:
-        interpretation = self.interpret(query, require_all=require_all)
+        interpretation = self.interpret(query, require_all=require_all, literal=literal)
         return self.prepare_interpretation(interpretation, ranking, started)
 
     def prepare_interpretation(
@@ -181,10 +185,17 @@ class Searcher:
         """The query's terms in order, and how often each occurs. Raises UsageError if it asks for nothing."""
         return self.interpret(query).counts
 
-    def interpret(self, query: str | ParsedQuery, *, require_all: bool = False) -> Interpretation:
-        """What a query asks of the index. Raises UsageError if that is nothing, or too much."""
+    def interpret(
+        self, query: str | ParsedQuery, *, require_all: bool = False, literal: bool = False
+    ) -> Interpretation:
+        """What a query asks of the index. `literal`: all of a string is words.
+
+        Raises UsageError if it asks for nothing, or for too much.
+        """
         if not isinstance(query, str | ParsedQuery):
             raise UsageError(f"a query is a text or what esr.parse_query makes of it, not {query!r}")
+        if isinstance(query, str) and not literal and may_have_syntax(query):
+            query = parse_syntax(query)
         interpretation = interpret(query, self.index.analyzer, require_all)
         counts = interpretation.counts
         if not counts and not interpretation.decides_candidates:

@@ -11,6 +11,8 @@ from esr.ranking.answers import answer_dict
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from esr.ranking.signal_types import signal_types
+from tests.support.both_engines import ENGINES, open_loaded
+from tests.support.elasticsearch import document as unlocated_document
 from tests.support.folder_index import document, load
 
 
@@ -40,6 +42,24 @@ def ids(searcher: Searcher, query: str, **settings: object) -> list[str]:
 def test_a_query_without_words_is_refused(searcher: Searcher, query: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         searcher.search(query)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_string_is_read_in_the_query_language_unless_it_is_literal(
+    engine: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    news = [
+        unlocated_document("A", "Towns cut off by a strike.", "Roads were cut off.", "The strike cut jobs.")
+    ]
+    request.param = engine
+    with open_loaded(request, tmp_path, news) as searcher:
+        query = '"cut off" -strike'
+        assert ids(searcher, query) == ["A.s1"]
+        assert ids(searcher, query, literal=True) == ids(searcher, "cut off strike")
+        assert len(ids(searcher, query, literal=True)) == 3
+        assert searcher.prepare(query, Ranking()).plan.condition is not None
+        assert searcher.prepare(query, Ranking(), literal=True).plan.condition is None
+        assert list(searcher.terms("source:x strike")) == list(searcher.terms("strike"))
 
 
 def test_a_query_of_too_many_words_is_refused(searcher: Searcher) -> None:

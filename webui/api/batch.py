@@ -8,7 +8,7 @@ from flask import Response
 
 from esr.engines.index import Filters
 from esr.errors import UsageError
-from esr.queries import literal
+from esr.queries import literal, parse
 from esr.ranking.answers import answer_dict
 from esr.ranking.prepared_query import Answer
 from esr.ranking.ranking import Ranking
@@ -73,17 +73,19 @@ def _answer_queries(
     snapshot = call.searcher.snapshot()
     k = body.get("k", call.settings.default_k)
     has_records = body.get("format") != "run"
+    read = literal if body.get("literal", False) else parse
     results: dict[str, AnswerOrError] = {}
     for number, query in enumerate(body["queries"]):
         field = f"queries.{number}.query"
         try:
             check_text("q", query["query"], call.settings.query_chars)
-            check_query(snapshot, literal(query["query"]), call.settings, field)
+            parsed = read(query["query"])
+            check_query(snapshot, parsed, call.settings, field)
         except UsageError as error:
             results[query["id"]] = RequestError(str(error), field)
             continue
         with blame_argument(None):
-            prepared = snapshot.prepare(query["query"], ranking)
+            prepared = snapshot.prepare(parsed, ranking)
             results[query["id"]] = prepared.search(k, filters, records=has_records)
     return results
 

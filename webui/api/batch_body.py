@@ -31,7 +31,7 @@ def body_schema(settings: Settings) -> Schema:
             "query": {
                 "type": "string",
                 "maxLength": settings.query_chars,
-                "description": "words: the query language is not read",
+                "description": "words, or the query language",
             },
         },
     }
@@ -51,7 +51,12 @@ def body_schema(settings: Settings) -> Schema:
                 "minItems": 1,
                 "maxItems": settings.batch_queries,
                 "items": query,
-                "description": "the queries, each with its own id; all of a query is words",
+                "description": "the queries, each with its own id",
+            },
+            "literal": {
+                "type": "boolean",
+                "default": False,
+                "description": "read all of each query as words, without any syntax",
             },
             "k": {
                 "type": "integer",

@@ -49,7 +49,8 @@ the operations of the same name.
 ## Queries
 
 A query is words, or says more in [the query language](query-language.md). `syntax=none` reads all of it
-as words, `require=all` takes sentences that hold every word. The queries of a batch are always words.
+as words, and so does `"literal": true` in the body of a batch. `require=all` takes sentences that hold
+every word.
 
 An answer of `search` has a `query`. It says how each group of the query was read, with its place and a reason
 where it is ignored. Notes are on what looks like syntax and is read as words. `all_words` and `any_word`
@@ -153,7 +154,12 @@ def _described(parameter: Parameter) -> str:
 def _default(parameter: Parameter) -> str:
     if parameter.required:
         return "required"
-    return f"`{parameter.schema['default']}`" if "default" in parameter.schema else ""
+    return _written(parameter.schema["default"]) if "default" in parameter.schema else ""
+
+
+def _written(value: object) -> str:
+    """A default as JSON has it, without quotes."""
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
 def _properties(schema: Schema) -> str:
@@ -161,7 +167,7 @@ def _properties(schema: Schema) -> str:
     for name, value in schema["properties"].items():
         meaning = value.get("description", "")
         required = "required" if name in schema["required"] else ""
-        default = f"`{value['default']}`" if "default" in value else required
+        default = _written(value["default"]) if "default" in value else required
         rows.append((f"`{name}`", meaning, _shape(value), default))
     return format_table(("key", "meaning", "values", "default"), rows)
 

@@ -122,7 +122,7 @@ def _answer_queries(
         try:
             query = topic.query()
             check_text("q", query, settings.query_chars)
-            own = SearchRequest(query, search.ranking, search.filters, is_literal=True)
+            own = SearchRequest(query, search.ranking, search.filters, is_literal=search.is_literal)
             answers[topic.id] = rank_sentences(snapshot, own, k, settings).answer
         except UsageError as error:
             raise RequestError(f"query {topic.id[:_ID_CHARS]!r}: {error}", QUERIES) from error

@@ -91,7 +91,12 @@ class YearExperiment:
                 filters = task.filters if restricted else NO_FILTERS
                 try:
                     answer = searcher.search(
-                        task.query, self._protocol.depth, ranking=ranking, filters=filters, records=False
+                        task.query,
+                        self._protocol.depth,
+                        ranking=ranking,
+                        filters=filters,
+                        records=False,
+                        literal=True,
                     )
                 except UnsearchableQuery:  # only stop words: an empty answer
                     continue

@@ -128,7 +128,9 @@ def _search_top(searcher: Searcher, task: Task, base: Ranking, k: int) -> list[s
     if not k:
         return []
     try:
-        answer = searcher.search(task.query, k, ranking=base, filters=task.filters, records=False)
+        answer = searcher.search(
+            task.query, k, ranking=base, filters=task.filters, records=False, literal=True
+        )
     except UnsearchableQuery:
         return []
     return [hit.sentence_id for hit in answer.hits]

@@ -60,7 +60,7 @@ def retrieve_candidates(
     """
     searcher, relevant = searcher.snapshot(), list(relevant)
     try:
-        prepared = searcher.prepare(query, ranking)
+        prepared = searcher.prepare(query, ranking, literal=True)
     except UnsearchableQuery:
         return None
     plan = prepared.plan

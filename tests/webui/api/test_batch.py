@@ -33,6 +33,13 @@ def test_each_query_gets_the_answer_of_a_search(client: FlaskClient) -> None:
         assert answer["total"] == alone["total"]
 
 
+def test_queries_are_in_the_query_language_unless_they_are_literal(client: FlaskClient) -> None:
+    query = "storm -flood document OR bridge"
+    for body, arguments in (({}, {}), ({"literal": False}, {}), ({"literal": True}, {"syntax": "none"})):
+        (answer,) = post(client, {"queries": [{"id": "1", "query": query}], **body}).json["answers"]
+        assert answer["hits"] == get(client, "/search", q=query, **arguments)["hits"]
+
+
 def test_a_query_that_cannot_be_searched_for_does_not_affect_the_others(client: FlaskClient) -> None:
     queries = [*TWO, {"id": "3", "query": "the"}, {"id": "4", "query": "a\x00"}]
     answers = post(client, {"queries": queries}).json["answers"]

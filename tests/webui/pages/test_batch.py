@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 import pytest
 from flask.testing import FlaskClient
@@ -52,6 +53,24 @@ def test_the_filters_of_the_address_apply_to_each_query(real: FlaskClient) -> No
     table = post(real, "/batch?source=Northern+Wire", queries="earthquake\nferry")
     rows = list(csv.DictReader(io.StringIO(table.lstrip("\ufeff"))))
     assert {row["source"] for row in rows} == {"Northern Wire"}
+
+
+@pytest.mark.parametrize(("address", "is_literal"), [("/batch", False), ("/batch?syntax=none", True)])
+def test_queries_are_read_as_a_single_search_reads_them(
+    real: FlaskClient, address: str, is_literal: bool
+) -> None:
+    query = "earthquake -relief"
+    syntax = "&syntax=none" if is_literal else ""
+    single = [hit["text"] for hit in (real.get(f"/search.json?q={query}{syntax}&k=100").json or {})["hits"]]
+    rows = list(csv.DictReader(io.StringIO(post(real, address, queries=query).lstrip("\ufeff"))))
+    assert sorted(row["text"] for row in rows) == sorted(single)
+    assert any("relief" in text for text in single) == is_literal
+
+
+def test_the_page_of_many_queries_is_reached_with_the_syntax_of_the_search(real: FlaskClient) -> None:
+    links = re.findall(r'href="(/batch[^"]*)"', real.get("/search?q=earthquake&syntax=none").text)
+    assert links
+    assert all("syntax=none" in link for link in links), links
 
 
 def test_an_uploaded_file_takes_precedence_over_pasted_text(real: FlaskClient) -> None:
