@@ -15,6 +15,7 @@ from msgspec import Struct
 from esr import analysis
 from esr.analysis import Analyzer
 from esr.analysis.definitions import WORDS
+from esr.documents.annotation import LOCATION, ORGANIZATION, PERSON
 from esr.documents.attributes import is_attribute
 from esr.plans.condition import (
     AllOf,
@@ -37,8 +38,8 @@ from esr.queries.parser import literal
 from esr.queries.query import Clause, Group, ParsedQuery
 from esr.queries.values import date_start
 
-_ENTITY_TYPES = {"person": "person:", "place": "location:", "organization": "organization:", "name": ""}
-"""The fields of names, and what the name of an entity begins with for its type."""
+ENTITY_FIELDS = {"person": PERSON, "place": LOCATION, "organization": ORGANIZATION, "name": None}
+"""The fields of names, and the type that a name needs; None for any."""
 _REMEMBERED, _LONGEST_REMEMBERED = 1 << 14, 40
 """Words that are not analysed again, and their characters: queries repeat words and are read repeatedly."""
 _SINGLE_VALUED = ("source", "section", "language")
@@ -180,7 +181,8 @@ def _clause_condition(clause: Clause, analyzer: Analyzer) -> Condition:
         case name if is_attribute(name):
             return HasAttribute((name,), (normalize("NFC", clause.text),))
         case name:
-            return HasEntity((_ENTITY_TYPES[name] + normalize("NFC", clause.text),))
+            type, text = ENTITY_FIELDS[name], normalize("NFC", clause.text)
+            return HasEntity((f"{type}:{text}" if type else text,))
 
 
 def _text_condition(clause: Clause, analyzer: Analyzer) -> Condition:

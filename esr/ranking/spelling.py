@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from esr import analysis
+from esr.analysis import Analyzer
 from esr.analysis.analyzer import TermToken
 from esr.analysis.definitions import WORDS
 from esr.engines.index import NO_FILTERS
@@ -30,13 +31,20 @@ MUCH_RARER = 300
 MAX_SUGGESTED, MAX_LISTED = 3, 4
 """Alternatives of a word, and words of a query that get some."""
 _RARER = 10
-"""How many times more sentences an alternative has to a rare word."""
+"""How many times more sentences an alternative has at least to a word of few sentences."""
+_CHANCE = 35.0
+"""Divided by the letters of a word, the logarithm of how many times more sentences an alternative to it has.
+
+Short words are like others by chance: with 5 letters it must have 1,100 times as many, with 9 letters 50.
+"""
 _MOST = 100
 """Sentences up to which a word is looked at."""
 _SHORTEST = 3
 """Letters of the shortest word that is looked at."""
 _SHORT = 4
 """Letters up to which a word has one edit: with two, it might be any other."""
+_LONG = 7
+"""Letters that one of two words needs where two edits lie between them."""
 _EDIT_COST, _FIRST_LETTER_COST = 5.0, 1.5
 """Slips are seldom in the first letter."""
 _REMEMBERED, _LONGEST_REMEMBERED = 1 << 14, 40
@@ -100,19 +108,16 @@ def correct(text: str, suggestions: Sequence[Suggestion]) -> str | None:
 def find_alternatives(prepared: PreparedQuery, word: str, sentences: int) -> tuple[WordCount, ...]:
     """The words that may be meant by one that so many sentences have, given as the analyzer `words` does."""
     index = prepared.index
-    least = _least_sentences(sentences)
+    least = _least_sentences(word, sentences)
     # A word occurs at least as often as there are sentences that have it.
     similar = index.similar_words(word, _most_edits(word, sentences), least)
+    own_terms = terms_of_word(word, index.analyzer)
+    similar = {o: n for o, n in similar.items() if _may_be_meant(word, o, own_terms, index.analyzer)}
     if not similar:
         return ()
-    own_terms = terms_of_word(word, index.analyzer)
     likeliest = sorted(similar, key=lambda other: (-_score(word, other, similar[other]), other))[:_COUNTED]
     counts = index.count([HasWords((other,)) for other in likeliest], NO_FILTERS)
-    exact = {
-        other: count
-        for other, count in zip(likeliest, counts, strict=True)
-        if count >= least and terms_of_word(other, index.analyzer) != own_terms
-    }
+    exact = {other: count for other, count in zip(likeliest, counts, strict=True) if count >= least}
     best = sorted(exact, key=lambda other: (-_score(word, other, exact[other]), other))[:MAX_SUGGESTED]
     if not best:
         return ()
@@ -147,12 +152,22 @@ def _recall_words(text: str) -> Sequence[TermToken]:
 
 def _most_edits(word: str, sentences: int) -> int:
     """How many edits there may be from a word that so many sentences have to what was meant."""
-    return 2 if sentences <= RARE and len(word) > _SHORT else 1
+    return 2 if not sentences and len(word) > _SHORT else 1
 
 
-def _least_sentences(sentences: int) -> int:
+def _least_sentences(word: str, sentences: int) -> int:
     """How many sentences must have an alternative to a word that so many have."""
-    return max(RARE, _RARER * sentences) if sentences <= RARE else MUCH_RARER * sentences
+    if not sentences:
+        return RARE
+    times = max(_RARER if sentences <= RARE else MUCH_RARER, math.exp(_CHANCE / len(word)))
+    return math.ceil(times * sentences)
+
+
+def _may_be_meant(word: str, other: str, own_terms: Sequence[str], analyzer: Analyzer) -> bool:
+    """Whether another word may be meant: no stop word, no form of the same word, and not too different."""
+    terms = terms_of_word(other, analyzer)
+    is_near = max(len(word), len(other)) >= _LONG or _count_edits(word, other) < 2
+    return bool(terms) and terms != own_terms and is_near
 
 
 def _score(word: str, other: str, count: int) -> float:

@@ -27,6 +27,8 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 def searcher(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
     rng = random.Random(1)
     texts = [f"The {rng.choice(FREQUENT)} and the {rng.choice(FREQUENT)} of tides" for _ in range(300)]
+    texts += [f"The coal {n} needs water and was {n} deep" for n in range(60)]
+    texts += ["Coral reefs are dying", "The sea gets warmer", "A wasps nest"]
     texts += ["A goverment of one", "Trumpet and trombone", "Beyoncé sings", "elections were held"]
     news = [document(f"d{n}", *texts[n : n + 4]) for n in range(0, len(texts), 4)]
     options = {"shards": 2} if request.param == "elasticsearch" else {}
@@ -85,6 +87,11 @@ def test_words_are_suggested_as_people_write_them_with_their_sentences(searcher:
 
 def test_words_that_are_there_get_no_suggestion(searcher: Searcher) -> None:
     for query in ("earthquake", "earthquakes", "trumpet", "tides the of", '"of tides"', "Beyonce"):
+        assert suggestions(searcher, query) == (), query
+
+
+def test_a_right_word_that_resembles_a_frequent_one_by_chance_gets_no_suggestion(searcher: Searcher) -> None:
+    for query in ("coral", "reefs", "warmer", "coral reefs in warmer water", "wasp", "wasps"):
         assert suggestions(searcher, query) == (), query
 
 
