@@ -15,6 +15,7 @@ from esr.analysis import definitions
 from esr.analysis.definitions import Definition
 from esr.analysis.token_filters import WordFilter, build_token_filters
 from esr.analysis.word_splitting import (
+    CapitalWords,
     JoinedWords,
     PatternSplitter,
     Splitter,
@@ -45,9 +46,15 @@ class Analyzer:
         chain = definition.chain("filter")
         of_words = [settings for settings in chain if settings["type"] not in _SPLITTING]
         assert chain[len(chain) - len(of_words) :] == of_words, "words are split before they are changed"
+        splitting = chain[: len(chain) - len(of_words)]
+        capitals = None
+        if of_words[0]["type"] == "pattern_replace":
+            capitals, of_words = CapitalWords(of_words[0]), of_words[1:]
+        self.keeps_capitals = capitals is not None
+        """Whether stop words in capitals, such as WHO, have terms."""
         assert of_words[0] == {"type": "lowercase"}, "`join` puts words in lower case"
-        self._splitter = _build_splitter(definition, chain[: len(chain) - len(of_words)])
-        self._terms = _TermCache(build_token_filters(of_words))
+        self._splitter = _build_splitter(definition, splitting, capitals)
+        self._terms = _TermCache(build_token_filters(of_words), capitals)
 
     def terms(self, text: str) -> Terms:
         """The terms of a text, in order, with repetitions."""
@@ -74,7 +81,9 @@ def get(name: str) -> Analyzer:
     return Analyzer(definitions.get(name))
 
 
-def _build_splitter(definition: Definition, chain: Sequence[Mapping[str, Any]]) -> Splitter:
+def _build_splitter(
+    definition: Definition, chain: Sequence[Mapping[str, Any]], capitals: CapitalWords | None
+) -> Splitter:
     """The splitter of a tokenizer and of the filters that split. Raises ValueError for what it cannot
     interpret."""
     match definition.tokenizer["type"]:
@@ -85,7 +94,9 @@ def _build_splitter(definition: Definition, chain: Sequence[Mapping[str, Any]]) 
         case "standard":
             by_type = {settings["type"]: settings for settings in chain}
             patterns = by_type.get("pattern_capture", {}).get("patterns", [None])
-            return StandardSplitter(definition.chain("char_filter"), "cjk_bigram" in by_type, *patterns)
+            return StandardSplitter(
+                definition.chain("char_filter"), "cjk_bigram" in by_type, *patterns, capitals=capitals
+            )
         case unsupported:
             raise ValueError(f"the tokenizer {unsupported!r} is not supported")
 
@@ -93,14 +104,15 @@ def _build_splitter(definition: Definition, chain: Sequence[Mapping[str, Any]]) 
 class _TermCache(dict[str, str]):
     """Terms by word: news repeats its words."""
 
-    def __init__(self, filters: list[WordFilter]) -> None:
+    def __init__(self, filters: list[WordFilter], capitals: CapitalWords | None) -> None:
         super().__init__()
         self._filters = filters
+        self._capitals = capitals
 
     def __missing__(self, word: str) -> str:
         if len(self) > _MAX_CACHED_WORDS:
             self.clear()
-        term = word
+        term = word if self._capitals is None else self._capitals.mark(word)
         for word_filter in self._filters:
             term = term and word_filter(term)
         self[word] = term

@@ -137,6 +137,38 @@ class WordPatternSplitter:
         return _join_words(self, texts)
 
 
+class CapitalWords:
+    """Words that stay in capitals where they are written so: a filter before that for lower case.
+
+    The pattern is `^(WHO|IS|…)(?:'s)?$`, and what replaces it the word with a mark behind it.
+    """
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        match = re.fullmatch(r"\^\(([A-Z|]+)\)\(\?:'s\)\?\$", settings["pattern"])
+        replaced, mark = settings["replacement"][:2], settings["replacement"][2:]
+        if match is None or replaced != "$1":
+            raise ValueError(f"the pattern {settings['pattern']!r} is not supported")
+        self._words = frozenset(match[1].split("|"))
+        self._mark = mark
+        self._pattern = match[1]
+
+    @cached_property
+    def _in_bytes(self) -> re.Pattern[bytes]:
+        return re.compile(rf"\b(?:{self._pattern})(?:'s)?(?![A-Za-z0-9_])".encode())
+
+    def mark(self, word: str) -> str:
+        """The word as the filter replaces it."""
+        bare = word.removesuffix("'s")
+        return bare + self._mark if bare in self._words else word
+
+    def restore(self, content: bytes, words: bytearray) -> None:
+        """Put them back into `words`, which is the content in lower case and split by spaces."""
+        for match in self._in_bytes.finditer(content):
+            start, end = match.span()
+            if words[start - 1] == words[end] == _SPACE:
+                words[start:end] = match[0]
+
+
 class StandardSplitter:
     """Splits by Unicode text segmentation: the tokenizer `standard`, then cjk_bigram and pattern_capture."""
 
@@ -145,11 +177,13 @@ class StandardSplitter:
         char_filter_chain: Sequence[Mapping[str, Any]],
         makes_bigrams: bool,
         capture_pattern: str | None,
+        capitals: CapitalWords | None = None,
     ) -> None:
         self._char_filters = char_filters.build_char_filters(char_filter_chain)
         self._touches_ascii = any(f.touches_ascii for f in self._char_filters)
         self._makes_bigrams = makes_bigrams
         self._capture_pattern = capture_pattern
+        self._capitals = capitals
 
     @cached_property
     def _capture(self) -> re.Pattern[str] | None:
@@ -174,7 +208,7 @@ class StandardSplitter:
 
     def join(self, texts: Sequence[str]) -> JoinedWords:
         content, ends = _join(map(self._to_bytes, texts))
-        return JoinedWords(_blank_separators(content), ends)
+        return JoinedWords(_blank_separators(content, self._capitals), ends)
 
     def _to_bytes(self, text: str) -> bytes:
         """The text itself if it is ASCII: `_blank_separators` cuts all such texts at once."""
@@ -226,6 +260,7 @@ def _join(pieces: Iterable[bytes]) -> JoinedWords:
 # that are split already: what stands between two of them, or an apostrophe or sign of theirs, is part of a
 # word.
 _LETTER, _DIGIT, _BEYOND_ASCII = 1, 2, 4
+_SPACE = ord(" ")
 _KIND = np.zeros(256, np.uint8)
 _KIND[[code for code in range(128) if chr(code).isalpha()]] = _LETTER
 _KIND[[code for code in range(128) if chr(code).isdigit()]] = _DIGIT
@@ -249,12 +284,15 @@ _BLANK = bytes(
 )
 
 
-def _blank_separators(content: bytes) -> bytes:
-    """The content in lower case with a space for each ASCII character that is not part of a word."""
+def _blank_separators(content: bytes, capitals: CapitalWords | None) -> bytes:
+    """The content in lower case, but for words in capitals, with a space for each ASCII character that is not
+    part of a word."""
     marks = np.flatnonzero(np.frombuffer(content.translate(_IS_MARK), np.bool_))
     characters = np.frombuffer(content, np.uint8)
     mark, before, after = characters[marks], _KIND[characters[marks - 1]], _KIND[characters[marks + 1]]
     is_inside = ((_BETWEEN[mark] & before & after) | (_AFTER[mark] & before) | (_BEFORE[mark] & after)) > 0
     words = bytearray(content.translate(_BLANK))
     np.frombuffer(words, np.uint8)[marks[~is_inside]] = ord(" ")
+    if capitals is not None:
+        capitals.restore(content, words)
     return bytes(words)

@@ -89,12 +89,16 @@ def interpret(query: str | ParsedQuery, analyzer: Analyzer, require_all: bool = 
     Of a string, all is words.
     """
     counts: dict[str, int] = {}
-    for term in _terms_of([query] if isinstance(query, str) else _ranked_texts(query), analyzer):
+    texts = ranked_texts(query)
+    is_shouted = are_shouted(texts, analyzer)
+    for term in _terms_of(texts, analyzer, is_shouted):
         counts[term] = counts.get(term, 0) + 1
     if not require_all and (isinstance(query, str) or query.is_plain):
         return Interpretation(query, counts, tuple(counts), None, (), False)
     parsed = literal(query) if isinstance(query, str) else query
-    wanted = tuple(dict.fromkeys(_terms_of([text for _, text in _wanted_texts(parsed)], analyzer)))
+    wanted = tuple(
+        dict.fromkeys(_terms_of([text for _, text in _wanted_texts(parsed)], analyzer, is_shouted))
+    )
     required = [g for g in parsed.groups if g.role == "required" and is_searchable(g)]
     excluded = [g for g in parsed.groups if g.role == "excluded" and is_searchable(g)]
     conditions = list(_required_conditions(required, analyzer))
@@ -147,8 +151,25 @@ def _wanted_texts(parsed: ParsedQuery) -> list[tuple[int, str]]:
     return [(start, parsed.text[start:end]) for start, end in parsed.wanted_runs]
 
 
-def _terms_of(texts: Iterable[str], analyzer: Analyzer) -> list[str]:
-    return [term for text in texts for term in analyzer.terms(normalize("NFC", text))]
+def are_shouted(texts: Iterable[str], analyzer: Analyzer) -> bool:
+    """Whether all words of a query are in capitals, so that these name nothing: `WHO IS TRUMP`.
+
+    Not if it has stop words alone, as `WHO` has: there is nothing else to search for.
+    """
+    if not analyzer.keeps_capitals:
+        return False
+    text = " ".join(texts)
+    return text.isupper() and bool(analyzer.terms(text.lower()))
+
+
+def _terms_of(texts: Iterable[str], analyzer: Analyzer, is_shouted: bool) -> list[str]:
+    normal = (normalize("NFC", text) for text in texts)
+    return [term for text in normal for term in analyzer.terms(text.lower() if is_shouted else text)]
+
+
+def ranked_texts(query: str | ParsedQuery) -> list[str]:
+    """The pieces of a query whose terms are ranked."""
+    return [query] if isinstance(query, str) else _ranked_texts(query)
 
 
 def is_searchable(group: Group) -> bool:

@@ -8,7 +8,7 @@ from unicodedata import normalize
 
 from esr.analysis import Analyzer
 from esr.queries.fields import TEXT
-from esr.queries.interpretation import is_searchable, terms_of_word
+from esr.queries.interpretation import are_shouted, is_searchable, ranked_texts, terms_of_word
 from esr.queries.query import Clause, Group, ParsedQuery
 
 Reading = Literal["wanted", "required", "excluded", "ignored"]
@@ -46,12 +46,14 @@ def _label(clause: Clause) -> str:
 
 def read_groups(parsed: ParsedQuery, analyzer: Analyzer, require_all: bool = False) -> Iterator[ReadGroup]:
     """How each group of a query is read. `require_all`: a sentence needs every wanted word."""
+    is_shouted = are_shouted(ranked_texts(parsed), analyzer)
     for group in parsed.groups:
+        text = normalize("NFC", group.alternatives[0].text)
         if not is_searchable(group):
             yield ReadGroup(group, "ignored", "there is no letter or digit in it")
         elif group.role != "wanted":
             yield ReadGroup(group, group.role)
-        elif terms_of_word(normalize("NFC", group.alternatives[0].text), analyzer):
+        elif terms_of_word(text.lower() if is_shouted else text, analyzer):
             yield ReadGroup(group, "required" if require_all else "wanted")
         else:
             yield ReadGroup(group, "ignored", "it is a stop word")

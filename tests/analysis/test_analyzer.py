@@ -52,6 +52,8 @@ def test_the_analyses_of_the_papers_split_at_all_that_is_no_letter_or_digit(
         ("english-stem", "the U.S.-led talks in the U.S", "us led talk us"),
         ("english-stem", "Trump's, Trump’s, TRUMP'S wall; Ali's", "trump trump trump wall ali"),
         ("english-stem", "It's what they don't, don’t say", "say"),
+        ("english-stem", "Who in the WHO’s IT says “IS”—IT'S IT_x", "WHO IT say IS it_x"),
+        ("english-stem", "AND, OR, NOT a", ""),
         ("english-stem", "O'Neill O’Neill", "o'neil o'neil"),
         ("english-stem", "Beyoncé Beyonce Beyonce\u0301 BEYONCÉ", "beyonc beyonc beyonc beyonc"),
         ("english-stem", "500,000 500000 1,234,567.89 3,5", "500000 500000 1234567.89 3,5"),

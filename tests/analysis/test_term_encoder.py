@@ -15,7 +15,24 @@ from tests.analysis.test_analyzer import texts
 
 words = st.lists(
     st.sampled_from(
-        ["the", "flood", "Floods", "a" * 9, "a" * 12, "a" * 16, "a" * 17, "ab" * 8, "é" * 8, "é" * 9]
+        [
+            "the",
+            "flood",
+            "Floods",
+            "WHO",
+            "WHO's",
+            "IS.",
+            "éIT",
+            "IT_",
+            "THIS,",
+            "a" * 9,
+            "a" * 12,
+            "a" * 16,
+            "a" * 17,
+            "ab" * 8,
+            "é" * 8,
+            "é" * 9,
+        ]
     )
 )
 

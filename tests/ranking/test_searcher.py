@@ -8,6 +8,7 @@ import esr
 from esr.errors import UsageError
 from esr.ranking import searcher as searching
 from esr.ranking.answers import answer_dict
+from esr.ranking.query_report import report_reading
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from esr.ranking.signal_types import signal_types
@@ -60,6 +61,35 @@ def test_a_string_is_read_in_the_query_language_unless_it_is_literal(
         assert searcher.prepare(query, Ranking()).plan.condition is not None
         assert searcher.prepare(query, Ranking(), literal=True).plan.condition is None
         assert list(searcher.terms("source:x strike")) == list(searcher.terms("strike"))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_stop_word_in_capitals_is_a_word_unless_the_whole_query_is_in_capitals(
+    engine: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    news = [
+        unlocated_document("A", "Those who left Mosul.", "Mosul is calm.", "It is IS that holds Mosul."),
+        unlocated_document("B", "The WHO's chief spoke.", "“Who is it?” the chief asked.", "IT jobs grew."),
+        unlocated_document("C", "Markets rose.", "Nothing else happened.", "Rain fell."),
+    ]
+    request.param = engine
+    with open_loaded(request, tmp_path, news) as searcher:
+
+        def matching(query: str) -> list[str]:
+            return [hit.sentence_id for hit in searcher.search(query, candidates="matching").hits]
+
+        assert matching("WHO") == ["B.s0"]
+        assert matching("+WHO chief") == ["B.s0"]
+        assert searcher.terms("who chief") == searcher.terms("chief")
+        assert matching("IS Mosul")[0] == "A.s2"
+        assert matching("IT") == ["B.s2"]
+        assert list(searcher.terms("IS Mosul")) == ["IS", *searcher.terms("mosul")]
+        assert searcher.terms("WHO IS IN MOSUL") == searcher.terms("mosul")
+        assert searcher.terms("chief AND Mosul") == searcher.terms("chief mosul")
+        report = report_reading(searcher.prepare("WHO IS MOSUL", Ranking()))
+        assert [group.reading for group in report.groups] == ["ignored", "ignored", "wanted"]
+        report = report_reading(searcher.prepare("IS in Mosul", Ranking()))
+        assert [group.reading for group in report.groups] == ["wanted", "ignored", "wanted"]
 
 
 def test_a_query_of_too_many_words_is_refused(searcher: Searcher) -> None:
