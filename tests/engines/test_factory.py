@@ -88,7 +88,7 @@ def test_an_empty_folder_can_be_loaded_into(tmp_path: Path) -> None:
 def test_the_default_analyzer_stems_and_titles_count(tmp_path: Path) -> None:
     load(tmp_path / "index", [document("A", "one")], analyzer=None)
     description = EmbeddedIndex(str(tmp_path / "index")).description
-    assert description.as_dict() == {"analyzer": "english-stem", "analyzer_version": 2, "title": True}
+    assert description.as_dict() == {"analyzer": "english-stem", "analyzer_version": 3, "title": True}
 
 
 def test_every_choice_of_if_exists_is_explained() -> None:

@@ -36,7 +36,7 @@ def articles() -> list[Document]:
     return [located.document for located in read_documents([str(ARTICLES)])]
 
 
-def is_current(commit: manifest.Commit) -> bool:
+def is_current(commit: manifest.Manifest) -> bool:
     return commit.format == manifest.FORMAT and commit.description.is_current
 
 
