@@ -93,9 +93,9 @@ def _build_splitter(
             return WordPatternSplitter(definition.tokenizer["pattern"], definition.chain("char_filter"))
         case "standard":
             by_type = {settings["type"]: settings for settings in chain}
-            patterns = by_type.get("pattern_capture", {}).get("patterns", [None])
+            (capture,) = by_type.get("pattern_capture", {}).get("patterns", [None])
             return StandardSplitter(
-                definition.chain("char_filter"), "cjk_bigram" in by_type, *patterns, capitals=capitals
+                definition.chain("char_filter"), "cjk_bigram" in by_type, capture, capitals
             )
         case unsupported:
             raise ValueError(f"the tokenizer {unsupported!r} is not supported")
