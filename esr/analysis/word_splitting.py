@@ -154,7 +154,7 @@ class CapitalWords:
 
     @cached_property
     def _in_bytes(self) -> re.Pattern[bytes]:
-        return re.compile(rf"\b(?:{self._pattern})(?:'s)?(?![A-Za-z0-9_])".encode())
+        return re.compile(rf"(?:{self._pattern})(?:'s)?(?![A-Za-z0-9_])".encode())
 
     def mark(self, word: str) -> str:
         """The word as the filter replaces it."""
@@ -163,10 +163,13 @@ class CapitalWords:
 
     def restore(self, content: bytes, words: bytearray) -> None:
         """Put them back into `words`, which is the content in lower case and split by spaces."""
-        for match in self._in_bytes.finditer(content):
-            start, end = match.span()
-            if words[start - 1] == words[end] == _SPACE:
-                words[start:end] = match[0]
+        characters, split = np.frombuffer(content, np.uint8), np.frombuffer(words, np.uint8)
+        is_capital = characters - ord("A") < 26  # unsigned: what is less than A is more than Z
+        starts = np.flatnonzero((split[:-2] == _SPACE) & is_capital[1:-1] & is_capital[2:]) + 1
+        for start in starts.tolist():
+            match = self._in_bytes.match(content, start)
+            if match and words[match.end()] == _SPACE:
+                words[start : match.end()] = match[0]
 
 
 class StandardSplitter:
