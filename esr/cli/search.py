@@ -93,6 +93,12 @@ def search(
                 "by their words: run esr enrich --only vectors.",
                 err=True,
             )
+        if answer.without_parse:
+            click.echo(
+                f"{answer.without_parse:,} of the sentences ranked by term dependence have no parse, so it "
+                "adds nothing to them: run esr enrich --only parse.",
+                err=True,
+            )
         for value in answer.unknown_filters:
             click.echo(value.message, err=True)
         for line in describe_query(report, answer.unseen):

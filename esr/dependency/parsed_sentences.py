@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 from msgspec import Struct, field
 
 from esr.dependency.clique_search import clique_evidence
@@ -32,6 +33,11 @@ class ParsedSentences(Struct):
     ) -> ParsedSentences:
         """From stored parses, None for a sentence without one. Raises IndexUnusable for a damaged one."""
         return ParsedSentences(decode(blobs), tuple(dict.fromkeys(terms)), count_terms)
+
+    @property
+    def has_parse(self) -> npt.NDArray[np.bool_]:
+        """(n,): whether each sentence has a parse with words."""
+        return np.diff(self.forest.starts) > 0
 
     def evidence(self, family: SetFamily) -> CliqueEvidence:
         evidence = self.cached(("evidence", family), lambda: clique_evidence(self.forest, self.terms, family))

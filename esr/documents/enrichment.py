@@ -11,8 +11,8 @@ from esr.documents.annotation import Entity
 from esr.documents.document import ParseWord
 from esr.documents.vector import QuantizedVector
 
-VECTORS = "vectors"
-DEFAULT_PARTS = ("features", "entities", "parse")
+PARSE, VECTORS = "parse", "vectors"
+DEFAULT_PARTS = ("features", "entities", PARSE)
 """What is computed if nothing is asked for."""
 PARTS = (*DEFAULT_PARTS, VECTORS)
 

@@ -144,6 +144,9 @@ class Index(Vocabulary, Protocol):
         for an unknown id.
         """
 
+    def has_parses(self) -> bool:
+        """Whether any sentence has a stored parse."""
+
     def encoder(self) -> str | None:
         """The id of the encoder that made most of its vectors, None without vectors."""
 

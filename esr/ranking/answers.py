@@ -16,7 +16,7 @@ _RECORD_FIELDS = SentenceRecord._fields
 
 def answer_dict(answer: Answer, report: QueryReport | None = None) -> dict[str, Any]:
     """`{"hits": [...], "total", "took_ms", "unseen", "incomplete", "scored", "exhaustive",
-    "unknown_filters": [...], "without_vector"}`, as in `Answer`.
+    "unknown_filters": [...], "without_vector", "without_parse"}`, as in `Answer`.
 
     With a report, also `"query"`, as in `QueryReport`. The search must have included records.
     """
@@ -30,6 +30,7 @@ def answer_dict(answer: Answer, report: QueryReport | None = None) -> dict[str, 
         "exhaustive": answer.exhaustive,
         "unknown_filters": [value._asdict() for value in answer.unknown_filters],
         "without_vector": answer.without_vector,
+        "without_parse": answer.without_parse,
         **({} if report is None else {"query": report.as_dict()}),
     }
 

@@ -34,7 +34,8 @@ class Answer(Struct, frozen=True):
     says what is missing from the answer, or is None. `scored` is the number of candidates that were scored,
     if the engine reports it; `exhaustive` says why it had to score all, or is None. `unknown_filters` are the
     values of filters that the index does not have. `without_vector` counts the reranked sentences that lack
-    one and are ranked by their words; it is None where the ranking uses no vectors.
+    one and are ranked by their words; it is None where the ranking uses no vectors. `without_parse` counts
+    those without a parse, which get nothing from signals of term dependence; None where there are none.
     """
 
     hits: Sequence[Hit]
@@ -46,6 +47,7 @@ class Answer(Struct, frozen=True):
     exhaustive: str | None = None
     unknown_filters: tuple[UnknownFilter, ...] = ()
     without_vector: int | None = None
+    without_parse: int | None = None
 
 
 class PreparedQuery(Struct, frozen=True):
@@ -101,9 +103,12 @@ class PreparedQuery(Struct, frozen=True):
         if records:
             sentences = self.index.sentences([hit.sentence_id for hit in hits])
             hits = [hit._replace(record=record) for hit, record in zip(hits, sentences, strict=True)]
-        without_vector = reranker.count_missing(context)
         answer = Answer(hits, total, elapsed_ms(started), self.unseen, *result.diagnostics)
-        return replace(answer, without_vector=without_vector)
+        return replace(
+            answer,
+            without_vector=reranker.count_without_vector(context),
+            without_parse=reranker.count_without_parse(context),
+        )
 
     def rerank_context(
         self, ids: Sequence[str], columns: Iterable[str], ordinals: Sequence[int] | None = None

@@ -176,6 +176,12 @@ class Ranking(Struct, frozen=True, dict=True):
             signals = (RankingSignal(name, params), *signals)
         return Reranker(first_weight, signals, self.depth, breaks_ties, self.trees)
 
+    def needs(self) -> frozenset[str]:
+        """The parts of enrichment without which its second stage has no values."""
+        reranker = self.reranker()
+        inputs = () if reranker is None else reranker.inputs
+        return frozenset(signal.type.needs for signal in inputs if signal.type.needs)
+
     def feature_names(self) -> tuple[str, ...]:
         """The features that either stage uses."""
         if not self.features and not self.rerank and not self.trees:

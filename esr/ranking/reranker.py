@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec import Struct
 
+from esr.documents.enrichment import PARSE
 from esr.engines.index import Hit
 from esr.engines.lazy_hits import LazyHits
 from esr.plans.evidence import Array
@@ -38,18 +39,28 @@ class Reranker(Struct, frozen=True):
     @property
     def columns(self) -> tuple[str, ...]:
         """The stored numbers of sentences that the signals use."""
-        signals = (*self.signals, *(self.trees.inputs if self.trees else ()))
-        return tuple(dict.fromkeys(signal.type.column for signal in signals if signal.type.column))
+        return tuple(dict.fromkeys(signal.type.column for signal in self.inputs if signal.type.column))
+
+    @property
+    def inputs(self) -> tuple[RankingSignal, ...]:
+        """The signals that are added or that the trees use."""
+        return (*self.signals, *(self.trees.inputs if self.trees else ()))
 
     @property
     def uses_vectors(self) -> bool:
-        return any(signal.type.uses_vectors for signal in self.signals)
+        return any(signal.type.uses_vectors for signal in self.inputs)
 
-    def count_missing(self, context: RerankContext) -> int | None:
+    def count_without_vector(self, context: RerankContext) -> int | None:
         """How many sentences lack a vector, None if no signal needs one."""
-        needed = [signal for signal in self.signals if signal.type.uses_vectors]
+        needed = [signal for signal in self.inputs if signal.type.uses_vectors]
         counts = (int(np.isnan(signal.values(context)).sum()) for signal in needed)
         return max(counts, default=None)
+
+    def count_without_parse(self, context: RerankContext) -> int | None:
+        """How many sentences lack a parse, None if no signal needs one."""
+        if not any(signal.type.needs == PARSE for signal in self.inputs):
+            return None
+        return int(np.count_nonzero(~context.parses().has_parse))
 
     def scores(self, first: Array, context: RerankContext, top: Positions) -> Array:
         """New scores of the m sentences at the positions `top`, of shape (m,).

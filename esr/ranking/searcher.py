@@ -12,6 +12,7 @@ from typing import Any
 from esr import boosts
 from esr.adjustments.adjustment import BUILTIN_FEATURES
 from esr.analysis.spans import words_of_terms
+from esr.documents.enrichment import PARSE
 from esr.engines.index import NO_FILTERS, Filters, Hit, Index
 from esr.errors import UsageError, unknown
 from esr.queries.interpretation import Interpretation, interpret
@@ -122,6 +123,7 @@ class Searcher:
         """Plan what a query asks, on this state of the index. `started` is when its preparation began."""
         started = time.perf_counter() if started is None else started
         self.check_features(ranking.feature_names())
+        self._check_signals(ranking)
         counts = interpretation.counts
         if interpretation.prefixes:
             added_terms = self._prefix_terms(interpretation)
@@ -169,6 +171,18 @@ class Searcher:
         for feature in needed:
             if feature not in stored:
                 raise unknown(f"feature of {self.index.where}", feature, [*BUILTIN_FEATURES, *stored])
+
+    def _check_signals(self, ranking: Ranking) -> None:
+        """Raise UsageError for a signal whose values come from what no sentence of the index has."""
+        reranker = ranking.reranker()
+        for signal in () if reranker is None else reranker.inputs:
+            if not signal.type.has_values(self.index):
+                part = signal.type.needs
+                noun = "parses" if part == PARSE else part
+                raise UsageError(
+                    f"{self.index.where} has no {noun}: run esr enrich --only {part}, "
+                    f"or rank without {signal.signal}"
+                )
 
     def _prefix_terms(self, interpretation: Interpretation) -> list[str]:
         """The terms that the prefixes of a query add to those that are ranked: the most frequent first."""

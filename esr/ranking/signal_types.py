@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from msgspec import Struct
@@ -19,6 +19,7 @@ from msgspec import Struct
 from esr import models, priors
 from esr.adjustments.adjustment import feature_column
 from esr.dependency import signals
+from esr.documents.enrichment import PARSE, VECTORS
 from esr.engines.index import Index
 from esr.errors import unknown
 from esr.models import Model
@@ -44,9 +45,9 @@ class SignalType(Struct, frozen=True):
     """A number of each sentence for a query. `compute` gives shape (n,), NaN where there is no value.
 
     Reports show signals by `group`. `column` is the stored number that the signal is, if it is one. `parts`
-    gives what the value is the sum of. One that `uses_vectors` also finds sentences by theirs, and a sentence
-    without a vector gets the mean of the others: nothing, as with other signals, would be far less than any
-    value. An index `has_values` of the signal or not.
+    gives what the value is the sum of. `needs` is the part of enrichment that its values come from. One that
+    needs vectors also finds sentences by theirs, and a sentence without a vector gets the mean of the others:
+    nothing, as with other signals, would be far less than any value.
     """
 
     name: str
@@ -58,8 +59,17 @@ class SignalType(Struct, frozen=True):
     column: str | None = None
     weight: Parameter = WEIGHT
     parts: Callable[[RerankContext, Settings], Mapping[str, Array]] | None = None
-    uses_vectors: bool = False
-    has_values: Callable[[Index], bool] = lambda index: True
+    needs: Literal["parse", "vectors"] | None = None
+
+    @property
+    def uses_vectors(self) -> bool:
+        return self.needs == VECTORS
+
+    def has_values(self, index: Index) -> bool:
+        """Whether the index has what the signal needs."""
+        if self.needs == PARSE:
+            return index.has_parses()
+        return self.needs is None or index.encoder() is not None
 
     def as_dict(self) -> dict[str, Any]:
         return describe(self)
@@ -93,7 +103,9 @@ def _dependence(signal: signals.Signal) -> SignalType:
         return signal.scores(context.parses(), settings)
 
     group = "term dependence"
-    return SignalType(signal.name, group, signal.description, signal.source, signal.parameters, compute)
+    return SignalType(
+        signal.name, group, signal.description, signal.source, signal.parameters, compute, needs=PARSE
+    )
 
 
 def _model(model: Model, context: models.Context | None) -> SignalType:
@@ -141,8 +153,7 @@ def _meaning() -> SignalType:
         meaning.meaning_values,
         weight=meaning.WEIGHT,
         parts=meaning.meaning_shares,
-        uses_vectors=True,
-        has_values=lambda index: index.encoder() is not None,
+        needs=VECTORS,
     )
 
 

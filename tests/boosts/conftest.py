@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 import esr
-from esr.documents import Sentence
+from esr.documents import ParseWord, Sentence
 from esr.ranking.searcher import Searcher
 from tests.support.folder_index import append, document, load
 
 NEWS = [
     document(
         "a",
-        Sentence("a0", "migration policy bank", {"pers": 2, "numbers": 0}),
+        Sentence("a0", "migration policy bank", {"pers": 2, "numbers": 0}, (ParseWord("policy", -1),)),
         Sentence("a1", "migrants vote", {"pers": 0, "numbers": 3}),
         Sentence("a2", "migration court"),
     ),

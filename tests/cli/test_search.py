@@ -220,7 +220,7 @@ def test_an_explanation_is_a_table_for_people(esr: Esr, news: Path) -> None:
 
 
 def test_a_sentence_without_a_score_is_explained_in_valid_json(esr: Esr, news: Path) -> None:
-    options = ["--prior", "length", "--rerank", "mrf_sdm", "--json"]
+    options = ["--prior", "length", "--rerank", "dir", "--json"]
     text = esr("explain", "storm", "c.s1", "--index", news, *options).stdout
     explanation = json.loads(text, parse_constant=pytest.fail)
     assert explanation["score"] is None and explanation["second"]["score"] is None

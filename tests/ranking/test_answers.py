@@ -45,6 +45,7 @@ def test_an_answer_has_the_documented_keys() -> None:
         "exhaustive": None,
         "unknown_filters": [],
         "without_vector": None,
+        "without_parse": None,
     }
 
 

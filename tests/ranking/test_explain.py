@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import esr
+from esr.documents import ParseWord, Sentence
 from esr.errors import UsageError
 from esr.models import MODELS
 from esr.ranking.explain import explain
@@ -16,13 +17,14 @@ from esr.ranking.searcher import Searcher
 from tests.support import worked_examples as worked
 from tests.support.folder_index import document, load
 
+CHINA = Sentence("E.s1", "china " * 100, parse=(ParseWord("china", -1),))
 PRIORS = {"importance": 0.5, "importance-surrounding": -1.0, "length": 2.0}
 
 
 @pytest.fixture(scope="module")
 def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
     where = tmp_path_factory.mktemp("explained") / "index"
-    news = [*worked.documents(), document("E", "", "china " * 100, title="fund headline")]
+    news = [*worked.documents(), document("E", "", CHINA, title="fund headline")]
     load(where, news)
     return esr.open(str(where))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 import esr
 from esr.documents import Document, ParseWord, Sentence
@@ -15,6 +16,7 @@ from esr.evaluation import measures
 from esr.evaluation.tuning import grid
 from esr.evaluation.tuning.grid_search import ascend
 from esr.evaluation.tuning.tuner import Task, Tuner
+from esr.learning.signals import list_signals
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.reranker import merge_scores
@@ -151,6 +153,12 @@ def test_equal_strengths_keep_the_collections_order_or_take_the_first_stages(sea
     assert [first[h.sentence_id] for h in by_score] == sorted(first.values(), reverse=True)
 
 
+@pytest.mark.parametrize("signal", ["tdsr", "mrf_sdm", "mrf_fdm"])
+def test_term_dependence_of_nothing_is_an_empty_answer(searcher: Searcher, signal: str) -> None:
+    answer = searcher.search(esr.parse_query("+word1 -word1"), rerank=[{"signal": signal}])
+    assert (answer.hits, answer.total, answer.unseen, answer.without_parse) == ([], 0, (), 0)
+
+
 def test_other_sentences_are_shifted_below_the_lowest_new_score() -> None:
     scores = merge_scores(np.array([5.0, 9.0, 7.0, -np.inf, 8.0]), np.array([1, 4]), np.array([0.1, 0.3]))
     assert scores.tolist() == pytest.approx([-2.9, 0.1, -0.9, -np.inf, 0.3])
@@ -205,6 +213,63 @@ def test_a_saved_ranking_keeps_its_second_stage(data: dict[str, Any]) -> None:
 def test_an_invalid_key_is_an_error(data: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said.replace("(", r"\(")):
         Ranking.from_dict(data)
+
+
+NEEDS_PARSES: list[dict[str, Any]] = [
+    {"model": "tdsr"},
+    {"model": "sdm"},
+    {"rerank": [{"signal": "fdm"}]},
+    {"trees": TREES},
+]
+
+
+def unparsed() -> list[Document]:
+    """The same sentences, none of them parsed."""
+    return [
+        replace(d, sentences=tuple(replace(sentence, parse=None) for sentence in d.sentences))
+        for d in documents()
+    ]
+
+
+def check_refusals(where: str) -> None:
+    with esr.open(where) as searcher:
+        for data in NEEDS_PARSES:
+            with pytest.raises(UsageError, match="has no parses: run esr enrich --only parse, or rank wi"):
+                searcher.search(QUERIES[0], ranking=Ranking.from_dict(data))
+        assert searcher.search(QUERIES[0], model="fidm").hits, "it needs none"
+        assert not [s for s in list_signals(searcher.index, Ranking()) if s.type.group == "term dependence"]
+
+
+def check_counts(where: str) -> None:
+    has_none = {s.id for d in documents() for s in d.sentences if not s.parse}
+    with esr.open(where) as searcher:
+        for data in NEEDS_PARSES:
+            ranking = Ranking.from_dict(data)
+            answer = searcher.search(QUERIES[3], 20, ranking=ranking)
+            all_hits = searcher.search(QUERIES[3], 1000, ranking=ranking).hits
+            lacking = has_none & {hit.sentence_id for hit in all_hits}
+            assert answer.without_parse == len(lacking) > 0, data
+        assert searcher.search(QUERIES[3]).without_parse is None
+
+
+def test_a_ranking_by_parses_is_refused_where_no_sentence_has_one(tmp_path: Path) -> None:
+    where = str(tmp_path / "unparsed")
+    load_there(where, unparsed(), analyzer="plain")
+    check_refusals(where)
+
+
+def test_an_answer_says_how_many_of_its_sentences_lack_a_parse(place: str) -> None:
+    check_counts(place)
+
+
+@pytest.mark.elasticsearch
+def test_elasticsearch_also_knows_which_parses_it_has(elasticsearch_url: str) -> None:
+    with fresh(elasticsearch_url) as where:
+        load_there(where, unparsed(), analyzer="plain")
+        check_refusals(where)
+    with fresh(elasticsearch_url) as where:
+        load_there(where, documents(), analyzer="plain", shards=2)
+        check_counts(where)
 
 
 @pytest.mark.elasticsearch

@@ -120,7 +120,9 @@ def test_a_query_of_unseen_words_ranks_all_sentences_by_their_priors_if_all_are_
     assert lengths and lengths == sorted(lengths, reverse=True)
 
 
-@pytest.mark.parametrize("signal", [*(name for name in signal_types() if name != "meaning"), "feature len"])
+@pytest.mark.parametrize(
+    "signal", [*(name for name, kind in signal_types().items() if kind.needs is None), "feature len"]
+)
 def test_a_second_stage_of_nothing_is_an_empty_answer(searcher: Searcher, signal: str) -> None:
     answer = searcher.search(esr.parse_query("+storm -storm"), rerank=[{"signal": signal}])
     assert (answer.hits, answer.total, answer.unseen) == ([], 0, ())
@@ -190,6 +192,7 @@ def test_an_answer_as_json_has_the_keys_that_programs_read(searcher: Searcher) -
         "exhaustive",
         "unknown_filters",
         "without_vector",
+        "without_parse",
     }
     (hit,) = data["hits"]
     expected = {"sentence_id", "document_id", "score", "text", "previous", "next", "title", "source", "date"}

@@ -68,6 +68,7 @@ class FakeIndex:
         self.incomplete: str | None = None
         self.last_search: tuple[Plan, int, Filters] | None = None
         self.warmed = 0
+        self.is_parsed = True
 
     def snapshot(self) -> FakeIndex:
         return self
@@ -105,6 +106,10 @@ class FakeIndex:
             if id not in by_id:
                 raise UsageError(f"there is no sentence {id!r}")
         return [by_id[id] for id in ids]
+
+    def has_parses(self) -> bool:
+        self._fail()
+        return self.is_parsed
 
     def encoder(self) -> str | None:
         self._fail()

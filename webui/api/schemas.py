@@ -41,6 +41,11 @@ _ANSWER: dict[str, Schema] = {
         "minimum": 0,
         "description": "how many of the reranked sentences have no vector, where the ranking uses vectors",
     },
+    "without_parse": {
+        "type": ["integer", "null"],
+        "minimum": 0,
+        "description": "how many of the reranked sentences have no parse, where the ranking uses parses",
+    },
 }
 _SIDE = closed(
     ranking={"type": "object", "description": "as a ranking file, defaults filled in"},

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
+from esr.documents.enrichment import PARTS
 from esr.errors import UsageError
 from esr.following.overlap import DEFAULT_THRESHOLD, parse_threshold
 from webui.arguments.arrangement import SORTS
@@ -72,14 +73,19 @@ def clean_arguments(query_string: bytes, settings: Settings, others: Sequence[st
     return [(n, v) for n, v in cleaned if v and (_is_known(n) or n in others)][: settings.arguments]
 
 
-def build_form(arguments: Pairs, settings: Settings, index_features: Sequence[str] = ()) -> Form:
-    """The form that holds these arguments. `index_features`: the features that the index has."""
+def build_form(
+    arguments: Pairs,
+    settings: Settings,
+    index_features: Sequence[str] = (),
+    stored: Iterable[str] = PARTS,
+) -> Form:
+    """The form that holds these arguments. `index_features` and `stored` are as in `ranking_controls`."""
     first = dict(reversed(arguments))
     own = [pair for pair in arguments if not pair[0].startswith(VERSUS)]
     return Form(
         query=first.get("q", ""),
         index=first.get("index", ""),
-        ranking=ranking_controls(own, index_features),
+        ranking=ranking_controls(own, index_features, stored=stored),
         counts=_counts(first.get("k", ""), settings),
         sorts=_sorts(first.get("sort", "")),
         is_grouped=first.get("group") == "document",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from esr import adjustments
+from esr.documents.enrichment import VECTORS
 from esr.ranking.ranking import Ranking
 from esr.ranking.ranking_signal import RankingSignal
 from webui.arguments.ranking_arguments import parse_ranking
@@ -16,7 +17,7 @@ from webui.arguments.ranking_arguments import parse_ranking
 class Preset:
     """A ranking as arguments of an address, with a label and a short explanation.
 
-    `needs`: features of which the index must have at least one, or VECTORS.
+    `needs`: features of which the index must have at least one, or a part of enrichment.
     """
 
     label: str
@@ -29,10 +30,6 @@ class Preset:
         text = self.arguments.get("feature")
         needs = self.needs | ({adjustments.parse(text).feature} if text else set())
         return not needs or not needs.isdisjoint(index_features)
-
-
-VECTORS = "vectors"
-"""What stands among the features of an index that has vectors."""
 
 
 def _as_text(signal: RankingSignal) -> str:
@@ -68,7 +65,7 @@ PRESETS = (
 
 
 def available_presets(index_features: Collection[str]) -> list[Preset]:
-    """The presets that an index with these features, and perhaps VECTORS, can answer."""
+    """The presets that an index with these features and parts of enrichment can answer."""
     return [preset for preset in PRESETS if preset.fits(index_features)]
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from esr import adjustments, boosts, features, models, priors
 from esr.adjustments import Adjustment
 from esr.adjustments.adjustment import BUILTIN_FEATURES
+from esr.documents.enrichment import PARTS
 from esr.errors import UsageError
 from esr.models import Model
 from esr.plans.plan import CANDIDATES
 from esr.ranking import ranking_signal
+from esr.ranking.ranking import Ranking
 from esr.ranking.signal_types import SignalType, signal_types
 from webui.arguments.controls import (
     BoostControls,
@@ -34,17 +36,27 @@ CACHED_RANKINGS = 64
 
 
 def ranking_controls(
-    arguments: Iterable[tuple[str, str]], index_features: Sequence[str], prefix: str = ""
+    arguments: Iterable[tuple[str, str]],
+    index_features: Sequence[str],
+    prefix: str = "",
+    stored: Iterable[str] = PARTS,
 ) -> RankingControls:
-    """The controls that hold these arguments. `index_features`: the features that the index has."""
+    """The controls that hold these arguments.
+
+    `index_features`: the features that the index has. `stored`: the parts of enrichment that it has. What
+    needs others is offered only where it is chosen already.
+    """
     own = ((name.removeprefix(prefix), value) for name, value in arguments if name.startswith(prefix))
     ranking = tuple(pair for pair in own if is_ranking_argument(pair[0]))
-    return _build(ranking, tuple(index_features), prefix)
+    return _build(ranking, tuple(index_features), prefix, frozenset(stored))
 
 
 @lru_cache(CACHED_RANKINGS)
 def _build(
-    arguments: tuple[tuple[str, str], ...], index_features: tuple[str, ...], prefix: str
+    arguments: tuple[tuple[str, str], ...],
+    index_features: tuple[str, ...],
+    prefix: str,
+    stored: frozenset[str],
 ) -> RankingControls:
     first = dict(reversed(arguments))
     name = first.get("model", "")
@@ -59,7 +71,11 @@ def _build(
     ]
     return RankingControls(
         prefix,
-        [_model_option(model, model is selected, first, prefix) for model in models.MODELS.values()],
+        [
+            _model_option(model, model is selected, first, prefix)
+            for model in models.MODELS.values()
+            if model is selected or Ranking(model.name).needs() <= stored
+        ],
         _contexts(first.get("context", ""), selected),
         _candidates(first.get("candidates", ""), selected),
         [PriorControl(prefix + PRIOR + n, p, first.get(PRIOR + n, "")) for n, p in priors.PRIORS.items()],
@@ -67,14 +83,17 @@ def _build(
         _features(index_features),
         [form for form in adjustments.FORMS.values() if not form.is_trained],
         BoostControls(boost_rows, list(boosts.BOOSTS.values())),
-        SignalControls(signal_rows, _signals(), first.get("depth", "")),
+        SignalControls(
+            signal_rows, _signals({row.name for row in signal_rows}, stored), first.get("depth", "")
+        ),
         [_checkbox(prefix + name, value) for name, value in others],
     )
 
 
-def _signals() -> list[SignalType]:
+def _signals(chosen: Collection[str], stored: Collection[str]) -> list[SignalType]:
     """The signals that rows offer; others are chosen elsewhere or by address."""
-    return [kind for kind in signal_types().values() if kind.group in ("term dependence", "meaning")]
+    kinds = [kind for kind in signal_types().values() if kind.group in ("term dependence", "meaning")]
+    return [kind for kind in kinds if kind.needs in stored or kind.name in chosen]
 
 
 def _foreign(arguments: Iterable[tuple[str, str]], model: Model) -> list[tuple[str, str]]:

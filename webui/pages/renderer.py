@@ -11,6 +11,7 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response as Redirect
 
 from esr.adjustments.adjustment import BUILTIN_FEATURES
+from esr.documents.enrichment import PARSE, VECTORS
 from esr.errors import EsrError
 from esr.queries import FIELDS, METADATA_FIELD
 from esr.ranking.searcher import Searcher
@@ -19,7 +20,7 @@ from webui.arguments.form import build_form, clean_arguments
 from webui.arguments.form_submission import shorten
 from webui.arguments.links import Links
 from webui.arguments.names import SIMILAR_ARGUMENTS, TIMELINE_ARGUMENTS, VERSUS
-from webui.arguments.presets import VECTORS, available_presets
+from webui.arguments.presets import available_presets
 from webui.arguments.query_string import split_pairs
 from webui.arguments.ranking_controls import CACHED_RANKINGS, ranking_controls
 from webui.pages.query_examples import QUERY_EXAMPLES
@@ -43,15 +44,15 @@ class PageRenderer:
         # An error may be the engine's, so its page asks the engine for nothing.
         has_problem = "problem" in values
         features = () if has_problem else self._index_features()
-        vectors = () if has_problem else self._vectors()
+        stored = () if has_problem else self._stored_parts()
         is_comparison = request.endpoint == "compare"
         without_versus = [pair for pair in arguments if not pair[0].startswith(VERSUS)]
         html = render_template(
             template,
-            form=build_form(arguments, self.settings, features),
-            versus=ranking_controls(arguments, features, VERSUS) if is_comparison else None,
+            form=build_form(arguments, self.settings, features, stored),
+            versus=ranking_controls(arguments, features, VERSUS, stored) if is_comparison else None,
             links=Links(arguments if is_comparison else without_versus),
-            presets=available_presets([*BUILTIN_FEATURES, *features, *vectors]),
+            presets=available_presets([*BUILTIN_FEATURES, *features, *stored]),
             settings=self.settings,
             index_names=self.index_names,
             render_controls=render_controls,
@@ -81,12 +82,14 @@ class PageRenderer:
         except EsrError:
             return ()
 
-    def _vectors(self) -> Sequence[str]:
-        """VECTORS if the index has some."""
+    def _stored_parts(self) -> Sequence[str]:
+        """The parts of enrichment that some rankings need, where the index has them."""
+        index = self.searcher.index
         try:
-            return () if self.searcher.index.encoder() is None else (VECTORS,)
+            has_parts = {PARSE: index.has_parses(), VECTORS: index.encoder() is not None}
         except EsrError:
             return ()
+        return [part for part, has_part in has_parts.items() if has_part]
 
 
 @lru_cache(CACHED_RANKINGS)

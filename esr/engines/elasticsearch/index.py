@@ -31,7 +31,7 @@ from esr.engines.elasticsearch.search.filter_clauses import filter_clauses
 from esr.engines.elasticsearch.search.presumption import Presumption, SnapshotOutdated
 from esr.engines.elasticsearch.search.pruned_search import search_pruned
 from esr.engines.elasticsearch.search.search_body import RECORD_FIELDS, search_body
-from esr.engines.elasticsearch.search.sentence_lookup import look_up_parses, look_up_sources
+from esr.engines.elasticsearch.search.sentence_lookup import StoredParses, look_up_parses, look_up_sources
 from esr.engines.elasticsearch.search.sentence_search import Search
 from esr.engines.elasticsearch.search.similarity import SCRIPTS as SIMILARITY_SCRIPTS
 from esr.engines.elasticsearch.search.similarity import SimilarityReader, add_rescoring, find_nearest
@@ -93,6 +93,7 @@ class ElasticsearchIndex:
         self._evidence_reader = EvidenceReader(self.analyzer)
         self._names = NameReader(cluster)
         self._encoders = EncoderReader(cluster)
+        self._parses = StoredParses(cluster)
         self._values = ValueReader(cluster, is_pinned)
         self._shards: dict[str, int] = {}
         """The numbers of shards of the indices that were searched."""
@@ -257,6 +258,9 @@ class ElasticsearchIndex:
 
     def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
         return look_up_parses(self.cluster, ids)
+
+    def has_parses(self) -> bool:
+        return self._parses.exist()
 
     def encoder(self) -> str | None:
         return self._encoders.main_encoder()

@@ -174,6 +174,9 @@ class EmbeddedIndex:
                 parses[place] = blob
         return parses
 
+    def has_parses(self) -> bool:
+        return self._snapshot().has_parses
+
     def encoder(self) -> str | None:
         return self._snapshot().main_encoder
 

@@ -4,8 +4,9 @@ from urllib.parse import urlencode
 
 import pytest
 
+from esr.documents.enrichment import VECTORS
 from esr.ranking.ranking import Ranking
-from webui.arguments.presets import PRESETS, VECTORS, Preset, available_presets
+from webui.arguments.presets import PRESETS, Preset, available_presets
 from webui.arguments.search_request import read_search
 from webui.running.settings import Settings
 

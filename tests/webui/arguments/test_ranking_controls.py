@@ -68,3 +68,20 @@ def test_signals_have_rows_and_unreadable_ones_checkboxes() -> None:
     assert [tuple(row) for row in controls.signals.rows] == [("mrf_sdm", "2", "alpha=0.3"), ("", "", "")]
     assert [(box.name, box.value) for box in controls.checkboxes] == [("rerank", "nonsense")]
     assert "signal mrf_sdm 2" in controls.summary and "depth 50" in controls.summary
+
+
+def test_what_needs_parses_or_vectors_is_offered_where_the_index_has_them() -> None:
+    def offered(*stored: str, **arguments: str) -> tuple[set[str], set[str]]:
+        controls = ranking_controls([*arguments.items()], [], stored=stored)
+        models = {choice.model.name for choice in controls.models}
+        return models & {"tdsr", "mrf_fidm", "mrf_sdm", "mrf_fdm"}, {
+            s.name for s in controls.signals.available
+        }
+
+    everything = {"tdsr", "mrf_fidm", "mrf_sdm", "mrf_fdm"}, {"tdsr", "mrf_sdm", "mrf_fdm", "meaning"}
+    assert offered("parse", "vectors") == everything
+    assert offered("parse") == (everything[0], everything[1] - {"meaning"})
+    assert offered("vectors") == ({"mrf_fidm"}, {"meaning"})
+    assert offered() == ({"mrf_fidm"}, set())
+    chosen = offered(model="tdsr", rerank="meaning:50")
+    assert chosen == ({"mrf_fidm", "tdsr"}, {"meaning"}), "a form holds its address"

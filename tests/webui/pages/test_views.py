@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from tests.support.fake_index import FakeIndex
+
 Q = "q=earthquake+relief+China"
 
 
@@ -97,3 +99,18 @@ def test_an_unknown_id_is_a_clear_error(real: FlaskClient, path: str, given: str
 def test_spreadsheet_formulas_are_escaped(real: FlaskClient) -> None:
     table = real.get("/search.csv?q=pilot&k=3").text
     assert all(not row.startswith(("=", "+", "@")) for row in table.splitlines())
+
+
+@pytest.mark.parametrize("path", ["/search", "/search.json", "/compare?vs.model=bm25&", "/api/v1/search"])
+@pytest.mark.parametrize("ranking", ["model=tdsr", "rerank=mrf_sdm:2", "rerank=meaning:50"])
+def test_a_ranking_that_the_index_cannot_answer_is_an_error_and_not_offered(
+    client: FlaskClient, index: FakeIndex, path: str, ranking: str
+) -> None:
+    index.is_parsed = False
+    response = client.get(f"{path}{'' if path.endswith('&') else '?'}q=storm&{ranking}")
+    noun, part = ("vectors", "vectors") if "meaning" in ranking else ("parses", "parse")
+    assert response.status_code == 400
+    assert f"has no {noun}: run esr enrich --only {part}" in response.text
+    form = client.get("/").text
+    assert 'value="tdsr"' not in form and 'value="meaning"' not in form and 'value="mrf_fidm"' in form
+    assert "Words and meaning" not in form

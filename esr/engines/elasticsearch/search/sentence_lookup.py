@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from base64 import b64decode
 from collections.abc import Container, Sequence
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from esr.batches import batched
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.requests import search
+from esr.engines.elasticsearch.store.cache_age import MAX_AGE
 from esr.errors import UsageError
 
 _BATCH = 1000
@@ -31,6 +33,25 @@ def look_up_sources(cluster: Cluster, ids: Sequence[str], source: bool | list[st
         sources |= {hit["_id"]: hit["_source"] for hit in answer["hits"]["hits"]}
     _check_ids(cluster, ids, sources)
     return [sources[sentence_id] for sentence_id in ids]
+
+
+class StoredParses:
+    """Whether an index has parses, cached for some seconds."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._read_at = -MAX_AGE
+        self._exist = False
+
+    def exist(self) -> bool:
+        now = time.monotonic()
+        if now - self._read_at >= MAX_AGE:
+            query, index = {"exists": {"field": "parse"}}, self._cluster.alias
+            answer = search(
+                self._cluster, index=index, query=query, size=0, terminate_after=1, track_total_hits=True
+            )
+            self._exist, self._read_at = answer["hits"]["total"]["value"] > 0, now
+        return self._exist
 
 
 def look_up_parses(cluster: Cluster, ids: Sequence[str]) -> list[bytes | None]:

@@ -44,6 +44,11 @@ class Snapshot:
         return sorted({name for segment in self.segments for name in segment.enrichment.features})
 
     @cached_property
+    def has_parses(self) -> bool:
+        """Whether any sentence has a stored parse."""
+        return any(segment.enrichment.has_parses for segment in self.segments)
+
+    @cached_property
     def main_encoder(self) -> str | None:
         """The id of the encoder that made the vectors of most sentences, None without vectors."""
         sentences: Counter[str] = Counter()

@@ -60,6 +60,14 @@ class LayerStack:
                 parses[place] = parse
         return parses
 
+    @property
+    def has_parses(self) -> bool:
+        """Whether any sentence has a stored parse."""
+        return any(
+            span.layer.arrays["parse.known"][span.start - span.first : span.stop - span.first].any()
+            for span in self._of("parse")
+        )
+
     def vectors(self, sentences: Numbers) -> list[QuantizedVector | None]:
         """The stored vector of each sentence, None without one."""
         vectors: list[QuantizedVector | None] = [None] * len(sentences)
