@@ -38,13 +38,16 @@ def query(query: ReadQuery, where: str, ranking: Ranking, filters: Filters, k: i
       curl -H 'Content-Type: application/json' -d @request.json 'http://localhost:9200/news/_search'
     With --standalone, send it to '_search?search_type=dfs_query_then_fetch'. The second stage of --ranking
     hybrid is part of the request, with the vector of the query in it: each shard rescores its best
-    sentences. Only esr itself computes others (--rerank with another signal, with neighbours or document,
-    and those of tdsr and the mrf models): then the request is the first stage. Terms that
-    boosts add are computed now and are part of the request; those of feedback change with the collection.
+    sentences by words. Only esr itself adds the sentences that only vectors find, and computes other second
+    stages (--rerank with another signal, with neighbours or document, and those of tdsr and the mrf models):
+    then the request is the first stage. Terms that boosts add are computed now and are part of the request;
+    those of feedback change with the collection.
     """
     with esr.open(where) as searcher:
         prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
         body = raw_request(prepared, k, filters=filters, standalone=standalone)
-    if ranking.reranker() is not None and not can_rescore(ranking):
+    if can_rescore(ranking):
+        click.echo("esr: the request lacks what only vectors find; esr itself adds it", err=True)
+    elif ranking.reranker() is not None:
         click.echo("esr: the request is the first stage only; esr itself computes the second", err=True)
     click.echo(json.dumps(body, indent=1, ensure_ascii=False))

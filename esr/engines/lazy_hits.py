@@ -67,6 +67,28 @@ class LazyHits(Sequence[Hit]):
         """The first n."""
         return self if n >= len(self) else LazyHits(self.ordinals[:n], self.scores[:n], self._read_ids)
 
+    def at(self, places: Places, scores: Array | None = None) -> LazyHits:
+        """The hits at these places, with other scores of their shape if any are given."""
+        scores = self.scores[places] if scores is None else scores
+        return LazyHits(self.ordinals[places], scores, lambda own: self._read_ids(places[own]))
+
+    @staticmethod
+    def join(parts: Sequence[LazyHits]) -> LazyHits:
+        """Hits one after another."""
+        ends = np.cumsum([len(part) for part in parts])
+
+        def read_ids(places: Places) -> list[str]:
+            owners = np.searchsorted(ends, places, "right")
+            ids = np.empty(len(places), object)
+            for n, part in enumerate(parts):
+                own = np.flatnonzero(owners == n)
+                if len(own):
+                    ids[own] = part._read_ids(places[own] - (ends[n] - len(part)))
+            return list(ids)
+
+        ordinals = np.concatenate([part.ordinals for part in parts])
+        return LazyHits(ordinals, np.concatenate([part.scores for part in parts]), read_ids)
+
     def rescored(self, places: Places, scores: Array) -> list[Hit]:
         """The hits at these places with other scores, both of shape (m,). No other hit's id is read."""
         ordinals = self.ordinals[places].tolist()

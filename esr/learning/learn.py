@@ -58,7 +58,7 @@ def learn(
     model = learner(table, signals, options.seed)
     tick(1)
     ablations = validation.ablate(table, signals, ABLATIONS[options.ablate](signals), scores, tick)
-    runs = {FIRST: build_run(table, table.first_scores), LEARNED: build_run(table, scores)}
+    runs = {FIRST: {topic.topic: topic.first_run for topic in topics}, LEARNED: build_run(table, scores)}
     qrels = {topic.topic: dict(topic.judgements) for topic in topics}
     measures = list(dict.fromkeys([options.measure, "AP", "P@10", "RR", "nDCG@10"]))
     outcome = Outcome(

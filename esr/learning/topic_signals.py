@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
-from esr.engines.index import Hit
 from esr.errors import UsageError
 from esr.evaluation.qrels import Qrels
 from esr.evaluation.tuning.tuner import Task
@@ -28,7 +28,8 @@ class TopicSignals:
     """A topic's n candidates, best first: first-stage scores (n,), signals (n, S), grades (n,).
 
     A missing signal value is NaN. `ids` and `first_scores` continue below the candidates to the depth of a
-    run. `judgements` has the topic's grades above 0 by sentence.
+    run. `judgements` has the topic's grades above 0 by sentence. `first_run` has the scores of the first
+    stage's own run, which lacks what only vectors found.
     """
 
     topic: str
@@ -38,6 +39,7 @@ class TopicSignals:
     values: Array
     grades: npt.NDArray[np.int64]
     judgements: dict[str, int]
+    first_run: dict[str, float]
 
 
 def collect_signals(
@@ -74,16 +76,15 @@ def _collect_topic(
         prepared = searcher.prepare(task.query, with_all, literal=True)
     except UnsearchableQuery:
         prepared = None
-    hits: Sequence[Hit] = ()
-    if prepared is not None and prepared.plan.terms:
-        run_depth = max(RUN_DEPTH, depth)
-        hits = prepared.index.search(prepared.plan, run_depth, task.filters, records=False).hits
-    ids = tuple(hit.sentence_id for hit in hits)
-    first_scores = np.array([hit.score for hit in hits])
-    values = np.zeros((0, len(signals)))
-    if prepared is not None and hits:
-        assert reranker is not None
-        context = prepared.rerank_context(ids[:depth], reranker.columns)
+    ids: tuple[str, ...] = ()
+    first_scores, values = np.zeros(0), np.zeros((0, len(signals)))
+    first_run: dict[str, float] = {}
+    if prepared is not None and reranker is not None and (prepared.plan.terms or reranker.uses_vectors):
+        result = prepared.search_first_stage(max(RUN_DEPTH, depth), task.filters)
+        first_run = {hit.sentence_id: hit.score for hit in result.hits}
+        candidates = prepared.add_candidates(result, replace(reranker, depth=depth), task.filters)
+        ids, first_scores = tuple(candidates.hits.ids), candidates.hits.scores
+        context = prepared.rerank_context(candidates.top.ids, reranker.columns)
         values = np.column_stack([signal.values(context) for signal in signals])
-    grades = np.array([judgements.get(id, 0) for id in ids[:depth]], np.int64)
-    return TopicSignals(task.topic, task.query, ids, first_scores, values, grades, judgements)
+    grades = np.array([judgements.get(id, 0) for id in ids[: len(values)]], np.int64)
+    return TopicSignals(task.topic, task.query, ids, first_scores, values, grades, judgements, first_run)

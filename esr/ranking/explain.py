@@ -11,7 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from esr.boosts import plan_expansion
-from esr.engines.index import NO_FILTERS
+from esr.engines.index import NO_FILTERS, Filters
 from esr.plans.evaluate import score_sentences, score_static, split_scores
 from esr.plans.evidence import Evidence
 from esr.plans.plan import Plan
@@ -87,8 +87,11 @@ class Explanation:
         }
 
 
-def explain(prepared: PreparedQuery, sentence_id: str) -> Explanation:
-    """The parts of a sentence's score for a prepared query. Raises UsageError for an unknown sentence."""
+def explain(prepared: PreparedQuery, sentence_id: str, filters: Filters = NO_FILTERS) -> Explanation:
+    """The parts of a sentence's score for a prepared query. Raises UsageError for an unknown sentence.
+
+    `filters` are those of the search: some parts depend on the other sentences that it ranks.
+    """
     index, plan, unseen = prepared.index, prepared.plan, prepared.unseen
     columns = [static.column for static in plan.statics]
     evidence = index.evidence([term.term for term in plan.terms], [sentence_id], columns)
@@ -104,7 +107,7 @@ def explain(prepared: PreparedQuery, sentence_id: str) -> Explanation:
         first = float(score_sentences(plan, evidence)[0])
     if reranker is not None and (plan.terms or reranker.uses_vectors):
         context = prepared.rerank_context([sentence_id], reranker.columns)
-        tree_score, missing = _list_effects(prepared, sentence_id, reranker, context)
+        tree_score, missing = _list_effects(prepared, sentence_id, reranker, context, filters)
         second = explain_second(index, context, sentence_id, reranker, first, tree_score, missing)
     score = first if second is None else second.score
     return Explanation(
@@ -164,21 +167,28 @@ def _static_parts(
 
 
 def _list_effects(
-    prepared: PreparedQuery, sentence_id: str, reranker: Reranker, alone: RerankContext
+    prepared: PreparedQuery,
+    sentence_id: str,
+    reranker: Reranker,
+    alone: RerankContext,
+    filters: Filters,
 ) -> tuple[float | None, dict[str, float]]:
-    """What depends on the best sentences of the first stage, which this one is compared with.
+    """What depends on the sentences that are reranked, which this one is compared with.
 
     That is what trees add, and what signals add that it has no value of. `alone` is its own context.
     """
     signals = [s for s in reranker.signals if s.type.uses_vectors and math.isnan(s.values(alone)[0])]
     if reranker.trees is None and not signals:
         return None, {}
-    hits = prepared.index.search(prepared.plan, reranker.depth, NO_FILTERS, records=False).hits
-    ids = list(dict.fromkeys([*(hit.sentence_id for hit in hits), sentence_id]))
+    result = prepared.search_first_stage(reranker.depth, filters)
+    candidates = prepared.add_candidates(result, reranker, filters)
+    ids = list(dict.fromkeys([*candidates.top.ids, sentence_id]))
     context, place = prepared.rerank_context(ids, reranker.columns), ids.index(sentence_id)
     all_places = np.arange(len(ids))
+    by_words = all_places[: candidates.by_words]
     trees = None if reranker.trees is None else float(reranker.trees.adds(context, all_places)[place])
-    return trees, {signal.signal: float(signal.adds(context)[place]) for signal in signals}
+    adds = {signal.signal: signal.adds(context, all_places, by_words)[place] for signal in signals}
+    return trees, {name: float(added) for name, added in adds.items()}
 
 
 def _finite_or_none(value: float) -> float | None:

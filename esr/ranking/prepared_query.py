@@ -20,11 +20,11 @@ from esr.plans.condition import Condition, HasAttribute, HasEntity, HasSource, l
 from esr.plans.plan import CandidateRule, Plan, Static
 from esr.plans.statistics import Statistics
 from esr.queries.interpretation import Interpretation
-from esr.ranking.nearest import find_nearest
+from esr.ranking.nearest import add_nearest
 from esr.ranking.origin import Origin
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import RerankContext, build_context
-from esr.ranking.reranker import rerank
+from esr.ranking.reranker import Candidates, Reranker, rerank
 
 
 class Answer(Struct, frozen=True):
@@ -82,33 +82,44 @@ class PreparedQuery(Struct, frozen=True):
     def _search(self, k: int, filters: Filters, records: bool, started: float) -> Answer:
         reranker = self.ranking.reranker()
         uses_vectors = reranker is not None and reranker.uses_vectors
-        has_candidates = bool(self.plan.terms) or self.plan.candidates == "all"
-        if not has_candidates and not uses_vectors:
+        if not self.has_candidates and not uses_vectors:
             return Answer([], 0, elapsed_ms(started), self.unseen)
         if reranker is None:
             result = self.index.search(self.plan, k, filters, records=records)
             return Answer(result.hits, result.total, elapsed_ms(started), self.unseen, *result.diagnostics)
-        result = SearchResult([], 0)
-        if has_candidates:
-            result = self.index.search(self.plan, max(k, reranker.depth), filters, records=False)
-        hits, wanted = result.hits, min(k, reranker.depth)
-        if uses_vectors and len(hits) < wanted:
-            text = self.interpretation.ranked_text
-            hits = [*hits, *find_nearest(self.index, self.plan, text, hits, wanted, filters)]
-        total = result.total + len(hits) - len(result.hits)
-        first = LazyHits.of(hits)
-        best = first.head(reranker.depth)
-        context = self.rerank_context(best.ids, reranker.columns, best.ordinals.tolist())
-        hits = rerank(first, context, reranker, k)
+        result = self.search_first_stage(max(k, reranker.depth), filters)
+        candidates = self.add_candidates(result, reranker, filters)
+        top = candidates.top
+        context = self.rerank_context(top.ids, reranker.columns, top.ordinals.tolist())
+        hits = rerank(candidates, context, reranker, k)
         if records:
             sentences = self.index.sentences([hit.sentence_id for hit in hits])
             hits = [hit._replace(record=record) for hit, record in zip(hits, sentences, strict=True)]
-        answer = Answer(hits, total, elapsed_ms(started), self.unseen, *result.diagnostics)
+        answer = Answer(hits, candidates.total, elapsed_ms(started), self.unseen, *result.diagnostics)
         return replace(
             answer,
             without_vector=reranker.count_without_vector(context),
             without_parse=reranker.count_without_parse(context),
         )
+
+    @property
+    def has_candidates(self) -> bool:
+        """Whether the first stage looks for any sentence."""
+        return bool(self.plan.terms) or self.plan.candidates == "all"
+
+    def search_first_stage(self, k: int, filters: Filters) -> SearchResult:
+        """The best k of the first stage, without records."""
+        if not self.has_candidates:
+            return SearchResult([], 0)
+        return self.index.search(self.plan, k, filters, records=False)
+
+    def add_candidates(self, result: SearchResult, reranker: Reranker, filters: Filters) -> Candidates:
+        """The candidates of a second stage, of which the first stage found at least its `depth`, or all."""
+        if reranker.uses_vectors:
+            text = self.interpretation.ranked_text
+            return add_nearest(self.index, self.plan, text, result, reranker.depth, filters)
+        best = min(reranker.depth, len(result.hits))
+        return Candidates(LazyHits.of(result.hits), best, best, result.total)
 
     def rerank_context(
         self, ids: Sequence[str], columns: Iterable[str], ordinals: Sequence[int] | None = None

@@ -53,13 +53,19 @@ class RankingSignal(Struct, frozen=True):
         """The signal of each sentence before its weight, of shape (n,). NaN where it has no value."""
         return self.type.compute(context, self.settings())
 
-    def adds(self, context: RerankContext, top: Positions | None = None) -> Array:
+    def adds(
+        self, context: RerankContext, top: Positions | None = None, by_words: Positions | None = None
+    ) -> Array:
         """What the signal adds to the sentences at the positions `top`, or to all, of shape (m,).
 
-        Where it has no value, it adds nothing, or the mean of what it adds to the others.
+        Where it has no value, it adds nothing, or what it adds to the others on average: to those at the
+        positions `by_words`, if any of them has a value, since the nearest sentences are nearer than most.
         """
-        values = self.values(context) if top is None else self.values(context)[top]
-        missing = mean_known(values) if self.type.uses_vectors else 0.0
+        all_values = self.values(context)
+        values, missing = all_values if top is None else all_values[top], 0.0
+        if self.type.uses_vectors:
+            others = values if by_words is None else all_values[by_words]
+            missing = mean_known(others if np.isfinite(others).any() else values)
         return self.weight * np.nan_to_num(values, nan=missing)
 
     def as_dict(self) -> dict[str, Any]:

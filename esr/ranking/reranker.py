@@ -6,8 +6,6 @@ second stage keep their order and stay below the others.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from msgspec import Struct
 
@@ -22,6 +20,25 @@ from esr.ranking.tree_ensemble import TreeEnsemble
 DEPTH = 1000
 _TIE_RANGE = 1e-4
 """What the first stage's score adds at most where it only breaks ties: less than strengths differ by."""
+
+
+class Candidates(Struct, frozen=True):
+    """The sentences of a second stage, and those that stay below them.
+
+    `hits` are the best by words, best first, then those that only vectors found, then the rest by words. The
+    first `by_words` and the first `reranked` of them end where the first and the second kind end. `total`
+    counts all candidates.
+    """
+
+    hits: LazyHits
+    by_words: int
+    reranked: int
+    total: int
+
+    @property
+    def top(self) -> LazyHits:
+        """The sentences that are reranked."""
+        return self.hits.head(self.reranked)
 
 
 class Reranker(Struct, frozen=True):
@@ -62,15 +79,18 @@ class Reranker(Struct, frozen=True):
             return None
         return int(np.count_nonzero(~context.parses().has_parse))
 
-    def scores(self, first: Array, context: RerankContext, top: Positions) -> Array:
+    def scores(
+        self, first: Array, context: RerankContext, top: Positions, by_words: Positions | None = None
+    ) -> Array:
         """New scores of the m sentences at the positions `top`, of shape (m,).
 
-        `first` has the first stage's scores of all n sentences of the context, of shape (n,).
+        `first` has the first stage's scores of all n sentences of the context, of shape (n,). `by_words` are
+        the positions of those that words found, if not all of `top`.
         """
         first_top = first[top]
         total = self.first_weight * first_top
         for signal in self.signals:
-            total = total + signal.adds(context, top)
+            total = total + signal.adds(context, top, by_words)
         if self.trees:
             total = total + self.trees.adds(context, top)
         if self.breaks_ties and len(first_top):
@@ -79,15 +99,15 @@ class Reranker(Struct, frozen=True):
 
 
 def rerank(
-    hits: Sequence[Hit], context: RerankContext, reranker: Reranker, k: int | None = None
+    candidates: Candidates, context: RerankContext, reranker: Reranker, k: int | None = None
 ) -> list[Hit]:
-    """The best k hits of the first stage, or all, in the second stage's order and with its scores.
+    """The best k candidates, or all, in the second stage's order and with its scores.
 
-    `hits` are best first, and `context` is that of the best `depth` of them.
+    `context` is that of the candidates that are reranked.
     """
-    columns = LazyHits.of(hits)
-    top = np.arange(min(reranker.depth, len(hits)))
-    scores = merge_scores(columns.scores, top, reranker.scores(columns.scores[: len(top)], context, top))
+    columns, top = candidates.hits, np.arange(candidates.reranked)
+    new = reranker.scores(candidates.top.scores, context, top, top[: candidates.by_words])
+    scores = merge_scores(columns.scores, top, new)
     order = np.lexsort((columns.ordinals, -scores))[:k]
     return columns.rescored(order, scores[order])
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import esr
+from esr.cli import main
 from esr.documents import Document
 from esr.engines.factory import LoadOptions, open_delivery
-from esr.engines.index import Filters
+from esr.engines.index import NO_FILTERS, Filters
 from esr.enrichment.enricher import Enricher
 from esr.enrichment.sentence_vectors import VectorSettings
 from esr.ranking.explain import explain
+from esr.ranking.query_vector import encode_query
 from esr.ranking.ranking import Ranking
 from esr.ranking.request import raw_request
 from tests.support.elasticsearch import differences, document, fresh, http, load, located
@@ -73,17 +77,23 @@ def compare(places: tuple[str, str]) -> list[int | None]:
     """How many sentences lacked a vector, for each ranking and query. Fails where the engines differ."""
     missing = []
     with esr.open(places[0]) as exact, esr.open(places[1]) as other:
+        for query, k in product(QUERIES, (1, 7, 40)):
+            encoder, vector = encode_query(exact.index, query)
+            right, got = (s.index.nearest(encoder, vector, k, None, NO_FILTERS) for s in (exact, other))
+            assert [hit[:2] for hit in got] == [hit[:2] for hit in right], "to the last bit"
+            assert len(got) == k
         for nu, lambda_ in SHARES:
             ranking = Ranking.from_dict(
                 {"depth": DEPTH, "rerank": [{"signal": "meaning", "w": 8, "nu": nu, "lambda": lambda_}]}
             )
             for query in QUERIES:
                 prepared = [searcher.prepare(query, ranking) for searcher in (exact, other)]
-                right, got = (each.search(100) for each in prepared)
-                assert not differences(right.hits, got.hits, 100), (nu, lambda_, query)
-                assert right.without_vector == got.without_vector
-                missing.append(got.without_vector)
-                ids = [hit.sentence_id for hit in got.hits[:3]]
+                by_exact, by_other = (each.search(100) for each in prepared)
+                assert not differences(by_exact.hits, by_other.hits, 100), (nu, lambda_, query)
+                assert by_exact.without_vector == by_other.without_vector
+                assert by_exact.total == by_other.total
+                missing.append(by_other.without_vector)
+                ids = [hit.sentence_id for hit in by_other.hits[:3]]
                 for id in ids:
                     one, two = (explain(each, id).second for each in prepared)
                     assert one is not None and two is not None
@@ -93,15 +103,18 @@ def compare(places: tuple[str, str]) -> list[int | None]:
 
 
 def check_request(where: str) -> None:
-    """The request that `esr query` prints answers as esr does, without esr."""
+    """The request that `esr query` prints ranks what words find as esr does, without esr."""
     ranking = Ranking.from_dict({"depth": DEPTH, "rerank": [{"signal": "meaning", "w": 8}]})
     with esr.open(where) as searcher:
         for query in QUERIES[:4]:
             prepared = searcher.prepare(query, ranking)
-            own = [hit.sentence_id for hit in prepared.search(20).hits]
+            by_words = {hit.sentence_id for hit in searcher.search(query, DEPTH).hits}
+            own = [hit.sentence_id for hit in prepared.search(200).hits if hit.sentence_id in by_words]
             body = raw_request(prepared, 20, filters=Filters())
             answer = http("POST", f"{where}/_search", body)
             assert [hit["_id"] for hit in answer["hits"]["hits"]][:10] == own[:10]
+    printed = CliRunner().invoke(main, ["query", "bank", "--index", where, "--rerank", "meaning:8"])
+    assert "the request lacks what only vectors find" in printed.stderr
 
 
 @pytest.mark.parametrize("shards", [1, 3])

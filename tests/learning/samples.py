@@ -25,5 +25,8 @@ def topics(number: int, seed: int = 0, below: int = 5) -> list[TopicSignals]:
         helps = chance.normal(size=DEPTH) + 2.0 * (grades > 0)
         first_scores = np.sort(chance.normal(size=total))[::-1].copy()
         values = np.column_stack([helps, chance.normal(size=DEPTH)])
-        sample.append(TopicSignals(f"t{n}", f"words of {n}", ids, first_scores, values, grades, judgements))
+        first_run = dict(zip(ids, first_scores.tolist(), strict=True))
+        sample.append(
+            TopicSignals(f"t{n}", f"words of {n}", ids, first_scores, values, grades, judgements, first_run)
+        )
     return sample

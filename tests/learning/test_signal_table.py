@@ -32,9 +32,9 @@ def test_equal_scores_keep_the_order_of_the_first_stage() -> None:
 
 
 def test_topics_with_few_or_no_candidates_are_measured() -> None:
-    empty = TopicSignals("a", "x", (), np.zeros(0), np.zeros((0, 1)), np.zeros(0, np.int64), {"s": 1})
+    empty = TopicSignals("a", "x", (), np.zeros(0), np.zeros((0, 1)), np.zeros(0, np.int64), {"s": 1}, {})
     few = TopicSignals(
-        "b", "y", ("s", "u"), np.array([2.0, 1.0]), np.ones((2, 1)), np.array([0, 1]), {"u": 1}
+        "b", "y", ("s", "u"), np.array([2.0, 1.0]), np.ones((2, 1)), np.array([0, 1]), {"u": 1}, {}
     )
     table = SignalTable([empty, few], "AP")
     assert table.compute_figures(table.first_scores).tolist() == [0.0, 0.5]

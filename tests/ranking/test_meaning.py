@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 import esr
 from esr.documents import Document, Sentence
@@ -18,9 +19,16 @@ from esr.engines.index import Filters
 from esr.enrichment.enricher import Enricher
 from esr.enrichment.sentence_vectors import VectorSettings
 from esr.errors import InputError, UsageError
+from esr.evaluation import measures
+from esr.evaluation.tuning.tuner import Task, Tuner
+from esr.learning.cross_validation import build_run
+from esr.learning.linear import Linear
+from esr.learning.signal_table import SignalTable
 from esr.learning.signals import list_signals
+from esr.learning.topic_signals import collect_signals
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
+from esr.ranking.ranking_signal import RankingSignal
 from esr.ranking.searcher import Searcher
 from tests.support.elasticsearch import load
 from tests.support.tiny_encoder import write_tiny_encoder
@@ -96,9 +104,9 @@ def test_the_score_is_that_of_the_words_and_the_weighted_similarities(
     searcher: Searcher, encoder: str, nu: float, lambda_: float
 ) -> None:
     ranking, values = hybrid(nu=nu, **{"lambda": lambda_}), expected(encoder, nu, lambda_)
-    first = {hit.sentence_id: hit.score for hit in searcher.search(QUERY, 100).hits}
-    answer = searcher.search(QUERY, len(first), ranking=ranking)
-    assert {hit.sentence_id for hit in answer.hits} == first.keys() and len(first) > 4
+    first = {hit.sentence_id: hit.score for hit in searcher.search(QUERY, 100, candidates="all").hits}
+    answer = searcher.search(QUERY, 100, ranking=ranking)
+    assert {hit.sentence_id for hit in answer.hits} == first.keys() == SENTENCES.keys()
     for hit in answer.hits:
         assert hit.score == pytest.approx(first[hit.sentence_id] + 10 * values[hit.sentence_id], abs=1e-9)
     assert [hit.score for hit in answer.hits] == sorted((hit.score for hit in answer.hits), reverse=True)
@@ -124,11 +132,13 @@ def test_sentences_without_a_vector_are_ranked_by_words_and_counted(tmp_path: Pa
     enrich(where, encoder, (1, 2))
     with esr.open(where) as searcher:
         prepared = searcher.prepare(QUERY, hybrid(nu=0.0))
-        first = {hit.sentence_id: hit.score for hit in searcher.search(QUERY, 100).hits}
-        answer = prepared.search(len(first))
-        has_vector = {id for id in first if id[0] in "ab"}
-        assert answer.without_vector == len(first.keys() - has_vector) > 0 < len(has_vector)
-        mean = np.mean([cosines(encoder)[id] for id in has_vector])
+        first = {hit.sentence_id: hit.score for hit in searcher.search(QUERY, 100, candidates="all").hits}
+        by_words = {hit.sentence_id for hit in searcher.search(QUERY, 100).hits}
+        answer = prepared.search(100)
+        has_vector = {id for id in SENTENCES if id[0] in "ab"}
+        assert {hit.sentence_id for hit in answer.hits} == has_vector | by_words
+        assert answer.without_vector == len(by_words - has_vector) > 0 < len(by_words & has_vector)
+        mean = np.mean([cosines(encoder)[id] for id in by_words & has_vector])
         for hit in answer.hits:
             cosine = cosines(encoder)[hit.sentence_id] if hit.sentence_id in has_vector else mean
             assert hit.score == pytest.approx(first[hit.sentence_id] + 10 * cosine)
@@ -138,7 +148,7 @@ def test_sentences_without_a_vector_are_ranked_by_words_and_counted(tmp_path: Pa
 
 
 @pytest.mark.parametrize("query", ["hurricane gale", "gale quake", "quake"])
-def test_where_words_find_too_few_the_nearest_sentences_are_candidates_too(
+def test_where_words_find_few_or_nothing_the_nearest_sentences_are_candidates(
     searcher: Searcher, encoder: str, query: str
 ) -> None:
     """No sentence has a word of the last two queries."""
@@ -213,8 +223,7 @@ def test_vectors_of_two_encoders_are_told_apart(tmp_path: Path, encoder: str) ->
     enrich(where, other, (1, 5))
     with esr.open(where) as searcher:
         assert searcher.index.encoder() == load_encoder(encoder).description.id, "it made most vectors"
-        matches = len(searcher.search(QUERY, 100).hits)
-        answer = searcher.search(QUERY, matches, ranking=hybrid(nu=0.0))
+        answer = searcher.search(QUERY, 100, ranking=hybrid(nu=0.0))
         of_other = [hit for hit in answer.hits if hit.sentence_id[0] == "a"]
         assert answer.without_vector == len(of_other) > 0
 
@@ -224,3 +233,89 @@ def test_hybrid_is_a_ranking_by_name() -> None:
     assert [signal.signal for signal in ranking.rerank] == ["meaning"] and ranking.model == Ranking().model
     with pytest.raises(InputError, match="hybrids: cannot be read"):
         Ranking.from_file("hybrids")
+
+
+def union(searcher: Searcher, encoder: str, query: str, depth: int, allowed: Collection[str]) -> list[str]:
+    """The best by words and the nearest by vector, by the whole sum of each; then the rest by words."""
+    of_query = cosines(encoder, query)
+    by_words = [hit.sentence_id for hit in searcher.search(query, 100).hits if hit.sentence_id in allowed]
+    nearest = sorted(allowed, key=lambda id: -of_query[id])[:depth]
+    prepared = searcher.prepare(query, hybrid(nu=0.0))
+    chosen = dict.fromkeys([*by_words[:depth], *nearest])
+    scores = {id: explain(prepared, id).first + 10 * of_query[id] for id in chosen}
+    return [*sorted(scores, key=lambda id: -scores[id]), *(id for id in by_words if id not in scores)]
+
+
+@pytest.mark.parametrize("query", ["storm town", "town flood bank", "gale", "north hurricane court"])
+@pytest.mark.parametrize("depth", [1, 2, 4, 50])
+def test_candidates_are_the_best_by_words_and_the_nearest(
+    searcher: Searcher, encoder: str, query: str, depth: int
+) -> None:
+    ranking, by_words = replace(hybrid(nu=0.0), depth=depth), searcher.search(query, 100)
+    expected = union(searcher, encoder, query, depth, set(SENTENCES))
+    answer = searcher.search(query, 100, ranking=ranking)
+    ids = [hit.sentence_id for hit in answer.hits]
+    assert ids == expected
+    assert answer.total == len({*ids, *(hit.sentence_id for hit in by_words.hits)})
+    assert [hit.score for hit in answer.hits] == sorted((hit.score for hit in answer.hits), reverse=True)
+    for k in range(1, len(ids)):
+        first = searcher.search(query, k, ranking=ranking)
+        assert [hit[:2] for hit in first.hits] == [hit[:2] for hit in answer.hits[:k]], "a page more"
+        assert first.total == answer.total
+
+
+def test_filters_and_conditions_hold_for_the_nearest_too(searcher: Searcher, encoder: str) -> None:
+    ranking, query = replace(hybrid(nu=0.0), depth=2), "north hurricane court"
+    filtered = searcher.search(query, 100, ranking=ranking, filters=Filters(documents=("a", "c")))
+    allowed = {id for id in SENTENCES if id[0] in "ac"}
+    assert [h.sentence_id for h in filtered.hits] == union(searcher, encoder, query, 2, allowed)
+    excluded = searcher.search(esr.parse_query(f"{query} -town"), 100, ranking=ranking)
+    allowed = {id for id in SENTENCES if "town" not in SENTENCES[id]}
+    assert [h.sentence_id for h in excluded.hits] == union(searcher, encoder, query, 2, allowed)
+
+
+def test_a_sentence_without_a_vector_gets_the_mean_of_the_best_by_words(tmp_path: Path, encoder: str) -> None:
+    """The nearest have the greatest similarities of all: their mean would lift it above what words find."""
+    where = str(tmp_path / "half")
+    load(where, DOCUMENTS)
+    enrich(where, encoder, (1, 2))
+    query, filters = "storm town", Filters(documents=("a", "b", "c", "e"))
+    with esr.open(where) as searcher:
+        prepared = searcher.prepare(query, replace(hybrid(nu=0.0), depth=4))
+        by_words = [hit.sentence_id for hit in searcher.search(query, 4, filters=filters).hits]
+        of_query, lacking = cosines(encoder, query), [id for id in by_words if id[0] not in "ab"]
+        mean = np.mean([of_query[id] for id in by_words if id[0] in "ab"])
+        answer = prepared.search(100, filters)
+        scores = {hit.sentence_id: hit.score for hit in answer.hits}
+        assert answer.without_vector == len(lacking) > 0
+        for id in lacking:
+            explanation = explain(prepared, id, filters)
+            assert scores[id] == pytest.approx(explanation.first + 10 * mean)
+            assert explanation.score == pytest.approx(scores[id])
+
+
+@pytest.mark.parametrize("query", ["storm town", "north hurricane court", "gale quake"])
+def test_tuning_sees_the_figures_of_a_search(searcher: Searcher, query: str) -> None:
+    relevant = ("a.s0", "b.s0", "c.s1", "c.s2", "e.s1")
+    for depth in (1, 2, 50):
+        settings = [replace(hybrid(w, nu=0.1), depth=depth) for w in (0.0, 3.0, 30.0)]
+        figures = Tuner(searcher, [Task("t", query, relevant)]).compute_figures(settings)[:, 0]
+        for ranking, figure in zip(settings, figures, strict=True):
+            hits = searcher.search(query, 1000, ranking=ranking, records=False).hits
+            run = {"t": {hit.sentence_id: hit.score for hit in hits}}
+            assert figure == measures.evaluate(["AP"], {"t": dict.fromkeys(relevant, 1)}, run)["AP"]["t"]
+
+
+def test_learning_sees_the_candidates_of_a_search(searcher: Searcher) -> None:
+    query, signals = "north hurricane court", (RankingSignal("meaning"), RankingSignal("dir"))
+    qrels = {"t": {"b.s0": 1, "c.s2": 1}}
+    (topic,) = collect_signals(searcher, [Task("t", query, ("b.s0",))], qrels, Ranking(), signals, depth=2)
+    hits = searcher.search(query, 1000, ranking=replace(Ranking(), rerank=signals, depth=2)).hits
+    assert len(topic.grades) == len(topic.values) > 2, "the nearest are learned from too"
+    assert set(topic.ids) == {hit.sentence_id for hit in hits}
+    by_words = searcher.search(query, 1000).hits
+    assert topic.first_run == {hit.sentence_id: hit.score for hit in by_words}
+    model = Linear(signals, np.array([25.0, 0.5]), np.zeros(2))
+    scores = build_run((table := SignalTable([topic], "AP")), model.scores(table))["t"]
+    learned = searcher.search(query, 1000, ranking=model.ranking(Ranking(), 2)).hits
+    assert {hit.sentence_id: hit.score for hit in learned} == pytest.approx(scores, abs=1e-9)

@@ -50,7 +50,7 @@ def explain_sentence(
         raise UnknownId(f"there is no sentence {sentence_id!r}", "id") from error
     with blame_argument(None):
         prepared = search.prepare(snapshot)
-        explanation = explain(prepared, sentence_id)
+        explanation = explain(prepared, sentence_id, search.filters)
     words = words_by_term(snapshot.index.analyzer, search.query)
     tree = sentence_tree(snapshot.index, list(prepared.counts), sentence_id)
     return ExplainedSentence(record, explanation, tree, words)

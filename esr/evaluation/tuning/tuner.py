@@ -99,7 +99,8 @@ class Tuner:
 def _candidates_key(ranking: Ranking) -> tuple[Any, ...]:
     """The part of a ranking that determines the candidates: parameters of boosts only, without weights.
 
-    If a boost needs a first search, also everything that the first stage depends on.
+    If a boost needs a first search, also everything that the first stage depends on. If the second stage uses
+    vectors, also its depth.
     """
     reranker = ranking.reranker()
     reranker_columns = reranker.columns if reranker else ()
@@ -107,7 +108,8 @@ def _candidates_key(ranking: Ranking) -> tuple[Any, ...]:
     shape = json.dumps([[name, {**given, boosts.WEIGHT: None}] for name, given in ranking.boosts.items()])
     searches = any(boosts.get(name).uses_first_search for name in ranking.boosts)
     first = json.dumps(replace(ranking, boosts={}, rerank=(), trees=None).as_dict()) if searches else None
-    return ranking.model, ranking.context, ranking.candidates, columns, shape, first
+    nearest = reranker.depth if reranker and reranker.uses_vectors else 0
+    return ranking.model, ranking.context, ranking.candidates, columns, shape, first, nearest
 
 
 class _CandidateCache:

@@ -28,6 +28,10 @@ _BATCH = 5_000
 _NAN = float("nan")
 _GREATEST = 2.0
 """No similarity is more than this, or less than its negative."""
+_ROUNDING = 1e-6
+"""Similarities that are closer may change places in the 32 bits of a score."""
+_MORE = 20
+"""How many hits are fetched beyond those that are asked for, among which rounding may hide some of them."""
 Query = dict[str, Any]
 
 
@@ -56,9 +60,16 @@ def find_nearest(
         return []
     allowed = {"bool": {"filter": [*clauses, *_vector_clauses(marks)]}}
     scored = _similarity_query(allowed, query, 1.0, _GREATEST)
-    body: dict[str, Any] = {"query": scored, "sort": SORT, **hit_fields(False)}
-    answer = search(cluster, index=cluster.alias, size=min(k, PAGE), track_total_hits=False, **body)
-    return decode_hits(answer["hits"]["hits"], False, -_GREATEST)
+    body: dict[str, Any] = {"query": scored, "sort": SORT, "track_total_hits": False, **hit_fields(False)}
+    hits: list[Hit] = []
+    for answer in search_pages(cluster, min(k + _MORE, PAGE), index=cluster.alias, **body):
+        hits += decode_hits(answer["hits"]["hits"], False, -_GREATEST)
+        if len(hits) > k and hits[-1].score < hits[k - 1].score - _ROUNDING:
+            break
+    ordinals = [hit.ordinal for hit in hits]
+    products = SimilarityReader(cluster, marks, query).read(ordinals, ()).sentence
+    best = np.lexsort((ordinals, -products))[:k].tolist()
+    return [hits[n]._replace(score=float(products[n])) for n in best]
 
 
 def _similarity_query(matching: Query, query: QuantizedVector, weight: float, shift: float) -> Query:
