@@ -22,12 +22,13 @@ import numpy as np
 
 import esr
 from esr.engines.index import Hit
+from esr.engines.lazy_hits import LazyHits
 from esr.evaluation import topics
 from esr.evaluation.topic import TITLE
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import load_parses
-from esr.ranking.reranker import Reranker, rerank
+from esr.ranking.reranker import Candidates, Reranker, rerank
 from esr.ranking.searcher import Searcher, UnsearchableQuery
 
 SECOND_STAGES = {
@@ -84,7 +85,8 @@ def _time_steps(searcher: Searcher, query: str, hits: list[Hit], model: str) -> 
 
 def _rerank(prepared: PreparedQuery, hits: list[Hit], reranker: Reranker) -> None:
     ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
-    rerank(hits, prepared.rerank_context(ids, reranker.columns, ordinals), reranker)
+    candidates = Candidates(LazyHits.of(hits), len(hits), len(hits), len(hits))
+    rerank(candidates, prepared.rerank_context(ids, reranker.columns, ordinals), reranker)
 
 
 def _time(step: Any) -> float:

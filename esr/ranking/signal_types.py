@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -59,7 +59,7 @@ class SignalType(Struct, frozen=True):
     column: str | None = None
     weight: Parameter = WEIGHT
     parts: Callable[[RerankContext, Settings], Mapping[str, Array]] | None = None
-    needs: Literal["parse", "vectors"] | None = None
+    needs: str | None = None
 
     @property
     def uses_vectors(self) -> bool:

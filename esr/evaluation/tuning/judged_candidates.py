@@ -116,7 +116,7 @@ def retrieve_candidates(
 
 def _no_candidates(plan: Plan) -> CandidateEvidence:
     columns = {*EVIDENCE_COLUMNS, *(static.column for static in plan.statics)}
-    return CandidateEvidence(no_evidence(len(plan.terms), columns), [].__getitem__, lambda id: None)
+    return CandidateEvidence(no_evidence(len(plan.terms), columns), lambda row: "", lambda id: None)
 
 
 def _add_nearest(

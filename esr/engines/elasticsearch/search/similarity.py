@@ -66,8 +66,8 @@ def find_nearest(
         hits += decode_hits(answer["hits"]["hits"], False, -_GREATEST)
         if len(hits) > k and hits[-1].score < hits[k - 1].score - _ROUNDING:
             break
-    ordinals = [hit.ordinal for hit in hits]
-    products = SimilarityReader(cluster, marks, query).read(ordinals, ()).sentence
+    ordinals = np.array([hit.ordinal for hit in hits], np.int64)
+    products = SimilarityReader(cluster, marks, query).read(ordinals.tolist(), ()).sentence
     best = np.lexsort((ordinals, -products))[:k].tolist()
     return [hits[n]._replace(score=float(products[n])) for n in best]
 
