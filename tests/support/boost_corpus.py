@@ -1,11 +1,11 @@
-"""Documents of words that begin alike, with features."""
+"""Documents of words that begin alike, with features and some parses."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator
 
-from esr.documents import Document, Sentence
+from esr.documents import Document, ParseWord, Sentence
 
 WORDS = [
     "migration",
@@ -28,12 +28,10 @@ ODD = ["İstanbul", "İstanbullu", "𐐷𐐷𐐷𐐷", "𐐷𐐷𐐷𐐷𐐷", "
 def corpus(first: int, count: int) -> Iterator[Document]:
     chance = random.Random(first)
     for n in range(first, first + count):
-        sentences = [
-            Sentence(
-                f"d{n}.{i}",
-                " ".join(chance.choices(WORDS, k=chance.randint(1, 9)) + chance.choices(ODD, k=i % 2)),
-                {"pers": i % 3, "numbers": (n + i) % 2} if i else {},
-            )
-            for i in range(chance.randint(1, 6))
-        ]
+        sentences = []
+        for i in range(chance.randint(1, 6)):
+            words = chance.choices(WORDS, k=chance.randint(1, 9)) + chance.choices(ODD, k=i % 2)
+            features = {"pers": i % 3, "numbers": (n + i) % 2} if i else {}
+            parse = tuple(ParseWord(word, at - 1) for at, word in enumerate(words)) if i % 3 == 0 else None
+            sentences.append(Sentence(f"d{n}.{i}", " ".join(words), features, parse))
         yield Document(f"d{n}", tuple(sentences), title="Migrational headlines" if n % 5 == 0 else None)
