@@ -30,6 +30,8 @@ from webui.arguments.names import (
 from webui.arguments.timeline_request import SCALES
 from webui.running.settings import Settings
 
+_OR_DOCUMENTS = ", or documents where sentences are grouped"
+
 
 def index_parameters(settings: Settings) -> list[Parameter]:
     return [Parameter("index", SEARCH_ARGUMENTS["index"], text_schema(settings.value_chars))]
@@ -105,8 +107,10 @@ def search_parameters(settings: Settings) -> list[Parameter]:
     return [
         query_text(settings),
         *reading_parameters(),
-        sentence_count(settings),
-        _count("offset", "how many sentences to skip at the top", 0, settings.max_depth - 1, 0),
+        _count("k", SEARCH_ARGUMENTS["k"] + _OR_DOCUMENTS, 1, settings.max_k, settings.default_k),
+        _count(
+            "offset", f"how many sentences to skip at the top{_OR_DOCUMENTS}", 0, settings.max_depth - 1, 0
+        ),
         Parameter(
             "after", "`next` of the page before, for the page after it", text_schema(settings.value_chars)
         ),

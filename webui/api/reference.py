@@ -72,6 +72,10 @@ unchanged. `null` means that there is no more. It is valid as long as the index 
 load the answer is an error 409, so that no sentence is repeated or silently left out. `offset` skips
 sentences without this check.
 
+With `group=document`, a page lists documents, each with its sentences among the best {2 * SETTINGS.max_k}:
+`k` and `offset` count documents, and `documents` says how many the pages list in all. `total` always counts
+sentences.
+
 ## Limits
 
 The numbers below are the defaults, which the server's operator may change ([serving](serving.md)). Rates are

@@ -22,7 +22,7 @@ _HIT_FIELDS = {"score": NUMBER, **of_class(SentenceRecord), "direction": _DIRECT
 _HIT = closed(**_HIT_FIELDS)
 _ANSWER: dict[str, Schema] = {
     "hits": array(reference("Hit")),
-    "total": {**WHOLE, "description": "how many candidates there are"},
+    "total": {**WHOLE, "description": "how many sentences are candidates"},
     "took_ms": {"type": "number"},
     "unseen": {**TEXTS, "description": "words of the query that are not in any document"},
     "incomplete": {"type": ["string", "null"], "description": "what is missing from the answer"},
@@ -91,7 +91,15 @@ SCHEMAS: dict[str, Schema] = {
     "Page": closed(
         **_ANSWER,
         query=reference("Query"),
-        offset=WHOLE,
+        documents={
+            "type": ["integer", "null"],
+            "minimum": 0,
+            "description": "how many documents the pages list in all, where sentences are grouped",
+        },
+        offset={
+            **WHOLE,
+            "description": "how many sentences come before, or documents where they are grouped",
+        },
         next={"type": ["string", "null"], "description": "the `after` of the next page"},
     ),
     "Query": QUERY,

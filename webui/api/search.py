@@ -15,7 +15,7 @@ from webui.arguments.search_request import parse_search
 
 
 def search(call: Call) -> dict[str, Any]:
-    """Repeats are listed one by one; `k` counts documents where sentences are grouped."""
+    """Repeats are listed one by one. Where sentences are grouped, `k` and `offset` count documents."""
     search = parse_search(call.arguments, call.settings)
     search = replace(search, arrangement=replace(search.arrangement, fold=False))
     page = read_page(call, search.k)
@@ -28,6 +28,7 @@ def search(call: Call) -> dict[str, Any]:
     page_answer = replace(answer, hits=[hit for unit in units[page.offset : end] for hit in unit])
     return {
         **answer_dict(page_answer, report_query(prepared, search.filters)),
+        "documents": len(entries) if search.arrangement.group else None,
         "offset": page.offset,
         "next": page_token(end, state) if has_more and end < call.settings.max_depth else None,
     }

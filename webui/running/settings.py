@@ -45,7 +45,9 @@ class Settings:
     """What the pages and the API allow. Each field is one setting, with its help text."""
 
     default_k: int = _setting(10, "sentences in an answer where the request gives no number")
-    max_k: int = _setting(100, "maximum number of sentences in an answer")
+    max_k: int = _setting(
+        100, "maximum number of sentences in an answer, or of documents where they are grouped"
+    )
     more_k: int = _setting(10, "sentences that 'Show more' adds")
     max_depth: int = _setting(1_000, "how far down a ranking pages reach: the largest offset + k")
     query_chars: int = _setting(2_000, "maximum number of characters in a query")

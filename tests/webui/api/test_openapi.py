@@ -50,6 +50,14 @@ def test_the_parameters_of_a_search_are_those_of_the_page_and_the_registries(
     assert written == page | parameters | weights | {"offset", "after"}
 
 
+def test_what_a_page_counts_is_described_for_groups(described: dict[str, Any]) -> None:
+    texts = {p["name"]: p["description"] for p in described["paths"]["/search"]["get"]["parameters"]}
+    page = described["components"]["schemas"]["Page"]["properties"]
+    for text in (texts["k"], texts["offset"], page["documents"]["description"]):
+        assert "documents" in text
+    assert "sentences" in page["total"]["description"]
+
+
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_an_argument_that_is_not_in_the_document_is_rejected(client: FlaskClient, name: str) -> None:
     operation = OPERATIONS[name]

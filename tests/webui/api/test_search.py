@@ -31,6 +31,7 @@ def test_an_answer_is_that_of_the_library_with_an_offset_and_a_next_page(
         expected = answers.answer_dict(prepared.search(5), report_query(prepared, NO_FILTERS))
     assert found.pop("offset") == 0
     assert found.pop("next")
+    assert found.pop("documents") is None
     # What was scored depends on whether the kernel is loaded yet.
     varying = {"took_ms": 0, "scored": 0, "exhaustive": None}
     assert found | varying == expected | varying
@@ -195,6 +196,17 @@ def test_sorting_and_grouping_work_as_on_the_page(client: FlaskClient) -> None:
     assert ids(get(client, "/search", q="flood", sort="date", k=2)) == ids(
         get(client, "/search", q="flood", k=2)
     )
+
+
+def test_where_sentences_are_grouped_pages_count_documents_and_the_answer_says_how_many(
+    client: FlaskClient,
+) -> None:
+    first = get(client, "/search", q="storm flood", group="document", k=20)
+    second = get(client, "/search", q="storm flood", group="document", k=20, after=first["next"])
+    assert (first["documents"], second["documents"], second["next"]) == (32, 32, None)
+    assert [len({hit["document_id"] for hit in page["hits"]}) for page in (first, second)] == [20, 12]
+    assert first["total"] == len([*first["hits"], *second["hits"]]) > 32
+    assert get(client, "/search", q="storm flood", k=20)["documents"] is None
 
 
 def test_only_what_is_new_comes_page_by_page(client: FlaskClient, where: str) -> None:
