@@ -109,7 +109,7 @@ def install(app: Flask, error_page: Callable[[Problem], Response], redact: Calla
     @app.errorhandler(Exception)
     def answer(error: Exception) -> Response:
         problem = describe_error(error)
-        problem = replace(problem, message=redact(problem.message))
+        problem = replace(problem, message=as_sentence(redact(problem.message)))
         metrics.ERRORS.labels(problem.code).inc()
         if problem.status >= 500:
             _log(error, problem)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -24,6 +26,8 @@ SPARE_THREADS = 4
 """Threads that never wait for an engine: they answer health checks, and say that the server is busy."""
 OPEN_SECONDS = 60.0
 """How long to wait for another thread that opens the index, where there is no deadline."""
+_QUOTED = r"""(?<!\w)'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+"""What a message quotes from the request, as `repr` writes it."""
 _MESSAGE_CHARS = 60  # of an unknown name, which may be anything
 
 Opener = Callable[[], Searcher]
@@ -59,9 +63,11 @@ class ServedIndex:
         if self._searcher is not None:
             self._searcher.close()
 
-    def redact(self, message: str) -> str:
-        """A message without the location of the index, which clients need not know."""
-        return message if self._searcher is None else message.replace(self._searcher.index.where, "the index")
+    @property
+    def address(self) -> str | None:
+        """Where the open index is. None for the bare name of a folder, which is a word like any other."""
+        where = self._searcher.index.where if self._searcher is not None else ""
+        return where if "/" in where or os.sep in where else None
 
 
 class ServedIndexes:
@@ -119,10 +125,13 @@ class ServedIndexes:
                 stack.close()
 
     def redact(self, message: str) -> str:
-        """A message without the location of any index."""
-        for served in self.by_name.values():
-            message = served.redact(message)
-        return message
+        """A message without the address of any index, which clients need not know. What it quotes is kept."""
+        addresses = {served.address for served in self.by_name.values()} - {None}
+        if not addresses:
+            return message
+        longest_first = sorted(map(str, addresses), key=len, reverse=True)
+        parts = rf"{_QUOTED}|(?<!\w)({'|'.join(map(re.escape, longest_first))})(?![\w-])"
+        return re.sub(parts, lambda part: "the index" if part[1] else part[0], message, flags=re.IGNORECASE)
 
     def close(self) -> None:
         for served in self.by_name.values():

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from flask.testing import FlaskClient
 
 from esr.errors import EngineUnreachable, UsageError
@@ -130,3 +131,35 @@ def test_a_message_does_not_reveal_the_place_of_the_index() -> None:
     message = client_over(news=opener(index)).get("/api/v1/search?q=storm").get_json()["error"]["message"]
     assert "inside" not in message
     assert "the index" in message
+
+
+@pytest.mark.parametrize("where", ["news", "index", "/srv/news", "http://inside:9200/news"])
+def test_a_message_keeps_the_words_of_the_request(where: str) -> None:
+    index = FakeIndex(STORM)
+    index.where = where
+    client = client_over(news=opener(index))
+    for name, said in {
+        "news": "'news'",
+        "/srv/news": "'/srv/news'",
+        "it's the index": '"it\'s the index"',
+    }.items():
+        answer = client.get("/api/v1/document", query_string={"id": name})
+        assert answer.status_code == 404
+        assert answer.get_json()["error"]["message"] == f"There is no document {said}."
+    message = client.get("/api/v1/search?q=storm&indexes=1").get_json()["error"]["message"]
+    assert message == "Unknown argument 'indexes': did you mean 'index'?"
+
+
+def test_an_address_is_struck_out_whatever_stands_beside_it() -> None:
+    index = FakeIndex(STORM)
+    index.where = "/srv/news"
+    client = client_over(news=opener(index))
+    for message, told in {
+        "/srv/news has no vectors": "The index has no vectors.",
+        "the index's folder /srv/news has no 'x' in /srv/news/layers": (
+            "The index's folder the index has no 'x' in the index/layers."
+        ),
+        "there is no document 'news' in /srv/newspapers": "There is no document 'news' in /srv/newspapers.",
+    }.items():
+        index.error = UsageError(message)
+        assert client.get("/api/v1/search?q=storm").get_json()["error"]["message"] == told
