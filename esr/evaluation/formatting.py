@@ -126,13 +126,15 @@ def _comparison_cells(c: SystemComparison) -> list[str]:
         str(c.topics),
         f"{c.difference:+.4f}",
         "-" if math.isnan(c.low) else f"{c.low:+.4f} to {c.high:+.4f}",
-        *map(_format_p, (c.t_test, c.t_test_holm, c.randomisation, c.randomisation_holm)),
+        *map(format_p, (c.t_test, c.t_test_holm, c.randomisation, c.randomisation_holm)),
         *map(str, (c.wins, c.ties, c.losses)),
     ]
 
 
-def _format_p(value: float) -> str:
-    return "<0.0001" if value < 0.0001 else _format_figure(value)
+def format_p(value: float, digits: int = 4) -> str:
+    """A p-value. None is 0, so one that would be printed as 0 is said to be less than the last digit."""
+    least = 10.0**-digits
+    return f"<{least:.{digits}f}" if value < least else "-" if math.isnan(value) else f"{value:.{digits}f}"
 
 
 def _format_figure(value: float | None) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from esr.evaluation.formatting import format_p
 from esr.evaluation.results import ALL, RunEvaluation
 from esr.evaluation.significance import SystemComparison
 from esr.learning.cross_validation import Ablation
@@ -71,8 +72,8 @@ def to_text(outcome: Outcome) -> str:
         f"{outcome.measure} {outcome.figure(1):.4f} on held-out topics, {outcome.folds} folds of "
         f"{outcome.groups:,} groups of {outcome.topics:,} topics",
         f"{outcome.measure} {outcome.figure(0):.4f} by the first stage: difference {c.difference:+.4f} "
-        f"({c.low:+.4f} to {c.high:+.4f}), p {c.t_test:.4f} (t-test), "
-        f"{c.randomisation:.4f} (randomisation), {c.wins} topics won, {c.losses} lost",
+        f"({c.low:+.4f} to {c.high:+.4f}), p {format_p(c.t_test)} (t-test), "
+        f"{format_p(c.randomisation)} (randomisation), {c.wins} topics won, {c.losses} lost",
     ]
     used = [(name, value) for name, value in outcome.importance if value > 0]
     if not used:
@@ -82,7 +83,7 @@ def to_text(outcome: Outcome) -> str:
         lines.append(f"  and {len(used) - _MAX_SIGNALS} more signals")
     lines += [
         f"without {a.without}: {outcome.measure} {a.figure:.4f}, "
-        f"{a.comparison.difference:+.4f} by them, p {a.comparison.t_test_holm:.4f}"
+        f"{a.comparison.difference:+.4f} by them, p {format_p(a.comparison.t_test_holm)}"
         for a in outcome.ablations
     ]
     return "\n".join(lines)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from esr.evaluation.formatting import format_p
 from esr.evaluation.report import gains, page
 from esr.evaluation.report.page import ReportPage
 from esr.evaluation.report.picture import Picture
@@ -50,7 +51,7 @@ def _draw_ablations(outcome: Outcome) -> Picture:
             f"{a.figure:.4f}",
             f"{a.comparison.difference:+.4f}",
             f"{a.comparison.low:+.4f} to {a.comparison.high:+.4f}",
-            f"{a.comparison.t_test_holm:.4f}",
+            format_p(a.comparison.t_test_holm),
         )
         for a in outcome.ablations
     ]

@@ -26,6 +26,9 @@ INCOMPLETE_COLUMN = "incomplete"
 """The last column of a table of several queries."""
 INCOMPLETE_HEADER = "X-Incomplete"
 """The header of an incomplete file: what is missing, or the queries whose answers are incomplete."""
+SKIPPED_HEADER = "X-Skipped"
+"""The header that names the queries of a file that cannot be searched for."""
+NOTHING: Mapping[str, str] = {}
 TOPIC, TAG, INCOMPLETE_MARK = "1", "esr", "-incomplete"
 
 
@@ -40,27 +43,36 @@ def sentences_run(hits: Sequence[Hit], incomplete: str | None = None) -> Respons
     return _file("".join(lines), "text/plain", "sentences.run", incomplete)
 
 
-def queries_csv(queries: Mapping[str, str], answers: Mapping[str, Answer]) -> Response:
+def queries_csv(
+    queries: Mapping[str, str], answers: Mapping[str, Answer], skipped: Mapping[str, str] = NOTHING
+) -> Response:
     """One line for each sentence, with its topic's id and query before it, and what is missing after it.
 
-    An incomplete answer without a sentence has a line of its own.
+    An incomplete answer without a sentence has a line of its own, as has a query that cannot be searched for.
+    `skipped` says by topic why not.
     """
     blank = [""] * len(COLUMNS)
-    rows = [
-        [guard_formula(topic), guard_formula(queries[topic]), *row, guard_formula(answer.incomplete or "")]
-        for topic, answer in answers.items()
-        for row in (list(build_spreadsheet_rows(answer.hits)) or [blank] * bool(answer.incomplete))
-    ]
+    rows = []
+    for topic, query in queries.items():
+        cells: Iterable[Sequence[str]] = [blank]
+        if topic in skipped:
+            missing = f"not searched: {skipped[topic]}"
+        else:
+            missing = answers[topic].incomplete or ""
+            cells = list(build_spreadsheet_rows(answers[topic].hits)) or [blank] * bool(missing)
+        rows += [[guard_formula(topic), guard_formula(query), *row, guard_formula(missing)] for row in cells]
     columns = ("id", "query", *COLUMNS, INCOMPLETE_COLUMN)
-    return _csv(columns, rows, "queries.csv", incomplete_topics(answers))
+    return _name_skipped(_csv(columns, rows, "queries.csv", incomplete_topics(answers)), skipped)
 
 
-def queries_run(answers: Mapping[str, Answer], tag: str = TAG) -> Response:
-    """The run of several topics."""
+def queries_run(
+    answers: Mapping[str, Answer], tag: str = TAG, skipped: Mapping[str, str] = NOTHING
+) -> Response:
+    """The run of several topics. Those that cannot be searched for have no line."""
     incomplete = incomplete_topics(answers)
     tag = _mark_incomplete(tag, incomplete)
     lines = (line for topic, answer in answers.items() for line in runs.format_lines(topic, answer.hits, tag))
-    return _file("".join(lines), "text/plain", "queries.run", incomplete)
+    return _name_skipped(_file("".join(lines), "text/plain", "queries.run", incomplete), skipped)
 
 
 def incomplete_topics(answers: Mapping[str, Answer]) -> str:
@@ -111,6 +123,16 @@ def comparison_csv(comparison: Comparison) -> Response:
     return _csv(columns, rows, "comparison.csv", incomplete)
 
 
+def _name_skipped(response: Response, skipped: Iterable[str]) -> Response:
+    if topics := ", ".join(skipped):
+        response.headers[SKIPPED_HEADER] = _as_header(topics)
+    return response
+
+
+def _as_header(text: str) -> str:
+    return text.encode("ascii", "replace").decode()
+
+
 def _mark_incomplete(tag: str, incomplete: str | None) -> str:
     return tag + INCOMPLETE_MARK if incomplete else tag
 
@@ -131,5 +153,5 @@ def _file(text: str, mimetype: str, name: str, incomplete: str | None = None) ->
     response = Response(text.encode("utf-8", "replace"), mimetype=mimetype)
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     if incomplete:
-        response.headers[INCOMPLETE_HEADER] = incomplete.encode("ascii", "replace").decode()
+        response.headers[INCOMPLETE_HEADER] = _as_header(incomplete)
     return response

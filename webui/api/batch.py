@@ -13,7 +13,7 @@ from esr.ranking.answers import answer_dict
 from esr.ranking.prepared_query import Answer
 from esr.ranking.ranking import Ranking
 from webui.answers import downloads
-from webui.api.batch_body import SKIPPED_HEADER, read_body
+from webui.api.batch_body import read_body
 from webui.api.json_response import json_response
 from webui.api.operation import Call
 from webui.arguments.names import MAX_DEPTH
@@ -40,12 +40,10 @@ def batch(call: Call) -> Response:
     if format == "json":
         return json_response({"answers": [_as_dict(name, result) for name, result in results.items()]})
     answers = {name: result for name, result in results.items() if isinstance(result, Answer)}
+    skipped = {name: str(result) for name, result in results.items() if not isinstance(result, Answer)}
     if format == "run":
-        response = downloads.queries_run(answers, body.get("tag", downloads.TAG))
-    else:
-        response = downloads.queries_csv(queries, answers)
-    response.headers[SKIPPED_HEADER] = ", ".join(name for name in results if name not in answers)
-    return response
+        return downloads.queries_run(answers, body.get("tag", downloads.TAG), skipped)
+    return downloads.queries_csv(queries, answers, skipped)
 
 
 def _ranking(call: Call, data: dict[str, Any]) -> Ranking:

@@ -8,14 +8,12 @@ from typing import Any
 from flask import request
 from werkzeug.exceptions import UnsupportedMediaType
 
-from webui.answers.downloads import INCOMPLETE_HEADER
+from webui.answers.downloads import INCOMPLETE_HEADER, SKIPPED_HEADER
 from webui.api.operation import Schema
 from webui.api.parameters import filter_parameters
 from webui.running.request_errors import RequestError
 from webui.running.settings import Settings
 
-SKIPPED_HEADER = "X-Skipped"
-"""The header that names the queries without lines in a run or in CSV, as they cannot be searched for."""
 _MESSAGE_CHARS = 200
 _WORD = "^[!-~]{1,64}$"
 
@@ -77,7 +75,7 @@ def body_schema(settings: Settings) -> Schema:
                 "default": "json",
                 "description": "of the answer; of a run and of CSV, the header "
                 f"{SKIPPED_HEADER} names the queries that could not be searched for, and {INCOMPLETE_HEADER} "
-                "those whose answers are incomplete, as the last column of CSV does",
+                "those whose answers are incomplete; the last column of CSV says what is missing",
             },
             "tag": {"type": "string", "pattern": _WORD, "default": "esr", "description": "the run's name"},
         },

@@ -76,6 +76,13 @@ REPEATABLE = frozenset(
 MAX_DEPTH = 1_000
 """The greatest depth of a second stage: it reads the parse of each sentence."""
 
+_QUERY, _COUNT = "q", "k"
+KNOWN_ELSEWHERE = {
+    **dict.fromkeys(("query", "search", "term", "terms", "text", "keywords"), _QUERY),
+    **dict.fromkeys(("limit", "size", "count", "rows", "n", "top", "top_k"), _COUNT),
+}
+"""What other search engines call an argument, and its name here."""
+
 
 def is_ranking_argument(name: str) -> bool:
     """Whether an argument says how to rank."""

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from unicodedata import category
 from urllib.parse import parse_qsl, unquote_to_bytes
 
-from esr.errors import unknown
-from webui.arguments.names import NAME, REPEATABLE, SEARCH_ARGUMENTS, TEXT_ARGUMENTS
+from esr.errors import UsageError, unknown
+from webui.arguments.names import KNOWN_ELSEWHERE, NAME, REPEATABLE, SEARCH_ARGUMENTS, TEXT_ARGUMENTS
 from webui.running.request_errors import RequestError, blame_argument
 from webui.running.settings import Settings
 
@@ -85,5 +85,8 @@ def _check_name(name: str, names: Collection[str]) -> None:
     prefixes = tuple(allowed.removesuffix(NAME) for allowed in names if allowed.endswith(NAME))
     if not name.startswith(prefixes):
         short = name[:_MESSAGE_CHARS]
+        ours = KNOWN_ELSEWHERE.get(name.lower())
         with blame_argument(short):
+            if ours in names:
+                raise UsageError(f"unknown argument {short!r}: did you mean {ours!r}?")
             raise unknown("argument", short, names)

@@ -13,46 +13,55 @@ from esr.evaluation.topic import TITLE, Topic
 from esr.ranking.prepared_query import Answer
 from esr.ranking.searcher import Searcher
 from webui.answers import downloads
+from webui.answers.downloads import NOTHING
 from webui.answers.ranked_answer import rank_sentences
 from webui.arguments.query_string import check_text, parse_count
 from webui.arguments.search_request import SearchRequest, read_search
 from webui.pages.renderer import PageRenderer
-from webui.running.problems import as_sentence
+from webui.running.problems import Problem, as_sentence, problem_response, wants_json
 from webui.running.rate_limit import count_queries
 from webui.running.request_errors import RequestError
 from webui.running.settings import Settings
 
-QUERIES, FILE, FORMAT, K, ACCEPT_INCOMPLETE = "queries", "file", "as", "k", "anyhow"
+QUERIES, FILE, FORMAT, K, ACCEPT = "queries", "file", "as", "k", "anyhow"
 """The fields of the form."""
 FORMATS = {"csv": "CSV, for tables", "run": "TREC run, for evaluation"}
 DEFAULT_K = 100
 """Sentences for each query, unless the form says otherwise."""
-NOTHING: Mapping[str, str] = {}
 _ID_CHARS = 40  # of a query in a message
 _TOPIC_FILE_STARTS = ("{", "<")
 
 
-class IncompleteAnswers(EsrError):
-    """Some answers are incomplete, and the user has not accepted this."""
+class Unconfirmed(EsrError):
+    """The file would lack something that it does not show, and the user has not accepted this."""
 
-    def __init__(self, missing: Mapping[str, str]) -> None:
-        """`missing` says by query what is missing."""
-        super().__init__("answers are incomplete")
+    def __init__(self, missing: Mapping[str, str], skipped: Mapping[str, str]) -> None:
+        """By query, what is missing from its answer, or why it cannot be searched for."""
+        reasons = "; ".join(f"query {topic!r}: {reason}" for topic, reason in {**skipped, **missing}.items())
+        super().__init__(f"the file would not show what is missing ({reasons}): accept it with {ACCEPT}=yes")
         self.missing = missing
+        self.skipped = skipped
+        self.status = 503 if missing else 400
 
 
 def install(app: Flask, searcher: Searcher, settings: Settings, render: PageRenderer) -> None:
     """Add the page to the application. Its address holds the ranking and the filters, as that of a search."""
 
-    def form(message: str | None = None, missing: Mapping[str, str] = NOTHING) -> Response:
+    def form(
+        message: str | None = None,
+        missing: Mapping[str, str] = NOTHING,
+        skipped: Mapping[str, str] = NOTHING,
+    ) -> Response:
         fields = {name: request.form.get(name, "") for name in (QUERIES, FORMAT, K)}
-        if missing:  # the text of a file is sent back: a browser does not send a selected file again
+        if missing or skipped:
+            # The text of a file is sent back: a browser does not send a selected file again.
             fields[QUERIES] = _read_text()[0]
         return render(
             "batch.html",
             fields=fields,
             message=message,
             missing=missing,
+            skipped=skipped,
             formats=FORMATS,
             default_k=DEFAULT_K,
         )
@@ -67,11 +76,17 @@ def install(app: Flask, searcher: Searcher, settings: Settings, render: PageRend
         g.deadline_seconds = settings.batch_deadline
         try:
             return _answer(searcher, settings)
-        except IncompleteAnswers as error:
-            response = form(missing=error.missing)
-            response.status_code = 503
+        except Unconfirmed as error:
+            if wants_json():
+                problem = Problem(error.status, "unconfirmed", "", as_sentence(str(error)))
+                response = problem_response(problem)
+            else:
+                response = form(missing=error.missing, skipped=error.skipped)
+            response.status_code = error.status
             return response
         except UsageError as error:
+            if wants_json():
+                raise
             response = form(as_sentence(str(error)))
             response.status_code = 400
             return response
@@ -103,21 +118,26 @@ def _answer(searcher: Searcher, settings: Settings) -> Response:
             f"there are {len(queries):,} queries: at most {settings.batch_queries:,} are allowed", QUERIES
         )
     count_queries(len(queries))
-    answers = _answer_queries(searcher, search, queries, k, settings)
+    answers, skipped = _answer_queries(searcher, search, queries, k, settings)
     missing = {topic: answer.incomplete for topic, answer in answers.items() if answer.incomplete}
-    if missing and ACCEPT_INCOMPLETE not in request.form:
-        raise IncompleteAnswers(missing)
+    unseen = skipped if format == "run" else NOTHING  # a table has a line for each
+    if (missing or unseen) and ACCEPT not in request.form:
+        raise Unconfirmed(missing, unseen)
     if format == "run":
-        return downloads.queries_run(answers)
-    return downloads.queries_csv({topic.id: topic.query() for topic in queries}, answers)
+        return downloads.queries_run(answers, skipped=skipped)
+    return downloads.queries_csv({topic.id: topic.query() for topic in queries}, answers, skipped)
 
 
 def _answer_queries(
     searcher: Searcher, search: SearchRequest, queries: Sequence[Topic], k: int, settings: Settings
-) -> Mapping[str, Answer]:
-    """By topic. One bad query is an error that names it: nobody would notice its absence from a file."""
+) -> tuple[Mapping[str, Answer], Mapping[str, str]]:
+    """The answers by topic, and why the other queries cannot be searched for.
+
+    Raises RequestError if that is all of them, or if something else than a query is wrong.
+    """
     snapshot = searcher.snapshot()
     answers: dict[str, Answer] = {}
+    skipped: dict[str, str] = {}
     for topic in queries:
         try:
             query = topic.query()
@@ -125,8 +145,13 @@ def _answer_queries(
             own = SearchRequest(query, search.ranking, search.filters, is_literal=search.is_literal)
             answers[topic.id] = rank_sentences(snapshot, own, k, settings).answer
         except UsageError as error:
-            raise RequestError(f"query {topic.id[:_ID_CHARS]!r}: {error}", QUERIES) from error
-    return answers
+            if getattr(error, "field", "q") != "q":
+                raise
+            skipped[topic.id] = str(error)
+    if not answers:
+        topic_id, reason = next(iter(skipped.items()))
+        raise RequestError(f"query {topic_id[:_ID_CHARS]!r}: {reason}", QUERIES)
+    return answers, skipped
 
 
 def _read_text() -> tuple[str, str]:

@@ -98,9 +98,13 @@ def as_sentence(message: str) -> str:
     return message[:1].upper() + message[1:] + ("" if message.endswith((".", "!", "?")) else ".")
 
 
-def is_api_request() -> bool:
-    """Whether the address is one for programs, which get errors as JSON."""
-    return request.path.endswith(".json") or request.path.startswith("/api/")
+def wants_json() -> bool:
+    """Whether an error is told as JSON: at addresses for programs, and for files that no browser asks for."""
+    if request.path.endswith(".json") or request.path.startswith("/api/"):
+        return True
+    accepted = request.headers.get("Accept", "")
+    is_file = "." in request.path.rpartition("/")[2]
+    return (is_file or (request.method == "POST" and bool(accepted))) and "text/html" not in accepted
 
 
 def install(app: Flask, error_page: Callable[[Problem], Response], redact: Callable[[str], str]) -> None:
@@ -113,7 +117,7 @@ def install(app: Flask, error_page: Callable[[Problem], Response], redact: Calla
         metrics.ERRORS.labels(problem.code).inc()
         if problem.status >= 500:
             _log(error, problem)
-        response = problem_response(problem) if is_api_request() else error_page(problem)
+        response = problem_response(problem) if wants_json() else error_page(problem)
         response.status_code = problem.status
         if isinstance(error, HTTPException):
             for name, value in error.get_headers():

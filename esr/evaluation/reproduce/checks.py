@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 
+from esr.evaluation.formatting import format_p
 from esr.evaluation.reproduce.experiment_results import ExperimentResults
 from esr.evaluation.reproduce.target import Check, Line
 
@@ -80,7 +81,8 @@ def compared(
         if comparison is None or ours is None or theirs is None:
             return Line(label, claimed, NO_DATA, None)
         holds = _is_satisfied(relation, comparison.difference, comparison.t_test)
-        text = f"{ours.means[measure]:.4f} against {theirs.means[measure]:.4f}, p {comparison.t_test:.3f}"
+        p = format_p(comparison.t_test, 3)
+        text = f"{ours.means[measure]:.4f} against {theirs.means[measure]:.4f}, p {p}"
         return Line(label, claimed, text, holds)
 
     def check(results: ExperimentResults) -> list[Line]:

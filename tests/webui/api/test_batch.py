@@ -71,6 +71,15 @@ def test_a_batch_can_be_answered_with_csv(client: FlaskClient) -> None:
     assert [[row[0], row[2]] for row in rows[1:]] == [["1", "1"], ["1", "2"], ["2", "1"], ["2", "2"]]
 
 
+def test_a_table_has_a_line_for_a_query_that_cannot_be_searched_for(client: FlaskClient) -> None:
+    queries = [*TWO, {"id": "3", "query": "the"}]
+    answer = post(client, {"queries": queries, "k": 1, "format": "csv"})
+    assert answer.headers["X-Skipped"] == "3"
+    *_, last = csv.reader(io.StringIO(answer.text))
+    assert last[:2] == ["3", "the"]
+    assert last[-1].startswith("not searched: the query has only stop words")
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [

@@ -78,6 +78,9 @@ def test_every_model_and_context_can_be_requested(model: str) -> None:
     ("name", "value", "message"),
     [
         ("modle", "2si", "did you mean 'model'"),
+        ("query", "storm", "did you mean 'q'"),
+        ("Query", "storm", "did you mean 'q'"),
+        ("limit", "5", "did you mean 'k'"),
         ("model", "bm52", "did you mean 'bm25'"),
         ("context", "documents", "did you mean 'document'"),
         ("candidates", "matchin", "did you mean 'matching'"),

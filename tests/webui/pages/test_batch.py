@@ -82,7 +82,7 @@ def test_an_uploaded_file_takes_precedence_over_pasted_text(real: FlaskClient) -
     "fields, message",
     [
         ({"queries": ""}, "There is no query"),
-        ({"queries": "storm\nthe"}, "Query &#39;2&#39;: the query has only stop words"),
+        ({"queries": "of\nthe"}, "Query &#39;1&#39;: the query has only stop words"),
         ({"queries": "storm", "k": "0"}, "whole number from 1 to 1000"),
         ({"queries": "storm", "as": "xml"}, "choose csv or run"),
         ({"queries": "storm\x00"}, "control character"),
@@ -94,6 +94,35 @@ def test_an_uploaded_file_takes_precedence_over_pasted_text(real: FlaskClient) -
 def test_the_page_says_what_is_wrong(real: FlaskClient, fields: dict[str, object], message: str) -> None:
     html = post(real, status=400, **fields)
     assert message in html and "<script>alert" not in html
+
+
+def test_a_query_that_cannot_be_searched_for_does_not_stop_the_others(real: FlaskClient) -> None:
+    queries = "q1\tferry\nq2\tthe of\nq3\tearth\x00quake\nq4\tearthquake"
+    table = real.post("/batch", data={"queries": queries, "k": "1"})
+    assert (table.status_code, table.headers["X-Skipped"]) == (200, "q2, q3")
+    rows = list(csv.DictReader(io.StringIO(table.text.lstrip("\ufeff"))))
+    assert [row["id"] for row in rows] == ["q1", "q2", "q3", "q4"]
+    assert [bool(row["sentence_id"]) for row in rows] == [True, False, False, True]
+    assert rows[1]["incomplete"].startswith("not searched: the query has only stop words")
+    assert "control character" in rows[2]["incomplete"]
+
+
+def test_the_page_asks_before_it_makes_a_run_without_some_of_the_queries(
+    real: FlaskClient,
+) -> None:
+    fields = {"queries": "q1\tferry\nq2\tthe of", "as": "run"}
+    html = post(real, status=400, **fields)
+    assert "q2" in html and "the query has only stop words" in html and 'name="anyhow"' in html
+    run = real.post("/batch", data=fields | {"anyhow": "yes"})
+    assert (run.status_code, run.headers["X-Skipped"]) == (200, "q2")
+    assert {line.split()[0] for line in run.text.splitlines()} == {"q1"}
+
+
+def test_programs_get_what_is_wrong_with_many_queries_as_json(real: FlaskClient) -> None:
+    for fields, field in (({"queries": "ferry", "k": "1001"}, "k"), ({"queries": "x\n" * 101}, "queries")):
+        answer = real.post("/batch", data=fields, headers={"Accept": "*/*"})
+        assert (answer.status_code, answer.mimetype) == (400, "application/json")
+        assert answer.json is not None and answer.json["error"]["field"] == field
 
 
 MISSING = "1 of 2 shards failed"

@@ -80,6 +80,18 @@ def test_an_unknown_path_is_not_found(client: FlaskClient) -> None:
     assert answer.json is not None and answer.json["error"]["code"] == "not_found"
 
 
+@pytest.mark.parametrize("address", ["/search.csv?q=storm&k=101", "/search.bib?q=the", "/document.csv?id=x"])
+def test_the_error_of_a_file_is_a_page_for_browsers_and_json_for_programs(
+    client: FlaskClient, address: str
+) -> None:
+    for accept in ({}, {"Accept": "*/*"}, {"Accept": "text/csv"}):
+        answer = client.get(address, headers=accept)
+        assert answer.status_code in (400, 404)
+        assert answer.json is not None and answer.json["error"]["field"] in ("k", "q", "id")
+    page = client.get(address, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+    assert (page.status_code, page.mimetype) == (answer.status_code, "text/html")
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
 @pytest.mark.parametrize("path", ["/", "/search?q=storm", "/search.json?q=storm", "/healthz"])
 def test_pages_take_get_and_head_only(client: FlaskClient, method: str, path: str) -> None:
