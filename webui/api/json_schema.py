@@ -26,6 +26,16 @@ def closed(**properties: Schema) -> Schema:
     }
 
 
+def opened(**properties: Schema) -> Schema:
+    """An object with all of these properties, which `extended` may give more."""
+    return {"type": "object", "required": list(properties), "properties": properties}
+
+
+def extended(name: str, **properties: Schema) -> Schema:
+    """An object of the named schema, which is `opened`, with these properties too and no others."""
+    return {"allOf": [reference(name), opened(**properties)], "unevaluatedProperties": False}
+
+
 def of_class(kind: type, *, without: Sequence[str] = ()) -> dict[str, Schema]:
     """The properties of a data class or a named tuple in JSON."""
     hints = typing.get_type_hints(kind)

