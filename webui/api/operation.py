@@ -18,15 +18,17 @@ ERRORS = {
     400: "Something in the request cannot be used; `field` names it.",
     404: "What the request names does not exist.",
     405: "The address takes another method.",
+    408: "The request did not arrive in time.",
     409: "The index has changed since the page before: request the first page again.",
     413: "The body is too large.",
+    414: "The address is too long.",
     415: "The body is not JSON, or its content type is not.",
     429: "Too many requests came from this client; `Retry-After` says when to try again.",
     500: "The server failed; its log has the error.",
     503: "The engine does not respond, is overloaded or has no index; try again after `Retry-After`.",
 }
 """The statuses of errors, and what they mean."""
-_COMMON = (400, 405, 429, 500, 503)
+_COMMON = (400, 405, 408, 414, 429, 500, 503)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from flask import Flask, Response, current_app, jsonify, request
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import ClientDisconnected, HTTPException
 
 from esr.errors import EngineUnreachable, IndexMissing, IndexUnusable, UsageError
 from webui.running import metrics
@@ -63,6 +63,13 @@ def describe_error(error: Exception) -> Problem:
                 "index_unusable",
                 "The index cannot be used",
                 "The index cannot be read. Ask whoever runs this server to look into it.",
+            )
+        case ClientDisconnected():
+            return Problem(
+                408,
+                "timeout",
+                "The request did not arrive in time",
+                "The request did not arrive in time: send all of it at once.",
             )
         case HTTPException(code=int(code)) if 400 <= code < 500:
             return _describe_http_error(error, code)

@@ -24,8 +24,6 @@ from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings
 from webui.running.shared_counts import shared_folder
 
-REQUEST_LINE_BYTES = 8_190
-"""The most that gunicorn allows; a longer address is answered with 414."""
 GRACE_SECONDS = 5
 """Time beyond the deadline that open requests have to end in when the server is stopped."""
 
@@ -147,13 +145,13 @@ class _Server(BaseApplication):  # type: ignore[misc]
         limits = self._limits
         return {
             "bind": f"fd://{self._descriptor}",
-            "worker_class": KeepaliveWorker,
+            "worker_class": KeepaliveWorker.limited(limits.receive, limits.address_bytes, limits.body_bytes),
             "workers": limits.workers,
             "threads": limits.threads,
             "timeout": 60,
             "graceful_timeout": round(max(limits.deadline, limits.batch_deadline)) + GRACE_SECONDS,
             "keepalive": 5,
-            "limit_request_line": REQUEST_LINE_BYTES,
+            "limit_request_line": 0,  # 8,190 is the most, and too few for some scripts: the worker limits it
             "limit_request_fields": 60,
             "worker_tmp_dir": "/dev/shm" if os.path.isdir("/dev/shm") else None,
             "loglevel": "warning",

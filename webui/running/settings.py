@@ -54,12 +54,15 @@ class Settings:
     query_terms: int = _setting(200, "maximum number of distinct terms in a query")
     value_chars: int = _setting(300, "maximum number of characters in any other argument")
     arguments: int = _setting(120, "maximum number of arguments in an address")
-    address_bytes: int = _setting(8_000, "maximum number of bytes in an address after the question mark")
+    address_bytes: int = _setting(32_000, "maximum number of bytes in an address after the question mark")
     body_bytes: int = _setting(1_000_000, "maximum number of bytes in the body of a request")
     batch_queries: int = _setting(100, "maximum number of queries in a batch")
     batch_k: int = _setting(1_000, "maximum number of sentences for each query of a batch")
     deadline: float = _setting(10.0, "seconds after which a request gives up on the engine", 0.1)
     batch_deadline: float = _setting(60.0, "seconds after which a batch gives up on the engine", 0.1)
+    receive: float = _setting(
+        20.0, "seconds in which the head of a request must arrive, and then its body", 0.1
+    )
     searches: int = _setting(8, "requests of one worker that an index handles at a time; others wait")
     threads: int = _setting(64, "requests that one worker handles at a time, including those that wait", 4)
     workers: int = _setting(1, "server processes")

@@ -15,6 +15,7 @@ from gunicorn.workers.gthread import ThreadWorker
 from tests.support.waiting import wait_until
 from webui.running import keepalive_worker
 from webui.running.keepalive_worker import ACCEPT_SECONDS, MAX_ACCEPT_SECONDS, KeepaliveWorker
+from webui.running.timed_reads import TimedReads
 
 LAST = b"."
 """The request after which a connection closes."""
@@ -26,8 +27,12 @@ class Connection:
     def __init__(self) -> None:
         self.sock, self.client = socket.socketpair()
         self.buffer = io.BytesIO()
-        self.parser = SimpleNamespace(unreader=SimpleNamespace(buf=self.buffer))
+        reads = TimedReads(self.sock, threading.BoundedSemaphore(1))
+        self.parser = SimpleNamespace(unreader=SimpleNamespace(buf=self.buffer, sock=reads))
         self.answered = b""
+
+    def init(self) -> None:
+        pass
 
     def __enter__(self) -> Connection:
         return self

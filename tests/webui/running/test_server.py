@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import quote
 
 import psutil
 import pytest
@@ -156,13 +157,84 @@ def test_the_server_answers_and_stops_gracefully(start: Callable[..., Running]) 
     answer = json.loads(server.get("search.json?q=storm")[1])
     assert [hit["sentence_id"] for hit in answer["hits"]][:1] == ["a.s1"]
     assert "<mark>storms</mark>" in server.get("search?q=storm")[1]
-    assert server.get("search?q=" + "x" * 9_000)[0] == 414
+    assert server.get("search.json?q=" + "x" * 9_000)[0] == 400
     lines = [json.loads(line) for line in server.stop().splitlines()]
     assert [line["path"] for line in lines if line["logger"] == "webui.access"] == [
         "/healthz",
         "/search.json",
         "/search",
+        "/search.json",
     ]
+
+
+@pytest.mark.slow
+def test_a_query_in_any_script_may_be_as_long_as_one_in_latin_letters(start: Callable[..., Running]) -> None:
+    server = start(ESR_ACCESS_LOG="0")
+    for letter in ("ш", "中", "😀"):
+        query = quote(f"storm {letter * 1_990}")
+        status, text = server.get(f"search.json?q={query}")
+        assert (status, len(json.loads(text)["hits"])) == (200, 3)
+        assert server.get(f"search?q={query}")[0] == 200
+
+
+@pytest.mark.slow
+def test_an_address_beyond_all_limits_is_an_error_in_json(start: Callable[..., Running]) -> None:
+    server = start(ESR_ACCESS_LOG="0")
+    status, text = server.get("search.json?q=" + "x" * 50_000)
+    assert (status, "bytes of arguments" in text) == (400, True)
+    status, text = server.get("search.json?q=" + "x" * 200_000)
+    assert (status, json.loads(text)["error"]["code"]) == (414, "address_too_long")
+
+
+HALF_HEAD = b"GET /search.json?q=storm HTTP/1.1\r\nHost: x\r\n"
+HALF_BODY = (
+    b"POST /api/v1/batch HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "half", [b"", HALF_HEAD[:9], HALF_HEAD, HALF_BODY], ids=["none", "line", "head", "body"]
+)
+def test_many_half_sent_requests_stop_neither_searches_nor_the_health_check(
+    start: Callable[..., Running], half: bytes
+) -> None:
+    server = start(ESR_ACCESS_LOG="0", ESR_THREADS="8")
+    with ExitStack() as connections:
+        for _ in range(20):
+            connections.enter_context(server.connect()).sendall(half)
+        started = time.monotonic()
+        for _ in range(3):
+            assert server.get("healthz")[0] == 200
+            assert server.get("search.json?q=storm")[0] == 200
+        assert time.monotonic() - started < 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("half", [HALF_HEAD, HALF_BODY], ids=["head", "body"])
+def test_a_request_has_a_limited_time_to_arrive_in(start: Callable[..., Running], half: bytes) -> None:
+    server = start(ESR_ACCESS_LOG="0", ESR_RECEIVE="1")
+    with server.connect() as connection:
+        connection.sendall(half)
+        answer = b""
+        while part := connection.recv(65_536):
+            answer += part
+        assert answer.startswith(b"HTTP/1.1 408")
+        assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["code"] == "timeout"
+    with server.connect() as connection:  # what comes in pieces, but in time, is answered
+        for piece in (HALF_HEAD[:3], HALF_HEAD[3:40], HALF_HEAD[40:], b"\r", b"\n"):
+            connection.sendall(piece)
+            time.sleep(0.05)
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.slow
+def test_the_health_check_is_answered_while_all_threads_are_busy(start: Callable[..., Running]) -> None:
+    server = start(ESR_ACCESS_LOG="0", ESR_THREADS="4", ESR_RECEIVE="60")
+    with ExitStack() as connections:
+        for _ in range(10):
+            connections.enter_context(server.connect()).sendall(HALF_BODY)
+        assert server.get("healthz")[0] == 200
 
 
 @pytest.mark.slow
