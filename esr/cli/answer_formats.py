@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from textwrap import fill
 from typing import Any
 
@@ -20,6 +20,9 @@ from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import QueryReport
 from esr.registry import Registry
 
+Folded = Mapping[str, Sequence[Hit]]
+"""The hits that repeat a hit, by its sentence's id."""
+NOTHING_FOLDED: Folded = {}
 _NEIGHBOR, _HIT = "     ", "   > "
 
 
@@ -28,13 +31,16 @@ class AnswerFormat(Struct, frozen=True):
 
     name: str
     description: str
-    render: Callable[[Answer, QueryReport], str]
+    render: Callable[[Answer, QueryReport, Folded], str]
     has_warnings: bool = False
 
 
-def to_text(answer: Answer, report: QueryReport) -> str:
+def to_text(answer: Answer, report: QueryReport, folded: Folded) -> str:
     """The ranked sentences between their neighbours. Only lines of the sentence itself begin with `>`."""
-    blocks = [_format_hit(rank, hit) for rank, hit in enumerate(answer.hits, 1)] or ["Nothing matched."]
+    blocks = [
+        _format_hit(rank, hit) + _format_folded(folded.get(hit.sentence_id, ()))
+        for rank, hit in enumerate(answer.hits, 1)
+    ] or ["Nothing matched."]
     return "\n".join([*blocks, f"{_describe_counts(answer, report)}, {answer.took_ms:.0f} ms\n"])
 
 
@@ -61,16 +67,24 @@ def _format_hit(rank: int, hit: Hit) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _format_folded(repeats: Sequence[Hit]) -> str:
+    if not repeats:
+        return ""
+    say = "says" if len(repeats) == 1 else "say"
+    ids = ", ".join(hit.sentence_id for hit in repeats)
+    return click.style(_wrap(f"{len(repeats):,} more {say} the same: {ids}", _NEIGHBOR), dim=True) + "\n"
+
+
 def _wrap(text: str, indent: str) -> str:
     return fill(text, 96, initial_indent=indent, subsequent_indent=indent)
 
 
-def to_json(answer: Answer, report: QueryReport) -> str:
+def to_json(answer: Answer, report: QueryReport, folded: Folded) -> str:
     """The answer as in the API, with all that is known of each sentence."""
-    return json.dumps(answers.answer_dict(answer, report), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(answers.answer_dict(answer, report, folded), indent=1, ensure_ascii=False) + "\n"
 
 
-def to_csv(answer: Answer, report: QueryReport) -> str:
+def to_csv(answer: Answer, report: QueryReport, folded: Folded) -> str:
     """The table of the page's download."""
     import csv
 
@@ -79,14 +93,14 @@ def to_csv(answer: Answer, report: QueryReport) -> str:
     return out.getvalue()
 
 
-def to_tsv(answer: Answer, report: QueryReport) -> str:
+def to_tsv(answer: Answer, report: QueryReport, folded: Folded) -> str:
     """A line for each sentence and nothing quoted, for cut and awk: tabs and line ends become blanks."""
     rows = ([" ".join(cell.split()) for cell in row] for row in build_rows(answer.hits))
     return "".join("\t".join(row) + "\n" for row in (COLUMNS, *rows))
 
 
-def _cite(citation: CitationFormat) -> Callable[[Answer, QueryReport], str]:
-    return lambda answer, report: citation.render(list(map(answers.require_record, answer.hits)))
+def _cite(citation: CitationFormat) -> Callable[[Answer, QueryReport, Folded], str]:
+    return lambda answer, report, folded: citation.render(list(map(answers.require_record, answer.hits)))
 
 
 FORMATS: Registry[AnswerFormat] = Registry("output format")

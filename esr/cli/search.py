@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+from msgspec.structs import astuple
 
 import esr
 from esr.cli import answer_formats, options
@@ -13,7 +14,7 @@ from esr.cli.ranking_options import ranking_options
 from esr.engines.index import Filters
 from esr.errors import UsageError
 from esr.following.newest import find_newest
-from esr.following.novelty import find_novel
+from esr.following.novelty import find_novel, fold_answer, hits_to_fold
 from esr.following.overlap import DEFAULT_THRESHOLD, MIN_THRESHOLD
 from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking
@@ -39,8 +40,14 @@ from esr.ranking.ranking import Ranking
 @click.option(
     "--overlap",
     type=click.FloatRange(MIN_THRESHOLD, 1.0),
-    help="With --novel: the share of a sentence, by the rarity of its terms, from which an earlier one that "
-    f"has it makes it a repeat.  [default: {DEFAULT_THRESHOLD}]",
+    help="Of --fold and --novel: the share of a sentence, by the rarity of its terms, from which an earlier "
+    f"one that has it makes it a repeat.  [default: {DEFAULT_THRESHOLD}]",
+)
+@click.option(
+    "--fold/--no-fold",
+    default=True,
+    show_default=True,
+    help="Fold sentences that repeat an earlier one of the list, instead of listing them one by one.",
 )
 @click.option("-k", type=click.IntRange(1, 100_000), default=10, show_default=True, help="Sentences to show.")
 @answer_formats.format_option(default=None)
@@ -53,6 +60,7 @@ def search(
     sort: str,
     novel: bool,
     overlap: float | None,
+    fold: bool,
     k: int,
     format_name: str | None,
     as_json: bool,
@@ -72,17 +80,24 @@ def search(
     """
     if as_json and format_name not in (None, "json"):
         raise UsageError(f"--format {format_name} and --json exclude each other: leave one out")
-    if overlap is not None and not novel:
-        raise UsageError("--overlap says what is new: give it with --novel")
+    if overlap is not None and not (novel or fold):
+        raise UsageError("--overlap says what repeats another: give it with --novel or without --no-fold")
     if novel and sort == "date":
         raise UsageError("--novel begins with the oldest and --sort date with the newest: leave one out")
     output = answer_formats.FORMATS.find("json" if as_json else format_name or "text")
     with esr.open(where) as searcher:
         prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
+        threshold, folded = overlap or DEFAULT_THRESHOLD, answer_formats.NOTHING_FOLDED
         if novel:
-            answer = find_novel(prepared, k, filters, threshold=overlap or DEFAULT_THRESHOLD).answer
+            answer, repeats = astuple(find_novel(prepared, k, filters, threshold=threshold))
+            folded = repeats if fold else folded
         else:
-            answer = find_newest(prepared, k, filters) if sort == "date" else prepared.search(k, filters)
+            count = hits_to_fold(k) if fold else k
+            answer = (
+                find_newest(prepared, count, filters) if sort == "date" else prepared.search(count, filters)
+            )
+            if fold:
+                answer, folded = astuple(fold_answer(answer, prepared.index, k, threshold))
         report = report_query(prepared, filters)
     if not output.has_warnings:
         if answer.incomplete:
@@ -103,4 +118,4 @@ def search(
             click.echo(value.message, err=True)
         for line in describe_query(report, answer.unseen):
             click.echo(line, err=True)
-    click.echo(output.render(answer, report), nl=False)
+    click.echo(output.render(answer, report, folded), nl=False)

@@ -45,4 +45,7 @@ def similar(
         left_out = None if own_document else document_id
         answer = search_similar(prepared, sentence_id, left_out, k, filters)
         report = report_reading(prepared)
-    click.echo(answer_formats.FORMATS.find(format_name).render(answer, report), nl=False)
+    click.echo(
+        answer_formats.FORMATS.find(format_name).render(answer, report, answer_formats.NOTHING_FOLDED),
+        nl=False,
+    )

@@ -23,6 +23,8 @@ MAX_READ = 10_000
 MAX_BEFORE = 2_000
 """Sentences before the first day asked for that count as said before, the last ones."""
 _FIRST_READ, _GROWTH = 200, 4
+_HITS_PER_SENTENCE, _MAX_MORE = 3, 2_000
+"""Hits that are fetched for each sentence of a folded list, and at most how many more than sentences."""
 
 
 class NovelAnswer(Struct, frozen=True):
@@ -42,6 +44,21 @@ def group_hits(hits: Sequence[Hit], index: Index, threshold: float) -> list[list
     """
     check_threshold(threshold)
     return _group_by_terms(hits, _analyze(hits, index), index, threshold)
+
+
+def fold_answer(answer: Answer, index: Index, k: int, threshold: float = DEFAULT_THRESHOLD) -> NovelAnswer:
+    """The first k hits that repeat none before them, and what repeats each of them.
+
+    The answer needs the records of `hits_to_fold` hits. Raises UsageError for a bad threshold.
+    """
+    groups = group_hits(answer.hits, index, threshold)[:k]
+    repeats = {first.sentence_id: rest for first, *rest in groups}
+    return NovelAnswer(replace(answer, hits=[group[0] for group in groups]), repeats)
+
+
+def hits_to_fold(k: int) -> int:
+    """How many hits to fetch, so that repeats do not leave a folded list of k sentences short."""
+    return min(k * _HITS_PER_SENTENCE, k + _MAX_MORE)
 
 
 def _analyze(hits: Sequence[Hit], index: Index) -> list[Terms]:

@@ -18,7 +18,7 @@ Weigh = Callable[[Collection[str]], Mapping[str, float]]
 DEFAULT_THRESHOLD = 0.8
 MIN_THRESHOLD = 0.5
 """Less is no repeat: half of the terms must be shared in any case."""
-FEW_TERMS = 5
+FEW_TERMS = 8
 """A sentence with fewer terms must contain the earlier one as well: few terms are shared by chance."""
 
 

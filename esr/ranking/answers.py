@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from esr.analysis import Analyzer
@@ -14,14 +15,21 @@ from esr.ranking.query_report import QueryReport
 _RECORD_FIELDS = SentenceRecord._fields
 
 
-def answer_dict(answer: Answer, report: QueryReport | None = None) -> dict[str, Any]:
+def answer_dict(
+    answer: Answer, report: QueryReport | None = None, folded: Mapping[str, Sequence[Hit]] | None = None
+) -> dict[str, Any]:
     """`{"hits": [...], "total", "took_ms", "unseen", "incomplete", "scored", "exhaustive",
     "unknown_filters": [...], "without_vector", "without_parse"}`, as in `Answer`.
 
-    With a report, also `"query"`, as in `QueryReport`. The search must have included records.
+    With a report, also `"query"`, as in `QueryReport`. With `folded`, the hits that repeat each hit by its
+    sentence's id, each hit has them as `"folded"`. The search must have included records.
     """
+    hits = [hit_dict(hit) for hit in answer.hits]
+    if folded is not None:
+        for hit in hits:
+            hit["folded"] = [hit_dict(repeat) for repeat in folded.get(hit["sentence_id"], ())]
     return {
-        "hits": [hit_dict(hit) for hit in answer.hits],
+        "hits": hits,
         "total": answer.total,
         "took_ms": round(answer.took_ms, 3),
         "unseen": list(answer.unseen),

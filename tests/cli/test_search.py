@@ -130,7 +130,7 @@ def test_an_empty_sentence_is_shown_as_one(esr: Esr, news: Path) -> None:
     ],
 )
 def test_filters_choose_documents(esr: Esr, news: Path, filters: list[str], expected: list[str]) -> None:
-    options = ["--index", news, "--model", "tfisf", *filters]
+    options = ["--index", news, "--model", "tfisf", "--no-fold", *filters]
     assert sorted(ids(esr, "storm", *options)) == sorted(expected)
 
 
@@ -143,7 +143,7 @@ def test_only_what_is_new_is_listed_the_oldest_first(esr: Esr, news: Path) -> No
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--overlap", "0.7"], "--overlap says what is new: give it with --novel"),
+        (["--overlap", "0.7", "--no-fold"], "--overlap says what repeats another: give it with --novel"),
         (["--novel", "--sort", "date"], "--novel begins with the oldest and --sort date with the newest"),
         (["--novel", "--overlap", "0.2"], "0.2 is not in the range 0.5<=x<=1.0"),
     ],
@@ -237,3 +237,20 @@ def test_the_status_shows_the_counts(esr: Esr, news: Path) -> None:
 
 def test_a_request_for_elasticsearch_needs_its_index(esr_error: Esr, news: Path) -> None:
     assert "only http(s)://host:port/alias of Elasticsearch" in esr_error("query", "storm", "--index", news)
+
+
+def test_repeats_are_folded_in_every_format_unless_told_otherwise(esr: Esr, tmp_path: Path) -> None:
+    said = "The storm took the old bridge over the river near the northern town"
+    texts = [f"{said}, police said.", f"{said}, police said again.", "A bridge was built."]
+    lines = [json.dumps({"id": f"d{n}", "text": text}) for n, text in enumerate(texts)]
+    (tmp_path / "news.jsonl").write_text("\n".join(lines))
+    esr("load", tmp_path / "news.jsonl", "--index", tmp_path / "folded")
+    call = ("search", "bridge river", "--index", tmp_path / "folded", "--candidates", "matching")
+    hits = json.loads(esr(*call, "--json").stdout)["hits"]
+    assert {hit["document_id"] == "d2": len(hit["folded"]) for hit in hits} == {True: 0, False: 1}
+    assert len(esr(*call, "--format", "tsv").stdout.splitlines()) == 1 + 2
+    (repeat,) = (each["sentence_id"] for hit in hits for each in hit["folded"])
+    assert f"1 more says the same: {repeat}" in esr(*call).stdout
+    plain = json.loads(esr(*call, "--json", "--no-fold").stdout)["hits"]
+    assert [hit["folded"] for hit in plain] == [[], [], []]
+    assert "give it with --novel or without --no-fold" in esr(*call, "--no-fold", "--overlap", "0.9").stderr

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from esr.errors import UsageError
 from esr.following.overlap import (
     DEFAULT_THRESHOLD,
+    FEW_TERMS,
     Overlap,
     check_threshold,
     contain,
@@ -42,19 +43,38 @@ def test_what_is_added_at_the_end_in_common_words_still_repeats() -> None:
 
 
 def test_the_share_is_of_the_weights_of_the_later_sentence() -> None:
-    (_, overlap) = overlaps("alpha beta gamma delta", "alpha beta gamma she told")
-    assert overlap == Overlap(0, 15 / 17)
+    (_, overlap) = overlaps(WORDS, "alpha beta gamma delta omega sigma she told")
+    assert overlap == Overlap(0, 30 / 32)
 
 
 def test_a_sentence_that_says_more_is_new_and_one_that_says_less_is_not() -> None:
     assert groups("alpha beta gamma delta omega", WORDS) == [[0], [1]]
-    assert groups(WORDS, "alpha beta gamma delta omega") == [[0, 1]]
+    assert groups(WORDS, "alpha beta gamma delta omega sigma kappa zeta") == [[0, 1]]
 
 
 def test_few_terms_are_no_repeat_of_a_long_sentence_that_happens_to_have_them() -> None:
     assert groups(WORDS, "alpha beta") == [[0], [1]]
     assert groups("alpha beta", "beta alpha") == [[0, 1]]
     assert groups("alpha beta gamma delta omega", "alpha beta gamma") == [[0], [1]]
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        (
+            "explain hawaii block trump travel ban",
+            "feder judg hawaii block trump revis travel ban hour befor take effect",
+        ),
+        (
+            "brexit secretari david davi said",
+            "brexit secretari david davi said mp had alreadi approv bill without ani string attach",
+        ),
+    ],
+)
+def test_a_short_sentence_is_no_repeat_of_a_long_one_on_the_same_event(short: str, long: str) -> None:
+    assert groups(long, short) == [[0], [1]]
+    assert groups(long, short, long) == [[0, 2], [1]]
+    assert groups(short, short) == [[0, 1]]
 
 
 def test_a_repeat_may_repeat_any_sentence_of_a_group() -> None:
@@ -96,7 +116,7 @@ def test_all_pairs_give_the_same_overlaps(sentences: list[frozenset[str]]) -> No
     for place, found in enumerate(find_overlaps(sentences, weigh)):
         terms, shares = sentences[place], []
         for earlier in sentences[:place]:
-            smaller = len(terms) if len(terms) >= 5 else max(len(terms), len(earlier))
+            smaller = len(terms) if len(terms) >= FEW_TERMS else max(len(terms), len(earlier))
             has_half = terms and 2 * len(terms & earlier) >= smaller
             shares.append(contain(terms, earlier, weights) if has_half else -math.inf)
         best = max(shares, default=-math.inf)

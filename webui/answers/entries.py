@@ -9,12 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from esr.engines.index import Hit, Index
-from esr.following.novelty import group_hits
+from esr.following.novelty import group_hits, hits_to_fold
 from esr.ranking.answers import require_record
 from webui.arguments.arrangement import Arrangement
-
-_HITS_PER_ENTRY = 3
-"""Hits fetched for each entry, so that folded ones do not leave the page short."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,7 @@ def hits_to_fetch(arrangement: Arrangement, k: int, max_k: int) -> int:
     """How many hits k entries need. Grouping covers a fixed number, so that nothing shifts."""
     if arrangement.group:
         return 2 * max_k
-    return k * _HITS_PER_ENTRY if arrangement.fold and not arrangement.novel else k
+    return hits_to_fold(k) if arrangement.fold and not arrangement.novel else k
 
 
 def fold_hits(hits: Sequence[Hit], arrangement: Arrangement, index: Index) -> list[FoldedHit]:

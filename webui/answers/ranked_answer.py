@@ -6,7 +6,7 @@ import time
 from typing import NamedTuple
 
 from esr.following.newest import find_newest
-from esr.following.novelty import NovelAnswer, find_novel
+from esr.following.novelty import NovelAnswer, find_novel, hits_to_fold
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.searcher import Searcher
 from webui.answers.entries import Entry, FoldedHit, build_entries, fold_hits, hits_to_fetch
@@ -14,6 +14,8 @@ from webui.arguments.query_check import check_query
 from webui.arguments.search_request import SearchRequest
 from webui.running.request_errors import blame_argument
 from webui.running.settings import Settings
+
+_GROWTH = 4
 
 
 class RankedAnswer(NamedTuple):
@@ -42,7 +44,7 @@ def rank_sentences(searcher: Searcher, search: SearchRequest, k: int, settings: 
 
 
 def rank_and_arrange(searcher: Searcher, search: SearchRequest, k: int, settings: Settings) -> ArrangedAnswer:
-    """As many hits as k entries need, arranged as the search says, from a snapshot. Raises RequestError."""
+    """As many hits as k entries need, as far as pages reach, arranged as the search says. Raises RequestError."""
     arrangement = search.arrangement
     prepared = _prepare(searcher, search, settings)
     count = hits_to_fetch(arrangement, k, settings.max_k)
@@ -53,8 +55,14 @@ def rank_and_arrange(searcher: Searcher, search: SearchRequest, k: int, settings
             repeats = novel.repeats if arrangement.fold else {}
             folded = [FoldedHit(hit, repeats.get(hit.sentence_id, ())) for hit in answer.hits]
         else:
-            answer = _find_hits(prepared, search, count)
-            folded = fold_hits(answer.hits, arrangement, prepared.index)
+            while True:
+                answer = _find_hits(prepared, search, count)
+                folded = fold_hits(answer.hits, arrangement, prepared.index)
+                if arrangement.group or len(folded) >= min(k, answer.total) or len(answer.hits) < count:
+                    break
+                if count >= hits_to_fold(settings.max_depth):
+                    break
+                count *= _GROWTH  # most of the hits repeat others
     entries = build_entries(folded, arrangement)
     can_grow = not arrangement.group and not arrangement.novel and answer.total > len(answer.hits)
     return ArrangedAnswer(answer, prepared, entries, len(entries) > k or can_grow)

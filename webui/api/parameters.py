@@ -89,7 +89,7 @@ def arrangement_parameters() -> list[Parameter]:
     return [
         Parameter("sort", SEARCH_ARGUMENTS["sort"], {"enum": list(SORTS), "default": "score"}),
         Parameter("group", SEARCH_ARGUMENTS["group"], {"enum": ["document"]}),
-        Parameter("fold", SEARCH_ARGUMENTS["fold"] + "; the API always does", {"enum": ["no"]}),
+        Parameter("fold", SEARCH_ARGUMENTS["fold"], {"enum": ["no"]}),
         Parameter("novel", SEARCH_ARGUMENTS["novel"], {"enum": ["yes"]}),
         Parameter(
             "overlap",

@@ -73,6 +73,10 @@ unchanged. `null` means that there is no more. It is valid as long as the index 
 load the answer is an error 409, so that no sentence is repeated or silently left out. `offset` skips
 sentences without this check.
 
+A sentence that repeats one before it is not listed but stands in the `folded` of that one, among those that
+were read for the page; `fold=no` lists all one by one, and `total` counts all of them. The answers of other
+operations are not folded.
+
 With `group=document`, a page lists documents, each with its sentences among the best {2 * SETTINGS.max_k}:
 `k` and `offset` count documents, and `documents` says how many the pages list in all. `total` always counts
 sentences.

@@ -101,6 +101,9 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "Error": closed(error=reference("Problem")),
     "Hit": _HIT,
+    "ListedHit": extended(
+        "Hit", folded={**array(reference("Hit")), "description": "sentences after it that repeat it"}
+    ),
     "ComparedHit": extended(
         "Hit",
         rank={"type": "integer", "minimum": 1},
@@ -117,7 +120,7 @@ SCHEMAS: dict[str, Schema] = {
         "description": "a source, an attribute or a name that the index does not have",
     },
     "Page": closed(
-        **_ANSWER,
+        **_ANSWER | {"hits": array(reference("ListedHit"))},
         query=reference("Query"),
         documents={
             "type": ["integer", "null"],

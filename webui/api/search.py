@@ -15,20 +15,22 @@ from webui.arguments.search_request import parse_search
 
 
 def search(call: Call) -> dict[str, Any]:
-    """Repeats are listed one by one. Where sentences are grouped, `k` and `offset` count documents."""
+    """Repeats are folded as on the page. Where sentences are grouped, `k` and `offset` count documents."""
     search = parse_search(call.arguments, call.settings)
-    search = replace(search, arrangement=replace(search.arrangement, fold=False))
     page = read_page(call, search.k)
     end = page.offset + page.k
     snapshot = call.searcher.snapshot()
     state = index_state(snapshot)
     check_state(page, state)
     answer, prepared, entries, has_more = rank_and_arrange(snapshot, search, end, call.settings)
-    units = [[folded.hit for folded in entry.folded] for entry in entries]
-    page_answer = replace(answer, hits=[hit for unit in units[page.offset : end] for hit in unit])
+    # Where hardly anything is new, a page may be short: the next one begins after what it has.
+    end = min(end, len(entries))
+    listed = [folded for entry in entries[page.offset : end] for folded in entry.folded]
+    page_answer = replace(answer, hits=[folded.hit for folded in listed])
+    repeats = {folded.hit.sentence_id: folded.similar for folded in listed}
     return {
-        **answer_dict(page_answer, report_query(prepared, search.filters)),
+        **answer_dict(page_answer, report_query(prepared, search.filters), repeats),
         "documents": len(entries) if search.arrangement.group else None,
         "offset": page.offset,
-        "next": page_token(end, state) if has_more and end < call.settings.max_depth else None,
+        "next": page_token(end, state) if has_more and page.offset < end < call.settings.max_depth else None,
     }

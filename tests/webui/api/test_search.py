@@ -25,12 +25,13 @@ pytestmark = pytest.mark.slow
 def test_an_answer_is_that_of_the_library_with_an_offset_and_a_next_page(
     client: FlaskClient, where: str
 ) -> None:
-    found = get(client, "/search", q="storm flood", k=5)
+    found = get(client, "/search", q="storm flood", k=5, fold="no")
     with esr.open(where) as searcher:
         prepared = searcher.prepare(parse("storm flood"), Ranking())
         expected = answers.answer_dict(prepared.search(5), report_query(prepared, NO_FILTERS))
     assert found.pop("offset") == 0
     assert found.pop("next")
+    assert [hit.pop("folded") for hit in found["hits"]] == [[]] * 5
     assert found.pop("documents") is None
     # What was scored depends on whether the kernel is loaded yet.
     varying = {"took_ms": 0, "scored": 0, "exhaustive": None}
@@ -56,16 +57,26 @@ def test_the_ranking_and_the_filters_reach_the_engine(client: FlaskClient, where
 
 
 def test_pages_fit_together(client: FlaskClient) -> None:
-    complete = get(client, "/search", q="storm", k=100)
+    complete = get(client, "/search", q="storm", fold="no", k=100)
     assert complete["next"] is None
-    found, after = ids(get(client, "/search", q="storm", k=7)), get(client, "/search", q="storm", k=7)["next"]
+    found, after = (
+        ids(get(client, "/search", q="storm", fold="no", k=7)),
+        get(client, "/search", q="storm", fold="no", k=7)["next"],
+    )
     while after:
-        page = get(client, "/search", q="storm", k=7, after=after)
+        page = get(client, "/search", q="storm", fold="no", k=7, after=after)
         assert page["offset"] == len(found)
         found, after = found + ids(page), page["next"]
     assert found == ids(complete)
     assert len(found) == complete["total"] > 60
-    assert ids(get(client, "/search", q="storm", k=7, offset=14)) == found[14:21]
+    assert ids(get(client, "/search", q="storm", fold="no", k=7, offset=14)) == found[14:21]
+
+
+def test_folded_pages_fit_together(client: FlaskClient) -> None:
+    complete = get(client, "/search", q="storm flood", k=100)
+    first = get(client, "/search", q="storm flood", k=2)
+    second = get(client, "/search", q="storm flood", k=2, after=first["next"])
+    assert ids(first) + ids(second) == ids(complete)[:4]
 
 
 def test_a_next_page_after_a_load_is_rejected(tmp_path: Path) -> None:
@@ -185,14 +196,14 @@ def test_the_reading_of_a_query_is_an_argument_wherever_a_query_is(client: Flask
 
 
 def test_sorting_and_grouping_work_as_on_the_page(client: FlaskClient) -> None:
-    grouped = get(client, "/search", q="storm flood", group="document", k=3)
+    grouped = get(client, "/search", q="storm flood", group="document", fold="no", k=3)
     assert len({hit["document_id"] for hit in grouped["hits"]}) == 3
     assert len(grouped["hits"]) == 6
-    second = get(client, "/search", q="storm flood", group="document", k=3, after=grouped["next"])
+    second = get(client, "/search", q="storm flood", group="document", fold="no", k=3, after=grouped["next"])
     assert not {hit["document_id"] for hit in grouped["hits"]} & {
         hit["document_id"] for hit in second["hits"]
     }
-    assert get(client, "/search", q="storm flood", group="document", k=100)["next"] is None
+    assert get(client, "/search", q="storm flood", group="document", fold="no", k=100)["next"] is None
     assert ids(get(client, "/search", q="flood", sort="date", k=2)) == ids(
         get(client, "/search", q="flood", k=2)
     )
@@ -201,12 +212,26 @@ def test_sorting_and_grouping_work_as_on_the_page(client: FlaskClient) -> None:
 def test_where_sentences_are_grouped_pages_count_documents_and_the_answer_says_how_many(
     client: FlaskClient,
 ) -> None:
-    first = get(client, "/search", q="storm flood", group="document", k=20)
-    second = get(client, "/search", q="storm flood", group="document", k=20, after=first["next"])
+    first = get(client, "/search", q="storm flood", group="document", fold="no", k=20)
+    second = get(client, "/search", q="storm flood", group="document", fold="no", k=20, after=first["next"])
     assert (first["documents"], second["documents"], second["next"]) == (32, 32, None)
     assert [len({hit["document_id"] for hit in page["hits"]}) for page in (first, second)] == [20, 12]
     assert first["total"] == len([*first["hits"], *second["hits"]]) > 32
     assert get(client, "/search", q="storm flood", k=20)["documents"] is None
+
+
+def test_repeats_are_folded_as_on_the_page_unless_told_otherwise(tmp_path: Path) -> None:
+    said = "The storm took the old bridge over the river near the northern town"
+    texts = {f"r{n}": [f"{said}, police said {'again ' * (n % 2)}."] for n in range(4)}
+    client = create_app(esr.open(load(tmp_path / "index", {**texts, **TEXTS}))).test_client()
+    folded = get(client, "/search", q="bridge river", k=2, candidates="matching")
+    (first, second) = folded["hits"]
+    assert {first["sentence_id"], *ids({"hits": first["folded"]})} == {f"r{n}.s0" for n in range(4)}
+    assert (second["sentence_id"], second["folded"]) == ("b.s1", [])
+    assert folded["next"] is None
+    plain = get(client, "/search", q="bridge river", k=10, candidates="matching", fold="no")
+    assert len(plain["hits"]) == folded["total"] == 5
+    assert {len(hit["folded"]) for hit in plain["hits"]} == {0}
 
 
 def test_only_what_is_new_comes_page_by_page(client: FlaskClient, where: str) -> None:
