@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 from msgspec.structs import astuple
 
@@ -18,6 +20,9 @@ from esr.following.novelty import find_novel, fold_answer, hits_to_fold
 from esr.following.overlap import DEFAULT_THRESHOLD, MIN_THRESHOLD
 from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking
+
+_MANY = 10
+"""How many times as many hits are read where most of the first ones repeat others."""
 
 
 @click.command()
@@ -93,11 +98,14 @@ def search(
             folded = repeats if fold else folded
         else:
             count = hits_to_fold(k) if fold else k
-            answer = (
-                find_newest(prepared, count, filters) if sort == "date" else prepared.search(count, filters)
-            )
+            find = partial(find_newest, prepared) if sort == "date" else prepared.search
+            answer = find(count, filters)
             if fold:
-                answer, folded = astuple(fold_answer(answer, prepared.index, k, threshold))
+                read = answer
+                answer, folded = astuple(fold_answer(read, prepared.index, k, threshold))
+                if len(answer.hits) < k and len(read.hits) == count:  # most of them repeat others
+                    read = find(_MANY * count, filters)
+                    answer, folded = astuple(fold_answer(read, prepared.index, k, threshold))
         report = report_query(prepared, filters)
     if not output.has_warnings:
         if answer.incomplete:

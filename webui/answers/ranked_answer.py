@@ -44,7 +44,7 @@ def rank_sentences(searcher: Searcher, search: SearchRequest, k: int, settings: 
 
 
 def rank_and_arrange(searcher: Searcher, search: SearchRequest, k: int, settings: Settings) -> ArrangedAnswer:
-    """As many hits as k entries need, as far as pages reach, arranged as the search says. Raises RequestError."""
+    """As many hits as k entries need, as far as pages reach, arranged as the search says. Raises as above."""
     arrangement = search.arrangement
     prepared = _prepare(searcher, search, settings)
     count = hits_to_fetch(arrangement, k, settings.max_k)
