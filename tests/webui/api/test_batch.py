@@ -28,7 +28,17 @@ def test_each_query_gets_the_answer_of_a_search(client: FlaskClient) -> None:
     answers = post(client, body).json["answers"]
     assert [answer["id"] for answer in answers] == ["1", "2"]
     for query, answer in zip(TWO, answers, strict=True):
-        alone = get(client, "/search", q=query["query"], k=3, model="dir", params__mu=9, document=["a", "b"])
+        alone = get(
+            client,
+            "/search",
+            q=query["query"],
+            k=3,
+            model="dir",
+            params__mu=9,
+            fold="no",
+            document=["a", "b"],
+        )
+        assert [hit.pop("folded") for hit in alone["hits"]] == [[]] * len(alone["hits"])
         assert answer["hits"] == alone["hits"]
         assert answer["total"] == alone["total"]
 
@@ -58,7 +68,7 @@ def test_a_batch_can_be_answered_with_a_run(client: FlaskClient, tmp_path: Any) 
     path.write_text(answer.text)
     run = runs.read(path).scores
     assert {query: list(scores) for query, scores in run.items()} == {
-        query["id"]: ids(get(client, "/search", q=query["query"], k=4)) for query in TWO
+        query["id"]: ids(get(client, "/search", q=query["query"], k=4, fold="no")) for query in TWO
     }
     assert runs.read(path).tag == "mine"
 
