@@ -74,7 +74,7 @@ check: $(VENV)/installed-dev
 
 # Compiles what searches a folder, once: each process of the tests would do so for itself.
 kernel: $(VENV)/installed-dev
-	$(BIN)/python -c "from esr.engines.embedded.search.kernel_loader import LOADER; LOADER.load()"
+	$(BIN)/python -c "from esr.folder.search.kernel_loader import LOADER; LOADER.load()"
 
 quick: kernel
 	$(BIN)/pytest -q -n 2 --dist worksteal \

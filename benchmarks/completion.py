@@ -16,7 +16,7 @@ from pathlib import Path
 
 import esr
 from benchmarks.queries import WARM_UP, read_queries
-from esr.ranking.completion import complete
+from esr.ranking.query_report import complete
 
 LIMIT = 8
 FIELDS = ("", "source:", "name:")

@@ -19,16 +19,15 @@ import numpy as np
 import spacy
 
 from esr import loaders
-from esr.analysis import get
 from esr.dependency import mrf, tdsr
-from esr.dependency.clique_search import clique_evidence
-from esr.dependency.codec import decode, encode
-from esr.dependency.occurrences import find_occurrences
-from esr.dependency.potentials import Potentials
-from esr.documents import ParseWord
+from esr.dependency.cliques import clique_evidence, find_occurrences
+from esr.dependency.mrf import Potentials
+from esr.dependency.parses import decode, encode
+from esr.text.analyzer import get_analyzer
+from esr.text.document import ParseWord
 
 T = TypeVar("T")
-ANALYZER = get("english-stem")
+ANALYZER = get_analyzer("english-stem")
 
 
 def main() -> None:

@@ -27,12 +27,10 @@ import spacy
 from spacy.language import Language
 
 from esr import loaders
-from esr.documents import Document
-from esr.documents.enrichment import DEFAULT_PARTS
 from esr.enrichment import worker_pool
-from esr.enrichment.annotator import BATCH_SIZE
-from esr.enrichment.enricher import Enricher
-from esr.enrichment.models import installed_models
+from esr.enrichment.enricher import BATCH_SIZE, Enricher
+from esr.enrichment.spacy_models import installed_models
+from esr.text.document import DEFAULT_PARTS, Document
 
 COMPONENTS = {
     DEFAULT_PARTS: ("tagger", "parser", "ner"),

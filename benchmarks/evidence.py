@@ -23,18 +23,15 @@ from tqdm import tqdm
 import esr
 from benchmarks.evidence_claims import CLAIMS, FeatureResults
 from benchmarks.results import COLLECTIONS, prepare_collection
-from esr.adjustments import Adjustment
-from esr.adjustments.estimate import Estimates, EstimationOptions
-from esr.evaluation import qrels, topics
-from esr.evaluation.parameter_sources import FOLDS
-from esr.evaluation.report.feature_curves import estimate_curves
-from esr.evaluation.significance import compare_systems
-from esr.evaluation.tuning import grid as grids
-from esr.evaluation.tuning.curves import CurveTraining
-from esr.evaluation.tuning.tasks import build_tasks
-from esr.evaluation.tuning.training import CrossValidation, cross_validate
-from esr.evaluation.tuning.tuner import Tuner
+from esr.batch import topics
 from esr.features import FEATURES
+from esr.lab.comparison import FOLDS
+from esr.lab.curves import CurveTraining, Estimates, EstimationOptions
+from esr.lab.grid import CrossValidation, cross_validate, parameter_values
+from esr.lab.measures import compare_systems, read_qrels
+from esr.lab.report.parameters import estimate_feature_curves
+from esr.lab.tuner import Tuner, build_tasks
+from esr.models.adjustment import Adjustment
 from esr.parameter import Value
 from esr.ranking.ranking import Ranking
 
@@ -103,7 +100,7 @@ def measure_feature(source: Path, work: Path, base: str, feature: str) -> dict[s
     collection = prepare_collection(source, work)
     values: dict[str, Any] = {}
     with esr.open(collection.index) as searcher:
-        tasks = build_tasks(topics.read(collection.topics), qrels.read(collection.qrels)).ready
+        tasks = build_tasks(topics.read_topics(collection.topics), read_qrels(collection.qrels)).ready
         tuner = Tuner(searcher, tasks, memory=MEMORY)
         tuners = {measure: tuner.with_objective(measure) for measure in MEASURES}
         values["base"] = {m: _values(tuners[m], [BASES[base]] * len(tasks)) for m in MEASURES}
@@ -112,7 +109,7 @@ def measure_feature(source: Path, work: Path, base: str, feature: str) -> dict[s
             values[form] = {m: _values(tuners[m], validation.by_topic) for m in MEASURES}
             if form in WEIGHTED:
                 weight = f"{feature}.w"
-                values[form]["w"] = [grids.parameter_values(s)[weight] for s in validation.settings]
+                values[form]["w"] = [parameter_values(s)[weight] for s in validation.settings]
     return {"collection": source.name, "base": base, "feature": feature, "values": values}
 
 
@@ -186,12 +183,12 @@ def _table(results: Results, base: str, measure: str) -> Iterator[str]:
 
 def _feature_results(results: Results, name: str, arguments: argparse.Namespace) -> FeatureResults:
     collection = prepare_collection(arguments.collections / name, arguments.work)
-    tasks = build_tasks(topics.read(collection.topics), qrels.read(collection.qrels)).ready
+    tasks = build_tasks(topics.read_topics(collection.topics), read_qrels(collection.qrels)).ready
 
     @cache
     def curves(feature: str) -> Estimates:
         with esr.open(collection.index) as searcher:
-            return estimate_curves(searcher, tasks, BASES["tfisf"], feature).before
+            return estimate_feature_curves(searcher, tasks, BASES["tfisf"], feature).before
 
     return FeatureResults({feature: results[name, "tfisf", feature] for feature in FEATURES}, curves)
 

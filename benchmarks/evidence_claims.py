@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.claims import LEVEL, Verdict
-from esr.adjustments.estimate import Estimates
-from esr.evaluation.significance import compare_systems
+from esr.lab.curves import Estimates
+from esr.lab.measures import compare_systems
 
 OPINION = ("subj", "pos", "neg", "opt")
 NAMES = ("pers", "loc", "org", "ne")

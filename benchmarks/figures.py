@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from esr.evaluation.significance import compare_systems, correct_p_values
+from esr.lab.measures import compare_systems, correct_p_values
 
 BASELINE = "tfisf"
 

@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.speed import corpus
-from esr import analysis
-from esr.following.overlap import Overlap, Terms, find_overlaps, group_repeats
+from esr.following.novelty import Overlap, Terms, find_overlaps, group_repeats
 from esr.models.idf import rarity
+from esr.text.analyzer import get_analyzer
 
 MIN_CHARACTERS, MIN_BLOCK, WINDOW = 40, 8, 20
 REPEATED = 0.8
@@ -203,7 +203,7 @@ def main() -> None:
     print(f"{len(stories):,} sentences, {len(clusters):,} clusters")
     print(f"{len(chosen)} clusters drawn, whose documents have {len(listed):,} sentences")
 
-    terms_of = analysis.get("english-stem").terms
+    terms_of = get_analyzer("english-stem").terms
     sf = Counter(term for story in stories for term in set(terms_of(story.text)))
     weights = {term: rarity(len(stories), count) for term, count in sf.items()}
     sentences = [frozenset(terms_of(story.text)) for story in listed]

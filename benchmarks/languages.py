@@ -21,9 +21,10 @@ from elasticsearch import Elasticsearch, helpers
 
 import esr
 from esr import loaders
-from esr.analysis import choice
-from esr.documents import Document
-from esr.engines.factory import LoadOptions, open_writer
+from esr.index.factory import open_writer
+from esr.index.writer import LoadOptions
+from esr.text.analyzer import choose_analyzer
+from esr.text.document import Document
 
 OWN_ANALYZERS = {
     "ar": "arabic", "de": "german", "el": "greek", "en": "english", "es": "spanish", "hi": "hindi", "ja":
@@ -49,7 +50,7 @@ def main(folder: Path, url: str) -> None:
 def _compare(folder: Path, where: Path, client: Elasticsearch) -> float:
     """Print the row of a language. Returns the ratio."""
     located = list(loaders.read_documents([str(folder / "docs.jsonl.gz")]))
-    analyzer = choice.choose(each.document.language for each in located).analyzer
+    analyzer = choose_analyzer(each.document.language for each in located).analyzer
     open_writer(str(where), LoadOptions(analyzer=analyzer)).load(located)
     documents = [each.document for each in located]
     qrels = dict(_judgements(documents, folder))

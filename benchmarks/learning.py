@@ -17,16 +17,21 @@ from typing import Any
 
 import esr
 from benchmarks.results import COLLECTIONS, prepare_collection
-from esr.evaluation import measures, qrels, topics
-from esr.evaluation.comparison import Collection
-from esr.evaluation.significance import SystemComparison, compare_systems, correct_p_values
-from esr.evaluation.tuning.tasks import build_tasks
-from esr.learning.learn import LearningOptions, learn
-from esr.learning.learner import LEARNERS
-from esr.learning.outcome import to_dict
-from esr.learning.signal_table import SignalTable
-from esr.learning.signals import list_signals
-from esr.learning.topic_signals import DEPTH, RUN_DEPTH, TopicSignals, collect_signals
+from esr.batch import topics
+from esr.lab import measures
+from esr.lab.comparison import Collection
+from esr.lab.learn import LearningOptions, learn, to_dict
+from esr.lab.learners import LEARNERS
+from esr.lab.measures import SystemComparison, compare_systems, correct_p_values, read_qrels
+from esr.lab.training_data import (
+    RUN_DEPTH,
+    SIGNAL_DEPTH,
+    SignalTable,
+    TopicSignals,
+    collect_signals,
+    list_signals,
+)
+from esr.lab.tuner import build_tasks
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery
 
@@ -60,7 +65,7 @@ class LearningExperiment:
 
     def learn_on(self, learner: str, collections: Sequence[str]) -> Ranking:
         table = SignalTable([topic for name in collections for topic in self._collect(name)], "AP")
-        return LEARNERS[learner](table, self.signals, 0).ranking(BASE, DEPTH)
+        return LEARNERS[learner](table, self.signals, 0).ranking(BASE, SIGNAL_DEPTH)
 
     def _cached(self, key: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         if key not in self._results:
@@ -70,7 +75,7 @@ class LearningExperiment:
         return self._results[key]
 
     def _within(self, learner: str, collection: str) -> dict[str, Any]:
-        options = LearningOptions(learner, "AP", 5, 0, DEPTH, ABLATE[learner])
+        options = LearningOptions(learner, "AP", 5, 0, SIGNAL_DEPTH, ABLATE[learner])
         _, outcome = learn(self._collect(collection), self.signals, BASE, options, {})
         default, learned = (result.values["AP"] for result in outcome.results)
         return {"default": default, "learned": learned, "outcome": to_dict(outcome)}
@@ -85,8 +90,8 @@ class LearningExperiment:
     def _collect(self, name: str) -> list[TopicSignals]:
         if name not in self._topics:
             collection = self._collections[name]
-            judgements = qrels.read(collection.qrels)
-            tasks = build_tasks(topics.read(collection.topics), judgements).ready
+            judgements = read_qrels(collection.qrels)
+            tasks = build_tasks(topics.read_topics(collection.topics), judgements).ready
             with esr.open(collection.index) as searcher:
                 self._topics[name] = collect_signals(searcher, tasks, judgements, BASE, self.signals)
         return self._topics[name]

@@ -21,15 +21,13 @@ from typing import Any
 from elasticsearch import helpers
 
 from esr import loaders
-from esr.engines.elasticsearch.cluster.cluster import Cluster
-from esr.engines.elasticsearch.cluster.index_names import new_sentences_index
-from esr.engines.elasticsearch.load.spool import ExistingCollection, spool_actions, write_spool
-from esr.engines.elasticsearch.store import templates
-from esr.engines.elasticsearch.store.generations import delete_indices
-from esr.engines.elasticsearch.store.lift_description import describe_lifts
-from esr.engines.elasticsearch.store.lifts import choose_base
-from esr.engines.elasticsearch.store.meta import Load
-from esr.engines.index import Description
+from esr.elastic.cluster import Cluster
+from esr.elastic.lifts import choose_base, describe_lifts
+from esr.elastic.loads import delete_indices
+from esr.elastic.location import new_sentences_index
+from esr.elastic.meta import Load, index_body, install_templates
+from esr.elastic.write.spool import ExistingCollection, spool_actions, write_spool
+from esr.index.writer import Description
 from esr.ranking.ranking import Ranking
 
 DESCRIPTION = Description("english", True)
@@ -38,7 +36,7 @@ DESCRIPTION = Description("english", True)
 def load_plain(source: str, url: str) -> tuple[int, float]:
     """Sentences and seconds of the bulk helper, from a file of prepared entries to a refreshed index."""
     cluster = Cluster(f"{url}/benchmark-plain")
-    templates.install(cluster)
+    install_templates(cluster)
     mixture = Ranking().mixture()
     assert mixture is not None
     with tempfile.TemporaryDirectory() as folder:
@@ -47,7 +45,7 @@ def load_plain(source: str, url: str) -> tuple[int, float]:
         index = new_sentences_index(cluster.alias, "")
         load = Load(index, DESCRIPTION, False, "benchmark:0:0", lifts=lifts)
         for index in (load.index, load.documents_index):
-            body = templates.index_body(DESCRIPTION, 1, None, load.as_meta())
+            body = index_body(DESCRIPTION, 1, None, load.as_meta())
             cluster.client.indices.create(index=index, **body)
         entries = Path(folder) / "entries.jsonl"
         with entries.open("w") as file:

@@ -21,14 +21,16 @@ from msgspec.structs import replace
 import esr
 from benchmarks.results import COLLECTIONS, TOPICS
 from esr import loaders
-from esr.engines.enrichment_run import run_enrichment
-from esr.engines.factory import LoadOptions, open_writer
-from esr.engines.index import NO_FILTERS
+from esr.batch import topics
 from esr.enrichment.enricher import Enricher
-from esr.evaluation import measures, qrels, topics
-from esr.evaluation.significance import SystemComparison, compare_systems, correct_p_values
-from esr.ranking.query_vector import encode_query
+from esr.index.enrichment_run import run_enrichment
+from esr.index.factory import open_writer
+from esr.index.filters import NO_FILTERS
+from esr.index.writer import LoadOptions
+from esr.lab import measures
+from esr.lab.measures import SystemComparison, compare_systems, correct_p_values, read_qrels
 from esr.ranking.ranking import Ranking
+from esr.ranking.rerank_context import encode_query
 from esr.ranking.searcher import Searcher
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "meaning.md"
@@ -109,9 +111,10 @@ def _evaluate(source: Path, where: Path, first: int) -> dict[str, dict[str, floa
     if not where.exists():
         documents = loaders.read_documents([str(source / "docs.jsonl.gz")])
         open_writer(str(where), LoadOptions(analyzer="english-stem")).load(documents)
-    judgements = qrels.read(source / "qrels.txt.gz")
+    judgements = read_qrels(source / "qrels.txt.gz")
     queries = {
-        topic.id: topic.query("title") for topic in topics.read(source / "topics.tsv")[first : first + TOPICS]
+        topic.id: topic.query("title")
+        for topic in topics.read_topics(source / "topics.tsv")[first : first + TOPICS]
     }
     relevant = {topic: grades for topic, grades in judgements.items() if any(grades.values())}
     judged = {topic: grades for topic, grades in relevant.items() if topic in queries}

@@ -26,19 +26,18 @@ import numpy as np
 
 import esr
 from esr import loaders
-from esr.documents import Document
-from esr.documents.enrichment import SentenceEnrichment
+from esr.batch import topics
+from esr.elastic.index import ElasticsearchIndex
 from esr.encoders import DEFAULT, load_encoder, quantize
-from esr.encoders.onnx_encoder import Encoder, normalize
-from esr.encoders.quantization import Floats
-from esr.engines.elasticsearch.index import ElasticsearchIndex
-from esr.engines.index import NO_FILTERS, Index
+from esr.encoders.onnx_encoder import Encoder, Floats, normalize
 from esr.enrichment.enricher import Enricher
 from esr.enrichment.sentence_vectors import DEFAULT_SETTINGS, SentenceVectors
-from esr.evaluation import topics
-from esr.ranking.query_vector import encode_query
+from esr.index.contract import Index
+from esr.index.filters import NO_FILTERS
 from esr.ranking.ranking import Ranking
+from esr.ranking.rerank_context import encode_query
 from esr.ranking.searcher import Searcher
+from esr.text.document import Document, SentenceEnrichment
 
 BATCH = 50_000
 ROUNDS = 4
@@ -130,7 +129,7 @@ def _mix(pool: Floats, n: int, draw: np.random.Generator) -> Iterator[SentenceEn
 
 
 def measure_searches(where: str, path: Path, number: int, plain: str | None) -> None:
-    queries = [topic.query("title") for topic in topics.read(path)[:number]]
+    queries = [topic.query("title") for topic in topics.read_topics(path)[:number]]
     with esr.open(where) as searcher:
         searcher.index.warm_up()
         ways = _ways(searcher, plain)

@@ -16,10 +16,10 @@ import random
 
 from locust import HttpUser, between, task
 
-from esr.evaluation import topics
-from esr.evaluation.topic import TITLE
+from esr.batch import topics
+from esr.batch.topics import TITLE
 
-QUERIES = [topic.fields[TITLE] for topic in topics.read(os.environ["QUERIES"])]
+QUERIES = [topic.fields[TITLE] for topic in topics.read_topics(os.environ["QUERIES"])]
 
 
 class Reader(HttpUser):

@@ -22,17 +22,18 @@ import conllu
 import numpy as np
 
 import esr
-from esr.analysis import Analyzer, get
-from esr.dependency.codec import decode, encode
-from esr.dependency.occurrences import find_occurrences
-from esr.documents import Document, Located, ParseWord, Sentence
-from esr.engines.enrichment_run import run_enrichment
-from esr.engines.factory import LoadOptions, open_writer
+from esr.dependency.cliques import find_occurrences
+from esr.dependency.parses import decode, encode
 from esr.enrichment.enricher import Enricher
-from esr.evaluation import measures
-from esr.evaluation.significance import compare_systems
+from esr.index.enrichment_run import run_enrichment
+from esr.index.factory import open_writer
+from esr.index.writer import LoadOptions
+from esr.lab import measures
+from esr.lab.measures import compare_systems
 from esr.ranking.ranking import Ranking
-from esr.ranking.ranking_signal import RankingSignal
+from esr.ranking.signals import RankingSignal
+from esr.text.analyzer import Analyzer, get_analyzer
+from esr.text.document import Document, Located, ParseWord, Sentence
 
 ANALYZER = "english-stem"
 Parse = tuple[ParseWord, ...]
@@ -131,7 +132,7 @@ def _replace_parses(document: Document, change: Callable[[Parse], Parse | None])
 def generate_topics(documents: list[Document], number: int, *, linked: bool) -> Iterator[Topic]:
     """Topics of two or three words of a sentence and as many of another one."""
     rng = random.Random(7)
-    analyzer = get(ANALYZER)
+    analyzer = get_analyzer(ANALYZER)
     sentences = [s for document in documents for s in document.sentences if len(analyzer.terms(s.text)) >= 6]
     rng.shuffle(sentences)
     count = 0

@@ -19,8 +19,8 @@ from msgspec.structs import replace
 import esr
 import esr.errors
 from benchmarks.queries import WARM_UP, read_queries
-from esr.engines.index import NO_FILTERS
-from esr.queries import ParsedQuery, literal, parse
+from esr.index.filters import NO_FILTERS
+from esr.query import ParsedQuery, literal, parse
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.figures import Figures
-from esr.evaluation.report.picture import to_svg
-from esr.evaluation.report.precision_recall import RECALL, Curves, build_picture
+from esr.lab.report.page import to_svg
+from esr.lab.report.rankings import RECALL, Curves, build_precision_recall
 
 MEASURES = tuple(f"IPrec@{recall}" for recall in RECALL)
 
@@ -16,7 +16,7 @@ def write(figures: Figures, collection: str, names: Sequence[str], folder: Path)
     """Draw the curves of one collection as an SVG file in the folder."""
     folder.mkdir(exist_ok=True)
     path = folder / f"recall-{collection}.svg"
-    path.write_bytes(to_svg(build_picture(_curves(figures, collection, names))))
+    path.write_bytes(to_svg(build_precision_recall(_curves(figures, collection, names))))
     return path
 
 

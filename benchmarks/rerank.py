@@ -21,10 +21,9 @@ from typing import Any
 import numpy as np
 
 import esr
-from esr.engines.index import Hit
-from esr.engines.lazy_hits import LazyHits
-from esr.evaluation import topics
-from esr.evaluation.topic import TITLE
+from esr.batch import topics
+from esr.batch.topics import TITLE
+from esr.index.hits import Hit, LazyHits
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import load_parses
@@ -59,7 +58,7 @@ def main() -> None:
 
 
 def _find_queries(searcher: Searcher, path: Path, model: str) -> Iterator[tuple[str, list[Hit]]]:
-    for topic in topics.read(path):
+    for topic in topics.read_topics(path):
         query = topic.fields[TITLE]
         try:
             if len(searcher.terms(query)) != TERMS:

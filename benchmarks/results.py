@@ -22,10 +22,12 @@ from benchmarks import recall
 from benchmarks.claims import CLAIMS
 from benchmarks.figures import Figures
 from esr import loaders, models
-from esr.engines.enrichment_run import run_enrichment
-from esr.engines.factory import LoadOptions, open_writer
 from esr.enrichment.enricher import Enricher
-from esr.evaluation.comparison import (
+from esr.index.enrichment_run import run_enrichment
+from esr.index.factory import open_writer
+from esr.index.writer import LoadOptions
+from esr.lab.comparison import (
+    SOURCES,
     Collection,
     ComparisonPlan,
     build_cells,
@@ -33,9 +35,8 @@ from esr.evaluation.comparison import (
     compute_cells,
     read_results,
 )
-from esr.evaluation.parameter_sources import SOURCES
 from esr.ranking.ranking import Ranking
-from esr.ranking.ranking_signal import RankingSignal
+from esr.ranking.signals import RankingSignal
 
 COLLECTIONS = ("squad-small", "squadshifts-medium", "wice-dev")
 TOPICS = 400

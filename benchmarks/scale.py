@@ -26,7 +26,7 @@ from benchmarks.speed import corpus, figures
 from benchmarks.speed.figures import ROOT
 from benchmarks.speed.setup import ANALYZER
 from benchmarks.speed.workspace import ESR, count_bytes
-from esr.evaluation import topics
+from esr.batch import topics
 
 PART = "scale"
 SEARCHES = 150
@@ -69,7 +69,7 @@ def search(where: Path, queries: Path) -> dict[str, Any]:
 
 def headlines(path: Path) -> list[str]:
     """Headlines as they come, in an order that a seed decides."""
-    queries = [topic.query() for topic in topics.read(path)][::EVERY]
+    queries = [topic.query() for topic in topics.read_topics(path)][::EVERY]
     random.Random(1).shuffle(queries)
     return queries[:SEARCHES]
 

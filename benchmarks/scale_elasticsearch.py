@@ -31,9 +31,9 @@ from benchmarks.speed.figures import ROOT
 from benchmarks.speed.setup import ANALYZER, RESULT_SIZES, Setup
 from benchmarks.speed.timing import Search, p50, p95, time_interleaved, warm_up
 from benchmarks.speed.workspace import ESR, collection_file
-from esr.engines.elasticsearch.cluster.cluster import Cluster
-from esr.engines.elasticsearch.cluster.index_names import new_sentences_index
-from esr.engines.elasticsearch.store import meta
+from esr.elastic import meta
+from esr.elastic.cluster import Cluster
+from esr.elastic.location import new_sentences_index
 
 PART = "scale, Elasticsearch"
 ALIAS, PLAIN = "esr-scale", "esr-scale-plain"

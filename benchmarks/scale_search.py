@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 import esr
-from esr.engines.embedded.search.kernel_loader import LOADER
-from esr.engines.index import FACET_FIELDS, NO_FILTERS
-from esr.queries import parse
+from esr.folder.search.kernel_loader import LOADER
+from esr.index.filters import FACET_FIELDS, NO_FILTERS
+from esr.query import parse
 from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery

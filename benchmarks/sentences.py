@@ -21,8 +21,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-from esr.documents.sentences import split_sentences
-from esr.documents.sentences.rules import load_rules
+from esr.text.sentences import split_sentences
+from esr.text.spaced_scripts import load_rules
 
 Split = Callable[[str], list[str]]
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 import esr
-from esr.engines.elasticsearch.cluster.cluster import Cluster
-from esr.engines.elasticsearch.store import meta
+from esr.elastic import meta
+from esr.elastic.cluster import Cluster
 from esr.ranking.ranking import Ranking
 
 ROUNDS = 3

@@ -21,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
-from esr.documents import Document, Sentence
 from esr.enrichment.enricher import Enricher
 from esr.features import RULES
+from esr.text.document import Document, Sentence
 
 
 class Predictions(NamedTuple):

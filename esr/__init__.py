@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from esr.errors import UsageError
 
 if TYPE_CHECKING:
-    from esr.queries import ParsedQuery
+    from esr.query import ParsedQuery
     from esr.ranking.searcher import Searcher
 
 __version__ = "0.1.0"
@@ -20,7 +20,7 @@ def open(where: str | PathLike[str]) -> Searcher:
 
     Raises UsageError, IndexMissing, IndexUnusable or EngineUnreachable.
     """
-    from esr.engines.factory import open_index
+    from esr.index.factory import open_index
     from esr.ranking.searcher import Searcher
 
     path = fspath(where) if isinstance(where, PathLike) else where
@@ -31,7 +31,7 @@ def open(where: str | PathLike[str]) -> Searcher:
 
 def parse_query(text: str) -> ParsedQuery:
     """What a query says in the query language, as a searcher reads it."""
-    from esr.queries import parse
+    from esr.query import parse
 
     if not isinstance(text, str):
         raise UsageError(f"a query is a text, not {text!r}")

@@ -18,8 +18,9 @@ from typing import NamedTuple
 import pytest
 
 import esr
-from esr import loaders, models, priors
-from esr.evaluation import topics as topic_files
+from esr import loaders, models
+from esr.batch.topics import read_topics
+from esr.models import priors
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from tests.support.elasticsearch import differences, fresh, load
@@ -68,7 +69,7 @@ def loaded(
         pytest.skip(
             f"the collection {wanted.name} is not there: it would be in shared/collections beside the project"
         )
-    topics = [topic.query() for topic in topic_files.read(folder / "topics.tsv")][: wanted.topics]
+    topics = [topic.query() for topic in read_topics(folder / "topics.tsv")][: wanted.topics]
     part = tmp_path_factory.mktemp(wanted.name) / "docs.jsonl"
     with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
         part.write_text("".join(islice(lines, wanted.documents)), "utf-8")
@@ -86,7 +87,7 @@ def test_the_best_hundred_are_the_same_on_both_engines(
     loaded: Loaded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The collection stands still: its statistics are asked for once and not every ten seconds.
-    monkeypatch.setattr("esr.engines.elasticsearch.store.statistics.MAX_AGE", 1e9)
+    monkeypatch.setattr("esr.elastic.statistics.MAX_AGE", 1e9)
 
     def compare(number: int) -> list[str]:
         topic, wrong = loaded.topics[number], []

@@ -29,7 +29,7 @@ def test_the_model_of_the_guide_ranks_sentences(tmp_path: Path) -> None:
     program = """
 import model, esr
 from esr import loaders
-from esr.engines.factory import LoadOptions, open_writer
+from esr.index.factory import LoadOptions, open_writer
 
 open_writer("index", LoadOptions()).load(loaders.read_documents([ARTICLES]))
 with esr.open("index") as searcher:

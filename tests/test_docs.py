@@ -13,12 +13,14 @@ from pathlib import Path
 import click
 import pytest
 
-from esr import analysis, boosts, features, loaders, models, priors
+from esr import features, loaders, models
 from esr.cli import main
-from esr.cli.languages import build_table
-from esr.cli.reference import build_page
+from esr.cli.reference import build_page, build_table
 from esr.encoders import KNOWN
-from esr.ranking.shipped import SHIPPED
+from esr.models import priors
+from esr.ranking import boosts
+from esr.ranking.ranking import SHIPPED
+from esr.text.analyzer import all_definitions
 from tests.support.needed import need
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,7 +32,7 @@ NAMES = {
     "prior": priors.PRIORS,
     "boost": boosts.BOOSTS,
     "feature": features.FEATURES,
-    "analyzer": analysis.all_definitions(),
+    "analyzer": all_definitions(),
     "format": loaders.FORMATS,
     "encoder": KNOWN,
     "shipped ranking": SHIPPED,
@@ -100,7 +102,9 @@ def test_the_reference_is_what_its_generator_prints() -> None:
 
 def test_the_table_of_analyzers_is_what_its_generator_prints() -> None:
     page = (ROOT / "docs" / "languages.md").read_text("utf-8")
-    assert build_table() in page, "run: python -m esr.cli.languages, and put the table in docs/languages.md"
+    assert build_table() in page, (
+        "run: python -m esr.cli.reference languages, and put the table in docs/languages.md"
+    )
 
 
 def test_the_readme_leads_to_every_page() -> None:
@@ -135,7 +139,7 @@ def test_the_features_page_names_every_feature() -> None:
 
 
 def test_the_changelog_counts_the_languages_that_have_an_analyzer() -> None:
-    languages = {definition.languages for definition in analysis.all_definitions().values()} - {()}
+    languages = {definition.languages for definition in all_definitions().values()} - {()}
     assert f"Analyzers for {len(languages)} languages" in (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from esr import adjustments, models, priors
+from esr import models
+from esr.models import priors
+from esr.models.forms import FORMS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "formulas.md").read_text("utf-8")
@@ -132,7 +134,7 @@ def test_the_files_and_folders_that_the_page_names_exist() -> None:
 
 @pytest.mark.parametrize(
     "entry",
-    [*models.MODELS.values(), *priors.PRIORS.values(), *adjustments.FORMS.values()],
+    [*models.MODELS.values(), *priors.PRIORS.values(), *FORMS.values()],
     ids=lambda e: e.name,
 )
 def test_the_formula_that_a_source_cites_names_what_cites_it(entry: Any) -> None:

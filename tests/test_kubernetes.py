@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from esr.engines.login_variables import VARIABLES
+from esr.index.login import VARIABLES
 from webui.running.health import PATHS
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -14,62 +14,54 @@ from tests.conftest import LONGEST
 
 ROOT = Path(__file__).resolve().parent.parent
 
-BASE = (
-    "batches environment errors extras hashing json_numbers markdown parameter registry resources wording "
-    "worker_processes"
-)
+BASE = "batches errors extras hashing json_text parameter processes registry resources wording"
 """Modules of `esr` itself that know nothing of the rest: every folder may import them."""
 MAY_IMPORT = {
     "esr/plans": "",
-    "esr/documents": "",
-    "esr/analysis": "",
-    "esr/capacity": "engines",
-    "esr/encoders": "documents",
-    "esr/queries": "analysis documents plans",
-    "esr/features": "documents",
-    "esr/priors": "plans",
-    "esr/adjustments": "plans",
-    "esr/dependency": "analysis documents",
-    "esr/models": "plans dependency",
-    "esr/loaders": "documents",
-    "esr/enrichment": "analysis documents encoders features",
-    "esr/engines": "analysis documents enrichment plans engines",
-    "esr/engines/segments/store": "documents engines plans",
-    "esr/engines/segments/writer": "analysis dependency documents engines engines/segments/store "
-    "engines/segments/reader",
-    "esr/engines/segments/reader": "analysis documents plans engines engines/segments/store",
-    "esr/engines/embedded": "analysis dependency documents enrichment plans engines engines/segments",
-    "esr/engines/elasticsearch": "analysis dependency documents enrichment plans engines engines/segments",
-    "esr/boosts": "adjustments engines plans",
-    "esr/ranking": "adjustments analysis boosts dependency documents encoders engines models plans priors "
-    "queries",
-    "esr/following": "documents engines models queries ranking",
-    "esr/evaluation": "esr adjustments analysis boosts dependency documents engines following loaders models "
-    "plans ranking",
-    "esr/learning": "adjustments engines evaluation features plans ranking",
-    "webui/running": "esr engines ranking",
-    "webui/arguments": "adjustments boosts documents engines features following models "
-    "plans priors queries ranking webui/running",
-    "webui/answers": "analysis documents engines evaluation following plans ranking webui/arguments "
-    "webui/running",
-    "webui/pages": "adjustments analysis dependency documents engines evaluation following plans queries "
-    "ranking webui/answers webui/arguments webui/running",
-    "webui/api": "esr adjustments boosts dependency documents engines features following models "
-    "plans priors queries ranking webui/answers webui/arguments webui/running",
+    "esr/text": "",
+    "esr/query": "plans text",
+    "esr/dependency": "text",
+    "esr/models": "dependency plans",
+    "esr/features": "text",
+    "esr/encoders": "text",
+    "esr/enrichment": "encoders features text",
+    "esr/loaders": "text",
+    "esr/index": "enrichment plans text",
+    "esr/folder/format": "index plans text",
+    "esr/folder/kernel": "",
+    "esr/folder/search": "folder/format folder/kernel index plans text",
+    "esr/folder/write": "dependency enrichment folder/format index text",
+    "esr/folder": "folder/format folder/search folder/write index plans text",
+    "esr/elastic": "elastic/search elastic/write enrichment index plans text",
+    "esr/elastic/search": "elastic index plans text",
+    "esr/elastic/write": "dependency elastic enrichment folder/format folder/write index plans text",
+    "esr/ranking": "dependency encoders index models plans query text",
+    "esr/following": "index models query ranking text",
+    "esr/batch": "index loaders",
+    "esr/lab": "esr batch dependency features index models plans ranking text",
+    "esr/lab/report": "esr batch index lab models plans ranking",
+    "esr/lab/reproduce": "esr batch following index lab loaders models plans ranking text",
+    "esr/lab/commands": "esr batch cli index lab lab/report lab/reproduce ranking",
+    "webui/running": "esr index ranking",
+    "webui/arguments": "features following index models plans query ranking text webui/running",
+    "webui/answers": "batch following index plans ranking text webui/arguments webui/running",
+    "webui/pages": "batch dependency following index models plans query ranking text webui/answers "
+    "webui/arguments webui/running",
+    "webui/api": "esr dependency features following index models plans query ranking text webui/answers "
+    "webui/arguments webui/running",
     "webui": "plans ranking webui/api webui/pages webui/running",
-    "esr/cli": "esr adjustments analysis boosts capacity dependency documents encoders engines enrichment "
-    "evaluation features following learning loaders models plans priors queries ranking webui webui/running",
+    "esr/cli": "esr batch dependency encoders enrichment features following index loaders models plans "
+    "query ranking text webui webui/running",
 }
-"""By folder, what it may import beside itself and `BASE`. `engines` is what all of esr sees of the engines:
-the files of that folder, none of its rooms. `esr` is the Python API, `esr.open`."""
-ROOMS = {
-    "esr/engines/elasticsearch": "cluster store load|search maintenance",
-    "esr/engines/embedded": "search maintenance",
-}
-"""Rooms that know those before them and none behind; a bar separates rooms that do not know each other."""
-DOORS = {"esr/engines/factory.py", "esr/engines/access.py"}
+"""By folder, what it may import beside itself and `BASE`. `esr` is the Python API, `esr.open`."""
+ROOMS = {"esr/elastic": "search|write", "esr/folder": "format|kernel search|write"}
+"""Rooms of an engine that know those before them and none behind; a bar separates rooms that do not know each
+other. Of the files beside the rooms, only `index.py` knows them."""
+DOORS = {"esr/index/factory.py", "esr/index/access.py"}
 """The files through which the rest reaches the rooms of the engines."""
-PAGE_FROM = {"esr/cli/reference.py", "esr/cli/serve.py"}
+DRAWN_WHOLE = ("esr/elastic", "esr/folder", "esr/lab", "webui")
+"""Folders that the picture shows with all that is in them."""
+PAGE_FROM = {"esr/cli/reference.py", "esr/cli/operate.py"}
 """The commands that know the page."""
 
 
@@ -113,9 +105,7 @@ def full_names(row: str) -> set[str]:
 
 def allowed(row: str) -> set[str]:
     """The rows whose modules a folder may import."""
-    named = full_names(row)
-    segments = {other for other in MAY_IMPORT if other.startswith("esr/engines/segments")}
-    return {row, *named} | (segments if "esr/engines/segments" in named else set())
+    return {row, *full_names(row)}
 
 
 @pytest.mark.parametrize("row", MAY_IMPORT)
@@ -139,6 +129,10 @@ def test_what_a_row_allows_is_used(row: str) -> None:
 @pytest.mark.parametrize("engine", ROOMS)
 def test_the_rooms_of_an_engine_know_only_those_before_them(engine: str) -> None:
     steps = [step.split("|") for step in ROOMS[engine].split()]
+    rooms = tuple(f"{engine}/{room}" for room in chain(*steps))
+    for path, targets in files().items():
+        if path.rpartition("/")[0] == engine and path != f"{engine}/index.py":
+            assert not [t for t in targets if t.startswith(rooms)], path
     for number, step in enumerate(steps):
         for room in step:
             others = [name for name in (*step, *chain(*steps[number + 1 :]), "index") if name != room]
@@ -146,6 +140,12 @@ def test_the_rooms_of_an_engine_know_only_those_before_them(engine: str) -> None
             for path, targets in files().items():
                 if path.startswith(f"{engine}/{room}/"):
                     assert not [t for t in targets if t.startswith(unknown)], path
+
+
+def test_the_product_does_not_know_the_laboratory() -> None:
+    for path, targets in files().items():
+        if not path.startswith("esr/lab/"):
+            assert not [target for target in targets if target.startswith("esr/lab")], path
 
 
 def test_no_file_imports_itself_by_way_of_others() -> None:
@@ -174,7 +174,7 @@ def test_only_one_command_and_the_reference_know_the_page() -> None:
 
 def test_only_the_elasticsearch_engine_knows_the_client_of_elasticsearch() -> None:
     for path in files():
-        if not path.startswith("esr/engines/elasticsearch/"):
+        if not path.startswith("esr/elastic/"):
             names = (ROOT / path).read_text("utf-8")
             assert "import elasticsearch" not in names and "from elasticsearch" not in names, path
 
@@ -182,7 +182,7 @@ def test_only_the_elasticsearch_engine_knows_the_client_of_elasticsearch() -> No
 def test_the_picture_shows_every_folder() -> None:
     picture = (ROOT / "docs" / "pictures" / "architecture.svg").read_text("utf-8")
     for row in MAY_IMPORT:
-        folder = next((whole for whole in ("esr/engines/segments", "webui") if row.startswith(whole)), row)
+        folder = next((whole for whole in DRAWN_WHOLE if row.startswith(whole)), row)
         assert f">{folder}<" in picture, folder
 
 

@@ -2,7 +2,7 @@
 
 The articles of `examples/` are loaded and enriched, and the folder is packed as
 `tests/data/indexes/format-N.tar.gz`, where N is the format of indices. In every later version,
-`tests/engines/test_older_indexes.py` opens or migrates it. Make it once for each format that is released.
+`tests/index/test_older_indexes.py` opens or migrates it. Make it once for each format that is released.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def make(folder: Path) -> None:
 
 
 def main() -> None:
-    from esr.engines.segments.store.manifest import FORMAT
+    from esr.folder.format.manifest import FORMAT
 
     file = PROJECT / fixture(FORMAT)
     if file.exists():

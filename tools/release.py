@@ -78,7 +78,7 @@ def check_version(tree: Path, version: str) -> None:
 
 def check_index_fixture(tree: Path) -> None:
     """An index of this format is kept: later versions are tested with it."""
-    text = (tree / "esr/engines/segments/store/manifest.py").read_text("utf-8")
+    text = (tree / "esr/folder/format/manifest.py").read_text("utf-8")
     (format,) = _FORMAT.findall(text)
     file = fixture(int(format))
     if not (tree / file).is_file():

@@ -1,26 +1,76 @@
-"""The Flask application: its pages and its API, put together."""
+"""The Flask application: its pages and its API, put together.
+
+Security headers of every answer: nothing is loaded or run from elsewhere, and no address is passed on.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Response, url_for
 
 from esr.errors import EsrError
-from esr.plans.statistics import CollectionStatistics
+from esr.plans.plan import CollectionStatistics
 from esr.ranking.searcher import Searcher
-from webui.api import routes
-from webui.pages import batch, similar, taking_home, template_filters, timeline, views
-from webui.pages.renderer import PageRenderer
-from webui.running import access_log, health, problems, rate_limit, security_headers
-from webui.running.index_locations import DEFAULT_NAME
+from webui.api.openapi import install_api
+from webui.pages import batch, timeline, views
+from webui.pages.rendering import PageRenderer, install_filters
+from webui.pages.views import install_similar, install_taking_home
+from webui.running import health, problems, rate_limit
+from webui.running.logs import install_access_log
 from webui.running.problems import Problem
 from webui.running.served_indexes import RequestSearcher, ServedIndexes
-from webui.running.settings import Settings
+from webui.running.settings import DEFAULT_NAME, Settings
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+
+CONTENT_POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "style-src 'self'",
+        "script-src 'self'",
+        "connect-src 'self'",
+        "img-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    ]
+)
+HEADERS = {
+    "Content-Security-Policy": CONTENT_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+_PAIRS = list(HEADERS.items())
+_NO_CACHE = ("Cache-Control", "private, no-cache")
+"""An answer depends on the index as it is now, so browsers must ask again."""
+
+
+def install(app: Flask) -> None:
+    """Add the headers to every answer of the application, errors and static files included.
+
+    They are added to the finished list: as headers of a response, they would be checked and copied twice.
+    """
+    inner = app.wsgi_app
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Callable[[bytes], object]:
+            is_cached = any(name.lower() == "cache-control" for name, _ in headers)
+            return start_response(status, headers + _PAIRS + ([] if is_cached else [_NO_CACHE]), *error)
+
+        return inner(environ, start)
+
+    app.wsgi_app = answer  # type: ignore[method-assign]
+
 
 STATIC_SECONDS = 3600
 """How long browsers may cache static files. Their addresses change with them."""
@@ -44,7 +94,7 @@ def create_app(served: Searcher | ServedIndexes, settings: Settings | None = Non
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.config["MAX_CONTENT_LENGTH"] = settings.body_bytes
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_SECONDS
-    template_filters.install(app)
+    install_filters(app)
     app.jinja_env.globals["static"] = _static_address
     render = PageRenderer(searcher, settings, list(indexes.by_name))
 
@@ -56,16 +106,16 @@ def create_app(served: Searcher | ServedIndexes, settings: Settings | None = Non
         return render("error.html", problem=problem)
 
     indexes.install(app)
-    access_log.install(app, settings)
+    install_access_log(app, settings)
     rate_limit.install(app, settings)
     health.install(app, indexes)
-    views.install(app, searcher, settings, render)
+    views.install_views(app, searcher, settings, render)
     timeline.install(app, searcher, settings, render)
-    similar.install(app, searcher, settings, render)
-    taking_home.install(app, searcher, settings)
+    install_similar(app, searcher, settings, render)
+    install_taking_home(app, searcher, settings)
     batch.install(app, searcher, settings, render)
-    routes.install(app, searcher, settings)
-    security_headers.install(app)
+    install_api(app, searcher, settings)
+    install(app)
     problems.install(app, error_page, indexes.redact)
     return app
 

@@ -17,14 +17,14 @@ from benchmarks.speed.figures import tree_ids
 from benchmarks.speed.setup import ANALYZER, HEADLINES, RESULT_SIZES, Setup
 from benchmarks.speed.timing import Search, time_interleaved, warm_up
 from benchmarks.speed.workspace import collection_file
-from esr.analysis import definitions
-from esr.engines.elasticsearch.cluster.cluster import Cluster
-from esr.engines.elasticsearch.index import ElasticsearchIndex
-from esr.engines.elasticsearch.search.sentence_search import Search as SentenceSearch
-from esr.engines.elasticsearch.store import meta
-from esr.engines.index import Filters
+from esr.elastic import meta
+from esr.elastic.cluster import Cluster
+from esr.elastic.index import ElasticsearchIndex
+from esr.elastic.search.sentence_search import Search as SentenceSearch
+from esr.index.filters import Filters
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
+from esr.text.analyzer import get_definition
 
 ALIAS, PLAIN = "esr-speed", "esr-speed-plain"
 
@@ -50,7 +50,7 @@ def prepare_indexes(setup: Setup) -> str:
 def load_plain(cluster: Cluster, source: Path, index: str) -> None:
     """Load the sentences as one text field with esr's analysis and the defaults of Elasticsearch."""
     client = cluster.client
-    analysis = definitions.get(ANALYZER).settings
+    analysis = get_definition(ANALYZER).settings
     client.indices.delete(index=index, ignore_unavailable=True)
     client.indices.create(
         index=index,

@@ -21,7 +21,7 @@ def main() -> None:
     queries = sys.stdin.read().splitlines()
     started = time.perf_counter()
     import esr
-    import esr.engines.embedded.index
+    import esr.folder.index
     import esr.ranking.searcher
 
     import_end = time.perf_counter()

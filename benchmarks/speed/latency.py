@@ -16,16 +16,15 @@ from benchmarks.speed import peers, queries
 from benchmarks.speed.setup import RESULT_SIZES, Setup
 from benchmarks.speed.timing import Search, time_interleaved, time_search
 from benchmarks.speed.workspace import esr_index
-from esr.engines.embedded.search.document_cache import DocumentCache
-from esr.engines.embedded.search.exhaustive import search_exhaustive
-from esr.engines.embedded.search.kernel_loader import LOADER
-from esr.engines.embedded.search.records import read_records
-from esr.engines.embedded.search.search_cache import SearchCache
-from esr.engines.embedded.search.search_memory import SearchMemory
-from esr.engines.index import NO_FILTERS, Hit
-from esr.engines.lazy_hits import LazyHits
-from esr.engines.segments.reader.snapshot import Snapshot
-from esr.engines.segments.store import manifest
+from esr.folder.format import manifest
+from esr.folder.format.snapshot import Snapshot
+from esr.folder.search.cache import SearchCache
+from esr.folder.search.kernel_loader import LOADER
+from esr.folder.search.memory import SearchMemory
+from esr.folder.search.records import DocumentCache, read_records
+from esr.folder.search.top_k import search_exhaustive
+from esr.index.filters import NO_FILTERS
+from esr.index.hits import Hit, LazyHits
 from esr.models import MODELS
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
@@ -42,7 +41,7 @@ class Exhaustive:
 
     def __init__(self, where: Path) -> None:
         self.searcher = esr.open(str(where))
-        self.snapshot = Snapshot(where, manifest.read(where))
+        self.snapshot = Snapshot(where, manifest.read_manifest(where))
         self._cache = SearchCache(self.snapshot)
 
     def search(self, query: str, k: int) -> list[tuple[int, float]]:

@@ -14,7 +14,7 @@ from benchmarks.speed import corpus
 from benchmarks.speed.setup import ANALYZER, Setup
 from benchmarks.speed.timing import Search
 from benchmarks.speed.workspace import build_once, collection_file
-from esr.analysis import definitions, get
+from esr.text.analyzer import DEFAULT_ANALYZER, get_analyzer, get_definition
 
 TOKENIZER = "english_stem_without_stop_words"
 HEAP = 128_000_000
@@ -23,7 +23,7 @@ HEAP = 128_000_000
 
 def bm25s_searches(setup: Setup, size: int, queries: Sequence[str], k: int) -> dict[str, Search]:
     """bm25s with prepared terms, and with the analysis of the query."""
-    analyze, index = get(ANALYZER).terms, _bm25s(setup, size)
+    analyze, index = get_analyzer(ANALYZER).terms, _bm25s(setup, size)
     terms_of = {query: [analyze(query)] for query in queries}
 
     def search(terms: list[list[str]]) -> object:
@@ -36,7 +36,7 @@ def bm25s_searches(setup: Setup, size: int, queries: Sequence[str], k: int) -> d
 def _bm25s(setup: Setup, size: int) -> bm25s.BM25:
     def build(path: Path) -> None:
         vocabulary: dict[str, int] = {}
-        analyze = get(ANALYZER).terms
+        analyze = get_analyzer(ANALYZER).terms
         ids = [
             [vocabulary.setdefault(term, len(vocabulary)) for term in analyze(sentence["text"])]
             for document in corpus.read(collection_file(setup, size))
@@ -83,7 +83,9 @@ def tantivy_best(setup: Setup, size: int, query: str, k: int) -> list[str]:
 
 
 def _build_query(index: tantivy.Index, query: str) -> tantivy.Query:
-    terms = [tantivy.Query.term_query(index.schema, "text", term) for term in get(ANALYZER).terms(query)]
+    terms = [
+        tantivy.Query.term_query(index.schema, "text", term) for term in get_analyzer(ANALYZER).terms(query)
+    ]
     return tantivy.Query.boolean_query([(tantivy.Occur.Should, term) for term in terms])
 
 
@@ -125,7 +127,7 @@ def load_tantivy(source: Path, path: Path, heap: int = HEAP, threads: int = 0) -
 
 
 def _analyzer() -> tantivy.TextAnalyzer:
-    filters = definitions.get(definitions.DEFAULT).chain("filter")
+    filters = get_definition(DEFAULT_ANALYZER).chain("filter")
     stop_words = next(f["stopwords"] for f in filters if f["type"] == "stop")
     chain = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple()).filter(tantivy.Filter.lowercase())
     chain = chain.filter(tantivy.Filter.custom_stopword(stop_words)).filter(tantivy.Filter.stemmer("english"))

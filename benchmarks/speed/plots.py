@@ -11,8 +11,7 @@ from matplotlib.figure import Figure as Drawing
 
 from benchmarks.speed.figures import Figure
 from benchmarks.speed.timing import p50
-from esr.evaluation.report import style
-from esr.evaluation.report.picture import Picture, to_svg
+from esr.lab.report.page import Picture, create_figure, label_ends, style_of, to_svg, with_style
 
 BINS = 8
 HEIGHT = 4.2
@@ -56,13 +55,13 @@ def plot_latency_by_size(figures: Sequence[Figure]) -> Drawing:
     return _draw(lines, "sentences", "ms")
 
 
-@style.with_style
+@with_style
 def plot_recall_by_time(figures: Sequence[Figure]) -> Drawing:
     """The share of the exact answer against time, with one line for each k."""
-    drawing = style.create_figure(HEIGHT)
+    drawing = create_figure(HEIGHT)
     axes = drawing.add_subplot()
     for position, figure in enumerate(figures):
-        line_style, k = style.style_of(position), figure["key"]
+        line_style, k = style_of(position), figure["key"]
         points = {
             name: (np.log10(p50(times)), figure["recall"][name]) for name, times in figure["times"].items()
         }
@@ -88,13 +87,13 @@ def plot_recall_by_time(figures: Sequence[Figure]) -> Drawing:
     return drawing
 
 
-@style.with_style
+@with_style
 def _draw(lines: Lines, x: str, y: str) -> Drawing:
     """Lines on two logarithmic axes, with their names beside their ends."""
-    drawing = style.create_figure(HEIGHT)
+    drawing = create_figure(HEIGHT)
     axes = drawing.add_subplot()
     for position, points in enumerate(lines.values()):
-        line_style = style.style_of(position)
+        line_style = style_of(position)
         axes.plot(
             *np.log10(np.array(points)).T,
             color=line_style.color,
@@ -106,7 +105,7 @@ def _draw(lines: Lines, x: str, y: str) -> Drawing:
         _ticks(axes, axis, *getattr(axes, f"get_{axis}lim")())
     ends = [float(np.log10(points[-1][1])) for points in lines.values()]
     last = max(float(np.log10(points[-1][0])) for points in lines.values())
-    style.label_ends(axes, last, ends, list(lines), HEIGHT - 0.7)
+    label_ends(axes, last, ends, list(lines), HEIGHT - 0.7)
     return drawing
 
 

@@ -6,8 +6,8 @@ import random
 from collections.abc import Iterable, Sequence
 
 from benchmarks.speed.setup import ANALYZER, TERM_COUNTS, Setup
-from esr.analysis import get
-from esr.evaluation import topics
+from esr.batch import topics
+from esr.text.analyzer import get_analyzer
 
 
 def sample(setup: Setup) -> list[str]:
@@ -17,7 +17,7 @@ def sample(setup: Setup) -> list[str]:
 
 def all_queries(setup: Setup) -> list[str]:
     """All distinct queries of the file with 2 to 6 terms, shuffled with a seed."""
-    distinct = dict.fromkeys(topic.query() for topic in topics.read(setup.queries))
+    distinct = dict.fromkeys(topic.query() for topic in topics.read_topics(setup.queries))
     queries = [query for query in distinct if len(distinct_terms(query)) in TERM_COUNTS]
     random.Random(1).shuffle(queries)
     return queries
@@ -25,13 +25,13 @@ def all_queries(setup: Setup) -> list[str]:
 
 def headlines(setup: Setup) -> list[str]:
     """`number` queries of any length, evenly spread over the file."""
-    distinct = list(dict.fromkeys(topic.query() for topic in topics.read(setup.queries)))
+    distinct = list(dict.fromkeys(topic.query() for topic in topics.read_topics(setup.queries)))
     searchable = [query for query in distinct if distinct_terms(query)]
     return searchable[:: max(1, len(searchable) // setup.number)][: setup.number]
 
 
 def distinct_terms(query: str) -> frozenset[str]:
-    return frozenset(get(ANALYZER).terms(query))
+    return frozenset(get_analyzer(ANALYZER).terms(query))
 
 
 def group_disjoint(queries: Iterable[str]) -> list[list[str]]:

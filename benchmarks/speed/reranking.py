@@ -13,11 +13,10 @@ from benchmarks.speed.setup import Setup
 from benchmarks.speed.timing import time_interleaved
 from benchmarks.speed.workspace import enriched_index
 from esr.dependency import signals
-from esr.priors import PRIORS
+from esr.models.priors import PRIORS
 from esr.ranking.ranking import Ranking
-from esr.ranking.ranking_signal import RankingSignal
 from esr.ranking.searcher import Searcher
-from esr.ranking.signal_types import FEATURE, PRIOR
+from esr.ranking.signals import FEATURE, PRIOR, RankingSignal
 
 PARSER = "spacy"
 

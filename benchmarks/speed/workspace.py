@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.speed import corpus
 from benchmarks.speed.setup import ANALYZER, Setup
-from esr.engines.segments.store.manifest import FORMAT
+from esr.folder.format.manifest import FORMAT
 
 ESR = (sys.executable, "-c", "from esr.cli import run; run()")
 """The command esr of the measured code."""

@@ -9,21 +9,21 @@ import click
 from tqdm import tqdm
 
 import esr
-from esr.analysis import DEFAULT as DEFAULT_ANALYZER
 from esr.cli import options
-from esr.cli.signals import exit_on_sigterm
-from esr.cli.writing_options import parse_slice
-from esr.documents.enrichment import DEFAULT_PARTS, PARTS
+from esr.cli.progress import exit_on_sigterm
+from esr.cli.source_options import parse_slice
 from esr.encoders import DEFAULT as DEFAULT_ENCODER
 from esr.encoders import KNOWN
-from esr.engines.aliases import Aliases, read_aliases
-from esr.engines.enrichment_run import run_enrichment
-from esr.engines.redact import redact
 from esr.enrichment.enricher import Enricher
 from esr.enrichment.recipe import check_parts
 from esr.enrichment.sentence_vectors import DEFAULT_SETTINGS, DEFAULT_TITLE_WEIGHT, VectorSettings
 from esr.features import RULES
 from esr.features.feature import DEFAULT_RULE
+from esr.index.enrichment_run import run_enrichment
+from esr.index.login import redact
+from esr.index.names import Aliases, read_aliases
+from esr.text.analyzer import DEFAULT_ANALYZER
+from esr.text.document import DEFAULT_PARTS, PARTS
 
 
 @click.command()

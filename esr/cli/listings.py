@@ -1,4 +1,7 @@
-"""`esr models`, `priors`, `features`, `forms`, `boosts`, `signals`, `encoders`, `analyzers`, `formats`."""
+"""`esr models`, `priors`, `features`, `forms`, `boosts`, `signals`, `encoders`, `analyzers`, `formats`.
+
+`esr analyze`: the terms that a text becomes.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,23 @@ from textwrap import fill
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from esr import adjustments, analysis, loaders
-from esr import boosts as boost_registry
+import esr
 from esr import features as feature_registry
+from esr import loaders
 from esr import models as model_registry
-from esr import priors as prior_registry
+from esr.cli import options
 from esr.cli.options import as_json
 from esr.encoders import KNOWN
+from esr.errors import UsageError
 from esr.extras import install_command
-from esr.ranking.signal_types import signal_types
+from esr.models.forms import FORMS
+from esr.models.priors import PRIORS
+from esr.ranking.answers import analysis_dict
+from esr.ranking.boosts import BOOSTS
+from esr.ranking.signals import signal_types
+from esr.text.analyzer import DEFAULT_ANALYZER, Analyzer, all_definitions, get_analyzer
 
 
 @click.command()
@@ -61,7 +71,7 @@ def priors(as_json: bool) -> None:
     Example:
       esr search "bank fraud" --index my-index --prior length
     """
-    _print_entries((prior.as_dict() for prior in prior_registry.PRIORS.values()), as_json)
+    _print_entries((prior.as_dict() for prior in PRIORS.values()), as_json)
 
 
 @click.command()
@@ -86,7 +96,7 @@ def forms(as_json: bool) -> None:
     Example:
       esr search "bank fraud" --index my-index --feature len:log:0.1
     """
-    _print_entries((form.as_dict() for form in adjustments.FORMS.values()), as_json)
+    _print_entries((form.as_dict() for form in FORMS.values()), as_json)
 
 
 @click.command()
@@ -98,7 +108,7 @@ def boosts(as_json: bool) -> None:
     Example:
       esr search "who owns the bank" --index my-index --boost answer_type --boost variants:0.1
     """
-    _print_entries((boost.as_dict() for boost in boost_registry.BOOSTS.values()), as_json)
+    _print_entries((boost.as_dict() for boost in BOOSTS.values()), as_json)
 
 
 @click.command()
@@ -144,7 +154,7 @@ def analyzers(as_json: bool) -> None:
             "languages": list(definition.languages),
             "version": definition.version,
         }
-        for definition in analysis.all_definitions().values()
+        for definition in all_definitions().values()
     )
     _print_entries(entries, as_json)
 
@@ -189,3 +199,39 @@ def _print_json(entries: list[dict[str, Any]]) -> None:
 
 def _indent(text: str, by: int = 4) -> str:
     return fill(text, 100, initial_indent=" " * by, subsequent_indent=" " * (by + 2))
+
+
+@click.command()
+@click.argument("text")
+@click.option("--analyzer", "name", metavar="NAME", help="One of esr analyzers.")
+@options.optional_index
+@options.as_json
+def analyze(text: str, name: str | None, where: str | None, as_json: bool) -> None:
+    """Show the terms that a text becomes, by an analyzer or by that of an index.
+
+    Without --analyzer and --index the analyzer is that of esr load for English. JSON has the place of each
+    term's word as well: characters of the text are counted from 0, and bigrams overlap.
+
+    \b
+    Example:
+      esr analyze "The U.S. troops won't leave"
+      esr analyze "中国经济" --analyzer multilingual --json
+      esr analyze "Beyoncé's café" --index my-index
+    """
+    source = click.get_current_context().get_parameter_source("where")
+    if name and where and source is ParameterSource.COMMANDLINE:
+        raise UsageError("give --analyzer or --index, not both")
+    analyzer = _analyzer_of_index(where) if where and not name else get_analyzer(name or DEFAULT_ANALYZER)
+    if as_json:
+        click.echo(json.dumps(analysis_dict(analyzer, text), indent=1, ensure_ascii=False))
+        return
+    terms = analyzer.terms(text)
+    if not terms:
+        click.echo(f"The analyzer {analyzer.name} makes no term of this text.", err=True)
+        return
+    click.echo(" ".join(terms))
+
+
+def _analyzer_of_index(where: str) -> Analyzer:
+    with esr.open(where) as searcher:
+        return searcher.index.analyzer

@@ -1,32 +1,172 @@
-"""`esr load`: source files into an index."""
+"""`esr load`: source files into an index.
+
+`esr append` and `esr remove`: daily deliveries, and removal of documents.
+
+`esr load --dry-run`: the first documents, counts and problems, without an index.
+
+`--analyzer auto`: the analyzer that fits the first documents, and warnings where it does not fit the
+others.
+"""
 
 from __future__ import annotations
 
 import gc
 import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
+from types import MappingProxyType
 from typing import Any
 
 import click
 from msgspec import to_builtins
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
-from esr.cli.analyzer_choice import AUTO, SampledDocuments, language_notes
-from esr.cli.document_pipeline import DocumentPipeline, open_pipeline
-from esr.cli.dry_run import dry_run
+from esr.cli import options
 from esr.cli.enrich import build_enricher, enrich_index, parse_parts, read_analyzer
 from esr.cli.options import as_json, describe_choices, optional_index
-from esr.cli.progress import SendProgress, track_documents
-from esr.cli.signals import exit_on_sigterm
-from esr.cli.source_options import source_options
-from esr.cli.source_summary import SourceSummary
-from esr.cli.writing_options import keep, lifts, merge, new_index, parse_slice, resume, workers
-from esr.documents.enrichment import PARTS
-from esr.engines.factory import IF_EXISTS, LoadOptions, open_writer
-from esr.engines.redact import redact
-from esr.engines.writer import LoadReport
-from esr.errors import UsageError
-from esr.loaders.paths import count_text_bytes
+from esr.cli.pipeline import (
+    MAX_EXAMPLES,
+    MAX_PROBLEMS,
+    DocumentPipeline,
+    SourceSummary,
+    TooManyEmpty,
+    open_pipeline,
+)
+from esr.cli.progress import SendProgress, exit_on_sigterm, track_documents
+from esr.cli.source_options import keep, lifts, merge, new_index, parse_slice, resume, source_options, workers
+from esr.errors import EsrError, InputError, UsageError
+from esr.index.factory import open_delivery, open_writer
+from esr.index.login import redact
+from esr.index.writer import IF_EXISTS, DeliveryReport, LoadOptions, LoadReport
+from esr.loaders import Malformed
+from esr.loaders.files import count_text_bytes
+from esr.loaders.language import LanguageDetector
 from esr.plans.plan import Mixture
+from esr.text.analyzer import (
+    MULTILINGUAL_ANALYZER,
+    TermCounter,
+    choose_analyzer,
+    find_misfits,
+    get_analyzer,
+    get_definition,
+)
+from esr.text.document import PARTS, Located
+
+AUTO = "auto"
+SAMPLE = 300
+"""How many documents are looked at."""
+
+
+class SampledDocuments:
+    """Documents, the first of which can be looked at before they are read."""
+
+    def __init__(self, documents: Iterator[Located]) -> None:
+        self._documents = documents
+        self.reason = ""
+        """Why the analyzer was chosen; empty if none was."""
+
+    def __iter__(self) -> Iterator[Located]:
+        return self._documents
+
+    def choose_analyzer(self) -> str:
+        """The name of the analyzer for the languages that the first documents declare, or are found to be
+        in."""
+        sample = list(islice(self._documents, SAMPLE))
+        self._documents = chain(sample, self._documents)
+        languages = [located.document.language for located in sample]
+        if not all(languages):
+            detector = LanguageDetector()
+            languages = [detector.language_of(located.document) for located in sample]
+        name, reason = choose_analyzer(languages)
+        self.reason = f"analyzer {name}: {reason}"
+        return name
+
+
+def language_notes(languages: Mapping[str, int], analyzer: str) -> list[str]:
+    """A line about the documents in languages that the analyzer is not made for."""
+    misfits = find_misfits(languages, get_definition(analyzer))
+    if not misfits:
+        return []
+    parts = ", ".join(f"{code} {n:,}" for code, n in sorted(misfits.items(), key=lambda each: -each[1]))
+    return [
+        f"{sum(misfits.values()):,} documents are in a language that the analyzer {analyzer} is not made "
+        f"for: {parts}. For several languages there is --analyzer {MULTILINGUAL_ANALYZER}"
+    ]
+
+
+def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> None:
+    """Print the first documents, counts and problems. Raises EsrError if there is a problem."""
+    preview = _Preview()
+    about_text: list[str] = []
+    refusal: TooManyEmpty | None = None
+    try:
+        with pipeline.open(collect_all=True) as documents:
+            sampled = SampledDocuments(documents)
+            name = sampled.choose_analyzer() if analyzer in (None, AUTO) else analyzer
+            terms = get_analyzer(name).terms
+            counter = TermCounter()
+            for located in sampled:
+                preview.add(located)
+                for sentence in located.document.sentences:
+                    counter.add(terms(sentence.text))
+        about_text = [sampled.reason] if sampled.reason else []
+        about_text += [*language_notes(pipeline.summary.languages, name), *counter.survey().notes()]
+    except TooManyEmpty as error:
+        refusal = error
+    except InputError as error:
+        if not pipeline.malformed:
+            pipeline.malformed.append(Malformed(error.where, error.problem))
+            pipeline.malformed_count += 1
+    problems, problem_count = [*pipeline.malformed], pipeline.malformed_count
+    if refusal:
+        problems.append(Malformed(refusal.where, refusal.problem))
+    notes = [*pipeline.notes(), *about_text]
+    if as_json:
+        data = {**pipeline.summary.as_dict(), **preview.as_dict(problems, problem_count, notes)}
+        click.echo(json.dumps(data, indent=1))
+    else:
+        lines = [f"{problem.where}: {problem.problem}" for problem in problems[:MAX_PROBLEMS]]
+        counts = pipeline.summary.counts
+        total = f"{counts['documents']:,} documents with {counts['sentences']:,} sentences"
+        click.echo("\n".join([*preview.as_lines(), total, *pipeline.summary.lines(), *notes, *lines]))
+    if problem_count:
+        raise EsrError(f"{problem_count:,} documents cannot be loaded; nothing was written")
+    if refusal:
+        raise EsrError(f"{refusal}; nothing was written")
+    if not as_json:
+        click.echo("nothing was written")
+
+
+class _Preview:
+    """The first documents."""
+
+    def __init__(self) -> None:
+        self.first: list[Located] = []
+
+    def add(self, located: Located) -> None:
+        if len(self.first) < MAX_EXAMPLES:
+            self.first.append(located)
+
+    def as_lines(self) -> list[str]:
+        lines: list[str] = []
+        for where, document in self.first:
+            lists = (", ".join(document.authors), ", ".join(document.keywords))
+            texts = (document.date, document.source, document.section, document.language, document.url)
+            lines += [
+                f"{where}\n  {document.id}: {document.title or '(no title)'}",
+                "  " + " · ".join(filter(None, (*texts, *lists, f"{len(document.sentences)} sentences"))),
+                *(f"  | {sentence.text[:200]}" for sentence in document.sentences[:2]),
+            ]
+        return lines
+
+    def as_dict(self, problems: Iterable[Malformed], count: int, notes: list[str]) -> dict[str, object]:
+        return {
+            "first": [{"where": where, **to_builtins(document)} for where, document in self.first],
+            "problem_count": count,
+            "problems": [problem._asdict() for problem in problems],
+            "notes": notes,
+        }
 
 
 @click.command()
@@ -167,3 +307,86 @@ def _format_report(report: LoadReport, where: str, summary: SourceSummary) -> st
     if report.unchanged:
         lines.append(f"{report.unchanged:,} documents already exist unchanged")
     return "\n".join([*lines, *report.notes, *summary.lines()])
+
+
+_MAX_EXAMPLES = 5
+
+
+@click.command()
+@options.place
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@source_options
+@keep
+@workers
+@options.as_json
+def append(
+    where: str,
+    paths: tuple[str, ...],
+    keep: int,
+    workers: int,
+    as_json: bool,
+    **pipeline_options: Any,
+) -> None:
+    """Add a delivery to an index: all of it in one step, or nothing.
+
+    New documents are added. Documents that the index has with other content are replaced, with all their
+    sentences and features. Unchanged documents are skipped, so an interrupted or repeated delivery can
+    simply be appended again.
+
+    \b
+    Example:
+      esr append my-index monday.jsonl
+      esr append http://localhost:9200/news deliveries/2026-03-02
+    """
+    exit_on_sigterm()
+    pipeline = open_pipeline(paths, **pipeline_options)
+    delivery = open_delivery(where, LoadOptions(keep=keep, workers=workers))
+    with pipeline.open() as documents:
+        report = delivery.append(track_documents(documents))
+    report.notes += pipeline.notes()
+    _print_report(report, where, as_json, {"unknown_files": pipeline.summary.unknown_files})
+    pipeline.raise_if_malformed()
+
+
+@click.command()
+@options.place
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@keep
+@options.as_json
+def remove(where: str, ids: tuple[str, ...], keep: int, as_json: bool) -> None:
+    """Remove documents from an index, with all their sentences. The ID `-` reads ids from standard input.
+
+    The previous generation still contains them if it is kept: `--keep 0` keeps none.
+
+    \b
+    Example:
+      esr remove my-index a1 a2
+      esr remove my-index - < ids.txt
+    """
+    exit_on_sigterm()
+    _print_report(open_delivery(where, LoadOptions(keep=keep)).remove(_read_ids(ids)), where, as_json)
+
+
+def _read_ids(arguments: Iterable[str]) -> list[str]:
+    ids: list[str] = []
+    for argument in arguments:
+        ids += sys.stdin.read().split() if argument == "-" else [argument]
+    return ids
+
+
+def _print_report(
+    report: DeliveryReport, where: str, as_json: bool, further: Mapping[str, Any] = MappingProxyType({})
+) -> None:
+    """Print what was done; with `as_json`, with these keys too."""
+    if as_json:
+        click.echo(json.dumps({**asdict(report), **further}, indent=1))
+        return
+    names = ("added", "changed", "removed", "unchanged")
+    counts = ", ".join(f"{getattr(report, name):,} {name}" for name in names if getattr(report, name))
+    click.echo(f"{redact(where)}: {counts or 'nothing to do'}, in {report.seconds:.1f} s")
+    if report.missing:
+        examples = ", ".join(report.missing[:_MAX_EXAMPLES])
+        more = ", …" if len(report.missing) > _MAX_EXAMPLES else ""
+        click.echo(f"{len(report.missing):,} were not in the index: {examples}{more}")
+    for note in report.notes:
+        click.echo(note)

@@ -1,57 +1,92 @@
-"""The `esr` command and how its errors are printed."""
+"""The `esr` command and how its errors are printed.
+
+When the garbage collector looks at a command: neither while it is imported nor as it ends.
+
+Modules are some fifty thousand objects that stay. To look for garbage among them takes a sixth of the time of
+a search.
+"""
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import sys
 from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 import click
 
 import esr
-from esr.cli import garbage, login
-from esr.environment import set_environment
+from esr.cli.options import login_options, use_login
 from esr.errors import EsrError
+from esr.processes import set_environment
+
+
+@contextmanager
+def pause_collections() -> Iterator[None]:
+    """Collects nothing inside the block. What it made counts as old after it, and is seldom looked at."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        if not gc.get_freeze_count():
+            # All that exists becomes old in two steps, without being looked at.
+            gc.freeze()
+            gc.unfreeze()
+        gc.enable()
+
+
+def skip_last_collections() -> None:
+    """The interpreter looks for garbage as it ends, and will not find anything to look at.
+
+    So what is open then, and in a cycle, is not closed.
+    """
+    atexit.register(gc.freeze)
+
 
 COMMANDS = {
-    "load": "load",
-    "append": "append",
-    "remove": "append",
-    "sync": "sync",
-    "export": "export",
-    "indices": "generations",
-    "rollback": "generations",
-    "delete": "generations",
-    "refresh-priors": "refresh_priors",
-    "migrate": "migrate",
-    "enrich": "enrich",
-    "search": "search",
-    "timeline": "timeline",
-    "similar": "similar",
-    "watch": "watch",
-    "run": "run",
-    "evaluate": "evaluate",
-    "tune": "tune",
-    "estimate": "estimate",
-    "learn": "learn",
-    "report": "report",
-    "compare": "compare",
-    "reproduce": "reproduce",
-    "explain": "explain",
-    "query": "query",
-    "serve": "serve",
-    "roles": "roles",
-    "status": "status",
-    "analyze": "analyze",
-    "plan": "plan",
+    "load": "cli.load",
+    "append": "cli.load",
+    "remove": "cli.load",
+    "sync": "cli.sync",
+    "export": "cli.operate",
+    "indices": "cli.operate",
+    "rollback": "cli.operate",
+    "delete": "cli.operate",
+    "refresh-priors": "cli.operate",
+    "migrate": "cli.operate",
+    "enrich": "cli.enrich",
+    "search": "cli.search",
+    "timeline": "cli.following",
+    "similar": "cli.following",
+    "watch": "cli.following",
+    "run": "lab.commands.run",
+    "evaluate": "lab.commands.evaluate",
+    "tune": "lab.commands.tune",
+    "estimate": "lab.commands.tune",
+    "learn": "lab.commands.tune",
+    "report": "lab.commands.report",
+    "compare": "lab.commands.evaluate",
+    "reproduce": "lab.commands.reproduce",
+    "explain": "cli.explain",
+    "query": "cli.explain",
+    "serve": "cli.operate",
+    "roles": "cli.operate",
+    "status": "cli.operate",
+    "analyze": "cli.listings",
+    "plan": "lab.commands.reproduce",
     **dict.fromkeys(
         ("models", "priors", "features", "forms", "boosts", "signals", "encoders", "analyzers", "formats"),
-        "listings",
+        "cli.listings",
     ),
 }
-"""By command, the module of `esr.cli` that it is in. A command is imported when it is called: a search does
+"""By command, the module of `esr` that it is in. A command is imported when it is called: a search does
 not wait for what only loads and evaluations need."""
 _THREADS = "OPENBLAS_NUM_THREADS"
 """numpy starts threads as it is imported, one for each processor, for products of large matrices. No command
@@ -87,8 +122,8 @@ class LazyCommands(MutableMapping[str, click.Command]):
 
 
 def _import_command(name: str) -> click.Command:
-    with garbage.pause_collections(), set_environment({_THREADS: os.environ.get(_THREADS, "1")}):
-        module = import_module(f"esr.cli.{COMMANDS[name]}")
+    with pause_collections(), set_environment({_THREADS: os.environ.get(_THREADS, "1")}):
+        module = import_module(f"esr.{COMMANDS[name]}")
     return next(
         value for value in vars(module).values() if isinstance(value, click.Command) and value.name == name
     )
@@ -121,7 +156,7 @@ class Group(click.Group):
 
 @click.group(cls=Group, commands=LazyCommands(), context_settings=_HELP)
 @click.version_option(esr.__version__, prog_name="esr")
-@login.login_options
+@login_options
 def main(**options: Any) -> None:
     """Search for sentences of news, in a folder or in Elasticsearch.
 
@@ -132,7 +167,7 @@ def main(**options: Any) -> None:
 
     The options below are for Elasticsearch, and precede the command.
     """
-    click.get_current_context().with_resource(login.use_login(**options))
+    click.get_current_context().with_resource(use_login(**options))
 
 
 def run() -> None:
@@ -141,5 +176,5 @@ def run() -> None:
         main()
     except SystemExit as end:
         if not end.code:  # a command that has succeeded has closed what it opened
-            garbage.skip_last_collections()
+            skip_last_collections()
         raise

@@ -1,12 +1,19 @@
-"""Options that most commands share, and how options are added to a command."""
+"""Options that most commands share, and how options are added to a command.
+
+The options of `esr` itself for logging in to Elasticsearch.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import click
+
+from esr.index.login import API_KEY_FILE, CA_FILE, INSECURE, PASSWORD_FILE, USER
+from esr.processes import set_environment
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -33,3 +40,40 @@ def add_options(options: Sequence[Callable[[Any], Any]], command: Any) -> Any:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+_FILES = {
+    "--api-key-file": (API_KEY_FILE, "A file with an API key of Elasticsearch"),
+    "--password-file": (PASSWORD_FILE, "A file with the user's password"),
+    "--ca-file": (CA_FILE, "Certificates (PEM) of the authorities to trust"),
+}
+
+
+def login_options(command: Callable[..., Any]) -> Any:
+    """Adds the options. Secrets come from files and the environment: other users can see command lines."""
+    return add_options(
+        [
+            click.option("--user", help=f"A user of Elasticsearch [{USER}]."),
+            *(
+                click.option(option, metavar="FILE", help=f"{help} [{variable}].")
+                for option, (variable, help) in _FILES.items()
+            ),
+            click.option(
+                "--insecure",
+                is_flag=True,
+                help=f"Do not verify Elasticsearch's certificate [{INSECURE}=1].",
+            ),
+        ],
+        command,
+    )
+
+
+def use_login(user: str | None, insecure: bool, **files: str | None) -> AbstractContextManager[None]:
+    """Put the options into the environment while inside, also for the processes that a command starts."""
+    values = {USER: user, INSECURE: "1" if insecure else None}
+    values |= {variable: files[_parameter_name(option)] for option, (variable, _) in _FILES.items()}
+    return set_environment({variable: value for variable, value in values.items() if value is not None})
+
+
+def _parameter_name(option: str) -> str:
+    return option.removeprefix("--").replace("-", "_")

@@ -1,14 +1,19 @@
-"""Progress bars of commands, on standard error if it is a terminal."""
+"""Progress bars of commands, on standard error if it is a terminal.
+
+Handling of SIGTERM by commands that write.
+"""
 
 from __future__ import annotations
 
+import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from tqdm import tqdm
 
-from esr.documents import Located
+from esr.text.document import Located
 
 
 def track_documents(documents: Iterable[Located]) -> Iterator[Located]:
@@ -55,3 +60,8 @@ class SendProgress:
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()
+
+
+def exit_on_sigterm() -> None:
+    """Turn SIGTERM into SystemExit, so that incomplete work is rolled back and temporary files go."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

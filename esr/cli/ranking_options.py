@@ -1,20 +1,32 @@
-"""The options of a ranking: model, parameters, priors, features, boosts, and the second stage."""
+"""The options of a ranking: model, parameters, priors, features, boosts, and the second stage.
+
+How a query is read: what switches the query language off, and what requires every word.
+
+The options that restrict a search: dates, sources, attributes, documents, names.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import click
 
-from esr import adjustments, boosts, models, priors
+from esr import models
 from esr.cli.options import add_options
 from esr.errors import UsageError
+from esr.index.filters import Filters, build_attribute_filters
+from esr.index.names import ENTITY_TYPES
+from esr.models import priors
+from esr.models.adjustment import parse_adjustment
+from esr.models.forms import FORMS
 from esr.plans.plan import CANDIDATES
-from esr.ranking import ranking_signal
-from esr.ranking.ranking import Ranking
-from esr.ranking.shipped import SHIPPED
+from esr.query import ParsedQuery, literal, parse
+from esr.ranking import boosts
+from esr.ranking.ranking import SHIPPED, Ranking
+from esr.ranking.signals import parse_signal
+from esr.text.dates import parse_date_end, parse_date_start
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,7 +35,7 @@ def _join(names: Iterable[str]) -> str:
     return ", ".join(names)
 
 
-_OPTIONS = (
+_RANKING_OPTIONS = (
     click.option("--model", help=f"Ranking model: {_join(models.MODELS)}. See esr models."),
     click.option("--context", help=f"Context of a sentence: {_join(models.CONTEXTS)}."),
     click.option(
@@ -46,7 +58,7 @@ _OPTIONS = (
         multiple=True,
         metavar="NAME:FORM[:WEIGHT]",
         help="A feature of the sentences, such as subj:linear:0.5 or len:log:0.1:shift=0. Forms: "
-        f"{_join(f.name for f in adjustments.FORMS.values() if not f.is_trained)}. See esr forms.",
+        f"{_join(f.name for f in FORMS.values() if not f.is_trained)}. See esr forms.",
     ),
     click.option(
         "--boost",
@@ -110,17 +122,17 @@ def ranking_options(command: F) -> F:
             data |= {"model": model, "context": None, "params": {}}  # another model has other parameters
         data["params"] |= dict(map(_parse_param, params))
         data["priors"] |= dict(map(_parse_prior, prior_texts))
-        features = {(f.feature, f.form): f for f in map(adjustments.parse, feature_texts)}
+        features = {(f.feature, f.form): f for f in map(parse_adjustment, feature_texts)}
         data["features"] = list(({(f.feature, f.form): f for f in base.features} | features).values())
         data["boosts"] = {**base.boosts, **dict(map(boosts.parse, boost_texts))}
-        signals = {s.signal: s for s in map(ranking_signal.parse, signal_texts)}
+        signals = {s.signal: s for s in map(parse_signal, signal_texts)}
         data["rerank"] = list(({s.signal: s for s in base.rerank} | signals).values())
         data |= {"depth": base.depth, "trees": base.trees}
         overrides = {"context": context, "candidates": candidates, "depth": rerank_depth}
         data |= {key: value for key, value in overrides.items() if value is not None}
         return command(*args, ranking=Ranking.from_dict(data), **kwargs)
 
-    return cast(F, add_options(_OPTIONS, with_ranking))
+    return cast(F, add_options(_RANKING_OPTIONS, with_ranking))
 
 
 def _parse_param(text: str) -> tuple[str, str]:
@@ -141,3 +153,92 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+ALL = "all"
+_QUERY_OPTIONS = (
+    click.option(
+        "--literal", "is_literal", is_flag=True, help="Read all of the query as words, without any syntax."
+    ),
+    click.option(
+        "--require", type=click.Choice([ALL]), help="Sentences with every word of the query, and no others."
+    ),
+)
+
+
+class ReadQuery(NamedTuple):
+    """A query of the command line. `require_all`: a sentence needs every word."""
+
+    parsed: ParsedQuery
+    require_all: bool
+
+
+def query_argument(command: F) -> F:
+    """Adds the argument QUERY and the options on how to read it. The command gets a `ReadQuery`, `query`."""
+
+    @wraps(command)
+    def with_query(*args: Any, query: str, is_literal: bool, require: str | None, **kwargs: Any) -> Any:
+        parsed = literal(query) if is_literal else parse(query)
+        return command(*args, query=ReadQuery(parsed, require == ALL), **kwargs)
+
+    return cast(F, add_options((click.argument("query"), *_QUERY_OPTIONS), with_query))
+
+
+def filter_options(command: F) -> F:
+    """Adds the filter options. The command gets them as one parameter, `filters`."""
+    options = [
+        click.option("--from", "date_from", metavar="DATE", help="Documents of this ISO 8601 date or later."),
+        click.option("--to", "date_to", metavar="DATE", help="Documents of this date or earlier."),
+        click.option("--source", "sources", multiple=True, help="Documents of this source. May be repeated."),
+        click.option("--author", "authors", multiple=True, help="Documents of this author. May be repeated."),
+        click.option("--section", "sections", multiple=True, help="Documents of it. May be repeated."),
+        click.option("--keyword", "keywords", multiple=True, help="Documents with it. May be repeated."),
+        click.option(
+            "--meta",
+            "metadata",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="Documents with this value in their metadata. May be repeated (any value of all keys).",
+        ),
+        click.option("--document", "documents", multiple=True, help="This document. May be repeated."),
+        click.option(
+            "--entity",
+            "entities",
+            multiple=True,
+            metavar="[TYPE:]NAME",
+            help=f"Sentences that name this entity; TYPE is {', '.join(ENTITY_TYPES)}. "
+            "May be repeated (any).",
+        ),
+    ]
+
+    @wraps(command)
+    def with_filters(
+        *args: Any,
+        date_from: str | None,
+        date_to: str | None,
+        sources: tuple[str, ...],
+        authors: tuple[str, ...],
+        sections: tuple[str, ...],
+        keywords: tuple[str, ...],
+        metadata: tuple[str, ...],
+        documents: tuple[str, ...],
+        entities: tuple[str, ...],
+        **kwargs: Any,
+    ) -> Any:
+        start = _parse_date(date_from, "--from", parse_date_start)
+        end = _parse_date(date_to, "--to", parse_date_end)
+        if start is not None and end is not None and start > end:
+            raise UsageError(f"--from {date_from} is after --to {date_to}: swap them")
+        attributes = {"author": authors, "section": sections, "keyword": keywords}
+        wanted = build_attribute_filters(attributes, metadata)
+        filters = Filters(start, end, sources, documents, entities, wanted)
+        return command(*args, filters=filters, **kwargs)
+
+    return cast(F, add_options(options, with_filters))
+
+
+def _parse_date(text: str | None, option: str, parse: Callable[[str], int]) -> int | None:
+    try:
+        return None if text is None else parse(text)
+    except ValueError as error:
+        raise UsageError(f"{option} needs an ISO 8601 date such as 2017-02-28, not {text!r}") from error

@@ -1,21 +1,28 @@
-"""Generates docs/reference.md from the registries and the commands: `python -m esr.cli.reference`."""
+"""Generates docs/reference.md from the registries and the commands: `python -m esr.cli.reference`.
+
+Generates the table of docs/languages.md from the definitions: `python -m esr.cli.reference`.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 
 import click
 
-from esr import adjustments, analysis, boosts, features, loaders, models, priors
+from esr import features, loaders, models
 from esr.cli.main import main
 from esr.encoders import KNOWN
-from esr.engines import cache_limit
-from esr.engines.login_variables import VARIABLES
-from esr.markdown import format_table
-from esr.models import CONTEXTS, Model
+from esr.index.limits import CACHE_VARIABLES, DEFAULT_CACHE_LIMIT
+from esr.index.login import VARIABLES
+from esr.models import CONTEXTS, Model, priors
+from esr.models.forms import FORMS, Form
 from esr.plans.plan import CANDIDATES
-from esr.ranking import query_vector
-from esr.ranking.signal_types import FEATURE, PRIOR, SignalType, signal_types
+from esr.ranking import boosts
+from esr.ranking.rerank_context import ENCODER_VARIABLES
+from esr.ranking.signals import FEATURE, PRIOR, SignalType, signal_types
+from esr.text.analyzer import all_definitions, get_analyzer
+from esr.wording import format_table
 from webui.running.settings import Settings
 
 
@@ -36,7 +43,7 @@ def build_page() -> str:
             [(f.name, f.description, f.source, _needs(f), f"`{f.column}`") for f in _features()],
         ),
         "## Forms\n",
-        *(_form(form) for form in adjustments.FORMS.values()),
+        *(_form(form) for form in FORMS.values()),
         "## Boosts\n",
         *(_form(boost) for boost in boosts.BOOSTS.values()),
         "## Signals\n",
@@ -64,7 +71,7 @@ def build_page() -> str:
         "## Analyzers\n",
         format_table(
             ("analyzer", "what it does", "languages"),
-            [(d.name, d.description, " ".join(d.languages)) for d in analysis.all_definitions().values()],
+            [(d.name, d.description, " ".join(d.languages)) for d in all_definitions().values()],
         ),
         "## Formats\n",
         format_table(
@@ -103,7 +110,7 @@ def _model(model: Model) -> str:
     return head + facts + "\n" + _parameters(model.parameters)
 
 
-def _form(form: adjustments.Form | boosts.Boost) -> str:
+def _form(form: Form | boosts.Boost) -> str:
     head = f"### {form.name}\n\n{form.description}\n\nSource: {form.source}.\n"
     return head + ("\n" + _parameters(form.parameters) if form.parameters else "")
 
@@ -147,8 +154,8 @@ def _settings() -> list[tuple[str, ...]]:
     ]
     return [
         ("`ESR_INDEX`", "the index, where a command has no `--index`", ""),
-        *((f"`{name}`", help, "") for name, help in {**VARIABLES, **query_vector.VARIABLES}.items()),
-        *((f"`{name}`", help, f"`{cache_limit.DEFAULT:,}`") for name, help in cache_limit.VARIABLES.items()),
+        *((f"`{name}`", help, "") for name, help in {**VARIABLES, **ENCODER_VARIABLES}.items()),
+        *((f"`{name}`", help, f"`{DEFAULT_CACHE_LIMIT:,}`") for name, help in CACHE_VARIABLES.items()),
         *serve,
     ]
 
@@ -171,5 +178,15 @@ def _usage(name: str, command: click.Command) -> str:
     return f"```\n{command.get_help(context)}\n```\n"
 
 
+def build_table() -> str:
+    """Each analyzer with what it makes of its example, as Markdown. A test compares the page with it."""
+    rows = ["| analyzer | languages | text | terms |", "| --- | --- | --- | --- |"]
+    for definition in all_definitions().values():
+        terms = " ".join(f"`{term}`" for term in get_analyzer(definition.name).terms(definition.example))
+        languages = " ".join(definition.languages) or "any"
+        rows.append(f"| `{definition.name}` | {languages} | {definition.example} | {terms} |")
+    return "\n".join(rows)
+
+
 if __name__ == "__main__":
-    print(build_page(), end="")
+    print(build_table() + "\n" if sys.argv[1:] == ["languages"] else build_page(), end="")

@@ -8,16 +8,19 @@ import click
 from msgspec.structs import astuple
 
 import esr
-from esr.cli import answer_formats, options
-from esr.cli.filter_options import filter_options
-from esr.cli.query_options import ReadQuery, query_argument
-from esr.cli.query_words import describe_query
-from esr.cli.ranking_options import ranking_options
-from esr.engines.index import Filters
+from esr.cli import options
+from esr.cli.output import FORMATS, NOTHING_FOLDED, describe_query, format_option
+from esr.cli.ranking_options import ReadQuery, filter_options, query_argument, ranking_options
 from esr.errors import UsageError
-from esr.following.newest import find_newest
-from esr.following.novelty import find_novel, fold_answer, hits_to_fold
-from esr.following.overlap import DEFAULT_THRESHOLD, MIN_THRESHOLD
+from esr.following.novelty import (
+    DEFAULT_THRESHOLD,
+    MIN_THRESHOLD,
+    find_newest,
+    find_novel,
+    fold_answer,
+    hits_to_fold,
+)
+from esr.index.filters import Filters
 from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking
 
@@ -55,7 +58,7 @@ _MANY = 10
     help="Fold sentences that repeat an earlier one of the list, instead of listing them one by one.",
 )
 @click.option("-k", type=click.IntRange(1, 100_000), default=10, show_default=True, help="Sentences to show.")
-@answer_formats.format_option(default=None)
+@format_option(default=None)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 def search(
     query: ReadQuery,
@@ -89,10 +92,10 @@ def search(
         raise UsageError("--overlap says what repeats another: give it with --novel or without --no-fold")
     if novel and sort == "date":
         raise UsageError("--novel begins with the oldest and --sort date with the newest: leave one out")
-    output = answer_formats.FORMATS.find("json" if as_json else format_name or "text")
+    output = FORMATS.find("json" if as_json else format_name or "text")
     with esr.open(where) as searcher:
         prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
-        threshold, folded = overlap or DEFAULT_THRESHOLD, answer_formats.NOTHING_FOLDED
+        threshold, folded = overlap or DEFAULT_THRESHOLD, NOTHING_FOLDED
         if novel:
             answer, repeats = astuple(find_novel(prepared, k, filters, threshold=threshold))
             folded = repeats if fold else folded

@@ -1,16 +1,29 @@
-"""The options of commands that read source files."""
+"""The options of commands that read source files.
+
+From the options of the command line to those of the loaders.
+
+The options of commands that write an index: how it is made, kept and loaded.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
 import click
 
 from esr.cli.options import FILE, add_options, describe_choices
-from esr.loaders import duplicates, made_ids, same_ids
-from esr.loaders.limits import DEFAULT_LIMITS
-from esr.loaders.mapping import FIELDS
+from esr.errors import UsageError
+from esr.index.generations import DEFAULT_KEEP
+from esr.index.writer import DEFAULT_WORKERS
+from esr.loaders import ReadOptions, duplicates
+from esr.loaders.encoding import check_encoding
+from esr.loaders.fields import FIELDS, parse_constants, parse_mapping
+from esr.loaders.files import DEFAULT_LIMITS, FileFilter, Limits
+from esr.loaders.ids import MADE_ID_POLICIES, SAME_ID_POLICIES
+from esr.loaders.table_layout import parse_layout
+from esr.ranking.ranking import Ranking
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -69,9 +82,9 @@ SOURCE_OPTIONS = (
     click.option(
         "--id",
         "make_id",
-        type=click.Choice(list(made_ids.POLICIES)),
+        type=click.Choice(list(MADE_ID_POLICIES)),
         help="Make the ids of documents of something, whether they have others or not: "
-        + describe_choices(made_ids.POLICIES),
+        + describe_choices(MADE_ID_POLICIES),
     ),
     click.option(
         "--encoding",
@@ -121,11 +134,11 @@ SOURCE_OPTIONS = (
 DELIVERY_OPTIONS = (
     click.option(
         "--same-id",
-        type=click.Choice(list(same_ids.POLICIES)),
+        type=click.Choice(list(SAME_ID_POLICIES)),
         default="refuse",
         show_default=True,
         help="Documents of one delivery with the same id but other content: "
-        + describe_choices(same_ids.POLICIES),
+        + describe_choices(SAME_ID_POLICIES),
     ),
     click.option(
         "--duplicates",
@@ -157,3 +170,90 @@ DELIVERY_OPTIONS = (
 def source_options(command: F) -> F:
     """Adds these options. The command passes them to `open_pipeline` as keyword arguments."""
     return cast(F, add_options((*SOURCE_OPTIONS, *DELIVERY_OPTIONS), command))
+
+
+def build_read_options(options: Mapping[str, Any]) -> ReadOptions:
+    """How to read sources by these options of `source_options`. Raises UsageError."""
+    mapping = parse_mapping(options["pairs"])
+    if options["make_id"] and "id" in mapping:
+        raise UsageError(f"--id {options['make_id']} makes the ids: leave --mapping id={mapping['id']} out")
+    return ReadOptions(
+        mapping=mapping,
+        limits=Limits(options["max_expansion"], int(options["max_unpacked"] * 2**30)),
+        base=options["base"],
+        table=parse_layout(options["delimiter"], options["quote"], options["columns"]),
+        day_first=options["day_first"],
+        encoding=None if options["encoding"] is None else check_encoding(options["encoding"]),
+        make_id=options["make_id"],
+        is_strict=options["strict"],
+        files=FileFilter(options["include"], options["exclude"]),
+        constants=parse_constants(options["constants"]),
+    )
+
+
+keep = click.option(
+    "--keep",
+    type=click.IntRange(0, 1000),
+    default=DEFAULT_KEEP,
+    show_default=True,
+    help="Generations to keep beside the new one, for esr rollback.",
+)
+merge = click.option(
+    "--merge/--no-merge",
+    default=True,
+    show_default=True,
+    help="Merge the segments of the new index before it is served, for faster searches (Elasticsearch only).",
+)
+lifts = click.option(
+    "--lifts/--no-lifts",
+    "precomputed_mixture",
+    callback=lambda context, option, value: Ranking().mixture() if value else None,
+    default=True,
+    show_default=True,
+    help="Store bounds of each sentence's score by the default model, for faster searches by it. The index "
+    "is a third larger with them (Elasticsearch only).",
+)
+resume = click.option(
+    "--resume", is_flag=True, help="Resume an interrupted load of the same documents, if any."
+)
+workers = click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=DEFAULT_WORKERS,
+    show_default=True,
+    help="Concurrent bulk requests (Elasticsearch only).",
+)
+NEW_INDEX_OPTIONS = (
+    click.option(
+        "--analyzer",
+        help="How text becomes terms: one of esr analyzers, or auto (default), which chooses by the "
+        "language of the first documents.",
+    ),
+    click.option(
+        "--title/--no-title",
+        default=None,
+        help="Count a title's terms in its document's context (default).",
+    ),
+    click.option(
+        "--shards", type=click.IntRange(1, 1024), help="Shards of the new index (Elasticsearch only)."
+    ),
+    click.option(
+        "--replicas",
+        type=click.IntRange(0, 10),
+        help="Copies of each shard (Elasticsearch only). Default: one if there is a second node.",
+    ),
+)
+"""How an index is made that does not exist yet."""
+
+
+def new_index(command: F) -> F:
+    """Adds the options of an index that is made."""
+    return cast(F, add_options(NEW_INDEX_OPTIONS, command))
+
+
+def parse_slice(text: str) -> tuple[int, int]:
+    """`2/8` as (2, 8). Raises UsageError."""
+    match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
+    if not match or not 1 <= int(match[1]) <= int(match[2]):
+        raise UsageError(f"--slice needs I/N, like 2/8 for the second of eight, not {text!r}")
+    return int(match[1]), int(match[2])

@@ -1,19 +1,411 @@
-"""`esr sync`: what is new in the sources of a file, as one delivery. Made to be run by a timer."""
+"""`esr sync`: what is new in the sources of a file, as one delivery. Made to be run by a timer.
+
+The file that says what `esr sync` reads: TOML, whose keys are options of the command line.
+
+One run of `esr sync`: finds what is new, delivers it, and records what was read.
+"""
 
 from __future__ import annotations
 
+import glob
 import json
+import os
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 import click
+from msgspec.structs import asdict, replace
 
-from esr.cli.options import FILE, as_json, place
-from esr.cli.signals import exit_on_sigterm
-from esr.cli.source_summary import describe_unknown_files
-from esr.cli.sync_config import read_config
-from esr.cli.sync_run import SyncRun
-from esr.errors import EsrError
-from esr.loaders.delivered_files import open_delivered_files
+import esr
+from esr.cli.load import load_documents
+from esr.cli.options import FILE, add_options, as_json, place
+from esr.cli.pipeline import Callbacks, DocumentPipeline, Source, describe_unknown_files
+from esr.cli.progress import exit_on_sigterm
+from esr.cli.source_options import (
+    DELIVERY_OPTIONS,
+    NEW_INDEX_OPTIONS,
+    SOURCE_OPTIONS,
+    keep,
+    lifts,
+    merge,
+    workers,
+)
+from esr.errors import EsrError, IndexMissing, InputError, UsageError, unknown
+from esr.index.factory import is_elasticsearch, open_delivery, open_generations
+from esr.index.generations import SERVING
+from esr.index.login import redact
+from esr.index.writer import DeliveryReport, LoadOptions
+from esr.loaders import FoundFile, Skipped, UnknownFiles
+from esr.loaders.delivered_files import DeliveredFiles, open_delivered_files
+from esr.loaders.files import display_name
+from esr.text.document import Located
+
+GONE = {
+    "keep": "what a source no longer has stays in the index",
+    "remove": "documents that no file of any source has any more are removed",
+}
+_OWN_KEYS = ("state", "source")
+_KEYS_OF_SOURCES = ("name", "paths", "gone")
+_INDEX_OPTIONS = (*NEW_INDEX_OPTIONS, keep, lifts, merge, workers)
+_DEFAULTS = {"same-id": "last"}
+"""Feeds repeat and correct what they had before, so a schedule takes the last version."""
+
+
+@dataclass(frozen=True)
+class SyncedSource:
+    """A source with its name, whether documents that it loses are removed, and its options as text."""
+
+    name: str
+    source: Source
+    is_removing: bool
+    options: str
+
+
+@dataclass(frozen=True)
+class SyncConfig:
+    """`delivery` are the values of DELIVERY_OPTIONS, `index` those of the options of indexes."""
+
+    sources: Sequence[SyncedSource]
+    state: Path
+    delivery: Mapping[str, Any]
+    index: Mapping[str, Any]
+
+
+def read_config(path: Path) -> SyncConfig:
+    """Raises InputError for a file that cannot be read, UsageError that names a bad entry."""
+    try:
+        table = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(str(path), f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(str(path), "is not UTF-8, which TOML requires") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(str(path), f"is not TOML: {error}") from None
+    return _Reader(path).read(table)
+
+
+class _Reader:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._folder = path.resolve().parent
+
+    def read(self, table: Mapping[str, Any]) -> SyncConfig:
+        general = {key: value for key, value in table.items() if key not in _OWN_KEYS}
+        options = (*SOURCE_OPTIONS, *DELIVERY_OPTIONS, *_INDEX_OPTIONS)
+        self._parse(general, options, str(self._path), _OWN_KEYS)
+        defaults = {key: value for key, value in general.items() if key in _keys(SOURCE_OPTIONS)}
+        of_index = {key: value for key, value in general.items() if key in _keys(_INDEX_OPTIONS)}
+        of_delivery = {key: value for key, value in general.items() if key in _keys(DELIVERY_OPTIONS)}
+        sources = list(self._sources(table.get("source"), defaults))
+        names = [source.name for source in sources]
+        for name in names:
+            if names.count(name) > 1:
+                raise UsageError(f"{self._path}: two sources have the name {name!r}: give each its own")
+        state = table.get("state", f"{self._path.name}.state")
+        if not isinstance(state, str):
+            raise UsageError(f'{self._path}: state must be the name of a file, such as "news.state"')
+        return SyncConfig(
+            sources,
+            Path(self._resolve(state)),
+            self._parse({**_DEFAULTS, **of_delivery}, DELIVERY_OPTIONS, str(self._path)),
+            self._parse(of_index, _INDEX_OPTIONS, str(self._path)),
+        )
+
+    def _sources(self, tables: Any, defaults: Mapping[str, Any]) -> Iterator[SyncedSource]:
+        if not isinstance(tables, list) or not tables or not all(isinstance(t, dict) for t in tables):
+            raise UsageError(f'{self._path}: there is no source: add [[source]] with paths = ["FOLDER"]')
+        for number, table in enumerate(tables, 1):
+            yield self._source(table, defaults, f"{self._path}: source {table.get('name', number)}")
+
+    def _source(self, table: Mapping[str, Any], defaults: Mapping[str, Any], where: str) -> SyncedSource:
+        own = {key: value for key, value in table.items() if key not in _KEYS_OF_SOURCES}
+        paths = table.get("paths")
+        if isinstance(paths, str):
+            paths = [paths]
+        if not isinstance(paths, list) or not paths or not all(isinstance(p, str) and p for p in paths):
+            raise UsageError(f'{where}: paths must name files, folders or patterns: paths = ["feeds/*.xml"]')
+        if "-" in paths:
+            raise UsageError(f"{where}: standard input cannot be a source: save it to a file first")
+        name = table.get("name", ", ".join(paths))
+        if not isinstance(name, str) or not name:
+            raise UsageError(f"{where}: name must be a string")
+        gone = table.get("gone", "keep")
+        if gone not in GONE:
+            raise UsageError(f"{where}: gone is one of {', '.join(GONE)}, not {gone!r}")
+        options = self._parse(own, SOURCE_OPTIONS, where, _KEYS_OF_SOURCES, defaults)
+        existing = list(self._expand(paths, where))
+        try:
+            source = Source(existing, **options)
+        except UsageError as error:
+            raise UsageError(f"{where}: {error}") from None
+        digest = json.dumps([esr.__version__, options], sort_keys=True, default=str)
+        return SyncedSource(name, source, gone == "remove", digest)
+
+    def _expand(self, paths: Sequence[str], where: str) -> Iterator[str]:
+        """The paths that exist. A pattern may match nothing yet."""
+        for path in paths:
+            resolved = self._resolve(path)
+            if os.path.exists(resolved):
+                yield resolved
+            elif glob.has_magic(path):
+                yield from sorted(glob.glob(resolved, recursive=True))
+            else:
+                raise UsageError(f"{where}: paths: there is no file or folder {resolved}")
+
+    def _resolve(self, path: str) -> str:
+        """A path as seen from the folder of the file that names it."""
+        return os.path.join(self._folder, os.path.expanduser(path))
+
+    def _parse(
+        self,
+        table: Mapping[str, Any],
+        options: Sequence[Callable[[Any], Any]],
+        where: str,
+        other_keys: Sequence[str] = (),
+        defaults: Mapping[str, Any] = MappingProxyType({}),
+    ) -> dict[str, Any]:
+        """The values that the command line would give for these entries. Raises UsageError."""
+        known = _keys(options)
+        for key in table:
+            if key not in known:
+                raise UsageError(f"{where}: {unknown('key', key, [*known, *other_keys])}")
+        arguments: list[str] = []
+        for key, value in {**defaults, **table}.items():
+            arguments += self._arguments(known[key], key, value, where)
+        try:
+            with _command(options).make_context("sync", arguments) as context:
+                return context.params
+        except click.UsageError as error:
+            raise UsageError(f"{where}: {error.format_message()}") from None
+
+    def _arguments(self, option: click.Option, key: str, value: Any, where: str) -> Iterator[str]:
+        """The option as the command line would have it."""
+        if option.is_flag:
+            if not isinstance(value, bool):
+                raise UsageError(f"{where}: {key} must be true or false, not {value!r}")
+            names = option.opts if f"--{key}" in option.opts else option.secondary_opts
+            others = option.secondary_opts if names is option.opts else option.opts
+            yield from (names if value else others)[:1]
+            return
+        if option.multiple and isinstance(value, dict):
+            value = [f"{name}={text}" for name, text in value.items()]
+        values = value if option.multiple and isinstance(value, list) else [value]
+        for item in values:
+            if isinstance(item, bool) or not isinstance(item, str | int | float):
+                raise UsageError(f"{where}: {key} must be {_describe_value(option)}, not {item!r}")
+            text = self._resolve(str(item)) if isinstance(option.type, click.Path) else str(item)
+            yield f"--{key}={text}"
+
+
+def _describe_value(option: click.Option) -> str:
+    return "a list of strings" if option.multiple else "a string or a number"
+
+
+def _command(options: Sequence[Callable[[Any], Any]]) -> click.Command:
+    command: click.Command = add_options(options, click.Command("sync"))
+    return command
+
+
+def _keys(options: Sequence[Callable[[Any], Any]]) -> dict[str, click.Option]:
+    """The options by the keys that they have in the file: their names without dashes."""
+    return {
+        name.removeprefix("--"): option
+        for option in _command(options).params
+        if isinstance(option, click.Option)
+        for name in (*option.opts, *option.secondary_opts)
+    }
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class SyncReport:
+    """What a run did: the delivery, the files that were found and read, the generation that serves.
+
+    `unknown_files` are those of all runs that are still there, by ending.
+    """
+
+    where: str
+    delivery: DeliveryReport
+    found: int
+    read: int
+    unknown_files: Mapping[str, int]
+    generation: str
+    is_dry_run: bool
+    time: str
+
+    def lines(self) -> Iterator[str]:
+        delivery = self.delivery
+        names = ("added", "changed", "removed", "unchanged")
+        counts = ", ".join(f"{getattr(delivery, n):,} {n}" for n in names if getattr(delivery, n))
+        served = f"serves {self.generation}" if self.generation else "no index yet"
+        yield (
+            f"{self.time} {self.where}: {counts or 'nothing new'}; "
+            f"{self.read:,} of {self.found:,} files read; "
+            f"{'dry run, nothing was written' if self.is_dry_run else served}; {delivery.seconds:.1f} s"
+        )
+        yield from delivery.notes
+
+    def as_dict(self) -> dict[str, Any]:
+        known = {name: value for name, value in vars(self).items() if name != "delivery"}
+        return {**known, **asdict(self.delivery)}
+
+
+class SyncRun:
+    """One run: finds the new files, reads them from the oldest to the newest, and delivers."""
+
+    def __init__(self, where: str, config: SyncConfig, record: DeliveredFiles, *, is_dry_run: bool) -> None:
+        """Raises UsageError if the record is that of another index."""
+        self._where = where
+        self._config = config
+        self._record = record
+        self._is_dry_run = is_dry_run
+        self._found = self._unknown = 0
+        self._new_files: list[tuple[SyncedSource, FoundFile]] = []
+        known_as = redact(where) if is_elasticsearch(where) else os.path.abspath(where)
+        other = record.fact("where")
+        if other not in (None, known_as):
+            raise UsageError(
+                f"{config.state} records what was delivered to {other}, not to {known_as}: "
+                "use another CONFIG, or another state in it"
+            )
+        record.remember("where", known_as)
+        self.pipeline = DocumentPipeline(
+            [source.source for source in config.sources],
+            read=self._read,
+            on_refused=record.reopen,
+            is_dry_run=is_dry_run,
+            **config.delivery,
+        )
+
+    def deliver(self, *, reread: bool) -> SyncReport:
+        """Deliver what is new, and record it. Raises EsrError if nothing was delivered."""
+        started = datetime.now(UTC)
+        self._find_new_files(reread or self._must_read_again())
+        delivery = self._deliver() if self._new_files or any(self._find_gone()) else DeliveryReport()
+        self._record.forget_missing()
+        generation = _serving_generation(self._where)
+        self._record.remember("generation", generation)
+        delivery.seconds = (datetime.now(UTC) - started).total_seconds()
+        return SyncReport(
+            redact(self._where),
+            delivery,
+            self._found,
+            len(self._new_files) - self._unknown,
+            self._record.unknown_files(),
+            generation,
+            self._is_dry_run,
+            started.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        )
+
+    def _must_read_again(self) -> bool:
+        """Whether something else has changed the index since the last run.
+
+        Raises EsrError after a rollback.
+        """
+        last = self._record.fact("generation")
+        serving = _serving_generation(self._where)
+        if not last or not serving or serving == last:
+            return not serving
+        with closing(open_generations(self._where)) as index:
+            is_rejected = any(g.name == last and g.is_rejected for g in index.all())
+        if serving < last or is_rejected:
+            raise EsrError(
+                f"{redact(self._where)} was rolled back from generation {last}, which the last run left, to "
+                f"{serving}: correct the sources, then run esr sync --reread, which reads all files again"
+            )
+        return True
+
+    def _find_new_files(self, read_again: bool) -> None:
+        """Raises InputError, and EsrError if a source that removes what is gone has lost all its files."""
+        new_files: list[tuple[int, int, SyncedSource, FoundFile]] = []
+        for source in self._config.sources:
+            self._record.begin_source(source.name, source.options, read_again=read_again)
+            for file in source.source.find_files():
+                self._found += 1
+                modified_ns = self._record.find_change(source.name, file.path)
+                if modified_ns is not None:
+                    new_files.append((modified_ns, len(new_files), source, file))
+            if source.is_removing and not self._record.has_files(source.name):
+                raise EsrError(
+                    f"source {source.name} has no file any more, and all its documents would be removed: "
+                    'is its disk there? If they are to go, use esr remove; gone = "keep" keeps them'
+                )
+        self._new_files = [(source, file) for _, _, source, file in sorted(new_files, key=lambda f: f[:2])]
+
+    def _read(self, callbacks: Callbacks) -> Iterator[Located]:
+        """The documents of the new files; the record gets their ids."""
+
+        def keep_open(report: Callable[[T], None]) -> Callable[[T], None]:
+            def keep_open_and_report(result: T) -> None:
+                self._record.keep_open()
+                report(result)
+
+            return keep_open_and_report
+
+        def on_skipped(skipped: Skipped) -> None:
+            (callbacks.on_skipped if skipped.is_lasting else keep_open(callbacks.on_skipped))(skipped)
+
+        def on_unknown_files(files: UnknownFiles) -> None:
+            self._unknown += files.where == display_name(file.path)
+            self._record.add_unknown_files(files.ending, files.number)
+            callbacks.on_unknown_files(files)
+
+        passed_on = callbacks._replace(
+            on_malformed=callbacks.on_malformed and keep_open(callbacks.on_malformed),
+            on_skipped=on_skipped,
+            on_unknown_files=on_unknown_files,
+        )
+        for source, file in self._new_files:
+            self._record.begin_file(source.name, file.path)
+            for located in source.source.read_file(file, passed_on):
+                self._record.add(located.document.id)
+                yield located
+
+    def _find_gone(self) -> Iterator[str]:
+        for source in self._config.sources:
+            if source.is_removing:
+                yield from self._record.find_gone(source.name)
+
+    def _deliver(self) -> DeliveryReport:
+        options = LoadOptions(**self._config.index)
+        try:
+            delivery = open_delivery(self._where, options)
+        except IndexMissing:
+            return self._count() if self._is_dry_run else self._load(options)
+        step = delivery.compare if self._is_dry_run else delivery.append
+        with self.pipeline.open() as documents:
+            report = step(documents, self._find_gone)
+        report.notes += self.pipeline.notes()
+        return report
+
+    def _count(self) -> DeliveryReport:
+        """What a dry run finds where there is no index yet."""
+        with self.pipeline.open() as documents:
+            report = DeliveryReport(added=sum(1 for _ in documents))
+        report.notes += self.pipeline.notes()
+        return report
+
+    def _load(self, options: LoadOptions) -> DeliveryReport:
+        set_aside = self.pipeline.reject if self.pipeline.tolerates_malformed else None
+        report = load_documents(self.pipeline, self._where, replace(options, set_aside=set_aside))
+        return DeliveryReport(added=report.documents, notes=report.notes)
+
+
+def _serving_generation(where: str) -> str:
+    """The name of the serving generation, "" if there is no index."""
+    try:
+        with closing(open_generations(where)) as index:
+            return next((g.name for g in index.all() if g.state == SERVING), "")
+    except IndexMissing:
+        return ""
 
 
 @click.command()

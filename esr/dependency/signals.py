@@ -14,9 +14,8 @@ from typing import Any, cast
 from msgspec import Struct
 
 from esr.dependency import mrf, tdsr
-from esr.dependency.cliques import Array, SetFamily
-from esr.dependency.parsed_sentences import ParsedSentences
-from esr.dependency.potentials import Potentials
+from esr.dependency.cliques import Array, ParsedSentences, SetFamily
+from esr.dependency.mrf import Potentials
 from esr.parameter import Parameter, Value, describe
 from esr.registry import Registry
 

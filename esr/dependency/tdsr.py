@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import Struct
 
 from esr.dependency.cliques import Array, CliqueEvidence
-from esr.dependency.forest import Indices
+from esr.dependency.parses import Indices
 from esr.parameter import INNER_TENTHS, Parameter
 
 FORMS: dict[str, Callable[[float, float, Array, Array], Array]] = {

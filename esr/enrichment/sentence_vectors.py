@@ -9,14 +9,11 @@ from functools import cached_property
 
 import numpy as np
 
-from esr.documents import Document
-from esr.documents.enrichment import VECTORS
-from esr.documents.vector import QuantizedVector
 from esr.encoders import DEFAULT, Encoder, load_encoder, quantize
 from esr.encoders.folder import find_folder
-from esr.encoders.onnx_encoder import normalize
-from esr.encoders.quantization import Floats
+from esr.encoders.onnx_encoder import Floats, normalize
 from esr.errors import UsageError
+from esr.text.document import VECTORS, Document, QuantizedVector
 
 # Raise it when a document's vectors change.
 VERSION = 1

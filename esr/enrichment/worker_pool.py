@@ -12,12 +12,10 @@ from contextlib import contextmanager
 from multiprocessing.synchronize import Barrier
 from threading import BrokenBarrierError
 
-from esr.documents import Document
-from esr.documents.enrichment import SentenceEnrichment
 from esr.enrichment.enricher import Enricher
-from esr.environment import set_environment
 from esr.errors import EsrError
-from esr.worker_processes import defer_interrupt, end_with_parent
+from esr.processes import defer_interrupt, end_with_parent, set_environment
+from esr.text.document import Document, SentenceEnrichment
 
 # Several batches of the model, so that the last one, which is not full, costs little.
 CHUNK_SENTENCES = 512

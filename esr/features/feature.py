@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from esr.documents import Document
-from esr.documents.annotation import Annotation
 from esr.errors import unknown
 from esr.features.lexicon import Lexicon
 from esr.registry import Registry
+from esr.text.document import Annotation, Document
 
 Need = Literal["tags", "entities", "lexicon", "title"]
 NEEDS: dict[Need, str] = {

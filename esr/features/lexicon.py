@@ -1,16 +1,34 @@
-"""What a lexicon of subjective words is, and the default one."""
+"""What a lexicon of subjective words is, and the default one.
+
+Reads a user's lexicon: the MPQA lexicon, Hu & Liu's lists, plain words, or words with scores.
+
+The best lexica may not be redistributed, so users supply them. The format is recognised by the contents:
+
+    type=strongsubj len=1 word1=abuse pos1=verb stemmed1=y priorpolarity=negative     MPQA (.tff)
+    abuse<TAB>-3.2                                                                    a score: its sign counts
+    abuse                                                                             a word
+
+Lines that start with ; or # are comments. Words without a score have the polarity that the file's name or
+its first comments state, as in Hu & Liu's positive-words.txt and negative-words.txt, or none. Every word is a
+strong clue, except MPQA's weaksubj ones.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import math
+import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, distribution
-from typing import Literal, NamedTuple, get_args
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeVar, get_args
 
 import Stemmer
 
+from esr.errors import InputError
 from esr.extras import missing
 
 WordClass = Literal["adjective", "adverb", "noun", "verb"]
@@ -131,3 +149,127 @@ def _read_package_file(package: str, path: str) -> str:
     _version(package)
     with open(str(distribution(package).locate_file(path)), encoding="utf-8") as file:
         return file.read()
+
+
+_MPQA_CLASSES: dict[str, WordClass | None] = {
+    "adj": "adjective",
+    "adverb": "adverb",
+    "noun": "noun",
+    "verb": "verb",
+    "anypos": None,
+}
+_MPQA_POLARITIES = {"positive": 1, "negative": -1, "neutral": 0, "both": 0, "weakneg": -1, "weakpos": 1}
+_MPQA_TYPES = {"strongsubj": True, "weaksubj": False}
+
+T = TypeVar("T")
+
+
+class Entry(NamedTuple):
+    """A line of a lexicon file. `inflected`: it counts for every inflection of the word."""
+
+    word: str
+    word_class: WordClass | None
+    clue: Clue
+    inflected: bool
+
+
+def read_lexicon(paths: Sequence[Path]) -> Lexicon:
+    """One lexicon from these files; the last entry of a word counts. Raises InputError with file:line."""
+    words: Entries = {}
+    stems: Entries = {}
+    for path in paths:
+        entries = list(_read_entries(path))
+        if not entries:
+            raise InputError(str(path), "this lexicon has no words")
+        for entry in entries:
+            words[entry.word, entry.word_class] = entry.clue
+            if entry.inflected:
+                stems[stem_word(entry.word), entry.word_class] = entry.clue
+    return Lexicon(_contents_name(paths), words, stems)
+
+
+def _contents_name(paths: Iterable[Path]) -> str:
+    """The names of these files and a digest of their contents, in their order."""
+    contents = hashlib.sha256()
+    names = []
+    for path in paths:
+        data = _read_bytes(path)
+        contents.update(len(data).to_bytes(8, "little") + data)
+        names.append(path.name)
+    return f"{' + '.join(names)} {contents.hexdigest()[:12]}"
+
+
+def _read_entries(path: Path) -> Iterator[Entry]:
+    lines = _read_text(path).splitlines()
+    polarity = _file_polarity(path, lines)
+    for number, line in enumerate(lines, 1):
+        line = line.strip()
+        if not line or line[0] in ";#":
+            continue
+        try:
+            yield _parse_mpqa_line(line) if line.startswith("type=") else _parse_plain_line(line, polarity)
+        except ValueError as error:
+            raise InputError(f"{path}:{number}", str(error)) from None
+
+
+def _file_polarity(path: Path, lines: Sequence[str]) -> int:
+    """The polarity that the file's name states, else its first comments; 0 if neither does."""
+    comments = " ".join(line for line in lines[:10] if line.lstrip()[:1] in (";", "#"))
+    for text in (path.name.lower(), comments.lower()):
+        stated = {word for word in ("positive", "negative") if re.search(rf"(?<![a-z]){word}", text)}
+        if len(stated) == 1:
+            return 1 if stated == {"positive"} else -1
+    return 0
+
+
+def _parse_plain_line(line: str, polarity: int) -> Entry:
+    word, *columns = line.split("\t")
+    word = word.strip().lower()
+    if not columns:
+        if len(word.split()) != 1:
+            raise ValueError(f"{line[:60]!r} is neither a word nor word<TAB>score")
+        return Entry(word, None, Clue(polarity, True), False)
+    try:
+        score = float(columns[0])
+    except ValueError:
+        score = math.nan
+    if not math.isfinite(score):
+        raise ValueError(f"the score of {word[:40]!r} must be a number, not {columns[0][:40]!r}")
+    return Entry(word, None, Clue((score > 0) - (score < 0), True), False)
+
+
+def _parse_mpqa_line(line: str) -> Entry:
+    fields = dict(pair.partition("=")[::2] for pair in line.split())
+    strong = _translate(fields, "type", _MPQA_TYPES)
+    word_class = _translate(fields, "pos1", _MPQA_CLASSES)
+    polarity = _translate(fields, "priorpolarity", _MPQA_POLARITIES)
+    if not fields.get("word1"):
+        raise ValueError("word1 is missing")
+    inflected = fields.get("stemmed1") == "y"
+    return Entry(fields["word1"].lower(), word_class, Clue(polarity, strong), inflected)
+
+
+def _translate(fields: Mapping[str, str], name: str, meanings: Mapping[str, T]) -> T:
+    if fields.get(name) not in meanings:
+        value = f"not {fields[name]!r}" if name in fields else "and is missing"
+        raise ValueError(f"{name} must be one of {', '.join(meanings)}, {value}")
+    return meanings[fields[name]]
+
+
+def _read_text(path: Path) -> str:
+    data = _read_bytes(path)
+    if b"\0" in data:
+        raise InputError(
+            str(path), "not a text file: a lexicon has words, word<TAB>score or MPQA's .tff lines"
+        )
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:  # Hu & Liu's lists
+        return data.decode("latin-1")
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(str(path), f"cannot read this lexicon: {error.strerror}") from None

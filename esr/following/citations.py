@@ -1,17 +1,23 @@
-"""Sentences as citations of the articles they are from: BibTeX, RIS and CSL-JSON."""
+"""Sentences as citations of the articles they are from: BibTeX, RIS and CSL-JSON.
+
+What identifies a sentence over loads: its document and its text, not its place among the others.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
 
-from esr.documents.dates import normalise_date
-from esr.engines.index import SentenceRecord
+from esr.hashing import hash64
+from esr.index.hits import SentenceRecord
 from esr.registry import Registry
+from esr.text.dates import normalise_date
+from esr.text.document import value_key
 
 
 class CitationFormat(Struct, frozen=True):
@@ -132,3 +138,26 @@ for _format in (
     CitationFormat("csl", "CSL-JSON", "csl", "application/vnd.citationstyles.csl+json", to_csl),
 ):
     CITATIONS.register(_format)
+
+
+_NAMESPACE = uuid.UUID("6f5a4c1e-0b7d-5c52-9a63-3c8c1b1f6f0e")
+
+
+def text_digest(text: str) -> str:
+    """16 hexadecimal digits of a sentence, without regard to case and white space."""
+    return f"{hash64(value_key(text)):016x}"
+
+
+def sentence_urn(record: SentenceRecord) -> str:
+    """The name of a sentence of a document, the same after every load that keeps the document's id."""
+    return _urn(f"{record.document_id}\n{text_digest(record.text)}")
+
+
+def feed_urn(parts: Iterable[tuple[str, str]]) -> str:
+    """The name of the feed of a search: the same for the same parts in any order, on any host."""
+    return _urn("\n".join(sorted(f"{name}={value}" for name, value in parts)))
+
+
+def _urn(name: str) -> str:
+    # An id may hold half of a surrogate pair, which UTF-8 cannot encode.
+    return uuid.uuid5(_NAMESPACE, name.encode("utf-8", "replace").decode()).urn

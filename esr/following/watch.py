@@ -1,23 +1,324 @@
-"""Saved searches run again and again: each tells once what came since last time."""
+"""Saved searches run again and again: each tells once what came since last time.
+
+What a watch remembers between its runs: what it has told of, and what it still has to tell.
+
+One SQLite file. A run finds what is new and stores it as one transaction; only then is it told. So a run
+that is killed loses nothing: the next one tells the rest.
+
+Saved searches, read from a TOML file.
+
+Sentences as an Atom feed (RFC 4287).
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+import re
+import sqlite3
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
+from xml.etree import ElementTree
 
-from esr.engines.index import Hit, SentenceRecord
-from esr.errors import EsrError, to_one_line
-from esr.following.atom import Feed, render_feed
-from esr.following.identity import feed_urn
-from esr.following.saved_searches import SavedSearch
-from esr.following.watch_state import KEPT, WatchState
+from esr.errors import AnotherRun, EsrError, IndexUnusable, InputError, UsageError, to_one_line, unknown
+from esr.following.citations import feed_urn, sentence_urn
+from esr.index.filters import NO_FILTERS, Filters
+from esr.index.hits import Hit, SentenceRecord
+from esr.query import ParsedQuery, literal, parse
 from esr.ranking.answers import hit_dict
-from esr.ranking.prepared_query import PreparedQuery
+from esr.ranking.prepared_query import PreparedQuery, known_scores
+from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from esr.ranking.sentence_scores import known_scores
+from esr.text.dates import normalise_date, parse_date_end, parse_date_start
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS search (name TEXT PRIMARY KEY, definition TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS known (search TEXT, sentence TEXT, PRIMARY KEY (search, sentence)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS news (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, search TEXT NOT NULL, hit TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS output (file TEXT PRIMARY KEY, number INTEGER NOT NULL, bytes INTEGER NOT NULL);
+"""
+KEPT = 1_000
+"""The news of each search that are kept for its feed, once they were told."""
+
+
+class WatchState:
+    """Use it as a context manager. Only one process at a time has it: others get EsrError."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._db = _connect(path)
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                raise AnotherRun(f"another esr watch is using {path}: wait until it has finished") from error
+            raise IndexUnusable(f"{path} cannot be used: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise IndexUnusable(f"{path} is no state of esr watch: {error}") from error
+
+    def __enter__(self) -> WatchState:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._db.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All of it or nothing is stored."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    def definition(self, search: str) -> str | None:
+        """What a search asked for when it was first run; None for a new one."""
+        row = self._db.execute("SELECT definition FROM search WHERE name = ?", (search,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def begin(self, search: str, definition: str) -> None:
+        """A search that is new, or asks for something else now: nothing is known of it."""
+        self._db.execute("REPLACE INTO search VALUES (?, ?)", (search, definition))
+        self._db.execute("DELETE FROM known WHERE search = ?", (search,))
+
+    def unknown(self, search: str, sentences: Sequence[str]) -> list[str]:
+        """Those that are not known of a search, in their order."""
+        known = {row[0] for row in self._db.execute("SELECT sentence FROM known WHERE search = ?", (search,))}
+        return [sentence for sentence in sentences if sentence not in known]
+
+    def add_known(self, search: str, sentences: Iterable[str]) -> None:
+        rows = ((search, sentence) for sentence in sentences)
+        self._db.executemany("INSERT OR IGNORE INTO known VALUES (?, ?)", rows)
+
+    def add_news(self, search: str, hits: Iterable[Mapping[str, Any]]) -> None:
+        rows = ((search, json.dumps(hit, ensure_ascii=True)) for hit in hits)
+        self._db.executemany("INSERT INTO news (search, hit) VALUES (?, ?)", rows)
+
+    def news(self, after: int = 0, search: str | None = None) -> list[tuple[int, str, dict[str, Any]]]:
+        """Number, search and hit of all news after a number, the oldest first; of one search, or of all."""
+        rows = self._db.execute(
+            "SELECT number, search, hit FROM news WHERE number > ? AND ? IN (search, '') ORDER BY number",
+            (after, search or ""),
+        )
+        return [(number, name, json.loads(hit)) for number, name, hit in rows]
+
+    def written(self, file: str) -> tuple[int, int] | None:
+        """The number of the last news that a file has for sure, and how many bytes it has up to there.
+
+        None for a file that is new.
+        """
+        row = self._db.execute("SELECT number, bytes FROM output WHERE file = ?", (file,)).fetchone()
+        return None if row is None else (int(row[0]), int(row[1]))
+
+    def set_written(self, file: str, number: int, size: int) -> None:
+        self._db.execute("REPLACE INTO output VALUES (?, ?, ?)", (file, number, size))
+
+    def forget_old(self) -> None:
+        """Drop news that every file has, but for the last KEPT of each search."""
+        least = self._db.execute("SELECT coalesce(min(number), 0) FROM output").fetchone()[0]
+        for (search,) in self._db.execute("SELECT DISTINCT search FROM news").fetchall():
+            self._db.execute(
+                "DELETE FROM news WHERE search = ? AND number <= ? AND number NOT IN "
+                "(SELECT number FROM news WHERE search = ? ORDER BY number DESC LIMIT ?)",
+                (search, least, search, KEPT),
+            )
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """The file for this process alone, with its tables. Raises sqlite3.DatabaseError."""
+    db = sqlite3.connect(path, timeout=0, isolation_level=None)
+    try:
+        db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        db.execute("BEGIN IMMEDIATE")
+        for statement in _TABLES.split(";"):
+            db.execute(statement)
+        db.execute("COMMIT")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+_KEYS = ("query", "literal", "ranking", "from", "to", "source", "document", "entity")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSearch:
+    """A search with a name, which is also that of its feed's file."""
+
+    name: str
+    query: ParsedQuery
+    ranking: Ranking
+    filters: Filters = NO_FILTERS
+
+
+def read_searches(path: Path) -> list[SavedSearch]:
+    """The searches of a file: a table for each, `[floods]`, with a `query`.
+
+    The other keys are `literal`, `ranking` (as in a ranking file), `from`, `to`, `source`, `document` and
+    `entity`. Raises InputError with the file and the search at fault.
+    """
+    try:
+        data = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(str(path), f"cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(str(path), "not UTF-8 text") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(str(path), f"not TOML: {error}") from error
+    if not data:
+        raise InputError(str(path), 'has no search: write one as [name] with a query = "..." below')
+    return [_read_search(f"{path}, [{name}]", name, table) for name, table in data.items()]
+
+
+def _read_search(where: str, name: str, table: Any) -> SavedSearch:
+    if not _NAME.fullmatch(name):
+        raise InputError(where, "a name has letters, digits, dots, hyphens and underscores only")
+    if not isinstance(table, Mapping):
+        raise InputError(where, 'a search is a table: [name] with a query = "..." below')
+    try:
+        for key in table:
+            if key not in _KEYS:
+                raise unknown("key", key, _KEYS)
+        query = _text(table, "query")
+        if query is None:
+            raise UsageError("the query is missing")
+        is_literal = table.get("literal", False)
+        if not isinstance(is_literal, bool):
+            raise UsageError("literal must be true or false")
+        filters = Filters(
+            _moment(table, "from", parse_date_start),
+            _moment(table, "to", parse_date_end),
+            _texts(table, "source"),
+            _texts(table, "document"),
+            _texts(table, "entity"),
+        )
+        ranking = Ranking.from_dict(table.get("ranking", {}))
+        return SavedSearch(name, literal(query) if is_literal else parse(query), ranking, filters)
+    except InputError:
+        raise
+    except EsrError as error:
+        raise InputError(where, str(error)) from error
+
+
+def _text(table: Mapping[str, Any], key: str) -> str | None:
+    value = table.get(key)
+    if value is None or (isinstance(value, str) and value.strip()):
+        return value
+    raise UsageError(f"{key} must be a text, not {value!r}")
+
+
+def _texts(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """One text, or a list of them."""
+    value = table.get(key, [])
+    values = [value] if isinstance(value, str) else value
+    if isinstance(values, list) and all(isinstance(each, str) and each.strip() for each in values):
+        return tuple(values)
+    raise UsageError(f"{key} must be a text or a list of texts, not {value!r}")
+
+
+def _moment(table: Mapping[str, Any], key: str, parse_date: Callable[[str], int]) -> int | None:
+    """A date as a text or as TOML writes it."""
+    value = table.get(key)
+    try:
+        return None if value is None else parse_date(str(value))
+    except ValueError as error:
+        raise UsageError(f"{key} must be a date such as 2017-02-28, not {value!r}") from error
+
+
+ATOM = "http://www.w3.org/2005/Atom"
+MEDIA_TYPE = "application/atom+xml"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_XML = "{http://www.w3.org/XML/1998/namespace}lang"
+
+
+@dataclass(frozen=True)
+class Feed:
+    """What a feed says of itself. `id` is an IRI that stays; `self_url` is where it is read from."""
+
+    id: str
+    title: str
+    self_url: str | None = None
+    page_url: str | None = None
+
+
+def render_feed(
+    feed: Feed, records: Sequence[SentenceRecord], link: Callable[[SentenceRecord], str | None]
+) -> bytes:
+    """The feed of these sentences, each once. `link` is where a sentence leads.
+
+    The date of an entry is that of its document. Without one, it is the beginning of 1970.
+    """
+    root = ElementTree.Element(f"{{{ATOM}}}feed")
+    _add(root, "id", feed.id)
+    _add(root, "title", feed.title)
+    by_urn = {sentence_urn(record): record for record in reversed(records)}
+    moments = [_atom_moment(record) for record in by_urn.values()]
+    _add(root, "updated", max(moments, default=_rfc3339(0)))
+    _add(ElementTree.SubElement(root, f"{{{ATOM}}}author"), "name", "esr")
+    if feed.self_url:
+        _link(root, "self", feed.self_url, MEDIA_TYPE)
+    if feed.page_url:
+        _link(root, "alternate", feed.page_url, "text/html")
+    for urn, record in reversed(by_urn.items()):
+        _add_entry(root, urn, record, link(record))
+    ElementTree.register_namespace("", ATOM)
+    return bytes(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True))
+
+
+def _add_entry(root: ElementTree.Element, urn: str, record: SentenceRecord, address: str | None) -> None:
+    entry = ElementTree.SubElement(root, f"{{{ATOM}}}entry")
+    if record.language:
+        entry.set(_XML, _clean(record.language))
+    moment = _atom_moment(record)
+    _add(entry, "id", urn)
+    _add(entry, "title", record.title or record.document_id)
+    _add(entry, "updated", moment)
+    _add(entry, "published", moment)
+    if record.source:
+        _add(ElementTree.SubElement(entry, f"{{{ATOM}}}author"), "name", record.source)
+    if address:
+        _link(entry, "alternate", address, "text/html")
+    _add(entry, "content", record.text)
+
+
+def _add(parent: ElementTree.Element, name: str, text: str) -> None:
+    ElementTree.SubElement(parent, f"{{{ATOM}}}{name}").text = _clean(text)
+
+
+def _clean(text: str) -> str:
+    """A text, without what XML cannot hold."""
+    return "".join(c for c in text if c in "\t\n\r" or _is_xml(ord(c)))
+
+
+def _is_xml(code: int) -> bool:
+    return 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or code >= 0x10000
+
+
+def _link(parent: ElementTree.Element, rel: str, address: str, type: str) -> None:
+    ElementTree.SubElement(parent, f"{{{ATOM}}}link", {"rel": rel, "href": _clean(address), "type": type})
+
+
+def _atom_moment(record: SentenceRecord) -> str:
+    try:
+        return _rfc3339(parse_date_start(normalise_date(record.date or "")))
+    except (ValueError, OverflowError):
+        return _rfc3339(0)
+
+
+def _rfc3339(milliseconds: int) -> str:
+    moment = _EPOCH + timedelta(milliseconds=milliseconds)
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+
 
 STREAM = "-"
 """What notes call standard output."""

@@ -6,7 +6,6 @@ and one more import here.
 
 from esr.loaders import (
     feed,
-    json_stream,
     jsonl,
     mbox,
     newsml,
@@ -20,6 +19,8 @@ from esr.loaders import (
     trec,
     warc,
 )
+from esr.loaders import jsonl as json_stream
+from esr.loaders.files import FoundFile
 from esr.loaders.format import (
     FORMATS,
     Format,
@@ -32,9 +33,7 @@ from esr.loaders.format import (
     get,
     register,
 )
-from esr.loaders.paths import FoundFile
-from esr.loaders.reader import AUTO, find_files, read_documents, read_file
-from esr.loaders.source_reader import ReadOptions
+from esr.loaders.reader import AUTO, ReadOptions, find_files, read_documents, read_file
 
 __all__ = [
     "AUTO",

@@ -1,22 +1,105 @@
-"""From the fields that a loader read to those of a document, and remarks about what was done on the way."""
+r"""From the fields that a loader read to those of a document, and remarks about what was done on the way.
+
+HTML and escapes that a table's writer left in its texts: `&lt;b&gt;`, `&amp;`, `<p>`, `\$`.
+
+What a source gives beyond the fields of a document: it is kept as metadata.
+
+Embargoes: agencies send articles in advance, which must not be searchable before their release.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import html
+import re
+from collections.abc import Callable, Mapping, Sequence, Set
+from datetime import UTC, datetime
 from typing import Any
 
-from esr.documents.dates import is_iso_date
-from esr.documents.fields import LIST_FIELDS, METADATA, TEXT_FIELDS
-from esr.documents.validate import SENTENCE_FIELDS
-from esr.documents.written_dates import UnclearDate, read_date
 from esr.errors import InputError, to_one_line
 from esr.extras import require
-from esr.loaders import escapes, page, wordpress
+from esr.loaders import page, wordpress
+from esr.loaders.fields import (
+    FIELDS,
+    KnownColumn,
+    MissingColumn,
+    apply_mapping,
+    find_absent,
+    find_known_columns,
+    has_html,
+    is_lossless,
+    read_list,
+    read_paragraphs,
+)
 from esr.loaders.format import Format, Malformed, Record, Remark, Skipped
-from esr.loaders.known_columns import KnownColumn, find_known_columns, has_html
-from esr.loaders.leftovers import collect_metadata
-from esr.loaders.list_values import is_lossless, read_list, read_paragraphs
-from esr.loaders.mapping import FIELDS, MissingColumn, apply_mapping, find_absent
+from esr.text.dates import is_iso_date, parse_date_start
+from esr.text.document import LIST_FIELDS, METADATA, TEXT_FIELDS
+from esr.text.validate import SENTENCE_FIELDS
+from esr.text.written_dates import UnclearDate, read_date, to_iso_date
+
+_BLOCKS = (
+    "address article blockquote br center dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header hr"
+)
+_BLOCKS += " li ol p pre section table td th tr ul"
+_INLINE = (
+    "a abbr acronym b big cite code del em font i img ins nobr q s small span strike strong sub sup tt u"
+)
+_TAG = re.compile(
+    rf"</?(?:(?P<block>{_BLOCKS.replace(' ', '|')})|{_INLINE.replace(' ', '|')})"
+    r"""(?:\s[^<>"']{0,500}(?:"[^"<>]{0,2000}"[^<>"']{0,500}|'[^'<>]{0,2000}'[^<>"']{0,500}){0,20})?\s?/?>""",
+    re.I,
+)
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
+# No language or path has a backslash before these; programs that write tables do.
+_ESCAPED = re.compile(r"""\\([$%&#"'])""")
+
+
+def decode(text: str) -> str:
+    """The text without tags of HTML, character references and backslashes before signs.
+
+    `5 < 6`, `<name>` and `AT&T` stay. Tags of blocks end a paragraph.
+    """
+    if "\\" in text:
+        text = _ESCAPED.sub(r"\1", text)
+    stripped = _remove_tags(text)
+    decoded = _ENTITY.sub(_decode_entity, stripped) if "&" in stripped else stripped
+    # In a text with tags, `&lt;b&gt;` is what its reader saw; in one without, its tags are escaped.
+    return _remove_tags(decoded) if decoded != stripped and stripped == text else decoded
+
+
+def _remove_tags(text: str) -> str:
+    return _TAG.sub(_to_break, text) if "<" in text else text
+
+
+def _to_break(tag: re.Match[str]) -> str:
+    return "\n\n" if tag["block"] else ""
+
+
+def _decode_entity(entity: re.Match[str]) -> str:
+    """The character, with a blank for one that does not break."""
+    return html.unescape(entity[0]).replace("\xa0", " ")
+
+
+def collect_metadata(given: Mapping[str, Any], used: Set[str]) -> dict[str, Any]:
+    """The metadata of a record: its own, and the values of all columns that are not used.
+
+    A column that is used may be inside an object: `source.name`. What is blank is left out. What the record's
+    own metadata has under the same key takes precedence.
+    """
+    own = given.get(METADATA)
+    rest: dict[str, Any] = {}
+    for name, value in given.items():
+        if name in used or (name == METADATA and isinstance(value, dict)):
+            continue
+        if isinstance(value, dict):
+            value = {inner: value[inner] for inner in value if f"{name}.{inner}" not in used}
+        if not _is_blank(value):
+            rest[name] = value
+    return {**rest, **own} if isinstance(own, dict) else rest
+
+
+def _is_blank(value: Any) -> bool:
+    return value is None or value in ([], {}) or (isinstance(value, str) and not value.strip())
+
 
 _TEXTS = ("title", "source", "section", "text")
 _PLAIN = frozenset((*TEXT_FIELDS, "id", "text", "sentences")) - {"section"}
@@ -171,11 +254,11 @@ class RecordAdapter:
         decoded: dict[str, Any] = {
             field: text
             for field in _TEXTS
-            if isinstance(value := fields.get(field), str) and (text := escapes.decode(value)) != value
+            if isinstance(value := fields.get(field), str) and (text := decode(value)) != value
         }
         for field in LIST_FIELDS:
             texts = fields.get(field) or []
-            if isinstance(texts, list) and (lines := [*map(escapes.decode, texts)]) != texts:
+            if isinstance(texts, list) and (lines := [*map(decode, texts)]) != texts:
                 decoded[field] = lines
         if not decoded:
             return fields
@@ -200,3 +283,16 @@ def _describe_unknown_columns(record: Record) -> str:
         f"no column has a known name ({columns}): name those of fields with --mapping FIELD=COLUMN, "
         "or all of them with --columns if the first row of the table is a document"
     )
+
+
+EMBARGO_REASON = "under embargo"
+
+
+def is_embargoed(until: str) -> bool:
+    """Whether an embargo until this date is still active. One without a readable date always is."""
+    date = to_iso_date(until)
+    return date is None or parse_date_start(date) > _now().timestamp() * 1000
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

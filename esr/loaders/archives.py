@@ -13,10 +13,8 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, Literal, cast
 
 from esr.errors import InputError, to_one_line
-from esr.loaders.decompress import PeekedSource, decompress
+from esr.loaders.files import Budget, PeekedSource, decompress, open_seekable
 from esr.loaders.format import Source
-from esr.loaders.limits import Budget
-from esr.loaders.seekable import open_seekable
 
 # An archive can contain itself, endlessly.
 MAX_DEPTH = 3

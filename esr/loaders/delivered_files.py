@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from esr.errors import AnotherRun, EsrError, InputError, UsageError
-from esr.loaders.paths import display_name
+from esr.loaders.files import display_name
 
 _SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT);

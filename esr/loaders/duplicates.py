@@ -16,9 +16,9 @@ from zlib import crc32
 
 from msgspec.structs import replace
 
-from esr.documents import Document, Located
 from esr.extras import require
-from esr.loaders.key_store import KeyStore
+from esr.loaders.ids import KeyStore
+from esr.text.document import Document, Located
 
 POLICIES: dict[str, str] = {
     "keep": "load all documents and do not look for duplicates",

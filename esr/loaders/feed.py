@@ -11,9 +11,9 @@ from typing import Any
 
 from esr.errors import InputError, to_one_line
 from esr.loaders import page, wordpress
+from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, ReadResult, Record, Source, register
 from esr.loaders.ids import make_id
-from esr.loaders.list_values import read_list
 
 # The whole feed is read into memory, because its language and title may be at its end.
 MAX_FEED_BYTES = 16 * 2**20

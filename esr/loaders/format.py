@@ -32,7 +32,7 @@ class Record(NamedTuple):
     """The fields that a loader read for a document, not yet validated, and where: `news.jsonl:12`.
 
     Whatever the format, fields have the names and types of JSON Lines: see
-    `esr.documents.validate.build_document`, which validates them.
+    `esr.text.validate.build_document`, which validates them.
     """
 
     where: str

@@ -1,14 +1,39 @@
-"""Ids of documents, from what a source offers as one."""
+"""Ids of documents, from what a source offers as one.
+
+Ids that are made for documents, where a source has none or none that is unique.
+
+Makes one document of those in a delivery that share an id, as overlapping feeds and repeated exports do.
+
+Every command that writes an index reads its documents through this, so both engines see each id once.
+
+A set of keys with values on disk, in SQLite, so that memory does not grow with the number of documents.
+
+Ids that are none: words such as `not_available`, and what many different documents of a file share.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
+from hashlib import blake2b
+from itertools import chain
 from pathlib import PurePath, PurePosixPath
+from tempfile import TemporaryFile
+from typing import Any
 
-from esr.errors import InputError
-from esr.loaders.format import Source
-from esr.loaders.paths import display_name
+from msgspec.json import Encoder
+
+from esr.errors import EsrError, InputError
+from esr.loaders.fields import FIELDS
+from esr.loaders.files import display_name
+from esr.loaders.format import Record, Source
+from esr.text.document import METADATA, Document, Located
+from esr.text.validate import build_document, to_fields
 
 _WHITESPACE = re.compile(r"\s+")
 
@@ -39,3 +64,291 @@ def make_id_path(path: str, base: str | None = None) -> str:
         if below.parts[0] != os.pardir:
             return below.as_posix()
     raise InputError(display_name(path), f"is not in the folder of --base, {display_name(base)}")
+
+
+MADE_ID_POLICIES: dict[str, str] = {
+    "url": "the address of the document",
+    "content": "a digest of all that is said of it, so that equal documents have one id",
+    "row": "its file and its number in it",
+}
+_CONTENT = (*(name for name in FIELDS if name != "id"), METADATA)
+_DIGEST_BYTES = 16
+# What is longer leaves no room for the ids of sentences.
+_MAX_URL_BYTES = 480
+
+
+class NoIdPossible(ValueError):
+    """A document lacks what its id is made of."""
+
+
+def make_requested_id(policy: str, fields: Mapping[str, Any], source: Source, number: int) -> str:
+    """The id by one of POLICIES of the `number`-th document of a source. Raises NoIdPossible."""
+    if policy == "url":
+        return _make_from_url(fields.get("url"))
+    if policy == "content":
+        content = {name: fields[name] for name in _CONTENT if fields.get(name) is not None}
+        return _digest(json.dumps(content, sort_keys=True))
+    return make_id(f"{source.id_path}:{number}")
+
+
+def choose_policy(fields: Mapping[str, Any]) -> str | None:
+    """How the id of a document without one is made, or None if it has one, or nothing to make it of."""
+    if fields.get("id") is not None:
+        return None
+    if fields.get("url"):
+        return "url"
+    return "content" if any(fields.get(name) for name in ("title", "text", "sentences")) else None
+
+
+def _make_from_url(url: Any) -> str:
+    """The address, or its digest if it is too long for an id."""
+    if not isinstance(url, str) or not url.strip():
+        raise NoIdPossible("the document has no url for --id url: use --mapping url=COLUMN, or another --id")
+    id = make_id(url)
+    return id if len(id.encode("utf-8", "surrogatepass")) <= _MAX_URL_BYTES else _digest(id)
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()
+
+
+class KeyStore:
+    """Keys, each with one value: that of its first insertion, until it is replaced.
+
+    The file is unnamed and deleted with the object. Methods raise EsrError if it cannot be written.
+    """
+
+    def __init__(self) -> None:
+        self._database = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self._database.execute("PRAGMA journal_mode = OFF")
+        self._database.execute("CREATE TABLE keys (key BLOB PRIMARY KEY, value TEXT) WITHOUT ROWID")
+        self._database.execute("BEGIN")
+
+    def insert(self, key: bytes, value: str) -> str | None:
+        """Store the value under a new key and return None; for an existing key, return the stored value."""
+        cursor = self._execute("INSERT OR IGNORE INTO keys VALUES (?, ?)", (key, value))
+        return None if cursor.rowcount else self.find(key)
+
+    def find(self, key: bytes) -> str | None:
+        """The value of a key, or None."""
+        row = self._execute("SELECT value FROM keys WHERE key = ?", (key,)).fetchone()
+        return str(row[0]) if row else None
+
+    def replace(self, key: bytes, value: str) -> None:
+        """Store another value under an existing key."""
+        self._execute("UPDATE keys SET value = ? WHERE key = ?", (value, key))
+
+    def _execute(self, query: str, values: tuple[object, ...]) -> sqlite3.Cursor:
+        try:
+            return self._database.execute(query, values)
+        except sqlite3.OperationalError as error:
+            raise EsrError(
+                f"cannot write to the folder of temporary files ({error}): make room there, "
+                "or name another folder in TMPDIR"
+            ) from error
+
+    def close(self) -> None:
+        self._database.close()
+
+
+SAME_ID_POLICIES: dict[str, str] = {
+    "refuse": "an error, or a line in the file of --bad-documents",
+    "last": "load the last one, as when a publisher sends corrections",
+}
+
+_MANY_VERSIONS = 10
+"""So many documents that were replaced by others with their id are reported with the id."""
+_ENCODER = Encoder(order="deterministic")
+
+Reject = Callable[[Located, str], None]
+"""Called with a document that is refused, and the reason. It may raise InputError."""
+
+
+class SameIdFilter:
+    """Passes on one document for each id. Use one per load.
+
+    A document that repeats an earlier one with the same id and content is left out. If the contents differ,
+    the policy decides.
+    """
+
+    def __init__(self, policy: str, reject: Reject) -> None:
+        self._policy = policy
+        self._reject = reject
+        self._repeated = self._superseded = 0
+        self._first_repeated = self._first_superseded = ""
+        self._most_superseded = (0, "")
+
+    def filter(self, documents: Iterable[Located]) -> Iterator[Located]:
+        """The documents, one for each id. `last` reads all of them before it yields the first."""
+        select = self._keep_last if self._policy == "last" else self._refuse_later
+        with closing(KeyStore()) as keys:
+            yield from select(documents, keys)
+
+    def notes(self) -> list[str]:
+        """The lines about shared ids for the report of a load."""
+        notes = []
+        if self._repeated:
+            notes.append(
+                f"{self._repeated:,} documents repeat the id and the content of an earlier one and were left "
+                f"out: the first is {self._first_repeated}"
+            )
+        if self._superseded:
+            notes.append(
+                f"{self._superseded:,} documents were replaced by a later one with the same id: "
+                f"the first is {self._first_superseded}"
+            )
+        count, id = self._most_superseded
+        if count >= _MANY_VERSIONS:
+            notes.append(
+                f"{count:,} of them have the id {id!r}: if these are different documents, load them again "
+                "with --id content"
+            )
+        return notes
+
+    def _refuse_later(self, documents: Iterable[Located], keys: KeyStore) -> Iterator[Located]:
+        for located in documents:
+            where, document = located
+            content = _hash_content(document)
+            existing = keys.insert(document.id.encode(), f"{content} {where}")
+            if existing is None:
+                yield located
+                continue
+            first_content, _, first = existing.partition(" ")
+            if first_content == content:
+                self._count_repeated(located)
+            else:
+                self._reject(
+                    located,
+                    f"document id {document.id!r} is duplicated: first used at {first} with other content "
+                    "(--same-id last loads the last one; if these are different documents, --id content "
+                    "makes other ids)",
+                )
+
+    def _keep_last(self, documents: Iterable[Located], keys: KeyStore) -> Iterator[Located]:
+        # Only the end of a delivery tells which document is the last, so all of them go through a file.
+        with TemporaryFile("w+", encoding="utf-8", prefix="esr-same-id-") as spool:
+            lines = 0
+            for located in documents:
+                key, content = located.document.id.encode(), _hash_content(located.document)
+                existing = keys.insert(key, f"{content} 0 {lines}")
+                if existing is not None and existing.partition(" ")[0] == content:
+                    self._count_repeated(located)
+                    continue
+                if existing is not None:
+                    count = int(existing.split(" ")[1]) + 1
+                    keys.replace(key, f"{content} {count} {lines}")
+                    self._superseded += 1
+                    self._most_superseded = max(self._most_superseded, (count, located.document.id))
+                    self._first_superseded = self._first_superseded or _describe(located)
+                spool.write(json.dumps([located.where, to_fields(located.document)]) + "\n")
+                lines += 1
+            spool.seek(0)
+            for number, line in enumerate(spool):
+                where, fields = json.loads(line)
+                if (keys.find(fields["id"].encode()) or "").endswith(f" {number}"):
+                    yield Located(where, build_document(fields))
+
+    def _count_repeated(self, located: Located) -> None:
+        self._repeated += 1
+        self._first_repeated = self._first_repeated or _describe(located)
+
+
+def _describe(located: Located) -> str:
+    return f"{located.document.id} at {located.where}"
+
+
+def _hash_content(document: Document) -> str:
+    """Equal for equal documents, and three times as fast as a checksum, which is for what is stored."""
+    return blake2b(_ENCODER.encode(document), digest_size=16).hexdigest()
+
+
+WINDOW = 500
+"""How many documents of a file are looked at before the first of them gets its id."""
+_WINDOW_CHARS = 4 * 2**20
+_MIN_DOCUMENTS = 10
+_MIN_SHARE = 0.05
+"""As many documents, and this share of those looked at, have an id that is none."""
+_MIN_COMMON_WORDS = 0.6
+"""Versions of a document have in common this share of the words of the one with fewer."""
+_COMPARED_CHARS = 4000
+_WORD = re.compile(r"\w+")
+_NO_LETTERS = re.compile(r"[\W_]+")
+_PLACEHOLDERS = frozenset(
+    (
+        *("empty", "missing", "na", "nan", "nil", "noid", "nolink", "none", "notapplicable", "notavailable"),
+        *("notfound", "notgiven", "notset", "nourl", "null", "tbd", "unavailable", "undefined", "unknown"),
+    )
+)
+
+
+def is_placeholder(value: Any) -> bool:
+    """Whether this is a word for an id or address that is not known."""
+    return isinstance(value, str) and _NO_LETTERS.sub("", value).lower() in _PLACEHOLDERS
+
+
+class IdCheck:
+    """Tells the ids of one file that are none."""
+
+    def __init__(self) -> None:
+        self._shared: frozenset[str] = frozenset()
+
+    def look_ahead(self, results: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+        """The results unchanged. The first ones are read before any is yielded, to see which ids they share.
+
+        What is raised while they are read is raised after those before it.
+        """
+        window: list[tuple[int, Any]] = []
+        failure: Exception | None = None
+        size = 0
+        try:
+            for result in results:
+                window.append(result)
+                size += _estimate_size(result[1])
+                if len(window) == WINDOW or size > _WINDOW_CHARS:
+                    break
+        except Exception as error:  # of any library that reads a format
+            failure = error
+        self._shared = _find_shared([result.fields for _, result in window if isinstance(result, Record)])
+        yield from chain(window, results)
+        if failure:
+            raise failure
+
+    def is_no_id(self, value: Any) -> bool:
+        """Whether an id, or an address as one, is none."""
+        return isinstance(value, str) and value in self._shared
+
+    def is_no_address(self, value: Any) -> bool:
+        """Whether an address makes no id."""
+        return is_placeholder(value) or self.is_no_id(value)
+
+
+def _find_shared(documents: list[Mapping[str, Any]]) -> frozenset[str]:
+    """The ids and addresses that so many documents have that they are none. Versions of one count once."""
+    first: dict[str, set[str]] = {}
+    counts: Counter[str] = Counter()
+    for fields in documents:
+        values = [fields[name] for name in ("id", "url") if isinstance(fields.get(name), str)]
+        for value in dict.fromkeys(filter(None, values)):
+            if value not in first:
+                first[value] = _words(fields)
+                counts[value] = 1
+            elif not _has_common_words(first[value], _words(fields)):
+                counts[value] += 1
+    least = max(_MIN_DOCUMENTS, _MIN_SHARE * len(documents))
+    return frozenset(id for id, count in counts.items() if count >= (2 if is_placeholder(id) else least))
+
+
+def _words(fields: Mapping[str, Any]) -> set[str]:
+    text = " ".join(str(fields[name]) for name in ("title", "text", "sentences") if fields.get(name))
+    return set(_WORD.findall(text[:_COMPARED_CHARS].casefold()))
+
+
+def _has_common_words(some: set[str], others: set[str]) -> bool:
+    return len(some & others) >= _MIN_COMMON_WORDS * min(len(some), len(others))
+
+
+def _estimate_size(result: Any) -> int:
+    if not isinstance(result, Record):
+        return 0
+    values = result.fields.values()
+    return sum(len(value) if isinstance(value, str) else len(str(value)) for value in values)

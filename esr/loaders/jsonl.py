@@ -1,15 +1,416 @@
-"""JSON Lines: one document per line, with the fields that `esr.documents.validate` describes."""
+"""JSON Lines: one document per line, with the fields that `esr.text.validate` describes.
+
+Tells by its first bytes whether JSON has one object a line, which is JSON Lines, or another layout.
+
+The decoder of JSON as its standard has it: without NaN and infinities, which Python's own accepts.
+
+JSON as programs write it: arrays of documents, objects one after the other, and envelopes around them.
+
+A position in a stream of JSON, which decodes one value after the other in bounded memory.
+
+Libraries that stream JSON, such as ijson, do not say where a value begins; messages and places need its line.
+
+Envelopes: the JSON objects that programs put around documents, such as `{"articles": [{…}, {…}]}`.
+
+APIs answer with `articles`, `data`, `response` and `results`, databases export `_source` and `attributes`.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any
+import re
+from collections.abc import Generator, Iterator, Mapping
+from typing import Any, NoReturn
 
-from esr.loaders import json_layout, json_stream
-from esr.loaders.format import Format, Malformed, ReadResult, Remark, Source, register
-from esr.loaders.json_decoder import DECODER, describe_invalid_value
-from esr.loaders.utf8 import read_lines
+from esr.errors import InputError
+from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_chunks, read_lines, too_long_error
+from esr.loaders.fields import is_in_field
+from esr.loaders.format import Format, Malformed, ReadResult, Record, Remark, Source, register
+
+_NAMES = frozenset(
+    (
+        *("article", "articles", "attributes", "data", "doc", "docs", "document", "documents", "entries"),
+        *("feed", "hits", "item", "items", "news", "post", "posts", "records", "response", "result"),
+        *("results", "rows", "stories", "story", "value", "@graph", "_source"),
+    )
+)
+MAX_DEPTH = 4
+"""How many envelopes may be around a document."""
+
+
+def is_envelope_name(name: str) -> bool:
+    """Whether envelopes use this name for the documents in them."""
+    return name.lower() in _NAMES
+
+
+def has_text(fields: Mapping[str, Any]) -> bool:
+    """Whether these are the fields of a document with a text: then they are no envelope."""
+    return "sentences" in fields or any(
+        (isinstance(value, str) or _is_paragraphs(value)) and is_in_field(name, "text")
+        for name, value in fields.items()
+    )
+
+
+def _is_paragraphs(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(element, str) for element in value)
+
+
+def is_document(value: Any) -> bool:
+    """Whether this looks like a document: an object with a title, a text or an address under a known name."""
+    return isinstance(value, dict) and any(is_in_field(name, "title", "text", "url") for name in value)
+
+
+def open_envelopes(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The documents in a value, each with the path of names to it; the value itself if it is no envelope."""
+    if isinstance(value, dict) and len(path) < MAX_DEPTH and not has_text(value):
+        for name in filter(is_envelope_name, value):
+            content = value[name]
+            elements = content if isinstance(content, list) else [content]
+            documents = [found for element in elements for found in open_envelopes(element, (*path, name))]
+            if any(is_document(document) for _, document in documents):
+                for inner_path, document in documents:
+                    yield inner_path, document if content is elements else inherit_id(document, value)
+                return
+    yield path, value
+
+
+def inherit_id(document: Any, envelope: Mapping[str, Any]) -> Any:
+    """The document, with the id of its envelope if it has none: `{"_id": "7", "_source": {…}}`."""
+    if not isinstance(document, dict) or any(is_in_field(name, "id") for name in document):
+        return document
+    id = next((value for name, value in envelope.items() if is_in_field(name, "id")), None)
+    return document if id is None else {"id": id, **document}
+
+
+_OBJECT = re.compile(rb'\{\s*["}]')
+_ARRAY = re.compile(rb'\[\s*(?:\{\s*["}]|\]\s*$)')
+_SHORT = rb'(?:"[^"\\]*"|[\w.+-]+|\{[^{}\[\]]*\})'
+# An object in which only short values precede what may be its documents.
+_ENVELOPE = re.compile(rb'\{\s*(?:"\w*"\s*:\s*%b\s*,\s*)*"([\w@]+)"\s*:\s*[\[{]' % _SHORT)
+# The first line of an object that a program has laid out over several lines.
+_OPEN_LINE = re.compile(rb"\{(?:.*[\[{,:])?\s*$")
+
+
+def is_json(head: bytes) -> bool:
+    """Whether these bytes begin an object or an array of objects."""
+    return bool(_OBJECT.match(head) or _ARRAY.match(head))
+
+
+def is_one_per_line(head: bytes) -> bool:
+    """Whether these bytes of JSON begin one object a line. The first line may be longer than they are."""
+    if head.startswith(b"["):
+        return False
+    line, end, _ = head.partition(b"\n")
+    if end and not _is_complete(line):
+        return not _OPEN_LINE.match(line)
+    envelope = _ENVELOPE.match(head)
+    return envelope is None or not is_envelope_name(envelope[1].decode("utf-8", "replace"))
+
+
+def _is_complete(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+class _InvalidConstant(ValueError):
+    """NaN or an infinity."""
+
+
+def _reject_constant(constant: str) -> NoReturn:
+    raise _InvalidConstant(constant)
+
+
+DECODER = json.JSONDecoder(parse_constant=_reject_constant)
+
+
+def describe_invalid_value(error: RecursionError | ValueError) -> str:
+    """The problem with well-formed JSON that DECODER refuses: its depth, a constant or a long number."""
+    if isinstance(error, RecursionError):
+        return "the JSON is nested too deeply for a document: flatten it"
+    if isinstance(error, _InvalidConstant):
+        return f"broken JSON: {error} is not a JSON number, leave it out"
+    return "broken JSON: a number has too many digits, shorten it"  # Python's limit is 4,300
+
+
+_BLANKS = re.compile(r"[ \t\r\n]*")
+# The longest token that is no string and may be cut in two by the end of a chunk: an escaped surrogate pair.
+_LONGEST_TOKEN = len(r"\ud83d\ude00")
+# Finds the end of a value that DECODER refuses: it accepts constants, and numbers of any length.
+_SKIPPER = json.JSONDecoder(parse_int=str)
+
+
+class InvalidValue(Exception):
+    """The value at the cursor is well-formed, but cannot be used. The cursor is behind it."""
+
+
+class JsonCursor:
+    """Reads a source from its start. Every method raises InputError where the JSON is broken."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._chunks = read_chunks(source)
+        self._text = ""
+        self._at = 0
+        # Where the text begins in the source, and the line up to `_counted`, in characters of the source.
+        self._offset = 0
+        self._counted = 0
+        self._line = 1
+        self._line_start = 0
+
+    def peek(self) -> str:
+        """The next character that is not blank; "" at the end of the source."""
+        while True:
+            match = _BLANKS.match(self._text, self._at)
+            assert match is not None
+            self._at = match.end()
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if not self._read_more():
+                return ""
+
+    def require(self, characters: str, rule: str) -> str:
+        """The next character that is not blank, which must be one of these: the rule is for the message."""
+        character = self.peek()
+        if not character:
+            raise self.error(f"the JSON ends too early: {rule}; if the file is truncated, fetch it again")
+        if character not in characters:
+            raise self.error(f"broken JSON: {rule}")
+        return character
+
+    def take(self, characters: str, rule: str) -> str:
+        """Like `require`, and move past the character."""
+        character = self.require(characters, rule)
+        self._at += 1
+        return character
+
+    def decode(self) -> Any:
+        """Move past the next value and return it. Raises InvalidValue."""
+        self.peek()
+        try:
+            return self._decode_with(DECODER)
+        except RecursionError as error:
+            raise self.error(describe_invalid_value(error)) from None
+        except ValueError as error:
+            self._decode_with(_SKIPPER)
+            raise InvalidValue(describe_invalid_value(error)) from None
+
+    @property
+    def position(self) -> int:
+        """How many characters of the source are before the cursor."""
+        return self._offset + self._at
+
+    def place(self) -> str:
+        """Where the cursor is, for messages: `news.json:3:5`, the line and the column from 1."""
+        return self._place_of(self._at)
+
+    def error(self, problem: str) -> InputError:
+        return InputError(self.place(), problem)
+
+    def _decode_with(self, decoder: json.JSONDecoder) -> Any:
+        while True:
+            try:
+                value, end = decoder.raw_decode(self._text, self._at)
+            except json.JSONDecodeError as error:
+                if self._may_be_cut(error) and self._read_more():
+                    continue
+                raise InputError(
+                    self._place_of(max(self._at, min(error.pos, len(self._text.rstrip())))),
+                    f"broken JSON: {error.msg}; correct it, or fetch it again if it is truncated",
+                ) from None
+            # A number may continue in the next chunk, from which "1.5e+" would be cut.
+            if type(value) in (int, float) and end + 3 > len(self._text) and self._read_more():
+                continue
+            self._at = end
+            return value
+
+    def _may_be_cut(self, error: json.JSONDecodeError) -> bool:
+        """Whether the error may be due to the end of the text that has been read."""
+        is_near_end = error.pos >= len(self._text) - _LONGEST_TOKEN
+        return is_near_end or error.msg.startswith("Unterminated string")
+
+    def _read_more(self) -> bool:
+        """Append as much text as is left, so that long values are read in linear time; False at the end."""
+        rest = len(self._text) - self._at
+        if rest > MAX_DOCUMENT_BYTES:
+            raise too_long_error(self._source, self._count_lines(self._at))
+        pieces, size = [], 0
+        for chunk in self._chunks:
+            pieces.append(chunk)
+            size += len(chunk)
+            if size >= rest:
+                break
+        if pieces:
+            self._count_lines(self._at)
+            self._offset += self._at
+            self._text, self._at = "".join([self._text[self._at :], *pieces]), 0
+        return bool(pieces)
+
+    def _place_of(self, at: int) -> str:
+        line = self._count_lines(at)
+        return f"{self._source.name}:{line}:{self._offset + at - self._line_start + 1}"
+
+    def _count_lines(self, at: int) -> int:
+        """The line of this position in the text. Positions must not decrease."""
+        start = self._counted - self._offset
+        self._line += self._text.count("\n", start, at)
+        last = self._text.rfind("\n", start, at)
+        if last >= 0:
+            self._line_start = self._offset + last + 1
+        self._counted = self._offset + max(at, start)
+        return self._line
+
+
+_Path = tuple[str, ...]
+_Result = ReadResult | Remark
+
+
+def read_json_stream(source: Source) -> Iterator[_Result]:
+    """A record per object, in arrays and envelopes or not. Raises InputError where the JSON is broken.
+
+    Arrays and envelopes are read as a stream, so that only one document is in memory.
+    """
+    cursor = JsonCursor(source)
+    while first := cursor.peek():
+        where = cursor.place()
+        if first == "[":
+            yield from _read_array(cursor, ())
+        elif first == "{":
+            fields = yield from _read_object(cursor, ())
+            if fields is not None:
+                yield Record(where, fields)
+        else:
+            raise cursor.error("not JSON: documents are objects, in an array or one after the other")
+
+
+def read_value(where: str, value: Any, path: _Path = ()) -> Iterator[_Result]:
+    """The documents in a decoded value, an object or an envelope. `path` leads to it in other envelopes."""
+    for inner_path, document in open_envelopes(value, path):
+        if isinstance(document, dict):
+            yield from _read_fields(where, document, inner_path)
+        else:
+            yield Malformed(where, 'not a JSON object: a document is like {"id": "…", "text": "…"}')
+
+
+def _read_fields(where: str, fields: dict[str, Any], path: _Path) -> Iterator[_Result]:
+    if path:
+        yield Remark(where, f"are in {'.'.join(path)!r} of other JSON")
+    yield Record(where, fields)
+
+
+def _read_array(cursor: JsonCursor, path: _Path) -> Generator[_Result, None, list[Any] | None]:
+    """Yields the documents of an array. In an envelope, one that begins with no object has none.
+
+    Returns None if it has documents, and otherwise its values, as far as they are no longer than a document.
+    """
+    values: list[Any] = []
+    cursor.take("[", "an array begins with [")
+    if cursor.peek() == "]":
+        cursor.take("]", "an array ends with ]")
+        return values
+    begin = cursor.position
+    has_documents = not path or cursor.peek() == "{"
+    while True:
+        cursor.peek()
+        where = cursor.place()
+        try:
+            value = cursor.decode()
+        except InvalidValue as error:
+            yield Malformed(where, str(error))
+        else:
+            if has_documents:
+                yield from read_value(where, value, path)
+            elif cursor.position - begin <= MAX_DOCUMENT_BYTES:
+                values.append(value)
+        if cursor.take(",]", "a comma separates the elements of an array, and a ] ends it") == "]":
+            return None if has_documents else values
+
+
+def _read_object(cursor: JsonCursor, path: _Path) -> Generator[_Result, None, dict[str, Any] | None]:
+    """Yields the documents in an envelope. Returns the fields of any other object, if they are valid."""
+    where, begin = cursor.place(), cursor.position
+    fields: dict[str, Any] = {}
+    is_envelope = False
+    problem = ""
+    for name in _iterate_names(cursor):
+        if _may_be_envelope(cursor, name, path) and not has_text(fields):
+            is_envelope |= yield from _read_content(cursor, (*path, name), fields)
+            if is_envelope and isinstance(fields.get(name), list):
+                del fields[name]
+        else:
+            try:
+                value = cursor.decode()
+            except InvalidValue as error:
+                problem = problem or str(error)
+                continue
+            if not is_envelope or has_text({name: value}):
+                fields[name] = value
+        if not is_envelope and cursor.position - begin > MAX_DOCUMENT_BYTES:
+            raise InputError(where, f"this object is longer than {MAX_DOCUMENT_BYTES // 2**20} MiB: split it")
+    if is_envelope:
+        if has_text(fields):
+            raise InputError(where, "this object has a text and other documents in it: separate them")
+        return None
+    if problem:
+        yield Malformed(where, problem)
+        return None
+    return fields
+
+
+def _may_be_envelope(cursor: JsonCursor, name: str, path: _Path) -> bool:
+    """Whether the value at the cursor may contain documents, by its name and its first character."""
+    return is_envelope_name(name) and len(path) < MAX_DEPTH and cursor.peek() in ("[", "{")
+
+
+def _read_content(cursor: JsonCursor, path: _Path, fields: dict[str, Any]) -> Generator[_Result, None, bool]:
+    """Yields the documents in a member of an object, or adds it to the object's fields.
+
+    Returns whether there were documents in it.
+    """
+    where = cursor.place()
+    if cursor.peek() == "[":
+        values = yield from _read_array(cursor, path)
+        if values:
+            fields[path[-1]] = values
+        return values is None
+    inner = yield from _read_object(cursor, path)
+    if inner is None:
+        return True
+    if not is_document(inner):
+        fields[path[-1]] = inner
+        return False
+    yield from _read_fields(where, inherit_id(inner, fields), path)
+    return True
+
+
+def _iterate_names(cursor: JsonCursor) -> Iterator[str]:
+    """The names of an object's members, each with the cursor before its value, which must then be read."""
+    cursor.take("{", "an object begins with {")
+    if cursor.peek() == "}":
+        cursor.take("}", "an object ends with }")
+        return
+    while True:
+        cursor.require('"', "the names of an object are in double quotes, and a } ends it")
+        name = cursor.decode()
+        cursor.take(":", "a colon separates a name from its value")
+        yield name
+        if cursor.take(",}", "a comma separates the members of an object, and a } ends it") == "}":
+            return
+
+
+JSON_STREAM_FORMAT = register(
+    Format(
+        name="json",
+        description="JSON: documents in an array, in another object, or one after the other over lines",
+        suffixes=(".json",),
+        sniff=lambda head: is_json(head) and not is_one_per_line(head),
+        read=read_json_stream,
+        is_text=True,
+        any_names=True,
+    )
+)
 
 
 def read(source: Source) -> Iterator[ReadResult | Remark]:
@@ -25,7 +426,7 @@ def read(source: Source) -> Iterator[ReadResult | Remark]:
             except _NotAnObject as error:
                 yield Malformed(where, str(error))
             else:
-                yield from json_stream.read_value(where, value)
+                yield from read_value(where, value)
 
 
 class _NotAnObject(Exception):
@@ -54,7 +455,7 @@ FORMAT = register(
         name="jsonl",
         description="JSON Lines: one document per line, with id and text or sentences",
         suffixes=(".jsonl", ".ndjson", ".json"),
-        sniff=lambda head: json_layout.is_json(head) and json_layout.is_one_per_line(head),
+        sniff=lambda head: is_json(head) and is_one_per_line(head),
         read=read,
         is_text=True,
         any_names=True,

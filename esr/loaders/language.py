@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from esr.documents import Document
-from esr.documents.validate import build_document
+from esr.text.document import Document
+from esr.text.validate import build_document
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier

@@ -17,10 +17,10 @@ from email.utils import parseaddr, parsedate_to_datetime
 
 from esr.errors import to_one_line
 from esr.loaders import page
+from esr.loaders.encoding import MAX_DOCUMENT_BYTES, too_long_error
+from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, Record, Source, register
 from esr.loaders.ids import make_id
-from esr.loaders.list_values import read_list
-from esr.loaders.utf8 import MAX_DOCUMENT_BYTES, too_long_error
 
 _FROM = re.compile(rb"From \S+\s.*\b\d{4}\b")
 _QUOTED_FROM = re.compile(rb"^>(>*From )", re.M)

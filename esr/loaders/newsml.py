@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from esr.documents.newspaper_dates import to_iso_date
-from esr.loaders import embargo, markup, nitf, page
+from esr.loaders import markup, nitf, page
+from esr.loaders.adapter import EMBARGO_REASON, is_embargoed
+from esr.loaders.fields import read_list
 from esr.loaders.format import (
     WITHDRAWN,
     WITHDRAWN_STATUSES,
@@ -20,7 +21,7 @@ from esr.loaders.format import (
     register,
 )
 from esr.loaders.ids import make_id
-from esr.loaders.list_values import read_list
+from esr.text.written_dates import to_iso_date
 
 _OTHER_ITEMS = frozenset({"packageItem", "conceptItem", "knowledgeItem", "planningItem", "catalogItem"})
 _TEXT_TYPES = ("text/plain", "text/html", "application/xhtml")
@@ -81,7 +82,7 @@ def _find_skip_reason(item: Any) -> str | None:
     if codes.strip().endswith(WITHDRAWN_STATUSES):
         return WITHDRAWN
     until = markup.find_first(item, "itemMeta", "embargoed")
-    return embargo.REASON if until is not None and embargo.is_active(markup.to_line(until)) else None
+    return EMBARGO_REASON if until is not None and is_embargoed(markup.to_line(until)) else None
 
 
 def _extract_text(rendition: Any) -> str:

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from esr.documents.newspaper_dates import to_iso_date
-from esr.loaders import embargo, markup, nitf, page
+from esr.loaders import markup, nitf, page
+from esr.loaders.adapter import EMBARGO_REASON, is_embargoed
+from esr.loaders.fields import read_list
 from esr.loaders.format import (
     WITHDRAWN,
     WITHDRAWN_STATUSES,
@@ -24,7 +25,7 @@ from esr.loaders.format import (
     register,
 )
 from esr.loaders.ids import make_id
-from esr.loaders.list_values import read_list
+from esr.text.written_dates import to_iso_date
 
 # Components with these roles have no text of an article.
 _OTHER_ROLES = frozenset(("title", "headline", "caption", "keywords", "byline"))
@@ -149,7 +150,7 @@ def _find_skip_reason(item: Any) -> str | None:
     if status != "embargoed":
         return None
     until = markup.to_line(_find_child(management, "StatusWillChange", "DateAndTime"))
-    return embargo.REASON if embargo.is_active(until) else None
+    return EMBARGO_REASON if is_embargoed(until) else None
 
 
 def _find_id(item: Any) -> str | None:

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from esr.documents.newspaper_dates import to_iso_date
-from esr.loaders import embargo, markup
+from esr.loaders import markup
+from esr.loaders.adapter import EMBARGO_REASON, is_embargoed
+from esr.loaders.fields import read_list
 from esr.loaders.format import (
     WITHDRAWN,
     WITHDRAWN_STATUSES,
@@ -20,7 +21,7 @@ from esr.loaders.format import (
     register,
 )
 from esr.loaders.ids import make_id, make_id_from_path
-from esr.loaders.list_values import read_list
+from esr.text.written_dates import to_iso_date
 
 _SECTIONS = ("online_sections", "print_section", "section", "dsk")
 """The names in the head of what is a section, in the archives of The New York Times and others."""
@@ -109,7 +110,7 @@ def _find_skip_reason(nitf: Any) -> str | None:
     if status == "embargoed":
         release = markup.find_first(nitf, "date.release")
         until = "" if release is None else release.get("norm", "")
-        return embargo.REASON if embargo.is_active(until) else None
+        return EMBARGO_REASON if is_embargoed(until) else None
     return WITHDRAWN if status in WITHDRAWN_STATUSES else None
 
 

@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from esr.documents.newspaper_dates import to_iso_date
 from esr.errors import to_one_line
 from esr.loaders import markup
+from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, Record, Source, register
 from esr.loaders.ids import make_id_from_path
-from esr.loaders.list_values import read_list
+from esr.text.written_dates import to_iso_date
 
 # No article's page is this long, and extraction is slow on long pages.
 MAX_PAGE_BYTES = 8 * 2**20

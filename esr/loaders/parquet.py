@@ -7,9 +7,8 @@ from datetime import date, datetime
 from typing import Any
 
 from esr.errors import InputError, to_one_line
+from esr.loaders.files import DEFAULT_LIMITS, Budget, open_seekable
 from esr.loaders.format import Format, Record, Source, register
-from esr.loaders.limits import DEFAULT_LIMITS, Budget
-from esr.loaders.seekable import open_seekable
 
 # Rows share their strings in the file, so a few KB can contain rows of gigabytes: decode few at once.
 _BATCH_ROWS = 32

@@ -1,17 +1,358 @@
-"""From files, folders, archives and standard input to validated documents, one at a time."""
+"""From files, folders, archives and standard input to validated documents, one at a time.
+
+Reads files, folders, archives and standard input in one format, or in the format of each file.
+
+Recognises the format of a file by its name, or else by its first bytes.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
 
-from esr.documents import Located
-from esr.documents.json_values import InvalidDocument
-from esr.errors import InputError, UsageError
+from esr.errors import InputError, UsageError, to_one_line
 from esr.extras import require
-from esr.loaders.format import Malformed, Record, Skipped, get
-from esr.loaders.paths import STANDARD_INPUT, FoundFile, display_name
-from esr.loaders.source_reader import ReadOptions, SourceReader
+from esr.loaders import archives
+from esr.loaders.adapter import RecordAdapter
+from esr.loaders.encoding import decode_source
+from esr.loaders.fields import apply_constants, find_replaced
+from esr.loaders.files import (
+    DEFAULT_LIMITS,
+    EVERYTHING,
+    STANDARD_INPUT,
+    Budget,
+    ExpansionError,
+    FileFilter,
+    FoundFile,
+    Limits,
+    PeekedSource,
+    display_name,
+    iterate_files,
+    open_source,
+    raise_input_errors,
+)
+from esr.loaders.format import (
+    FORMATS,
+    Format,
+    Malformed,
+    ReadResult,
+    Record,
+    Remark,
+    Skipped,
+    Source,
+    UnknownFiles,
+    get,
+)
+from esr.loaders.ids import IdCheck, NoIdPossible, choose_policy, make_id_path, make_requested_id
+from esr.loaders.table_layout import UNDECLARED, TableLayout
+from esr.text.document import Document, Located
+from esr.text.validate import InvalidDocument, build_document
+
+
+def detect_format(file: PeekedSource) -> Format | None:
+    """The format by the file name's suffix, or by the first bytes if the suffix is not conclusive."""
+    by_suffix = _find_by_suffix(file)
+    if len(by_suffix) == 1 and not _is_ambiguous(by_suffix):
+        return by_suffix[0]
+    candidates = FORMATS.values() if not by_suffix or _is_ambiguous(by_suffix) else by_suffix
+    by_head = next((format for format in candidates if format.sniff(file.head)), None)
+    return by_head or next(iter(by_suffix), None)
+
+
+def detect_format_in_folder(file: PeekedSource, required: Format | None) -> Format | None:
+    """Like `detect_format`, but None if the file is not in the required format: then it is not meant."""
+    by_suffix = _find_by_suffix(file)
+    if required is None:
+        format = detect_format(file)
+        return None if format and format.often_incidental and not by_suffix else format
+    if required in by_suffix:
+        return required if len(by_suffix) == 1 or detect_format(file) is required else None
+    return required if (not by_suffix or _is_ambiguous(by_suffix)) and required.sniff(file.head) else None
+
+
+def _is_ambiguous(formats: list[Format]) -> bool:
+    """`.txt` also names Mailman's archives of mails and other tools' SGML."""
+    return [format.name for format in formats] == ["text"]
+
+
+def _find_by_suffix(file: PeekedSource) -> list[Format]:
+    suffix = PurePath(file.source.id_path).suffix.lower()
+    return [format for format in FORMATS.values() if suffix in format.suffixes]
+
+
+_MAX_ENDINGS = 100
+"""Further endings of unknown files in one archive are counted as the one before."""
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How sources are read: by default as they are, and only if they are without an error.
+
+    `mapping` names the columns of fields, `table` the layout of tables, `limits` those of decompression and
+    `base` the folder that ids of files begin at. `day_first` is the order in dates such as 05/03/2024,
+    `encoding` that of texts, `make_id` one of `made_ids.POLICIES` if documents get ids of their own,
+    `files` those of folders and archives that are read, `constants` fields that every document gets.
+
+    Without `on_malformed`, the first malformed document raises InputError. With it, each one is passed to
+    it and reading goes on, with the next file where the rest of one cannot be read. Skipped documents are
+    passed to `on_skipped`, remarks to `on_remark`, and files that no loader knows to `on_unknown_files`,
+    unless `is_strict` makes them malformed. `build` makes a document of a record's fields.
+    """
+
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    limits: Limits = DEFAULT_LIMITS
+    on_malformed: Callable[[Malformed], None] | None = None
+    on_skipped: Callable[[Skipped], None] | None = None
+    on_remark: Callable[[Remark], None] | None = None
+    on_unknown_files: Callable[[UnknownFiles], None] | None = None
+    is_strict: bool = False
+    build: Callable[[Mapping[str, Any]], Document] = build_document
+    base: str | None = None
+    table: TableLayout = UNDECLARED
+    day_first: bool | None = None
+    encoding: str | None = None
+    make_id: str | None = None
+    files: FileFilter = EVERYTHING
+    constants: Mapping[str, Any] = field(default_factory=dict)
+
+
+class SourceReader:
+    """Reads paths as `format`, or detects the format of each file if it is None."""
+
+    def __init__(self, format: Format | None, options: ReadOptions) -> None:
+        self._format = format
+        self._options = options
+        self._adapter = RecordAdapter(options.mapping, options.on_remark, options.day_first)
+
+    def read(self, path: str) -> Iterator[ReadResult]:
+        """The records in a file, a folder, an archive or standard input, in order. Raises InputError."""
+        if path != STANDARD_INPUT and os.path.isdir(path):
+            yield from self._read_folder(path)
+        else:
+            yield from self.read_file(FoundFile(path))
+
+    def find_files(self, path: str, on_error: Callable[[InputError], None] | None) -> Iterator[FoundFile]:
+        """The files in a folder that are to be read, or this file. Folders that cannot be read raise
+        InputError, or are passed to `on_error`."""
+        if not os.path.isdir(path):
+            yield FoundFile(path)
+            return
+        for relative in iterate_files(path, on_error=on_error):
+            below = relative.replace(os.sep, "/")
+            if self._options.files.accepts(below):
+                yield FoundFile(os.path.join(path, relative), below)
+
+    def _read_folder(self, folder: str) -> Iterator[ReadResult]:
+        is_empty = True
+        unreadable: list[InputError] = []  # folders in it
+        on_error = None if self._options.on_malformed is None else unreadable.append
+        for file in self.find_files(folder, on_error):
+            for result in self.read_file(file):
+                is_empty = False
+                yield result
+        for error in unreadable:
+            is_empty = False
+            yield _to_malformed(error, is_empty=True)
+        if is_empty:
+            raise InputError(display_name(folder), f"there is no {self._file_type()} in this folder")
+
+    def read_file(self, found: FoundFile) -> Iterator[ReadResult]:
+        """The records of one file; none if it is in a folder and has another format."""
+        path, below = found
+        budget = Budget(display_name(path), self._options.limits)
+        id_path = "stdin" if path == STANDARD_INPUT else make_id_path(path, self._options.base)
+        is_empty = True
+        unknown: list[UnknownFiles] = []
+        try:
+            with raise_input_errors(display_name(path)), open_source(path, id_path, budget) as file:
+                for result in self._read_opened(file, budget, below, unknown, depth=0):
+                    is_empty = False
+                    yield result
+        except InputError as error:
+            if self._options.on_malformed is None:
+                raise
+            yield _to_malformed(error, is_empty)
+        for files in unknown:
+            if self._options.is_strict:
+                problem = (
+                    "is in no format that is read, and --strict refuses such files: --exclude leaves it out"
+                )
+                yield from [Malformed(files.where, problem)] * files.number
+            elif self._options.on_unknown_files:
+                self._options.on_unknown_files(files)
+
+    def _read_opened(
+        self,
+        file: PeekedSource,
+        budget: Budget,
+        below: str | None,
+        unknown: list[UnknownFiles],
+        depth: int,
+    ) -> Iterator[ReadResult]:
+        """The records of a file or an archive. Files in an unknown format are added to `unknown`."""
+        if archive_type := archives.detect_archive_type(file):
+            inside: list[UnknownFiles] = []
+            is_empty = True
+            for result in self._read_archive(file, archive_type, budget, below, inside, depth):
+                is_empty = False
+                yield result
+            archive = _to_unknown(file.source)
+            # Formats such as .docx are archives, whose members are nobody's files.
+            is_file = bool(inside) and is_empty and archive.ending not in archives.SUFFIXES
+            for files in [archive] if is_file else inside:
+                self._add_unknown(files, unknown)
+            return
+        name, in_folder = file.source.name, below is not None
+        format = (
+            detect_format_in_folder(file, self._format) if in_folder else self._format or detect_format(file)
+        )
+        if format is None and in_folder:
+            self._add_unknown(_to_unknown(file.source), unknown)
+            return
+        if file.is_blank:
+            raise InputError(name, "the file is empty")
+        if format is None:
+            raise InputError(name, f"unknown format: name it with --format ({', '.join(FORMATS)})")
+        require(f"{name} (format {format.name})", *format.needs)
+        number = 0
+        results = self._read_format(format, file.source)
+        check = IdCheck() if format.any_names and self._options.make_id is None else None
+        for number, result in check.look_ahead(results) if check else results:
+            yield self._give_id(result, file.source, number, check) if isinstance(result, Record) else result
+        # Agencies deliver pictures beside articles, so such a file may lack documents; a folder may not.
+        if not number and not (in_folder and format.may_lack_documents):
+            raise InputError(
+                name, f"contains no document in the format {format.name}: check the file or --format"
+            )
+
+    def _read_format(self, format: Format, source: Source) -> Iterator[tuple[int, ReadResult]]:
+        """The records of a source with the fields of documents, numbered from 1. Remarks are passed on."""
+        number = 0
+        for result in format.read(self._prepare(source, format)):
+            if isinstance(result, Remark):
+                self._remark(result.where, result.text, result.unit)
+                continue
+            number += 1
+            if isinstance(result, Record):
+                result = self._set_constants(self._adapter.adapt(result, format))
+            yield number, result
+
+    def _give_id(self, record: Record, source: Source, number: int, check: IdCheck | None) -> ReadResult:
+        """The record with its id, if one is to be made. A check tells which of its own are none."""
+        policy = self._options.make_id
+        if policy is None and check:
+            record = self._forget_id(record, check)
+            policy = choose_policy(record.fields)
+            if policy == "url" and check.is_no_address(record.fields["url"]):
+                policy = "content"
+            if policy:
+                text = f"have no id and got one made of their {policy} (--id chooses another)"
+                self._remark(record.where, text)
+        if policy is None:
+            return record
+        try:
+            id = make_requested_id(policy, record.fields, source, number)
+        except NoIdPossible as error:
+            return Malformed(record.where, str(error))
+        return record._replace(fields={**record.fields, "id": id})
+
+    def _forget_id(self, record: Record, check: IdCheck) -> Record:
+        """The record without an id that is none. Remarks on it, and on an address that is none."""
+        id, url = record.fields.get("id"), record.fields.get("url")
+        no_id = ", which identifies no document"
+        if id is None and check.is_no_address(url):
+            self._remark(record.where, f"have the url {to_one_line(str(url))[:60]!r}{no_id}")
+        if not check.is_no_id(id):
+            return record
+        self._remark(record.where, f"have the id {to_one_line(str(id))[:60]!r}{no_id}")
+        return record._replace(fields={name: v for name, v in record.fields.items() if name != "id"})
+
+    def _remark(self, where: str, text: str, unit: str = "documents") -> None:
+        if self._options.on_remark:
+            self._options.on_remark(Remark(where, text, unit))
+
+    def _set_constants(self, record: ReadResult) -> ReadResult:
+        constants = self._options.constants
+        if not constants or not isinstance(record, Record):
+            return record
+        if self._options.on_remark:
+            for name in find_replaced(record.fields, constants):
+                text = f"had a {name} of their own, which --set replaced"
+                self._options.on_remark(Remark(record.where, text))
+        return record._replace(fields=apply_constants(record.fields, constants))
+
+    def _prepare(self, source: Source, format: Format) -> Source:
+        """The source with what is declared about it, and text in UTF-8."""
+        source = source._replace(table=self._options.table)
+
+        def remark(encoding: str) -> None:
+            if self._options.on_remark:
+                text = f"are in {encoding}, as their letters show (--encoding names another)"
+                self._options.on_remark(Remark(source.name, text, "files"))
+
+        return decode_source(source, self._options.encoding, remark) if format.is_text else source
+
+    def _add_unknown(self, files: UnknownFiles, unknown: list[UnknownFiles]) -> None:
+        """Add files to those of their ending, so that an archive of very many takes no memory."""
+        for n, others in enumerate(unknown):
+            is_same = others.ending == files.ending or n == _MAX_ENDINGS
+            if is_same and not self._options.is_strict:
+                unknown[n] = others._replace(number=others.number + files.number)
+                return
+        unknown.append(files)
+
+    def _read_archive(
+        self,
+        file: PeekedSource,
+        archive_type: archives.ArchiveType,
+        budget: Budget,
+        below: str | None,
+        unknown: list[UnknownFiles],
+        depth: int,
+    ) -> Iterator[ReadResult]:
+        name = file.source.name
+        if depth == archives.MAX_DEPTH:
+            raise InputError(name, f"is nested in {depth} archives: unpack them")
+        is_empty = True
+        for member in archives.iterate_members(file, archive_type, budget):
+            is_member_empty = True
+            member_below = "/".join(filter(None, (below, member.source.name.removeprefix(f"{name}/"))))
+            if not self._options.files.accepts(member_below):
+                continue
+            try:
+                with raise_input_errors(member.source.name):
+                    for result in self._read_opened(member, budget, member_below, unknown, depth + 1):
+                        is_empty = is_member_empty = False
+                        yield result
+            except ExpansionError:
+                raise
+            except InputError as error:
+                if self._options.on_malformed is None:
+                    raise
+                is_empty = False
+                yield _to_malformed(error, is_member_empty)
+        if is_empty and below is None:
+            raise InputError(name, f"there is no {self._file_type()} in this archive")
+
+    def _file_type(self) -> str:
+        name = (
+            f"{self._format.name} file" if self._format else f"file of a known format ({', '.join(FORMATS)})"
+        )
+        is_filtered = self._options.files != EVERYTHING
+        return f"{name} that --include and --exclude let through" if is_filtered else name
+
+
+def _to_unknown(source: Source) -> UnknownFiles:
+    return UnknownFiles(source.name, PurePath(source.id_path).suffix.lower(), 1)
+
+
+def _to_malformed(error: InputError, is_empty: bool) -> Malformed:
+    problem = error.problem if is_empty else f"{error.problem} (the rest of this file is skipped)"
+    return Malformed(error.where, problem)
+
 
 AUTO = "auto"
 

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from esr.documents.newspaper_dates import to_iso_date
+from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, Record, Source, register
-from esr.loaders.list_values import read_list
 from esr.loaders.sgml import Element, iterate_contents, iterate_elements, parse_attributes, strip_markup
+from esr.text.written_dates import to_iso_date
 
 _LISTS = ("PLACES", "PEOPLE", "ORGS", "EXCHANGES", "COMPANIES")
 _AGENCY = re.compile(r",?\s+Reuters?$", re.I)

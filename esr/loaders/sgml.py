@@ -9,8 +9,8 @@ from functools import cache
 from typing import NamedTuple
 
 from esr.errors import InputError
+from esr.loaders.encoding import MAX_DOCUMENT_BYTES, too_long_error
 from esr.loaders.format import Source
-from esr.loaders.utf8 import MAX_DOCUMENT_BYTES, too_long_error
 
 _LONGEST_TAG = 1010
 """Patterns of tags end after 1,000 characters of attributes."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from esr.errors import InputError, to_one_line
 from esr.loaders import table_layout
+from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_lines, too_long_error
 from esr.loaders.format import Format, Malformed, ReadResult, Record, Remark, Source, register
-from esr.loaders.utf8 import MAX_DOCUMENT_BYTES, read_lines, too_long_error
 
 
 def read(source: Source) -> Iterator[ReadResult | Remark]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_chunks, too_long_error
 from esr.loaders.format import Format, Record, Source, register
 from esr.loaders.ids import make_id_from_path
-from esr.loaders.utf8 import MAX_DOCUMENT_BYTES, read_chunks, too_long_error
 
 MAX_TITLE_CHARS = 200
 

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-from esr.documents.newspaper_dates import to_iso_date
 from esr.errors import InputError
+from esr.loaders.encoding import read_chunks
+from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, Record, Source, register
-from esr.loaders.list_values import read_list
 from esr.loaders.sgml import Element, iterate_contents, iterate_elements, parse_attributes, strip_markup
-from esr.loaders.utf8 import read_chunks
+from esr.text.written_dates import to_iso_date
 
 # The Associated Press, Wall Street Journal, Xinhua … use different tags for the same field.
 _IDS = ("DOCNO", "DOCID")

@@ -8,11 +8,11 @@ import logging
 from collections.abc import Iterator
 from typing import Any
 
-from esr.documents.newspaper_dates import to_iso_date
 from esr.errors import InputError, to_one_line
 from esr.loaders import page
 from esr.loaders.format import Format, Malformed, Record, Source, register
 from esr.loaders.ids import make_id
+from esr.text.written_dates import to_iso_date
 
 _PAGE_TYPES = ("text/html", "application/xhtml+xml")
 

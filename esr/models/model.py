@@ -9,8 +9,7 @@ from msgspec import Struct
 
 from esr.errors import UsageError, unknown
 from esr.parameter import Parameter, Value, check_parameters
-from esr.plans.plan import CandidateRule, Mixture, PlanTerm, Saturation
-from esr.plans.statistics import Statistics
+from esr.plans.plan import CandidateRule, Mixture, PlanTerm, Saturation, Statistics
 from esr.registry import Registry
 
 Context = Literal["document", "surrounding", "both"]

@@ -26,8 +26,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from esr.plans.evaluate import affine, beta, mixture_shares, saturate, saturation_shares
-from esr.plans.evidence import Array
+from esr.plans.evaluate import Array, affine, beta, mixture_shares, saturate, saturation_shares
 from esr.plans.plan import FieldName, Mixture, Plan, PlanTerm, Saturation, Smoothing
 
 Numbers = npt.NDArray[np.intp]

@@ -41,7 +41,7 @@ class HasSource(Struct, frozen=True):
 
 
 class HasAttribute(Struct, frozen=True):
-    """The document has one of these values under one of these names (`esr.documents.attributes`).
+    """The document has one of these values under one of these names (`esr.text.document`).
 
     Engines resolve a name and values to the forms that documents have.
     """

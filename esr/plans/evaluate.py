@@ -1,18 +1,73 @@
 """A plan computed over evidence with numpy: the meaning of a plan.
 
 The embedded engine runs this; the Painless scripts compute the same, and the parity tests hold them to it.
+
+Evidence: the exact counts and lengths that scores are computed from, as arrays.
+
+The best k of many scores.
+
+Rounds bounds to 32 bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 
 import numpy as np
+import numpy.typing as npt
 from msgspec import Struct
 
-from esr.plans.evidence import Array, Evidence
-from esr.plans.plan import Affine, Curve, FieldName, Mixture, Plan, Saturation, Static
+from esr.plans.plan import FIELDS, Affine, Curve, FieldName, Mixture, Plan, Saturation, Static
+
+Array = npt.NDArray[np.float64]
+
+
+class Evidence(Struct, frozen=True):
+    """The evidence of n sentences for T terms.
+
+    `counts[field]` has shape (T, n): occurrences of each term in each sentence's field.
+    `lengths[field]` has shape (n,): terms in the field.
+    `columns[name]` has shape (n,): a stored number, such as the log prior `importance`.
+    Fields that a plan does not use may be left out.
+    """
+
+    counts: Mapping[FieldName, Array]
+    lengths: Mapping[FieldName, Array]
+    columns: Mapping[str, Array]
+
+    def take(self, places: npt.NDArray[np.intp]) -> Evidence:
+        """The evidence of the sentences at these places, in this order."""
+        return Evidence(
+            {field: counts[:, places] for field, counts in self.counts.items()},
+            {field: lengths[places] for field, lengths in self.lengths.items()},
+            {name: column[places] for name, column in self.columns.items()},
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in use."""
+        arrays = (*self.counts.values(), *self.lengths.values(), *self.columns.values())
+        return sum(array.nbytes for array in arrays)
+
+
+def no_evidence(terms: int, columns: Iterable[str]) -> Evidence:
+    """The evidence of no sentence for that many terms."""
+    return Evidence(
+        {field: np.zeros((terms, 0)) for field in FIELDS},
+        {field: np.zeros(0) for field in FIELDS},
+        {name: np.zeros(0) for name in columns},
+    )
+
+
+def concatenate(parts: Sequence[Evidence]) -> Evidence:
+    """The evidence of the same terms for several runs of sentences, one after another. At least one run."""
+    first = parts[0]
+    return Evidence(
+        {field: np.concatenate([part.counts[field] for part in parts], axis=1) for field in first.counts},
+        {field: np.concatenate([part.lengths[field] for part in parts]) for field in first.lengths},
+        {name: np.concatenate([part.columns[name] for part in parts]) for name in first.columns},
+    )
 
 
 class ScoreParts(Struct, frozen=True):
@@ -185,3 +240,22 @@ def saturate(transform: Saturation, x: Array) -> Array:
 
 def _sum(arrays: Iterable[Array]) -> Array:
     return reduce(np.add, arrays)
+
+
+def top_k(scores: Array, k: int) -> npt.NDArray[np.intp]:
+    """Places of the k highest scores, highest first, equal ones in their order. O(n + k log k)."""
+    if k < len(scores):
+        threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
+        above = np.flatnonzero(scores > threshold)
+        ties = np.flatnonzero(scores == threshold)[: k - len(above)]
+        places = np.concatenate([above, ties])
+        return places[np.lexsort((places, -scores[places]))]
+    return np.argsort(-scores, kind="stable")
+
+
+def round_outward(values: npt.NDArray[np.float64], *, up: bool) -> npt.NDArray[np.float32]:
+    """The values in 32 bits, rounded up or down, so that a bound stays a bound."""
+    rounded = values.astype(np.float32)
+    is_inside = rounded < values if up else rounded > values
+    np.nextafter(rounded, np.float32(np.inf if up else -np.inf), out=rounded, where=is_inside)
+    return rounded

@@ -1,26 +1,350 @@
-"""Explains a sentence's score: the parts of the plan, which add up to it."""
+"""Explains a sentence's score: the parts of the plan, which add up to it.
+
+The parts of a sentence's score in the first stage. Each carries its origin.
+
+Explains what the second stage adds to a sentence: its signals, and their term sets in its tree.
+
+The stored tree of a sentence with the query's words in it, and the distances between these.
+
+The scores of the first stage, split into what each origin adds.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from msgspec.structs import replace
 
-from esr.boosts import plan_expansion
-from esr.engines.index import NO_FILTERS, Filters
-from esr.plans.evaluate import score_sentences, score_static, split_scores
-from esr.plans.evidence import Evidence
+from esr.dependency import mrf
+from esr.dependency.cliques import CliqueEvidence, ParsedSentences, SetFamily
+from esr.dependency.explanation import Relation, TermSet, find_best_set, find_relations
+from esr.dependency.signals import SIGNALS, best_sets, mrf_potentials
+from esr.index.contract import Index
+from esr.index.filters import NO_FILTERS, Filters
+from esr.models.adjustment import Adjustment
+from esr.plans.evaluate import Array, Evidence, score_sentences, score_static, split_scores
 from esr.plans.plan import Plan
-from esr.ranking.explain_parts import Addition, BoostPart, FeaturePart, FieldPart, PriorPart, TermPart
-from esr.ranking.explain_second import SecondPart, explain_second
-from esr.ranking.origin import LENGTH, Origin
+from esr.ranking.boosts import weights_by_boost
 from esr.ranking.prepared_query import PreparedQuery
-from esr.ranking.rerank_context import RerankContext
+from esr.ranking.ranking import LENGTH, TREES, Origin
+from esr.ranking.rerank_context import RerankContext, load_parses
 from esr.ranking.reranker import Reranker
+from esr.ranking.signals import RankingSignal
+from esr.text.document import ParseWord
+
+
+class Addition(NamedTuple):
+    """A number that adds to the score, and its origin."""
+
+    origin: Origin
+    adds: float
+
+
+@dataclass(frozen=True, slots=True)
+class FieldPart:
+    """What one field gives for one term: the term's count there, the field's length, and what that adds."""
+
+    origin: Origin
+    count: int
+    length: int
+    adds: float
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"count": self.count, "length": self.length, "adds": self.adds}
+
+
+@dataclass(frozen=True, slots=True)
+class TermPart:
+    """One term: its weight, p(t|C) (mixtures), its fields, and what the collection alone adds.
+
+    `boosts` says how much of the weight comes from which boost.
+    """
+
+    origin: Origin
+    weight: float
+    probability: float | None
+    fields: Sequence[FieldPart]
+    background: float
+    boosts: Mapping[str, float]
+
+    @property
+    def adds(self) -> float:
+        return self.background + sum(part.adds for part in self.fields)
+
+    @property
+    def additions(self) -> list[Addition]:
+        """What adds, one by one: the fields, then the collection."""
+        collection = Addition(Origin("collection", "collection", self.origin.name), self.background)
+        return [*(Addition(part.origin, part.adds) for part in self.fields), collection]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "term": self.origin.name,
+            "weight": self.weight,
+            "probability": self.probability,
+            "fields": {part.origin.name: part.as_dict() for part in self.fields},
+            "background": self.background,
+            "adds": self.adds,
+            "boosts": dict(self.boosts),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PriorPart:
+    """One prior: the stored value, the weight on it, and what it adds."""
+
+    origin: Origin
+    value: float
+    weight: float
+    adds: float
+
+
+@dataclass(frozen=True, slots=True)
+class FeaturePart:
+    """One feature: its value (None where it is unknown), how it is adjusted, and what it adds."""
+
+    origin: Origin
+    value: float | None
+    adjustment: Adjustment
+    adds: float
+
+    @property
+    def params(self) -> dict[str, float]:
+        """The parameters that the form is computed with."""
+        full = self.adjustment.as_dict()
+        return {name: value for name, value in full.items() if name not in ("feature", "form", "curve")}
+
+    def as_dict(self) -> dict[str, Any]:
+        feature, form = self.adjustment.feature, self.adjustment.form
+        return {"feature": feature, "value": self.value, "form": form, **self.params, "adds": self.adds}
+
+
+@dataclass(frozen=True, slots=True)
+class BoostPart:
+    """A boost's step on a feature: the value (None where it is unknown), the weight, and what it adds."""
+
+    origin: Origin
+    value: float | None
+    weight: float
+    adds: float
+
+    def as_dict(self) -> dict[str, Any]:
+        boost, feature = self.origin.name, self.origin.detail
+        return {
+            "boost": boost,
+            "feature": feature,
+            "value": self.value,
+            "weight": self.weight,
+            "adds": self.adds,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class TermDistance:
+    """Two query terms, the positions of their nearest words in the tree, and the links between these."""
+
+    terms: tuple[str, str]
+    words: tuple[int, int]
+    distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceTree:
+    """`words` are None if they cannot be recovered; `marked` are the positions of query words.
+
+    `apart` has all pairs of query terms that are in one tree, the nearest first.
+    """
+
+    words: tuple[ParseWord, ...] | None
+    marked: tuple[int, ...]
+    apart: tuple[TermDistance, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        words = None if self.words is None else [word._asdict() for word in self.words]
+        apart = [asdict(pair) for pair in self.apart]
+        return {"words": words, "marked": list(self.marked), "apart": apart}
+
+
+def sentence_tree(
+    index: Index, terms: Sequence[str], sentence_id: str, sentence: ParsedSentences | None = None
+) -> SentenceTree | None:
+    """The tree of a sentence for a query's terms; None if it was not parsed.
+
+    `sentence` is its parse, if the caller has loaded it. Raises UsageError for an unknown id.
+    """
+    sentence = sentence or load_parses(index, terms, [sentence_id])
+    if not len(sentence.forest.heads):
+        return None
+    heads = [max(head, -1) for head in (sentence.forest.heads - sentence.forest.starts[0]).tolist()]
+    marked = sorted(set(sentence.evidence("adjacent").occurrences.nodes.tolist()))
+    return SentenceTree(
+        _words(index, sentence_id, heads), tuple(marked), tuple(_term_distances(sentence.evidence("subsets")))
+    )
+
+
+def _term_distances(evidence: CliqueEvidence) -> list[TermDistance]:
+    distances = []
+    for pairs in evidence.cliques:
+        if pairs.size == 2:
+            choices_of_sets = np.split(np.arange(len(pairs.sets)), pairs.first_choices[1:])
+            for number, choices in enumerate(choices_of_sets):
+                nearest = choices[pairs.distances[choices].argmin()]
+                term_a, term_b = (evidence.terms[term] for term in pairs.terms[:, number])
+                word_a, word_b = evidence.occurrences.nodes[pairs.members[:, nearest]].tolist()
+                links = round(float(pairs.distances[nearest]))
+                distances.append(TermDistance((term_a, term_b), (word_a, word_b), links))
+    return sorted(distances, key=lambda pair: pair.distance)
+
+
+def _words(index: Index, sentence_id: str, heads: Sequence[int]) -> tuple[ParseWord, ...] | None:
+    """The words of the stored tree, from the document's own parse or from the text by spaCy's tokenizer."""
+    (record,) = index.sentences([sentence_id])
+    own_parse = index.document(record.document_id).sentences[record.position].parse
+    words = [word.word for word in own_parse] if own_parse is not None else _tokenizer()(record.text)
+    if len(words) != len(heads):
+        return None
+    return tuple(ParseWord(word, head) for word, head in zip(words, heads, strict=True))
+
+
+@cache
+def _tokenizer() -> Callable[[str], list[str]]:
+    """Splits a text into the words of spaCy's English models; gives none if spaCy is not installed."""
+    try:
+        import spacy
+    except ImportError:
+        return lambda text: []
+    tokenizer = spacy.blank("en").make_doc
+    return lambda text: [token.text for token in tokenizer(text)]
+
+
+@dataclass(frozen=True, slots=True)
+class SignalPart:
+    """One signal: its value (None where it has none), its weight, what that adds, and what made it: the term
+    sets, the best first, or `parts` of the value by what they are of.
+
+    `bounded`: the sentence has more sets, or ways to choose their words, than are looked at.
+    """
+
+    origin: Origin
+    value: float | None
+    weight: float
+    adds: float
+    sets: tuple[TermSet | Relation, ...]
+    bounded: bool
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "signal": self.origin.name,
+            "value": self.value,
+            "weight": self.weight,
+            "adds": self.adds,
+            "sets": tuple(each.as_dict() for each in self.sets),
+            "bounded": self.bounded,
+            "parts": dict(self.parts),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SecondPart:
+    """The second stage for one sentence: weight * first stage + signals + trees (None: there are none).
+
+    `parse` is the tree to draw, None if the sentence was not parsed or its words cannot be told; `marked` are
+    the positions of query words in it, `chosen` those of the sets that scored.
+    """
+
+    score: float
+    weight: float
+    signals: tuple[SignalPart, ...]
+    trees: float | None
+    parsed: bool
+    parse: tuple[ParseWord, ...] | None
+    marked: tuple[int, ...]
+    chosen: tuple[int, ...]
+
+    @property
+    def lacks_parse(self) -> bool:
+        """Whether a signal would need a parse that is not stored."""
+        return not self.parsed and any(part.origin.name in SIGNALS for part in self.signals)
+
+    @property
+    def additions(self) -> list[Addition]:
+        """What the signals and the trees add."""
+        signals = [Addition(part.origin, part.adds) for part in self.signals]
+        return signals if self.trees is None else [*signals, Addition(TREES, self.trees)]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "score": self.score,
+            "weight": self.weight,
+            "signals": [part.as_dict() for part in self.signals],
+            "trees": self.trees,
+            "parsed": self.parsed,
+            "parse": None if self.parse is None else [word._asdict() for word in self.parse],
+            "marked": list(self.marked),
+            "chosen": list(self.chosen),
+        }
+
+
+def explain_second(
+    index: Index,
+    context: RerankContext,
+    sentence_id: str,
+    reranker: Reranker,
+    first: float,
+    tree_score: float | None,
+    missing: Mapping[str, float],
+) -> SecondPart:
+    """The parts of a sentence's new score, without tie breaking, which depends on the other sentences.
+
+    `context` is that of this sentence; `tree_score` is what trees add to it, if there are any; `missing` has
+    what signals add that it has no value of, and that are not 0.
+    """
+    parts = tuple(_signal_part(signal, context, missing) for signal in reranker.signals)
+    tree = sentence_tree(index, tuple(context.counts), sentence_id, context.parses())
+    return SecondPart(
+        reranker.first_weight * first + sum(part.adds for part in parts) + (tree_score or 0.0),
+        reranker.first_weight,
+        parts,
+        tree_score,
+        tree is not None,
+        None if tree is None else tree.words,
+        () if tree is None else tree.marked,
+        tuple(sorted({word for part in parts for best in part.sets[:1] for word in best.words})),
+    )
+
+
+def _signal_part(signal: RankingSignal, context: RerankContext, missing: Mapping[str, float]) -> SignalPart:
+    value = float(signal.values(context)[0])
+    sets, truncated = _term_sets(signal, context.parses()) if signal.signal in SIGNALS else ((), False)
+    value_or_none = None if math.isnan(value) else value
+    origin = Origin("signal", signal.signal)
+    adds = missing.get(signal.signal, float(signal.adds(context)[0]))
+    parts: Mapping[str, float] = {}
+    if signal.type.parts and value_or_none is not None:
+        parts = {name: float(v[0]) for name, v in signal.type.parts(context, signal.settings()).items()}
+    return SignalPart(origin, value_or_none, signal.weight, adds, sets, truncated, parts)
+
+
+def _term_sets(
+    signal: RankingSignal, sentence: ParsedSentences
+) -> tuple[tuple[TermSet | Relation, ...], bool]:
+    """The term sets behind a signal of term dependence, and whether limits left out others."""
+    name, settings = signal.signal, signal.settings()
+    sets: tuple[TermSet | Relation, ...]
+    if name in mrf.MODELS:
+        evidence = sentence.evidence(mrf.MODELS[name] or "adjacent")
+        sets = tuple(find_relations(evidence, mrf_potentials(name, sentence, settings), settings, 0))
+    else:
+        evidence = sentence.evidence(cast(SetFamily, settings["sets"]))
+        best = find_best_set(evidence, best_sets(sentence, settings), 0, sentence.text_counts())
+        sets = () if best is None else (best,)
+    return sets, bool(evidence.truncated[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +443,7 @@ def _term_parts(prepared: PreparedQuery, evidence: Evidence) -> tuple[list[TermP
     """The terms of the plan, and what the length adds."""
     plan, ranking = prepared.plan, prepared.ranking
     unboosted = replace(ranking, boosts={}).plan(prepared.counts, prepared.statistics)
-    boosted = plan_expansion.weights_by_boost(
-        ranking.boosts, prepared.expansions, plan.terms, unboosted.terms
-    )
+    boosted = weights_by_boost(ranking.boosts, prepared.expansions, plan.terms, unboosted.terms)
     split = split_scores(plan, evidence)
     terms = [
         TermPart(
@@ -194,3 +516,22 @@ def _list_effects(
 def _finite_or_none(value: float) -> float | None:
     """The number for JSON, which has no infinity: null for a sentence that cannot be scored."""
     return value if math.isfinite(value) else None
+
+
+class ScoreParts(NamedTuple):
+    """What one origin adds to the scores of n sentences: `adds` has shape (n,)."""
+
+    origin: Origin
+    adds: Array
+
+
+def score_parts(prepared: PreparedQuery, evidence: Evidence) -> Iterator[ScoreParts]:
+    """What fields, collection, length, priors, features and boosts add. All of it is the score."""
+    split = split_scores(prepared.plan, evidence)
+    for row, term in enumerate(prepared.plan.terms):
+        for name, adds in split.fields.items():
+            yield ScoreParts(Origin("field", name, term.term), adds[row])
+        yield ScoreParts(Origin("collection", "collection", term.term), split.background[row])
+    yield ScoreParts(LENGTH, split.length)
+    for origin, static in prepared.statics():
+        yield ScoreParts(origin, score_static(static, evidence.columns[static.column]))

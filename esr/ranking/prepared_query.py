@@ -1,4 +1,12 @@
-"""A query planned for a ranking on one state of an index, and the answers to it."""
+"""A query planned for a ranking on one state of an index, and the answers to it.
+
+Scores of given sentences for a query, wherever they are in the ranking.
+
+The candidates of a second stage: the best by words and, where it uses vectors, the nearest by vector too.
+
+A sentence that says in other words what a query asks may have none of its words, or be far below others that
+have more of them. So both lists are candidates always, and each is scored by the whole sum.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +15,66 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import index
 from typing import Any, SupportsIndex
 
+import numpy as np
+import numpy.typing as npt
 from msgspec import Struct
 from msgspec.structs import replace
 
-from esr import boosts
-from esr.engines.filters import read_filters
-from esr.engines.index import Filters, Hit, Index, SearchResult
-from esr.engines.lazy_hits import LazyHits
-from esr.engines.unknown_filters import UnknownFilter, find_unknown_filters
 from esr.errors import UsageError
+from esr.index.contract import Index
+from esr.index.filters import Filters, UnknownFilter, find_unknown_filters, read_filters
+from esr.index.hits import Hit, LazyHits, SearchResult
 from esr.plans.condition import Condition, HasAttribute, HasEntity, HasSource, leaves
-from esr.plans.plan import CandidateRule, Plan, Static
-from esr.plans.statistics import Statistics
-from esr.queries.interpretation import Interpretation
-from esr.ranking.nearest import add_nearest
-from esr.ranking.origin import Origin
-from esr.ranking.ranking import Ranking
-from esr.ranking.rerank_context import RerankContext, build_context
+from esr.plans.evaluate import Array, Evidence, score_sentences
+from esr.plans.plan import CandidateRule, Plan, Static, Statistics
+from esr.query.interpretation import Interpretation
+from esr.ranking import boosts
+from esr.ranking.ranking import Origin, Ranking
+from esr.ranking.rerank_context import RerankContext, build_context, encode_query
 from esr.ranking.reranker import Candidates, Reranker, rerank
+
+
+def add_nearest(
+    index: Index, plan: Plan, text: str, result: SearchResult, depth: int, filters: Filters
+) -> Candidates:
+    """The best `depth` of the plan's hits with the `depth` nearest sentences; the other hits below them.
+
+    The nearest satisfy the plan's condition and the filters, but need no term of it. They do not depend on
+    the number of hits. A sentence that the plan has no score for is left out.
+    """
+    hits = LazyHits.of(result.hits)
+    best = hits.head(depth)
+    if not text.strip():
+        return Candidates(hits, len(best), len(best), result.total)
+    encoder, vector = encode_query(index, text)
+    nearest = LazyHits.of(index.nearest(encoder, vector, depth, plan.condition, filters))
+    new = nearest.at(np.flatnonzero(~np.isin(nearest.ordinals, best.ordinals)))
+    columns = [static.column for static in plan.statics]
+    evidence = index.evidence([term.term for term in plan.terms], new.ids, columns, new.ordinals.tolist())
+    scores = score_nearest(plan, evidence)
+    is_new = np.isfinite(scores) & ~is_candidate(plan, evidence)
+    scored = np.flatnonzero(np.isfinite(scores))
+    new = new.at(scored, scores[scored])
+    below = np.flatnonzero(~np.isin(hits.ordinals[len(best) :], new.ordinals)) + len(best)
+    total = result.total + int(np.count_nonzero(is_new))
+    return Candidates(LazyHits.join([best, new, hits.at(below)]), len(best), len(best) + len(new), total)
+
+
+def score_nearest(plan: Plan, evidence: Evidence) -> Array:
+    """The first stage's scores of sentences that vectors found, of shape (n,): 0 for a plan without terms."""
+    if not plan.terms and plan.candidates != "all":
+        return np.zeros(len(evidence.lengths["sentence"]))
+    return score_sentences(plan, evidence)
+
+
+def is_candidate(plan: Plan, evidence: Evidence) -> npt.NDArray[np.bool_]:
+    """Which sentences the plan's rule makes candidates, of shape (n,). They satisfy its condition."""
+    if plan.candidates == "all":
+        return np.ones(len(evidence.lengths["sentence"]), bool)
+    terms = set(plan.candidate_terms)
+    rows = [row for row, term in enumerate(plan.terms) if term.term in terms]
+    counts = evidence.counts["sentence" if plan.candidates == "matching" else plan.context]
+    return np.asarray(counts[rows].sum(axis=0) > 0)
 
 
 class Answer(Struct, frozen=True):
@@ -205,3 +255,36 @@ def _with_fields(filters: Filters, condition: Condition | None) -> Filters:
         entities=(*filters.entities, *entities),
         attributes=(*filters.attributes, *(leaf for leaf in named if isinstance(leaf, HasAttribute))),
     )
+
+
+def score_given(
+    prepared: PreparedQuery, ids: Sequence[str], ordinals: Sequence[int] | None = None
+) -> tuple[Array, npt.NDArray[np.bool_]]:
+    """(n,) twice: the scores, and whether a sentence has a query term itself. `ordinals`: those of hits.
+
+    A second stage scores them too; what depends on other sentences is left out of it: learned trees, and what
+    only breaks ties.
+    """
+    plan = prepared.plan
+    columns = [static.column for static in plan.statics]
+    evidence = prepared.index.evidence([term.term for term in plan.terms], ids, columns, ordinals)
+    is_hit = np.asarray(evidence.counts["sentence"].sum(axis=0) > 0)
+    first = score_sentences(plan, evidence)
+    reranker = prepared.ranking.reranker()
+    if reranker is None:
+        return first, is_hit
+    alone = replace(reranker, breaks_ties=False, trees=None)
+    with np.errstate(invalid="ignore"):  # an infinite score times a weight of 0 is no score
+        context = prepared.rerank_context(ids, alone.columns, ordinals)
+        return alone.scores(first, context, np.arange(len(ids))), is_hit
+
+
+def known_scores(
+    prepared: PreparedQuery, ids: Sequence[str], ordinals: Sequence[int] | None = None
+) -> list[float]:
+    """The scores of given sentences, 0 for one that the ranking has no score for."""
+    if not ids or not prepared.plan.terms:
+        return [0.0] * len(ids)
+    scores, _ = score_given(prepared, ids, ordinals)
+    finite: list[float] = np.nan_to_num(scores, posinf=0.0, neginf=0.0).tolist()
+    return finite

@@ -1,31 +1,112 @@
-"""A ranking: a model with its settings, priors, features, boosts and second stage, as in `--ranking FILE`."""
+"""A ranking: a model with its settings, priors, features, boosts and second stage, as in `--ranking FILE`.
+
+Reads rankings as JSON, and checks the types of their keys.
+
+Rankings that come with esr, as ranking files that have a name.
+
+What a part of a score comes from.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import force_setattr
 
-from esr import adjustments, models, priors
-from esr.adjustments import Adjustment
-from esr.boosts import Expansion, from_json, plan_expansion, to_json
+from esr import models
 from esr.errors import InputError, UsageError, unknown
-from esr.models import Model, Settings
-from esr.plans.plan import CANDIDATES, CandidateRule, Mixture, Plan, Static
-from esr.plans.statistics import CollectionStatistics, Statistics
-from esr.priors.prior import check_weight
-from esr.ranking import ranking_signal, tree_ensemble
-from esr.ranking.origin import Origin
-from esr.ranking.ranking_json import check_types, read_json
-from esr.ranking.ranking_signal import RankingSignal
+from esr.models import Model, Settings, priors
+from esr.models.adjustment import Adjustment, adjustment_from_dict
+from esr.models.priors import check_weight
+from esr.plans.plan import CANDIDATES, CandidateRule, CollectionStatistics, Mixture, Plan, Static, Statistics
+from esr.ranking.boosts import Expansion, add_terms, feature_steps, from_json, term_weights, to_json
 from esr.ranking.reranker import DEPTH, Reranker
-from esr.ranking.shipped import find_file
-from esr.ranking.signal_types import FEATURE, find_signal_type
-from esr.ranking.tree_ensemble import TreeEnsemble
+from esr.ranking.signals import (
+    FEATURE,
+    RankingSignal,
+    TreeEnsemble,
+    find_signal_type,
+    signal_from_dict,
+    trees_from_dict,
+)
+
+_OBJECTS = ("params", "priors")
+_NAMES = ("model", "context", "candidates")
+_LISTS = ("features", "rerank")
+
+
+def read_json(path: str | Path) -> Any:
+    """The contents of a JSON file. Raises InputError with the file's name."""
+    try:
+        return json.loads(Path(path).read_text("utf-8"))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}:{error.lineno}", f"not JSON: {error.msg}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(str(path), "not UTF-8 text") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(str(path), "not JSON: nested too deeply, or a number is too long") from error
+    except OSError as error:
+        raise InputError(str(path), f"cannot be read: {error.strerror}") from error
+
+
+def check_types(data: Any, keys: Collection[str]) -> Mapping[str, Any]:
+    """The JSON of a ranking with these keys, each optional. Raises UsageError for another key or type."""
+    if not isinstance(data, Mapping):
+        raise UsageError(f"a ranking must be a JSON object, not {type(data).__name__}")
+    for key in data:
+        if key not in keys:
+            raise unknown("ranking key", str(key), keys)
+    for key in _OBJECTS:
+        if not isinstance(data.get(key, {}), Mapping):
+            raise UsageError(f"ranking key {key!r} must be a JSON object, not {data[key]!r}")
+    for key in _NAMES:
+        is_optional = key != "model"
+        if not isinstance(data.get(key, ""), str) and not (is_optional and data[key] is None):
+            raise UsageError(f"ranking key {key!r} must be a name, not {data[key]!r}")
+    for key in _LISTS:
+        value = data.get(key, ())
+        if isinstance(value, str | Mapping) or not isinstance(value, Sequence):
+            raise UsageError(f"ranking key {key!r} must be a list, not {value!r}")
+    return data
+
+
+SHIPPED = {
+    "hybrid": "words and meaning: the default ranking, and how close the vectors of sentence and query are",
+}
+"""What each is, by name."""
+
+
+def find_file(name_or_path: str | Path) -> Path:
+    """The file of a shipped ranking, or the path itself."""
+    if str(name_or_path) in SHIPPED:
+        return Path(__file__).parent / "shipped" / f"{name_or_path}.json"
+    return Path(name_or_path)
+
+
+OriginKind = Literal["term", "field", "collection", "length", "prior", "feature", "boost", "signal", "trees"]
+
+
+class Origin(NamedTuple):
+    """Every part of a score carries its origin, so no part is identified by its position in a list.
+
+    `detail` distinguishes origins of the same name: the term of a field or of the collection, the form of a
+    feature, the feature that a boost looks at.
+    """
+
+    kind: OriginKind
+    name: str
+    detail: str = ""
+
+
+LENGTH = Origin("length", "length")
+"""The length term of a smoothed model."""
+TREES = Origin("trees", "learned trees")
+
 
 NO_EXPANSIONS: Mapping[str, Expansion] = {}
 
@@ -83,14 +164,14 @@ class Ranking(Struct, frozen=True, dict=True):
         """From JSON. Each key may be left out; an unknown one is an error."""
         data = check_types(data, Ranking.__struct_fields__)
         features = tuple(
-            f if isinstance(f, Adjustment) else adjustments.from_dict(f) for f in data.get("features", ())
+            f if isinstance(f, Adjustment) else adjustment_from_dict(f) for f in data.get("features", ())
         )
         rerank = tuple(
-            s if isinstance(s, RankingSignal) else ranking_signal.from_dict(s) for s in data.get("rerank", ())
+            s if isinstance(s, RankingSignal) else signal_from_dict(s) for s in data.get("rerank", ())
         )
         trees = data.get("trees")
         if trees is not None and not isinstance(trees, TreeEnsemble):
-            trees = tree_ensemble.from_dict(trees)
+            trees = trees_from_dict(trees)
         return Ranking(**{**data, "features": features, "rerank": rerank, "trees": trees})
 
     @staticmethod
@@ -124,11 +205,11 @@ class Ranking(Struct, frozen=True, dict=True):
         model, settings, length = self._model, self._settings, sum(counts.values())
         seen = {term: count for term, count in counts.items() if statistics.terms[term].is_seen}
         terms, transform = model.plan(settings, models.Query(seen, length, statistics))
-        weights = plan_expansion.term_weights(self.boosts, expansions) if expansions else None
+        weights = term_weights(self.boosts, expansions) if expansions else None
         if weights:
             once = {term: 1 for term in weights if statistics.terms[term].is_seen}
             unit_terms = model.plan(settings, models.Query(once, length, statistics)).terms
-            terms = plan_expansion.add_terms(terms, unit_terms, weights)
+            terms = add_terms(terms, unit_terms, weights)
         rule: CandidateRule = self.candidates or model.candidates  # type: ignore[assignment]
         has_statics = bool(self.priors or self.features or expansions)
         return Plan(
@@ -152,7 +233,7 @@ class Ranking(Struct, frozen=True, dict=True):
             yield Origin("prior", name), priors.get(name).static(check_weight(name, weight), collection)
         for adjustment in self.features:
             yield Origin("feature", adjustment.feature, adjustment.form), adjustment.static()
-        for boost, feature, static in plan_expansion.feature_steps(self.boosts, expansions):
+        for boost, feature, static in feature_steps(self.boosts, expansions):
             yield Origin("boost", boost, feature), static
 
     def mixture(self) -> Mixture | None:

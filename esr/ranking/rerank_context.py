@@ -1,21 +1,62 @@
-"""The sentences that a second stage reranks, and what its signals need to know of them."""
+"""The sentences that a second stage reranks, and what its signals need to know of them.
+
+The vector of a query, by the encoder that made those of an index.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
 
-from esr.dependency.parsed_sentences import ParsedSentences
-from esr.engines.index import Index
-from esr.engines.similarities import Similarities
+from esr.dependency.cliques import ParsedSentences
+from esr.errors import UsageError
+from esr.index.contract import Index, Similarities
 from esr.plans import evaluate
-from esr.plans.evidence import Array, Evidence
-from esr.plans.plan import Plan
-from esr.plans.statistics import Statistics
-from esr.ranking.query_vector import encode_query
+from esr.plans.evaluate import Array, Evidence
+from esr.plans.plan import Plan, Statistics
+from esr.text.document import QuantizedVector
+
+VARIABLE = "ESR_ENCODER"
+ENCODER_VARIABLES = {
+    VARIABLE: "the folder of the encoder of queries, where an index has vectors of one that has no known name"
+}
+
+
+class QueryVector(NamedTuple):
+    """The id of an encoder, and what it made of a query."""
+
+    encoder: str
+    vector: QuantizedVector
+
+
+def encode_query(index: Index, text: str) -> QueryVector:
+    """A query as the encoder of the index's vectors encodes it.
+
+    Raises UsageError if the index has no vectors or those of another encoder, EsrError if it cannot be had.
+    """
+    from esr.encoders import KNOWN, load_encoder  # which few searches need
+
+    id = index.encoder()
+    if id is None:
+        raise UsageError(f"{index.where} has no vectors: run esr enrich --only vectors")
+    name = os.environ.get(VARIABLE) or id.rpartition(" ")[0]
+    if name not in KNOWN and VARIABLE not in os.environ:
+        raise UsageError(
+            f"the vectors of {index.where} are of the encoder {id}, which has no known name: "
+            f"set {VARIABLE} to its folder"
+        )
+    encoder = load_encoder(name)
+    if encoder.description.id != id:
+        raise UsageError(
+            f"the vectors of {index.where} are of the encoder {id}, and this is {encoder.description.id}: "
+            f"set {VARIABLE} to the folder of that one, or run esr enrich --only vectors with this one"
+        )
+    return QueryVector(id, encoder.encode_query(text))
 
 
 class RerankContext(Struct, frozen=True):

@@ -9,13 +9,11 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from esr.documents.enrichment import PARSE
-from esr.engines.index import Hit
-from esr.engines.lazy_hits import LazyHits
-from esr.plans.evidence import Array
-from esr.ranking.ranking_signal import Positions, RankingSignal
+from esr.index.hits import Hit, LazyHits
+from esr.plans.evaluate import Array
 from esr.ranking.rerank_context import RerankContext
-from esr.ranking.tree_ensemble import TreeEnsemble
+from esr.ranking.signals import Positions, RankingSignal, TreeEnsemble
+from esr.text.document import PARSE
 
 DEPTH = 1000
 _TIE_RANGE = 1e-4

@@ -1,4 +1,7 @@
-"""Search in an index: the Python API, on which the command line and the page are built."""
+"""Search in an index: the Python API, on which the command line and the page are built.
+
+A ranking as a request body, for other applications to send to Elasticsearch.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,21 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from esr import boosts
-from esr.adjustments.adjustment import BUILTIN_FEATURES
-from esr.analysis.spans import words_of_terms
-from esr.documents.enrichment import PARSE
-from esr.engines.index import NO_FILTERS, Filters, Hit, Index
 from esr.errors import UsageError, unknown
-from esr.queries.interpretation import Interpretation, interpret
-from esr.queries.parser import may_have_syntax, parse_syntax
-from esr.queries.query import ParsedQuery
+from esr.index.contract import Index, SimilarityRescoring, mean_known
+from esr.index.filters import NO_FILTERS, Filters
+from esr.index.hits import Hit
+from esr.models.adjustment import BUILTIN_FEATURES
+from esr.query.interpretation import Interpretation, interpret
+from esr.query.parser import may_have_syntax, parse_syntax
+from esr.query.query import ParsedQuery
+from esr.ranking import boosts
 from esr.ranking.prepared_query import Answer, PreparedQuery, elapsed_ms, plan_query
 from esr.ranking.ranking import NO_EXPANSIONS, Ranking
+from esr.ranking.rerank_context import encode_query
+from esr.ranking.signals import NAME
+from esr.text.document import PARSE
+from esr.text.spans import words_of_terms
 
 PREFIX_TERMS, PREFIX_CANDIDATES = 3, 20
 """The terms that prefixes add to the ranking, and how many with each prefix they are chosen from."""
@@ -228,3 +235,43 @@ def _explain_empty(parsed: ParsedQuery) -> str:
     elif parsed.text.strip():
         problem = "has only stop words" if re.search(r"\w", parsed.text) else "has no words"
     return f"the query {problem}: give at least one word to search for"
+
+
+def raw_request(
+    prepared: PreparedQuery, k: int, *, filters: Filters, standalone: bool = False
+) -> dict[str, Any]:
+    """The body of a `_search` on the alias. Raises UsageError for a ranking that has none.
+
+    `standalone` leaves p(t|C) to Elasticsearch; it is for language models only.
+    """
+    ranking = prepared.ranking
+    if standalone and ranking.settings().values.get("background") == "documents":
+        raise UsageError("--standalone takes p(t|C) from occurrences: leave out background=documents")
+    if standalone and ranking.boosts:
+        raise UsageError(
+            "--standalone serves any query, and a boost expands the words of one: leave out "
+            + ", ".join(f"--boost {name}" for name in ranking.boosts)
+        )
+    rescoring = build_rescoring(prepared, k, filters) if can_rescore(ranking) else None
+    return prepared.index.request(prepared.plan, k, filters, standalone=standalone, rescoring=rescoring)
+
+
+def can_rescore(ranking: Ranking) -> bool:
+    """Whether its second stage can be part of a request: the similarity of the sentence alone."""
+    reranker = ranking.reranker()
+    if reranker is None or reranker.trees or reranker.first_weight != 1.0 or len(reranker.signals) != 1:
+        return False
+    (signal,) = reranker.signals
+    settings = signal.settings()
+    return signal.signal == NAME and not settings["nu"] and not settings["lambda"]
+
+
+def build_rescoring(prepared: PreparedQuery, k: int, filters: Filters) -> SimilarityRescoring:
+    """The second stage as data for a request, with what sentences without a vector get now."""
+    index, ranking = prepared.index, prepared.ranking
+    hits = index.search(prepared.plan, ranking.depth, filters, records=False).hits
+    encoder, vector = encode_query(index, prepared.interpretation.ranked_text)
+    ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
+    similarities = index.similarities(encoder, vector, ids, ordinals).sentence
+    weight, window = ranking.rerank[0].weight, max(k, ranking.depth)
+    return SimilarityRescoring(encoder, vector, weight, window, mean_known(similarities))

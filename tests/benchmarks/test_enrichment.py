@@ -1,6 +1,6 @@
 import pytest
 
-from esr.documents.enrichment import DEFAULT_PARTS
+from esr.text.document import DEFAULT_PARTS
 
 
 def test_the_bare_pool_runs_what_the_parts_need() -> None:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 import esr
-from esr.engines.index import Index
+from esr.index.contract import Index
 from esr.ranking.searcher import Searcher
 from tests.support import page_corpus as corpus
 from tests.support.needed import end_test, need

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from esr.ranking.completion import Completion
+from esr.ranking.query_report import Completion
 from esr.ranking.searcher import Searcher
 from tests.browser.conftest import Opens, query_box
 from tests.browser.test_accessible import violations
@@ -122,7 +122,7 @@ def test_a_late_answer_is_dropped_and_typing_does_not_wait(
             released.wait(10)
         return [Completion(f"{text}!", "word", 1, f"{text}!")]
 
-    monkeypatch.setattr("webui.api.complete.complete_query", complete)
+    monkeypatch.setattr("webui.api.handlers.complete_query", complete)
     page = opens("/")
     with page.expect_request("**/complete?q=ea"):
         query_box(page).press_sequentially("ea")
@@ -138,7 +138,7 @@ def test_a_server_that_completes_nothing_is_no_trouble(opens: Opens, monkeypatch
     def fail(*args: object) -> Sequence[Completion]:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("webui.api.complete.complete_query", fail)
+    monkeypatch.setattr("webui.api.handlers.complete_query", fail)
     page = opens("/", fails=True)
     with page.expect_response("**/complete?q=relief"):
         query_box(page).press_sequentially("relief")
@@ -150,7 +150,7 @@ def test_what_has_quotes_does_not_complete_a_literal_query(
     opens: Opens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = [Completion("A B", "name", 2, 'place:"A B"'), Completion("ab", "word", 1, "ab")]
-    monkeypatch.setattr("webui.api.complete.complete_query", lambda *args: found)
+    monkeypatch.setattr("webui.api.handlers.complete_query", lambda *args: found)
     page = opens("/search?q=relief&syntax=none")
     query_box(page).fill("")
     type_and_wait(page, "a")

@@ -159,7 +159,7 @@ def test_the_fields_of_sources_and_names_complete_what_is_typed(opens: Opens) ->
 def test_a_facet_ends_with_a_link_to_more_of_its_values(
     opens: Opens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webui.pages.facets.VALUES", 1)
+    monkeypatch.setattr("webui.pages.results.VALUES", 1)
     page = opens(f"/search?{QUERY}", java_script_enabled=False)
     page.locator(".facets summary").click()
     sources = page.get_by_role("region", name="Sources")

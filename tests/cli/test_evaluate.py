@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from esr.cli.main import main
-from tests.evaluation.conftest import NOVELTY
+from tests.lab.conftest import NOVELTY
 
 # Made up: sentences as the Novelty track tags them, and the judgements and documents of its topics.
 DOCUMENTS = """\

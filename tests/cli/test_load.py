@@ -1,3 +1,8 @@
+"""
+
+`esr append` and `esr remove`.
+"""
+
 from __future__ import annotations
 
 import gzip
@@ -8,6 +13,7 @@ import pytest
 
 import esr as library
 from tests.cli.conftest import Esr
+from tests.support.samples import FOLDER, sample
 
 ONE = '{"id": "a", "title": "T", "sentences": [{"text": "A storm."}, {"text": "Calm."}]}\n'
 TWO = '{"id": "b", "text": "Storms came. They went."}\n'
@@ -257,3 +263,115 @@ def test_appended_documents_get_the_analyzer_of_the_index(esr: Esr, source: Path
     esr("load", source, "--index", where, "--if-exists", "append")
     with library.open(str(where)) as searcher:
         assert searcher.index.description.analyzer == "plain"
+
+
+@pytest.fixture
+def where(esr: Esr, tmp_path: Path) -> Path:
+    (tmp_path / "news.jsonl").write_text('{"id": "a", "text": "A storm."}\n{"id": "b", "text": "A flood."}\n')
+    esr("load", tmp_path / "news.jsonl", "--index", tmp_path / "index")
+    return tmp_path / "index"
+
+
+def ids_append(esr: Esr, where: Path) -> list[str]:
+    return [json.loads(line)["id"] for line in esr("export", where).stdout.splitlines()]
+
+
+def test_a_delivery_reports_its_counts(esr: Esr, where: Path, tmp_path: Path) -> None:
+    monday = tmp_path / "monday.jsonl"
+    changed = '{"id": "b", "text": "A flood. It fell."}\n'
+    monday.write_text(changed + '{"id": "a", "text": "A storm."}\n{"id": "c", "text": "Hail."}\n')
+    first, kept = esr("append", where, monday).stdout.splitlines()
+    assert first.startswith(f"{where}: 1 added, 1 changed, 1 unchanged, in ")
+    assert "is kept: esr rollback" in kept
+    assert ids_append(esr, where) == ["a", "b", "c"]
+    (repeated,) = esr("append", where, monday).stdout.splitlines()
+    assert repeated.startswith(f"{where}: 3 unchanged, in ")
+    esr("rollback", where)
+    assert ids_append(esr, where) == ["a", "b"]
+
+
+def test_a_removal_reports_unknown_ids(esr: Esr, where: Path) -> None:
+    lines = esr("remove", where, "a", "x", "-", input="b\n y z\n").stdout.splitlines()
+    assert lines[0].startswith(f"{where}: 2 removed, in ")
+    assert lines[1] == "3 were not in the index: x, y, z"
+    assert ids_append(esr, where) == []
+
+
+def test_the_report_can_be_json(esr: Esr, where: Path) -> None:
+    report = json.loads(esr("remove", where, "a", "--json", "--keep", "0").stdout)
+    assert (report["removed"], report["missing"], report["notes"]) == (1, [], [])
+    assert len(json.loads(esr("indices", where, "--json").stdout)) == 1
+
+
+def test_a_bad_delivery_is_one_message(esr_error: Esr, esr: Esr, where: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"id": "new", "text": "One."}\n{"id": true}\n')
+    assert "bad.jsonl:2: id must be a string" in str(esr_error("append", where, bad))
+    assert "there is no index" in str(esr_error("append", tmp_path / "none", bad))
+    assert "there is no index" in str(esr_error("remove", tmp_path / "none", "a"))
+    assert ids_append(esr, where) == ["a", "b"]
+
+
+def test_it_shows_the_first_documents_and_counts_and_writes_nothing(esr: Esr, tmp_path: Path) -> None:
+    result = esr("load", FOLDER / "news.jsonl", FOLDER / "trec.sgml", "--dry-run", "--index", tmp_path / "i")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[:3] == [
+        f"{FOLDER}/news.jsonl:1",
+        "  j1: Ferry back in service",
+        "  2024-01-15 · 2 sentences",
+    ]
+    assert "6 documents with 10 sentences" in lines
+    assert "2 have a title, 4 a date, 0 a source, 1 a language" in lines
+    assert "  AP-1: Ferry back in service" not in lines  # three are shown
+    assert lines[-1] == "nothing was written"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_dry_run_needs_no_index_but_a_load_does(esr: Esr, esr_error: Esr) -> None:
+    assert esr("load", FOLDER / "news.jsonl", "--dry-run").exit_code == 0
+    assert "no index given: use --index or ESR_INDEX" in str(esr_error("load", FOLDER / "news.jsonl"))
+
+
+def test_all_problems_are_reported_and_the_exit_status_is_1(esr: Esr, tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"id": "a"}\n{\n{"id": "b", "text": 1}\n{"id": "a", "text": "x"}\n')
+    result = esr("load", path, tmp_path / "x.jsonl", "--dry-run")
+    assert result.exit_code == 1
+    assert f"{path}:2: broken JSON" in result.stdout
+    assert f"{path}:3: text must be a string" in result.stdout
+    assert f"{path}:4: document id 'a' is duplicated: first used at {path}:1 with other" in result.stdout
+    assert "Error: 6 documents cannot be loaded; nothing was written" in result.stderr
+
+
+def test_the_file_of_bad_documents_stays_as_it_was(esr: Esr, tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text("{\n")
+    (tmp_path / "bad").write_text("of the last load")
+    result = esr("load", tmp_path / "x.jsonl", "--bad-documents", tmp_path / "bad", "--dry-run")
+    assert "Error: 1 documents cannot be loaded; nothing was written" in result.stderr
+    assert (tmp_path / "bad").read_text() == "of the last load"
+
+
+def test_an_unreadable_source_is_a_problem_too(esr: Esr, tmp_path: Path) -> None:
+    (tmp_path / "x.odd").write_bytes(b"\x00\x01")
+    result = esr("load", tmp_path / "x.odd", "--dry-run")
+    assert result.exit_code == 1
+    assert "x.odd: unknown format" in result.stdout
+    assert "Error: 1 documents cannot be loaded" in result.stderr
+
+
+def test_json_has_complete_documents(esr: Esr) -> None:
+    data = json.loads(
+        esr("load", "-", "--format", "warc", "--dry-run", "--json", input=sample("warc")).stdout
+    )
+    assert (data["documents"], data["problem_count"], data["problems"]) == (2, 0, [])
+    assert data["first"][0]["where"] == "standard input:record 2"
+    assert data["first"][0]["title"] == "Ferry back in service"
+
+
+def test_documents_are_shown_after_mapping_and_deduplication(esr: Esr, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("n,body\n1,Some text.\n2,Some text.\n")
+    options = ["--mapping", "id=n", "--mapping", "text=body", "--duplicates", "drop"]
+    result = esr("load", tmp_path / "x.csv", *options, "--dry-run")
+    assert "1 documents with 1 sentences" in result.stdout
+    assert "1 documents repeat an earlier one word for word" in result.stdout

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from esr.cli import main
-from esr.cli.sync_config import GONE
+from esr.cli.sync import GONE
 from tests.cli.conftest import call
 
 ROOT = Path(__file__).resolve().parents[2]

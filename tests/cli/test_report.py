@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from esr.cli.main import main
-from tests.evaluation.conftest import NOVELTY
+from tests.lab.conftest import NOVELTY
 
 pytestmark = pytest.mark.slow
 

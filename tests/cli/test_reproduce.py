@@ -1,4 +1,7 @@
-"""`esr reproduce novelty`, whole, on the made-up miniature; its figures against those of `esr run`."""
+"""`esr reproduce novelty`, whole, on the made-up miniature; its figures against those of `esr run`.
+
+`esr plan`.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,14 @@ import pytest
 from click.testing import CliRunner
 from scipy.stats import ttest_rel
 
-from esr.cli import reproduce
 from esr.cli.main import main
-from esr.evaluation.reproduce import experiment, protocol, raw
-from esr.evaluation.reproduce.systems import SYSTEMS
-from tests.evaluation.reproduce import miniature
-from tests.evaluation.reproduce.conftest import GRID
-
-pytestmark = pytest.mark.slow
+from esr.lab.commands import reproduce
+from esr.lab.reproduce import experiment
+from esr.lab.reproduce.data import NAMES, YEARS
+from esr.lab.reproduce.systems import RANKED, STATISTICS, SYSTEMS
+from tests.cli.conftest import Esr
+from tests.lab.reproduce import miniature
+from tests.lab.reproduce.conftest import GRID
 
 FEW = [
     text
@@ -56,18 +59,20 @@ def table(results, train, test):
     return {row["name"]: row for row in part["systems"]}
 
 
+@pytest.mark.slow
 def test_each_year_is_trained_on_and_tested_on_the_others(results):
     assert [(t["train"], t["test"]) for t in results["tables"]] == [
-        (train, test) for train in raw.YEARS for test in raw.YEARS if train != test
+        (train, test) for train in YEARS for test in YEARS if train != test
     ]
     assert all([row["name"] for row in t["systems"]] == list(SYSTEMS) for t in results["tables"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["tfisf", "bm25", "2si document", "3mm surrounding + p(d|s)", "idfdoc", "dir + length"]
 )
 def test_figures_are_those_of_esr_run_and_ir_measures(done, results, name, tmp_path):
-    topics, _, qrels = (next((done / "data").rglob(file)) for file in raw.NAMES["2003"])
+    topics, _, qrels = (next((done / "data").rglob(file)) for file in NAMES["2003"])
     for file in sorted((done / "work/2003/documents").glob("N*")):  # N1 and N2 share a document
         lines = file.read_text("utf-8").splitlines(keepends=True)
         remaining = [line for line in lines if file.name != "N2.docs_text" or "20030101.00" not in line]
@@ -88,6 +93,7 @@ def test_figures_are_those_of_esr_run_and_ir_measures(done, results, name, tmp_p
     assert list(row["measures"]) == ["P@10", "AP", "RPrec"]
 
 
+@pytest.mark.slow
 def test_marks_are_those_of_a_paired_two_sided_t_test(done, results):
     rows = table(results, "2002", "2004")
     ours, theirs = (rows[name]["topics"]["AP"] for name in ("2s document", "dir"))
@@ -108,6 +114,7 @@ def test_marks_are_those_of_a_paired_two_sided_t_test(done, results):
                 assert cell.count(sign) == (value < 0.05) + (value < 0.01)
 
 
+@pytest.mark.slow
 def test_the_page_shows_the_parameters_and_the_papers_figures(done, results):
     page = (done / "out.md").read_text("utf-8")
     assert "`--ranked matching`; open" in page and "`--statistics year`; open" in page
@@ -117,6 +124,7 @@ def test_the_page_shows_the_parameters_and_the_papers_figures(done, results):
     assert "| relevant in 2003, % (micro or macro) | 39.07 ± 0.50 | 55" in page
 
 
+@pytest.mark.slow
 def test_the_same_command_writes_the_same_and_reuses_earlier_work(done, tmp_path):
     before = {path: path.stat().st_mtime_ns for path in (done / "work").rglob("*") if path.is_file()}
     files = ("-o", tmp_path / "out.md", "-o", tmp_path / "out.json")
@@ -126,6 +134,7 @@ def test_the_same_command_writes_the_same_and_reuses_earlier_work(done, tmp_path
     assert before == {path: path.stat().st_mtime_ns for path in (done / "work").rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_options_of_the_protocol_change_the_figures(done, results, tmp_path):
     def other(*arguments):
         output = tmp_path / f"{len(list(tmp_path.iterdir()))}.json"
@@ -148,6 +157,7 @@ def test_options_of_the_protocol_change_the_figures(done, results, tmp_path):
     assert by_topic["2si document"]["topics"] != matching["2si document"]["topics"]
 
 
+@pytest.mark.slow
 def test_missing_years_are_left_out_and_reported(tmp_path):
     miniature.write(tmp_path / "data", ("2003", "2004"))
     done = novelty(tmp_path / "data")
@@ -159,6 +169,7 @@ def test_missing_years_are_left_out_and_reported(tmp_path):
     assert message.startswith("Error: cannot train on 2002")
 
 
+@pytest.mark.slow
 def test_unknown_judged_sentences_are_counted_and_listed(tmp_path):
     miniature.write(tmp_path, ("2003", "2004"))
     with next(tmp_path.rglob("04.qrels.relevant")).open("a") as qrels:
@@ -167,6 +178,7 @@ def test_unknown_judged_sentences_are_counted_and_listed(tmp_path):
     assert message in novelty(tmp_path).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -183,6 +195,7 @@ def test_a_wrong_call_is_one_line(tmp_path, arguments, code, message):
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_an_archive_with_paths_outside_its_folder_is_rejected(tmp_path):
     miniature.write(tmp_path / "data", ("2002",), add={"../../../escaped": b"bad"})
     done = novelty(tmp_path / "data", "--work", tmp_path / "work", code=1)
@@ -190,13 +203,39 @@ def test_an_archive_with_paths_outside_its_folder_is_rejected(tmp_path):
     assert not list(tmp_path.rglob("escaped"))
 
 
+@pytest.mark.slow
 def test_the_choices_of_the_command_are_those_of_the_experiment():
-    assert (*raw.YEARS, experiment.ALL) == reproduce._TRAIN
-    assert tuple(protocol.RANKED) == reproduce._RANKED
-    assert tuple(protocol.STATISTICS) == reproduce._STATISTICS
+    assert (*YEARS, experiment.ALL) == reproduce._TRAIN
+    assert tuple(RANKED) == reproduce._RANKED
+    assert tuple(STATISTICS) == reproduce._STATISTICS
 
 
+@pytest.mark.slow
 def test_the_docs_say_that_the_data_is_not_included():
     page = Path(__file__, "../../../docs/reproduce.md").resolve().read_text("utf-8")
     assert "made-up miniature" in page
-    assert all(name in page for names in raw.NAMES.values() for name in names)
+    assert all(name in page for names in NAMES.values() for name in names)
+
+
+def test_a_plan_names_what_both_engines_need(esr: Esr) -> None:
+    result = esr("plan", "--sentences", "1e8", "--queries-per-second", "50")
+    assert result.exit_code == 0
+    folder, elasticsearch = result.stdout.strip().split("\n\n")
+    assert folder.startswith("folder\n")
+    assert "ESR_WORKERS=" in folder
+    assert "shards" in elasticsearch
+    assert "~" in folder
+
+
+def test_a_plan_for_programs_has_numbers(esr: Esr) -> None:
+    engines = json.loads(esr("plan", "--sentences", "2000000", "--json").stdout)
+    assert [engine["engine"] for engine in engines] == ["folder", "Elasticsearch"]
+    disk = next(need for need in engines[0]["needs"] if need["name"] == "disk")
+    assert disk["unit"] == "B"
+    assert disk["is_measured"] is True
+
+
+def test_a_plan_needs_a_number_of_sentences(esr: Esr) -> None:
+    result = esr("plan", "--sentences", "many")
+    assert result.exit_code == 2
+    assert "'many' is not a valid float range" in result.stderr

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from esr.ranking.answer_table import COLUMNS
+from esr.ranking.answers import COLUMNS
 from tests.cli.conftest import Esr
 
 

@@ -1,4 +1,7 @@
-"""`esr sync`: one delivery a run of what is new in the sources of a file."""
+"""`esr sync`: one delivery a run of what is new in the sources of a file.
+
+The file of `esr sync`: its keys are the options of the command line, and bad entries are named.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,16 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import click
 import pytest
 
+from esr.cli import main
+from esr.cli.sync import read_config
+from esr.errors import EsrError
 from tests.cli.conftest import Esr, call
 from tests.support.elasticsearch import fresh
-
-pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -80,6 +86,7 @@ def any_desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
         yield Desk(tmp_path, where)
 
 
+@pytest.mark.slow
 def test_each_run_delivers_what_is_new_as_one_generation(any_desk: Desk) -> None:
     desk = any_desk
     desk.put("1.jsonl", a="A storm.", b="A flood.")
@@ -99,6 +106,7 @@ def test_each_run_delivers_what_is_new_as_one_generation(any_desk: Desk) -> None
     assert desk.sync()["generation"] == desk.generations()[0]
 
 
+@pytest.mark.slow
 def test_a_run_that_changes_nothing_makes_no_generation(desk: Desk) -> None:
     desk.put("1.jsonl", a="A storm.")
     desk.sync()
@@ -108,6 +116,7 @@ def test_a_run_that_changes_nothing_makes_no_generation(desk: Desk) -> None:
     assert desk.generations() == before
 
 
+@pytest.mark.slow
 def test_the_newest_file_wins_however_files_are_named_and_whenever_they_are_read(desk: Desk) -> None:
     desk.put("z.jsonl", a="Monday.")
     desk.sync()
@@ -118,6 +127,7 @@ def test_the_newest_file_wins_however_files_are_named_and_whenever_they_are_read
     assert desk.counts("--reread") == (3, 0, 0, 0, 1)
 
 
+@pytest.mark.slow
 def test_documents_of_removed_files_stay_by_default(desk: Desk) -> None:
     desk.put("1.jsonl", a="A storm.")
     desk.put("2.jsonl", b="Hail.")
@@ -127,6 +137,7 @@ def test_documents_of_removed_files_stay_by_default(desk: Desk) -> None:
     assert set(desk.texts()) == {"a", "b"}
 
 
+@pytest.mark.slow
 def test_a_source_can_remove_what_it_has_no_more_in_the_same_step(any_desk: Desk) -> None:
     desk = any_desk
     desk.configure('[[source]]\npaths = ["feeds"]\ngone = "remove"\n')
@@ -145,6 +156,7 @@ def test_a_source_can_remove_what_it_has_no_more_in_the_same_step(any_desk: Desk
     assert desk.counts() == (0, 0, 0, 0, 0)
 
 
+@pytest.mark.slow
 def test_a_source_that_lost_all_its_files_removes_nothing(desk: Desk, esr_error: Esr) -> None:
     desk.configure('[[source]]\npaths = "feeds/*"\ngone = "remove"\n')
     desk.put("1.jsonl", a="A storm.")
@@ -154,6 +166,7 @@ def test_a_source_that_lost_all_its_files_removes_nothing(desk: Desk, esr_error:
     assert set(desk.texts()) == {"a"}
 
 
+@pytest.mark.slow
 def test_a_dry_run_compares_and_writes_nothing(any_desk: Desk) -> None:
     desk = any_desk
     desk.put("1.jsonl", a="A storm.", b="A flood.")
@@ -168,6 +181,7 @@ def test_a_dry_run_compares_and_writes_nothing(any_desk: Desk) -> None:
     assert desk.counts() == (1, 1, 1, 0, 1)
 
 
+@pytest.mark.slow
 def test_what_a_rollback_rejected_comes_back_only_when_asked_for(any_desk: Desk, esr_error: Esr) -> None:
     desk = any_desk
     desk.put("1.jsonl", a="A storm.")
@@ -184,6 +198,7 @@ def test_what_a_rollback_rejected_comes_back_only_when_asked_for(any_desk: Desk,
     assert desk.counts() == (0, 0, 0, 0, 0)
 
 
+@pytest.mark.slow
 def test_all_files_are_read_again_if_something_else_changed_the_index(desk: Desk, tmp_path: Path) -> None:
     desk.put("1.jsonl", a="A storm.")
     desk.sync()
@@ -196,6 +211,7 @@ def test_all_files_are_read_again_if_something_else_changed_the_index(desk: Desk
     assert desk.counts() == (1, 1, 0, 0, 0)
 
 
+@pytest.mark.slow
 def test_files_are_read_again_when_an_option_of_their_source_changes(desk: Desk) -> None:
     desk.write("1.csv", "id,body\na,A storm.\n")
     desk.put("2.jsonl", b="Hail.")
@@ -205,6 +221,7 @@ def test_files_are_read_again_when_an_option_of_their_source_changes(desk: Desk)
     assert desk.counts() == (1, 0, 1, 0, 0)
 
 
+@pytest.mark.slow
 def test_a_file_that_was_just_written_is_read_once_more(desk: Desk) -> None:
     """Its next version could have the same size and, by the clock of the file system, the same time."""
     desk.put("1.jsonl", a="A storm.")
@@ -213,6 +230,7 @@ def test_a_file_that_was_just_written_is_read_once_more(desk: Desk) -> None:
     assert desk.counts() == (1, 0, 0, 0, 1)
 
 
+@pytest.mark.slow
 def test_a_bad_file_stops_a_run_and_loses_nothing(desk: Desk, esr_error: Esr) -> None:
     desk.put("1.jsonl", a="A storm.")
     desk.write("2.jsonl", '{"id": "b", "text": "Hail."}\n{"id": true}\n')
@@ -222,6 +240,7 @@ def test_a_bad_file_stops_a_run_and_loses_nothing(desk: Desk, esr_error: Esr) ->
     assert desk.counts() == (2, 2, 0, 0, 0)
 
 
+@pytest.mark.slow
 def test_bad_documents_are_set_aside_and_told_until_they_are_mended(desk: Desk, esr: Esr) -> None:
     desk.configure('bad-documents = "bad.jsonl"\n[[source]]\npaths = "feeds"\ngone = "remove"\n')
     desk.put("1.jsonl", a="A storm.", b="Hail.")
@@ -241,6 +260,7 @@ def test_bad_documents_are_set_aside_and_told_until_they_are_mended(desk: Desk, 
     assert desk.counts() == (1, 0, 0, 1, 1)
 
 
+@pytest.mark.slow
 def test_bad_documents_are_not_listed_among_the_sources(desk: Desk, esr_error: Esr) -> None:
     desk.configure('bad-documents = "feeds/1.jsonl"\n[[source]]\npaths = "feeds"\n')
     desk.put("1.jsonl", a="A storm.")
@@ -248,6 +268,7 @@ def test_bad_documents_are_not_listed_among_the_sources(desk: Desk, esr_error: E
     assert "A storm." in (desk.folder / "feeds" / "1.jsonl").read_text()
 
 
+@pytest.mark.slow
 def test_a_refused_document_is_told_until_its_files_are_mended(desk: Desk, esr: Esr) -> None:
     desk.configure('bad-documents = "bad.jsonl"\nsame-id = "refuse"\n[[source]]\npaths = "feeds"\n')
     desk.put("1.jsonl", a="A storm.")
@@ -258,6 +279,7 @@ def test_a_refused_document_is_told_until_its_files_are_mended(desk: Desk, esr: 
     assert desk.counts() == (2, 1, 0, 0, 1)
 
 
+@pytest.mark.slow
 def test_files_that_no_loader_knows_fail_every_run_until_they_are_excluded(desk: Desk, esr: Esr) -> None:
     desk.put("1.jsonl", a="A storm.")
     desk.write("2.pdf", "\0")
@@ -276,6 +298,7 @@ def test_files_that_no_loader_knows_fail_every_run_until_they_are_excluded(desk:
     assert desk.sync()["unknown_files"] == {}
 
 
+@pytest.mark.slow
 def test_a_file_that_no_loader_knows_is_not_counted_as_read(desk: Desk, esr: Esr) -> None:
     desk.put("1.jsonl", a="A storm.")
     desk.write("2.pdf", "\0")
@@ -287,6 +310,7 @@ def test_a_file_that_no_loader_knows_is_not_counted_as_read(desk: Desk, esr: Esr
     assert desk.texts() == {"a": "A storm."}
 
 
+@pytest.mark.slow
 def test_a_second_run_at_the_same_time_does_nothing(desk: Desk, esr: Esr) -> None:
     desk.put("1.jsonl", a="A storm.")
     desk.sync()
@@ -300,6 +324,7 @@ def test_a_second_run_at_the_same_time_does_nothing(desk: Desk, esr: Esr) -> Non
     assert desk.counts() == (1, 1, 0, 0, 0)
 
 
+@pytest.mark.slow
 def test_the_log_line_says_when_where_what_and_how_long(desk: Desk, esr: Esr) -> None:
     desk.put("1.jsonl", a="A storm.")
     line = esr("sync", desk.where, desk.config).stdout.splitlines()[0]
@@ -309,6 +334,7 @@ def test_the_log_line_says_when_where_what_and_how_long(desk: Desk, esr: Esr) ->
     assert ": nothing new; 0 of 1 files read; serves " in esr("sync", desk.where, desk.config).stdout
 
 
+@pytest.mark.slow
 def test_one_record_serves_one_index(desk: Desk, esr_error: Esr, tmp_path: Path) -> None:
     desk.put("1.jsonl", a="A storm.")
     desk.sync()
@@ -332,7 +358,7 @@ with patch(sys.argv[1], kill):
 """
 MOMENTS = {
     "while it reads": "esr.loaders.delivered_files.DeliveredFiles.add",
-    "before it switches": "esr.engines.{engine}",
+    "before it switches": "esr.index.{engine}",
     "after it switched": "esr.loaders.delivered_files.DeliveredFiles.forget_missing",
 }
 SWITCHES = {
@@ -341,6 +367,7 @@ SWITCHES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_run_after_a_killed_run_settles(any_desk: Desk, moment: str) -> None:
     desk = any_desk
@@ -359,3 +386,122 @@ def test_a_run_after_a_killed_run_settles(any_desk: Desk, moment: str) -> None:
     assert desk.texts() == {"b": "A flood falls.", "c": "Hail."}
     assert len(desk.generations()) == 2
     assert desk.counts() == (0, 0, 0, 0, 0)
+
+
+SOURCE = '[[source]]\nname = "s"\npaths = "."\n'
+
+
+def read(tmp_path: Path, text: str) -> Any:
+    (tmp_path / "news.toml").write_text(text)
+    return read_config(tmp_path / "news.toml")
+
+
+def error(tmp_path: Path, text: str) -> str:
+    with pytest.raises(EsrError) as caught:
+        read(tmp_path, text)
+    message = str(caught.value)
+    assert message.startswith(str(tmp_path / "news.toml"))
+    return message.removeprefix(f"{tmp_path}/news.toml: ")
+
+
+def options_of(command: str) -> list[click.Option]:
+    return [option for option in main.commands[command].params if isinstance(option, click.Option)]
+
+
+def example(option: click.Option) -> str:
+    """A value that the option takes, in TOML."""
+    if option.is_flag:
+        return "true"
+    if isinstance(option.type, click.Choice):
+        return f'"{option.type.choices[0]}"'
+    if isinstance(option.type, click.types.FloatParamType | click.types.IntParamType):
+        return "3"
+    known = {"pairs": '{title = "headline"}', "source_format": '"jsonl"', "encoding": '"latin-1"'}
+    if option.opts == ["--set"]:
+        return '{source = "Times"}'
+    known |= {"allow_empty_documents": '"80%"', "base": '"."', "delimiter": '";"', "quote": '"|"'}
+    return known.get(str(option.name), '["a=b"]' if option.multiple else '"x"')
+
+
+NOT_OF_A_SYNC = {
+    "--if-exists",
+    "--enrich",
+    "--enrich-only",
+    "--dry-run",
+    "--slice",
+    "--resume",
+    "--json",
+    "--index",
+}
+
+
+@pytest.mark.parametrize("option", options_of("load"), ids=lambda option: option.opts[0])
+def test_the_options_of_load_are_keys_of_the_file(tmp_path: Path, option: click.Option) -> None:
+    for name in (*option.opts, *option.secondary_opts):
+        text = f"{name.removeprefix('--')} = {example(option)}\n{SOURCE}"
+        if name in NOT_OF_A_SYNC:
+            assert "unknown key" in error(tmp_path, text)
+        else:
+            read(tmp_path, text)
+
+
+def test_an_entry_is_read_as_the_command_line_reads_it(tmp_path: Path) -> None:
+    config = read(
+        tmp_path,
+        'keep = 7\nmonth-first = true\nbad-documents = "bad.jsonl"\nallow-empty-documents = 80\n'
+        '[[source]]\npaths = ["."]\nmapping = {title = "headline", source = "desk"}\nmax-unpacked = 0.5\n'
+        '[[source]]\nname = "other"\npaths = ["*.nothing"]\nday-first = true\ninclude = ["*.a", "*.b"]\n',
+    )
+    assert config.state == tmp_path / "news.toml.state"
+    assert config.index["keep"] == 7
+    assert config.delivery == {
+        "same_id": "last",
+        "duplicates": "keep",
+        "bad_documents": tmp_path / "bad.jsonl",
+        "allow_empty_documents": 80.0,
+    }
+    first, other = config.sources
+    assert (first.name, other.name) == (".", "other")
+    assert '"pairs": ["title=headline", "source=desk"]' in first.options
+    assert '"max_unpacked": 0.5' in first.options and '"day_first": false' in first.options
+    assert '"day_first": true' in other.options and '"include": ["*.a", "*.b"]' in other.options
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("keep = \n" + SOURCE, "is not TOML: Invalid value (at line 1, column 8)"),
+        ("", 'there is no source: add [[source]] with paths = ["FOLDER"]'),
+        ("source = 3\n", "there is no source"),
+        ("kep = 3\n" + SOURCE, "unknown key 'kep': did you mean 'keep'?"),
+        (SOURCE + "formt = 3\n", "source s: unknown key 'formt': did you mean 'format'?"),
+        (SOURCE + 'same-id = "last"\n', "source s: unknown key 'same-id'"),
+        (SOURCE + 'format = "xml"\n', "source s: unknown format 'xml'"),
+        (SOURCE + 'id = "no"\n', "source s: Invalid value for '--id': 'no' is not one of 'url'"),
+        (SOURCE + "max-expansion = 0\n", "source s: Invalid value for '--max-expansion': 0"),
+        (SOURCE + "include = [[1]]\n", "source s: include must be a list of strings, not [1]"),
+        (SOURCE + "encoding = 2026-01-01\n", "source s: encoding must be a string or a number"),
+        (SOURCE + 'encoding = "no"\n', "source s: "),
+        (SOURCE + 'day-first = "yes"\n', "source s: day-first must be true or false, not 'yes'"),
+        (SOURCE + 'mapping = {txt = "x"}\n', "source s: unknown field 'txt'"),
+        (SOURCE + 'gone = "delete"\n', "source s: gone is one of keep, remove, not 'delete'"),
+        ("keep = -1\n" + SOURCE, "Invalid value for '--keep': -1 is not in the range"),
+        ("state = 3\n" + SOURCE, "state must be the name of a file"),
+        ('[[source]]\npaths = "none"\n', "source 1: paths: there is no file or folder /"),
+        ("[[source]]\npaths = []\n", "source 1: paths must name files, folders or patterns"),
+        ('[[source]]\nname = 3\npaths = "."\n', "source 3: name must be a string"),
+        ('[[source]]\npaths = "-"\n', "source 1: standard input cannot be a source"),
+        (SOURCE + SOURCE, "two sources have the name 's'"),
+    ],
+)
+def test_a_bad_entry_is_named_with_its_place_and_what_to_do(tmp_path: Path, text: str, message: str) -> None:
+    assert error(tmp_path, text).startswith(message)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    result = call("sync", tmp_path / "index", tmp_path / "none.toml")
+    assert result.exit_code in (1, 2)
+    assert result.stderr == f"Error: {tmp_path}/none.toml: cannot be read: No such file or directory\n"
+    (tmp_path / "latin.toml").write_bytes(b'name = "\xe9"')
+    result = call("sync", tmp_path / "index", tmp_path / "latin.toml")
+    assert result.stderr == f"Error: {tmp_path}/latin.toml: is not UTF-8, which TOML requires\n"

@@ -7,10 +7,8 @@ from xml.etree import ElementTree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from esr.dependency.svg_tree import PATH_COLOUR, SET_COLOUR, svg_tree
-from esr.dependency.text_tree import text_tree
-from esr.dependency.tree_layout import lay_out, words_between
-from esr.documents import ParseWord
+from esr.dependency.drawing import PATH_COLOUR, SET_COLOUR, lay_out, svg_tree, text_tree, words_between
+from esr.text.document import ParseWord
 from tests.support import dependency_definition as definition
 from tests.support.parses import Sentence, chain, plain, sentences
 

@@ -8,11 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from esr.dependency import mrf
-from esr.dependency.clique_search import clique_evidence
-from esr.dependency.cliques import HEIGHTS
-from esr.dependency.potentials import Decay
-from esr.documents import ParseWord
+from esr.dependency.cliques import HEIGHTS, clique_evidence
+from esr.dependency.mrf import Decay
 from esr.errors import UsageError
+from esr.text.document import ParseWord
 from tests.support import dependency_definition as definition
 from tests.support.parses import Sentence, chain, forest, parses, plain
 from tests.support.single_terms import TermCounts, single

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from esr.dependency import tdsr
-from esr.dependency.clique_search import clique_evidence
-from esr.dependency.cliques import SetFamily
+from esr.dependency.cliques import SetFamily, clique_evidence
 from esr.errors import UsageError
 from esr.parameter import check_parameters
 from tests.support import dependency_definition as definition

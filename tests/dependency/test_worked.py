@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from esr.dependency import mrf, tdsr
-from esr.dependency.clique_search import clique_evidence
+from esr.dependency.cliques import clique_evidence
 from esr.parameter import check_parameters
 from tests.support import dependency_definition as definition
 from tests.support import worked_examples as worked

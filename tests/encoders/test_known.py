@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from esr.encoders import DEFAULT, KNOWN, load_encoder
-from esr.encoders.quantization import quantize
+from esr.encoders.onnx_encoder import quantize
 from tests.support.distribution import find_maven
 
 QUERY = "How many people died in the earthquake?"

@@ -7,7 +7,7 @@ import pytest
 
 from esr.encoders import Encoder
 from esr.encoders.folder import find_folder
-from esr.encoders.quantization import quantize
+from esr.encoders.onnx_encoder import quantize
 from esr.errors import InputError
 from tests.support.tiny_encoder import write_tiny_encoder
 

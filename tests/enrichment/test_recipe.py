@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from esr.documents.enrichment import DEFAULT_PARTS as PARTS
 from esr.enrichment import enricher
 from esr.enrichment.enricher import Enricher
 from esr.enrichment.recipe import Recipe
 from esr.errors import UsageError
 from esr.features import FEATURES
 from esr.features.feature import Feature
+from esr.text.document import DEFAULT_PARTS as PARTS
 
 
 def digests(**settings: object) -> dict[str, str]:

@@ -6,13 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from esr.documents import Document, Sentence
-from esr.documents.vector import QuantizedVector
 from esr.encoders import load_encoder, quantize
 from esr.enrichment import sentence_vectors
 from esr.enrichment.enricher import Enricher
 from esr.enrichment.sentence_vectors import SentenceVectors, VectorSettings
 from esr.errors import UsageError
+from esr.text.document import Document, QuantizedVector, Sentence
 from tests.support.tiny_encoder import write_tiny_encoder
 
 TEXTS = ("storm rose", "bank fraud", "storm rose")

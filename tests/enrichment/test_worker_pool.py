@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from esr.documents import Document, Sentence
 from esr.enrichment import worker_pool
 from esr.enrichment.enricher import Enricher
 from esr.enrichment.worker_pool import enrich_documents
 from esr.errors import EsrError, UsageError
+from esr.text.document import Document, Sentence
 
 pytestmark = pytest.mark.slow
 
@@ -127,7 +127,7 @@ def test_the_death_of_a_worker_is_one_clear_error() -> None:
 
 PROGRAM = """
 import itertools, signal
-from esr.documents import Document
+from esr.text.document import Document
 from esr.enrichment.worker_pool import enrich_documents
 from tests.enrichment.test_worker_pool import Fragile
 

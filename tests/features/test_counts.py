@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from esr.documents.annotation import LOCATION, ORGANIZATION, PERSON, Annotation
+from esr.text.document import LOCATION, ORGANIZATION, PERSON, Annotation
 from tests.support.feature_inputs import annotated, from_texts, tagged, values
 
 

@@ -8,7 +8,7 @@ import pytest
 from esr.errors import UsageError
 from esr.features import FEATURES, NEEDS, RULES, get
 from esr.features.feature import check_rule
-from esr.features.subj import THRESHOLD
+from esr.features.subjectivity import THRESHOLD
 
 EXPECTED = "subj subj_score pos neg opt pers loc org ne quote numbers novelty title_overlap len position"
 

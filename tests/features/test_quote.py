@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from esr.documents import Document
 from esr.features.feature import FeatureInput
+from esr.text.document import Document
 from tests.support.feature_inputs import from_texts, values
 
 DOCUMENTS = {

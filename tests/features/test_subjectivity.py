@@ -1,61 +1,66 @@
-"""How well sentences are told apart, on labelled sentences that are not part of the project.
-
-They are looked for in a folder `shared` beside it. benchmarks/subjectivity.py prints the figures.
-"""
-
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+import math
 
 import pytest
 
-from esr.enrichment.enricher import Enricher
-
-ROOT = Path(__file__).resolve().parents[2]
-FOLDER = ROOT.parent / "shared" / "collections" / "subjectivity"
-# The least area under the ROC curve, and the least F1: a little below what was measured.
-LEAST = {
-    "pang-lee-2004": (0.68, 0.62),
-    "newssd-eng-train": (0.69, 0.63),
-    "newssd-eng-val": (0.50, 0.50),  # a hundred sentences of few texts, with a standard error of .06
-}
+from esr.features.subjectivity import THRESHOLD, score
+from tests.support.feature_inputs import LEXICON, annotated, tagged, values
 
 
-@pytest.mark.endurance
-@pytest.mark.parametrize("name", LEAST)
-def test_subjective_sentences_are_told_from_others(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = FOLDER / f"{name}.tsv"
-    if not path.is_file():
-        pytest.skip(
-            f"{name}.tsv is not there: it would be in shared/collections/subjectivity beside the project"
-        )
-    monkeypatch.setattr(sys, "path", [str(ROOT / "benchmarks"), *sys.path])
-    import subjectivity
+@pytest.mark.parametrize(
+    ("text", "weight"),
+    [
+        ("the/DT x/NN", 0),
+        ("good/NN", 1),
+        ("good/NN good/NN good/NN good/NN good/NN", 4),  # at most four clues
+        ("she/PRP", 0.5),
+        ("I/PRP", 1.0),  # a pronoun, and of the first person
+        ("could/MD", 1.0),
+        ("will/MD ’ll/MD", 0),
+        ("red/JJ", 0.5),
+        ("red/JJ red/JJ red/JJ red/JJ", 1.5),  # at most three of a cue
+        ("slowly/RB", 0.7),
+        ("not/RB", 0.5),  # a negation, and no adverb
+        ("very/RB", 1.4),
+        ("7/CD", -1),
+        ("?/.", 1.5),
+        ("However/RB", 1.4),
+        ("perhaps/RB", 1.7),
+        ("good/NNP May/MD", 1.0),  # a name is no clue
+        ("", 0),
+    ],
+)
+def test_the_score_is_the_weighted_sum_of_clues_and_cues_by_length(text: str, weight: float) -> None:
+    sentence = tagged(text)
+    assert score(sentence, LEXICON) == pytest.approx(weight / math.log(2 + len(sentence.tokens)))
 
-    predictions = subjectivity.predict(path, Enricher(["features"]))
-    area, _ = subjectivity.auc(predictions)
-    least_area, least_f1 = LEAST[name]
-    assert area >= least_area
-    assert subjectivity.macro_f1(predictions) >= least_f1
+
+def test_a_sentence_is_subjective_from_the_threshold_on() -> None:
+    of = annotated(tagged("good/JJ bad/JJ !/."), tagged("the/DT day/NN"), None)
+    assert values("subj", of) == [1, 0, None]
+    scores = values("subj_score", of)
+    assert scores[0] and scores[0] >= THRESHOLD["score"] and scores[1:] == [0, None]
 
 
-@pytest.mark.slow
-def test_opinions_score_higher_than_reports(tmp_path: Path) -> None:
-    """The same, with a few sentences made by hand, so that it always runs."""
-    from esr.documents import Document, Sentence
+def test_the_rule_of_clues_looks_at_the_neighbours() -> None:
+    strong, weak, nothing = tagged("good/JJ"), tagged("long/JJ"), tagged("day/NN")
+    two = tagged("good/JJ bad/JJ")
 
-    opinions = [
-        "Perhaps this is the most absurd plan we have ever seen!",
-        "I think she could hardly have done a better job, though.",
-        "Why should anybody believe such a terrible lie?",
-    ]
-    reports = [
-        "The company reported sales of 3.2 billion dollars in 2016.",
-        "Police arrested two men in Paris on Monday.",
-        "The court will hear the case on 7 February.",
-    ]
-    sentences = tuple(Sentence(str(n), text) for n, text in enumerate([*opinions, *reports]))
-    features = [found.features for found in Enricher(["features"]).enrich(Document("d", sentences))]
-    assert [known["subj"] for known in features] == [1, 1, 1, 0, 0, 0]
-    assert min(f["subj_score"] for f in features[:3]) > 1 + max(f["subj_score"] for f in features[3:])
+    def middle(before: object, own: object, after: object) -> list[float | None]:
+        of = annotated(before, own, after, rule="clues")  # type: ignore[arg-type]
+        return [values(name, of)[1] for name in ("subj", "subj_score")]
+
+    assert middle(nothing, two, nothing) == [1, 1.0]
+    assert middle(nothing, strong, nothing) == [0, 0.5]
+    assert middle(strong, nothing, nothing) == [0, 0.0]
+    assert middle(strong, nothing, strong) == [0, 0.5]
+    assert middle(weak, weak, nothing) == [0, 0.0]
+    assert middle(weak, weak, weak) == [0, 0.5]
+    assert middle(None, nothing, None) == [0, 0.0]
+    assert middle(two, None, two) == [None, None]
+
+
+def test_words_of_a_lexicon_count_only_as_content_words() -> None:
+    of = annotated(tagged("like/IN like/IN may/MD"), tagged("like/VBP good/JJ"), rule="clues")
+    assert values("subj", of) == [0, 1]

@@ -1,3 +1,3 @@
 """An empty place on each engine."""
 
-from tests.engines.conftest import anywhere as anywhere
+from tests.index.conftest import anywhere as anywhere

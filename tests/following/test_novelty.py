@@ -1,27 +1,58 @@
-"""What is new, beside a plain scan of the exported documents, on both engines and several shards."""
+"""What is new, beside a plain scan of the exported documents, on both engines and several shards.
+
+The newest sentences of all that match, on both engines.
+
+The measure of repeats, on terms alone: docs/formulas.md, G.1.
+
+More like a sentence: the same and what goes on from it, on both engines.
+"""
 
 from __future__ import annotations
 
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import esr
-from esr.documents import Document
-from esr.documents.dates import parse_date_start
-from esr.engines.index import NO_FILTERS, Filters, Hit, Index
+from esr.enrichment.enricher import Enricher
+from esr.enrichment.sentence_vectors import VectorSettings
 from esr.errors import UsageError
 from esr.following import novelty
-from esr.following.novelty import find_novel, group_hits
+from esr.following.novelty import (
+    DEFAULT_THRESHOLD,
+    FEW_TERMS,
+    Overlap,
+    check_threshold,
+    contain,
+    find_newest,
+    find_novel,
+    find_overlaps,
+    find_similar,
+    group_hits,
+    group_repeats,
+    parse_threshold,
+    prepare_similar,
+)
+from esr.index.contract import Index
+from esr.index.enrichment_run import run_enrichment
+from esr.index.filters import NO_FILTERS, Filters
+from esr.index.hits import Hit
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import MAX_TERMS, Searcher
+from esr.text.dates import parse_date_start
+from esr.text.document import Document
+from tests.following.test_timeline import random_documents
 from tests.support.both_engines import open_loaded
-from tests.support.elasticsearch import document, load
+from tests.support.elasticsearch import RELATIVE, document, fresh, load
+from tests.support.tiny_encoder import write_tiny_encoder
+from webui.app import create_app
 
 Terms = frozenset[str]
 RARE = [f"rare{n}" for n in range(30)]
@@ -186,3 +217,251 @@ def test_wrong_numbers_are_refused(tmp_path: Path, k: int, threshold: float, sai
     load(f"{tmp_path}/folder", documents()[:3], analyzer="plain")
     with esr.open(f"{tmp_path}/folder") as folder, pytest.raises(UsageError, match=said):
         find_novel(folder.prepare("storm", Ranking()), k, threshold=threshold)
+
+
+@pytest.fixture
+def searcher_of_newest(anywhere: str) -> Iterator[Searcher]:
+    load(anywhere, list(random_documents()), analyzer="plain")
+    with esr.open(anywhere) as opened:
+        yield opened
+
+
+def expected(documents: list[Document], words: set[str], source: str | None = None) -> list[str]:
+    """A plain scan: newest first, undated last, else in the order of the collection."""
+    found = [
+        (-parse_date_start(each.date) if each.date else float("inf"), sentence.id)
+        for each in documents
+        for sentence in each.sentences
+        if words <= set(sentence.text.strip(".").split()) and source in (None, each.source)
+    ]
+    return [id for _, id in sorted(found, key=lambda pair: pair[0])]
+
+
+@pytest.mark.parametrize("k", [1, 7, 1000])
+def test_all_that_match_come_the_newest_first(searcher_of_newest: Searcher, k: int) -> None:
+    documents = list(searcher_of_newest.index.documents())
+    for words, source in (({"storm"}, None), ({"storm", "flood"}, "a.org")):
+        prepared = searcher_of_newest.prepare(" ".join(words), Ranking())
+        filters = Filters(sources=(source,)) if source else Filters()
+        answer, everything = find_newest(prepared, k, filters), expected(documents, words, source)
+        assert [hit.sentence_id for hit in answer.hits] == everything[:k]
+        assert answer.total == len(everything)
+
+
+def test_three_shards_give_the_same_order(elasticsearch_url: str) -> None:
+    with fresh(elasticsearch_url) as where:
+        load(where, list(random_documents()), analyzer="plain", shards=3)
+        with esr.open(where) as opened:
+            test_all_that_match_come_the_newest_first(opened, 1000)
+
+
+def test_scores_are_those_of_the_ranking(searcher_of_newest: Searcher) -> None:
+    for ranking in (Ranking(), Ranking(model="bm25"), Ranking(context="surrounding")):
+        prepared = searcher_of_newest.prepare("storm flood", ranking)
+        ranked = {hit.sentence_id: hit.score for hit in prepared.search(5000).hits}
+        answer = find_newest(prepared, 30, records=False)
+        assert answer.hits and all(hit.record is None for hit in answer.hits)
+        for hit in answer.hits:
+            assert hit.score == pytest.approx(ranked[hit.sentence_id], rel=RELATIVE)
+
+
+def test_several_segments_keep_the_order_of_the_collection(tmp_path: object) -> None:
+    rng, where = random.Random(5), f"{tmp_path}/index"
+    documents = [document(f"d{n}", "storm", date=f"2017-0{rng.randint(1, 3)}-01") for n in range(60)]
+    for n in range(0, 60, 20):
+        load(where, documents[n : n + 20], if_exists="append" if n else "fail")
+    with esr.open(where) as opened:
+        for k in (5, 25, 60):
+            hits = find_newest(opened.prepare("storm", Ranking()), k).hits
+            assert [hit.sentence_id for hit in hits] == expected(documents, {"storm"})[:k]
+
+
+WORDS = "alpha beta gamma delta omega sigma kappa zeta theta iota"
+
+
+def weigh(terms: Collection[str]) -> Mapping[str, float]:
+    """Common words weigh little."""
+    return {term: 1.0 if term in ("she", "told", "reuters") else 5.0 for term in terms}
+
+
+def overlaps(*texts: str) -> list[Overlap | None]:
+    return find_overlaps([frozenset(text.split()) for text in texts], weigh)
+
+
+def groups(*texts: str, threshold: float = DEFAULT_THRESHOLD) -> list[list[int]]:
+    return group_repeats(overlaps(*texts), threshold)
+
+
+def test_what_is_added_at_the_end_in_common_words_still_repeats() -> None:
+    assert groups(WORDS, f"{WORDS} she told reuters") == [[0, 1]]
+    assert groups("alpha beta gamma", "alpha beta gamma she told reuters") == [[0, 1]]
+
+
+def test_the_share_is_of_the_weights_of_the_later_sentence() -> None:
+    (_, overlap) = overlaps(WORDS, "alpha beta gamma delta omega sigma she told")
+    assert overlap == Overlap(0, 30 / 32)
+
+
+def test_a_sentence_that_says_more_is_new_and_one_that_says_less_is_not() -> None:
+    assert groups("alpha beta gamma delta omega", WORDS) == [[0], [1]]
+    assert groups(WORDS, "alpha beta gamma delta omega sigma kappa zeta") == [[0, 1]]
+
+
+def test_few_terms_are_no_repeat_of_a_long_sentence_that_happens_to_have_them() -> None:
+    assert groups(WORDS, "alpha beta") == [[0], [1]]
+    assert groups("alpha beta", "beta alpha") == [[0, 1]]
+    assert groups("alpha beta gamma delta omega", "alpha beta gamma") == [[0], [1]]
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        (
+            "explain hawaii block trump travel ban",
+            "feder judg hawaii block trump revis travel ban hour befor take effect",
+        ),
+        (
+            "brexit secretari david davi said",
+            "brexit secretari david davi said mp had alreadi approv bill without ani string attach",
+        ),
+    ],
+)
+def test_a_short_sentence_is_no_repeat_of_a_long_one_on_the_same_event(short: str, long: str) -> None:
+    assert groups(long, short) == [[0], [1]]
+    assert groups(long, short, long) == [[0, 2], [1]]
+    assert groups(short, short) == [[0, 1]]
+
+
+def test_a_repeat_may_repeat_any_sentence_of_a_group() -> None:
+    longer = f"{WORDS} she told reuters"
+    assert groups(WORDS, longer, f"{longer} rho") == [[0, 1, 2]]
+    assert groups(WORDS, "rho tau phi chi psi", longer) == [[0, 2], [1]]
+
+
+def test_of_equal_shares_the_first_counts() -> None:
+    assert overlaps("alpha beta", "beta alpha", "alpha beta") == [None, Overlap(0, 1.0), Overlap(0, 1.0)]
+
+
+def test_sentences_without_a_term_are_new() -> None:
+    assert overlaps("", "", "alpha") == [None, None, None]
+
+
+def test_nothing_is_weighed_where_no_sentence_has_half_of_another() -> None:
+    def refuse(terms: Collection[str]) -> Mapping[str, float]:
+        raise AssertionError(terms)
+
+    sentences = [frozenset(text.split()) for text in ("alpha beta gamma", "gamma delta omega", "sigma")]
+    assert find_overlaps(sentences, refuse) == [None, None, None]
+
+
+@pytest.mark.parametrize("text", ["0.49", "1.01", "nan", "inf", "-1", "", "much"])
+def test_a_threshold_out_of_range_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=r"the overlap must be .*from 0\.5 to 1"):
+        parse_threshold(text)
+    assert (check_threshold(0.5), parse_threshold("1"), parse_threshold("0.75")) == (0.5, 1.0, 0.75)
+
+
+SENTENCES = st.lists(st.frozensets(st.sampled_from([*WORDS.split(), "she", "told"]), max_size=8), max_size=12)
+
+
+@given(SENTENCES)
+def test_all_pairs_give_the_same_overlaps(sentences: list[frozenset[str]]) -> None:
+    """A plain scan, without the look-up of rare terms."""
+    weights = weigh([term for terms in sentences for term in terms])
+    for place, found in enumerate(find_overlaps(sentences, weigh)):
+        terms, shares = sentences[place], []
+        for earlier in sentences[:place]:
+            smaller = len(terms) if len(terms) >= FEW_TERMS else max(len(terms), len(earlier))
+            has_half = terms and 2 * len(terms & earlier) >= smaller
+            shares.append(contain(terms, earlier, weights) if has_half else -math.inf)
+        best = max(shares, default=-math.inf)
+        assert (found.share if found else -math.inf) == best
+        if found is not None:
+            wanted = terms if terms in sentences[:place] else sentences[shares.index(best)]
+            assert sentences[found.place] == wanted
+
+
+@given(SENTENCES, st.sampled_from([0.5, 0.8, 1.0]))
+def test_each_sentence_is_in_one_group_and_more_of_them_change_no_group_before(
+    sentences: list[frozenset[str]], threshold: float
+) -> None:
+    all_groups = group_repeats(find_overlaps(sentences, weigh), threshold)
+    assert sorted(place for group in all_groups for place in group) == list(range(len(sentences)))
+    half = len(sentences) // 2
+    fewer = group_repeats(find_overlaps(sentences[:half], weigh), threshold)
+    assert fewer == [group for each in all_groups if (group := [n for n in each if n < half])]
+
+
+NEWS = [
+    document(
+        "a", "A tunnel fire closed the Brenner railway.", "Nobody was hurt.", "The Brenner railway reopened."
+    ),
+    document("b", "The Brenner railway was closed by a fire in a tunnel.", "Trains were late."),
+    document("c", "A railway strike ended.", "The the of."),
+    document("d", *(f"Fire number {n} burned in the tunnel." for n in range(30))),
+]
+
+
+@pytest.fixture
+def searcher_of_similar(anywhere: str) -> Iterator[Searcher]:
+    load(anywhere, NEWS, analyzer="english-stem")
+    with esr.open(anywhere) as opened:
+        yield opened
+
+
+def ids_similar(searcher: Searcher, sentence: str, k: int = 3, own_document: bool = False) -> list[str]:
+    return [hit.sentence_id for hit in find_similar(searcher, sentence, k, own_document=own_document).hits]
+
+
+def test_the_same_news_elsewhere_comes_first_and_its_own_document_by_choice(
+    searcher_of_similar: Searcher,
+) -> None:
+    assert ids_similar(searcher_of_similar, "a.s0")[0] == "b.s0"
+    assert not any(id.startswith("a.") for id in ids_similar(searcher_of_similar, "a.s0", 30))
+    with_own = ids_similar(searcher_of_similar, "a.s0", 30, own_document=True)
+    assert "a.s0" not in with_own and "a.s2" in with_own
+
+
+def test_a_long_document_of_its_own_does_not_crowd_out_the_others(searcher_of_similar: Searcher) -> None:
+    found = ids_similar(searcher_of_similar, "d.s3", 3)
+    assert len(found) == 3 and not any(id.startswith("d.") for id in found)
+    assert len(ids_similar(searcher_of_similar, "d.s3", 20, own_document=True)) == 20
+
+
+def test_the_words_that_say_most_are_searched_for(searcher_of_similar: Searcher) -> None:
+    prepared, document_id = prepare_similar(searcher_of_similar, "a.s0")
+    assert document_id == "a"
+    assert "brenner" in prepared.counts and len(prepared.counts) <= 8
+
+
+def test_a_sentence_of_more_words_than_a_query_may_have_has_similar_ones(anywhere: str) -> None:
+    text = " ".join(["Brenner"] * 4 + [f"word{n}" for n in range(MAX_TERMS)])
+    load(anywhere, [document("a", text), document("b", "Brenner"), document("c", "Rain")], analyzer="plain")
+    with esr.open(anywhere) as searcher:
+        assert ids_similar(searcher, "a.s0") == ["b.s0"]
+
+
+def test_a_sentence_without_words_and_an_unknown_one_are_errors(searcher_of_similar: Searcher) -> None:
+    with pytest.raises(UsageError, match=r"'c\.s1' has no words to compare it by"):
+        find_similar(searcher_of_similar, "c.s1")
+    with pytest.raises(UsageError, match="no sentence 'x'"):
+        find_similar(searcher_of_similar, "x")
+
+
+def test_by_meaning_the_same_in_other_words_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = str(write_tiny_encoder(tmp_path / "tiny", 32))
+    monkeypatch.setenv("ESR_ENCODER", encoder)
+    news = [document("a", "Hurricane relief."), document("b", "Relief storm."), document("c", "Relief bank.")]
+    where = str(tmp_path / "index")
+    load(where, news, analyzer="english-stem")
+    with esr.open(where) as searcher:
+        run_enrichment(searcher.index, Enricher(["vectors"], vectors=VectorSettings(encoder)))
+    with esr.open(where) as searcher:
+        by_meaning = Ranking.from_dict({"rerank": [{"signal": "meaning", "w": 10.0}]})
+        hits = find_similar(searcher, "a.s0", ranking=by_meaning).hits
+        assert [hit.sentence_id for hit in hits] == ["b.s0", "c.s0"]
+        words = find_similar(searcher, "a.s0").hits
+        assert words[0].score == words[1].score  # both have one of its words
+        client = create_app(esr.open(where)).test_client()
+        assert "By words and meaning" in client.get("/similar?id=a.s0").text
+        assert "By words alone" in client.get("/similar?id=a.s0&rerank=meaning:10").text

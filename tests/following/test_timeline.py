@@ -11,14 +11,26 @@ from pathlib import Path
 import pytest
 
 import esr
-from esr.documents import Document
-from esr.engines.embedded.index import EmbeddedIndex
-from esr.engines.index import DAY, NO_FILTERS, Filters, SearchResult
 from esr.errors import UsageError
-from esr.following.periods import INTERVALS, Interval, date_range, first_day, name_of, period_of
-from esr.following.timeline import MAX_PERIODS, Timeline, build_timeline, find_peaks, timeline_rows
+from esr.folder.index import EmbeddedIndex
+from esr.following.timeline import (
+    INTERVALS,
+    MAX_PERIODS,
+    Interval,
+    Timeline,
+    build_timeline,
+    date_range,
+    find_peaks,
+    first_day,
+    name_of,
+    period_of,
+    timeline_rows,
+)
+from esr.index.filters import DAY, NO_FILTERS, Filters
+from esr.index.hits import SearchResult
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
+from esr.text.document import Document
 from tests.support.elasticsearch import document, fresh, load
 
 WORDS = ["storm", "flood", "wind", "rain", "river"]

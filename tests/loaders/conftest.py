@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from esr.documents import Document
 from esr.errors import InputError
 from esr.loaders import Malformed, ReadOptions, read_documents
+from esr.text.document import Document
 
 
 @pytest.fixture(scope="session")

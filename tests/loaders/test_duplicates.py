@@ -2,9 +2,9 @@ import random
 
 import pytest
 
-from esr.documents import Document, Located, Sentence
 from esr.loaders.duplicates import FEATURE, POLICIES, DuplicateFilter
-from esr.loaders.key_store import KeyStore
+from esr.loaders.ids import KeyStore
+from esr.text.document import Document, Located, Sentence
 
 WORDS = [f"word{n}" for n in range(500)]
 

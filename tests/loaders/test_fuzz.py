@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from esr.documents import Document
 from esr.errors import EsrError, InputError
 from esr.loaders import FORMATS, Malformed, ReadOptions, read_documents
+from esr.text.document import Document
 from tests.support import samples
 
 pytestmark = pytest.mark.slow

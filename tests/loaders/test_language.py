@@ -1,8 +1,7 @@
 import pytest
 
-from esr.documents.json_values import InvalidDocument
-from esr.documents.validate import build_document
 from esr.loaders.language import LanguageDetector
+from esr.text.validate import InvalidDocument, build_document
 
 TEXTS = {
     "en": "The ferry across the fjord sails again after repairs of two weeks, its owner said on Monday.",

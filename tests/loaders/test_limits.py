@@ -4,8 +4,8 @@ import os
 import pytest
 
 from esr.errors import InputError
-from esr.loaders import ReadOptions, limits, read_documents
-from esr.loaders.limits import Budget, ExpansionError, Limits
+from esr.loaders import ReadOptions, files, read_documents
+from esr.loaders.files import Budget, ExpansionError, Limits
 from tests.loaders.test_archives import tarred, zipped
 
 GOOD = b'{"id": "a", "text": "Some text."}\n'
@@ -17,7 +17,7 @@ BLANKS = (b" " * 1023 + b"\n") * (FREE_BYTES // 1024 + 200)
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Bombs of one MiB, because 64 take too long."""
-    monkeypatch.setattr(limits, "FREE_BYTES", FREE_BYTES)
+    monkeypatch.setattr(files, "FREE_BYTES", FREE_BYTES)
 
 
 def zst(data: bytes) -> bytes:

@@ -51,7 +51,7 @@ def test_a_file_that_is_truncated_is_rejected(load_error):
 
 
 def test_rows_that_share_one_long_text_are_limited_like_a_zip_bomb(load_error, monkeypatch):
-    monkeypatch.setattr("esr.loaders.limits.FREE_BYTES", 2**20)
+    monkeypatch.setattr("esr.loaders.files.FREE_BYTES", 2**20)
     bomb = written(id=[str(n) for n in range(500)], text=["x " * 50_000] * 500)
     assert len(bomb) < 50_000
     assert "like a zip bomb" in load_error(bomb, "parquet")

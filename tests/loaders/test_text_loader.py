@@ -7,12 +7,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from esr.documents import Document, Sentence
 from esr.errors import InputError
 from esr.loaders import ReadOptions, read_documents, text
+from esr.loaders.encoding import decode_source
 from esr.loaders.format import Source
 from esr.loaders.ids import make_id
-from esr.loaders.text_encoding import decode_source
+from esr.text.document import Document, Sentence
 
 
 def test_the_first_line_is_the_title_and_the_rest_the_text(load):

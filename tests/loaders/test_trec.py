@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esr.documents import Document, Sentence
 from esr.errors import InputError
 from esr.loaders import Source, trec
+from esr.text.document import Document, Sentence
 from tests.support.growth import check_linear
 
 PLAIN = """

@@ -9,8 +9,7 @@ import pytest
 from esr import models
 from esr.errors import UsageError
 from esr.models import MODELS, Model, Query
-from esr.plans.plan import Mixture, Plan
-from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
+from esr.plans.plan import CollectionStatistics, Mixture, Plan, Statistics, TermStatistics
 from esr.ranking.ranking import Ranking
 from tests.support.reference_scores import CONTEXTS, DEFAULT_CONTEXT, DEFAULTS
 

@@ -1,4 +1,7 @@
-"""A plan's value and its parts, over evidence that hypothesis makes up."""
+"""A plan's value and its parts, over evidence that hypothesis makes up.
+
+Bounds that are rounded to 32 bits stay bounds.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esr.plans.evaluate import score_sentences, split_scores
-from esr.plans.evidence import Evidence
+from esr.plans.evaluate import Evidence, round_outward, score_sentences, split_scores, top_k
 from esr.plans.plan import FIELDS, Affine, Mixture, Plan, PlanTerm, Saturation, Smoothing, Static
 
 share = st.floats(0, 1).map(lambda x: round(x, 3))
@@ -128,3 +130,23 @@ def test_a_mixture_that_looks_at_no_field_is_all_background() -> None:
     assert score_sentences(plan, evidence) == pytest.approx(2 * math.log(0.25))
     split = split_scores(plan, evidence)
     assert (split.fields, split.background.tolist()) == ({}, [[2 * math.log(0.25)] * 2])
+
+
+@pytest.mark.parametrize("up", [True, False])
+def test_rounding_outward_moves_no_bound_inward(up: bool) -> None:
+    values = np.concatenate([np.linspace(-2.0, 2.0, 1001), [0.0, 1e-60, -1e-60, 1 / 3, 16_777_217.0]])
+    rounded = round_outward(values, up=up)
+    assert rounded.dtype == np.float32
+    assert (rounded >= values).all() if up else (rounded <= values).all()
+    np.testing.assert_allclose(rounded, values, rtol=1e-6, atol=1e-44)
+    exact = values.astype(np.float32) == values
+    assert (rounded[exact] == values[exact]).all()
+
+
+@given(
+    scores=st.lists(st.sampled_from([-3.5, -1.0, -0.0, 0.0, 0.5, 2.0]) | st.floats(-9, 9), max_size=60),
+    k=st.integers(1, 70),
+)
+def test_the_best_are_those_of_a_full_sort_and_ties_keep_their_order(scores: list[float], k: int) -> None:
+    expected = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:k]
+    assert top_k(np.array(scores, float), k).tolist() == expected

@@ -2,8 +2,17 @@ from __future__ import annotations
 
 import json
 
-from esr.plans.plan import Affine, Mixture, Plan, PlanTerm, Saturation, Smoothing, Static
-from esr.plans.statistics import CollectionStatistics, TermStatistics
+from esr.plans.plan import (
+    Affine,
+    CollectionStatistics,
+    Mixture,
+    Plan,
+    PlanTerm,
+    Saturation,
+    Smoothing,
+    Static,
+    TermStatistics,
+)
 
 MIXTURE = Mixture(30.0, Affine(0.5, -0.5), Affine(), Affine(0.0, 0.25), Affine(0.0, 1.0))
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from esr.engines.index import Hit, SentenceRecord
+from esr.index.hits import Hit, SentenceRecord
 from esr.ranking.answers import answer_dict, require_record
 from esr.ranking.prepared_query import Answer
 

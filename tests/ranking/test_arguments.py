@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import esr
-from esr.documents.dates import parse_date_end, parse_date_start
-from esr.engines.filters import Filters
 from esr.errors import UsageError
+from esr.index.filters import Filters
 from esr.plans.condition import HasAttribute
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
+from esr.text.dates import parse_date_end, parse_date_start
 from tests.support.both_engines import ENGINES, open_loaded
 from tests.support.folder_index import document, load
 

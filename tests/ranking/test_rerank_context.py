@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 import esr
 from esr.ranking.ranking import Ranking
-from esr.ranking.ranking_signal import RankingSignal
 from esr.ranking.rerank_context import build_context
+from esr.ranking.signals import RankingSignal
 from tests.ranking.test_reranker import QUERIES, documents
 from tests.support.elasticsearch import load
 
@@ -38,7 +38,7 @@ def test_hits_are_looked_up_by_their_ordinals_and_not_by_their_ids(
         hits = searcher.search(QUERIES[0], 30).hits[::-1]
         ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
         by_id = build_context(searcher.index, prepared.counts, prepared.statistics, ids, ()).evidence()
-        monkeypatch.delattr("esr.engines.embedded.index.find_sentence")
+        monkeypatch.delattr("esr.folder.index.find_sentence")
         by_place = build_context(
             searcher.index, prepared.counts, prepared.statistics, ids, (), ordinals
         ).evidence()

@@ -10,17 +10,16 @@ import pytest
 from msgspec.structs import replace
 
 import esr
-from esr.documents import Document, ParseWord, Sentence
 from esr.errors import UsageError
-from esr.evaluation import measures
-from esr.evaluation.tuning import grid
-from esr.evaluation.tuning.grid_search import ascend
-from esr.evaluation.tuning.tuner import Task, Tuner
-from esr.learning.signals import list_signals
+from esr.lab import grid, measures
+from esr.lab.grid import ascend
+from esr.lab.training_data import list_signals
+from esr.lab.tuner import Task, Tuner
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.reranker import merge_scores
 from esr.ranking.searcher import Searcher
+from esr.text.document import Document, ParseWord, Sentence
 from tests.support.elasticsearch import close, fresh
 from tests.support.elasticsearch import load as load_there
 
@@ -181,7 +180,7 @@ def test_tuning_sees_the_figures_of_a_search(searcher: Searcher, data: dict[str,
 def test_weights_of_signals_are_tuned_by_their_names(searcher: Searcher) -> None:
     relevant = tuple(s.id for d in documents() for s in d.sentences if "word1 word2" in s.text)
     ranking = Ranking.from_dict({"model": "dir", "rerank": [{"signal": "sdm"}]})
-    values = grid.default(ranking)
+    values = grid.build_default_grid(ranking)
     assert {"mu", "mrf_sdm.w", "mrf_sdm.alpha", "mrf_sdm.lambda_SR"} <= values.keys()
     some = {"mrf_sdm.w": [0.0, 2.0], "mrf_sdm.alpha": [0.3, 0.9]}
     found = ascend(Tuner(searcher, [Task("t", QUERIES[0], relevant)]), ranking, some)

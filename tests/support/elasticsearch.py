@@ -13,13 +13,13 @@ from urllib.request import Request, urlopen
 import pytest
 from elastic_transport import Urllib3HttpNode
 
-from esr.documents import Document, Located, Sentence
-from esr.engines.elasticsearch.cluster.cluster import Cluster
-from esr.engines.elasticsearch.store.term_statistics import TermStatisticsReader
-from esr.engines.factory import LoadOptions, open_writer
-from esr.engines.index import Hit
-from esr.engines.writer import LoadReport
+from esr.elastic.cluster import Cluster
+from esr.elastic.statistics import TermStatisticsReader
 from esr.errors import UsageError
+from esr.index.factory import open_writer
+from esr.index.hits import Hit
+from esr.index.writer import LoadOptions, LoadReport
+from esr.text.document import Document, Located, Sentence
 
 RELATIVE = 1e-4
 """Elasticsearch keeps scores as 32-bit floats, and adds a shift to them."""

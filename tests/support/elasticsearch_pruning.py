@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from esr.documents import Located
-from esr.engines.elasticsearch.index import ElasticsearchIndex
-from esr.engines.elasticsearch.search import pruned_search
-from esr.engines.elasticsearch.search.sentence_search import Search
-from esr.engines.elasticsearch.store.lift_description import find_widening
-from esr.engines.factory import LoadOptions, open_writer
-from esr.engines.index import Filters, SearchResult
-from esr.plans.plan import CANDIDATES, Plan
-from esr.plans.unprunable import Unprunable
+from esr.elastic.index import ElasticsearchIndex
+from esr.elastic.lifts import find_widening
+from esr.elastic.search import pruned_search
+from esr.elastic.search.sentence_search import Search
+from esr.index.factory import open_writer
+from esr.index.filters import Filters
+from esr.index.hits import SearchResult
+from esr.index.writer import LoadOptions
+from esr.plans.plan import CANDIDATES, Plan, Unprunable
+from esr.text.document import Located
 from tests.support.pruning import FILTERS, QUERIES, SETTINGS
 
 KS = (1, 2, 7, 1000)

@@ -7,11 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from zlib import crc32
 
-from esr.documents import Document, ParseWord, Sentence
-from esr.documents.annotation import LOCATION, ORGANIZATION, PERSON, Entity
-from esr.documents.enrichment import PARTS, VECTORS, SentenceEnrichment
-from esr.documents.vector import QuantizedVector
 from esr.enrichment.recipe import Recipe
+from esr.text.document import (
+    LOCATION,
+    ORGANIZATION,
+    PARTS,
+    PERSON,
+    VECTORS,
+    Document,
+    Entity,
+    ParseWord,
+    QuantizedVector,
+    Sentence,
+    SentenceEnrichment,
+)
 
 NAMES = {
     PERSON: ["Ann: Bee", "Barack Obama", "Łukasz"],

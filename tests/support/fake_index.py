@@ -9,33 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from esr import analysis
-from esr.analysis.definitions import WORDS
-from esr.documents import Document, Sentence
-from esr.documents.attributes import ATTRIBUTES
-from esr.documents.dates import parse_date_start
-from esr.engines.entities import ENTITY_TYPES
-from esr.engines.index import (
-    DAY,
-    EVIDENCE_COLUMNS,
-    DayCounts,
-    Description,
-    FacetCounts,
-    Filters,
-    Hit,
-    SearchResult,
-    SentenceRecord,
-)
-from esr.engines.keys import name_key
-from esr.engines.names import Name
-from esr.engines.values import ValueTable
-from esr.engines.written_forms import choose_written_form
 from esr.errors import UsageError
+from esr.index.filters import DAY, DayCounts, FacetCounts, Filters, ValueTable
+from esr.index.hits import EVIDENCE_COLUMNS, Hit, SearchResult, SentenceRecord
+from esr.index.names import ENTITY_TYPES, Name, choose_written_form, name_key
+from esr.index.writer import Description
 from esr.plans.condition import AllOf, AnyOf, Condition, HasPrefix, HasTerm, HasWords, Not
-from esr.plans.evidence import Evidence
-from esr.plans.plan import FieldName, Plan
-from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
-from webui.pages.template_filters import is_full_date
+from esr.plans.evaluate import Evidence
+from esr.plans.plan import CollectionStatistics, FieldName, Plan, Statistics, TermStatistics
+from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
+from esr.text.dates import parse_date_start
+from esr.text.document import ATTRIBUTES, Document, Sentence
+from webui.pages.rendering import is_full_date
 
 STORM = SentenceRecord(
     sentence_id="a.s1",
@@ -62,7 +47,7 @@ class FakeIndex:
     def __init__(self, *records: SentenceRecord, analyzer: str = "english-stem") -> None:
         self.where = "memory"
         self.description = Description(analyzer, True)
-        self.analyzer = analysis.get(analyzer)
+        self.analyzer = get_analyzer(analyzer)
         self.records = list(records)
         self.error: Exception | None = None
         self.incomplete: str | None = None
@@ -263,7 +248,7 @@ class FakeIndex:
 
 def _words(record: SentenceRecord) -> list[str]:
     """The words of a sentence as they are written, as phrases look for them."""
-    return analysis.get(WORDS).terms(record.text)
+    return get_analyzer(WORDS_ANALYZER).terms(record.text)
 
 
 def _values(record: SentenceRecord, field: str) -> Sequence[str]:

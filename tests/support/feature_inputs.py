@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from esr.analysis import get
-from esr.documents import Document, Sentence
-from esr.documents.annotation import Annotation, Entity, Token
 from esr.features import FEATURES
 from esr.features.feature import FeatureInput
 from esr.features.lexicon import Clue, Lexicon
+from esr.text.analyzer import get_analyzer
+from esr.text.document import Annotation, Document, Entity, Sentence, Token
 
 LEXICON = Lexicon(
     "by hand",
@@ -34,14 +33,14 @@ def tagged(text: str, entities: Sequence[tuple[str, str]] = ()) -> Annotation:
 def annotated(*sentences: Annotation | None, lexicon: Lexicon = LEXICON, rule: str = "score") -> FeatureInput:
     """A document of annotated sentences; one that is None has the text "…"."""
     texts = ["…" if s is None else " ".join(token.text for token in s.tokens) for s in sentences]
-    return FeatureInput(document(*texts), sentences, lexicon, rule, get("english").terms)
+    return FeatureInput(document(*texts), sentences, lexicon, rule, get_analyzer("english").terms)
 
 
 def from_texts(*texts: str, title: str | None = None) -> FeatureInput:
     """A document of texts, each with an empty annotation."""
     empty = Annotation((), (), is_tagged=True, is_parsed=False)
     return FeatureInput(
-        document(*texts, title=title), [empty] * len(texts), LEXICON, "score", get("english").terms
+        document(*texts, title=title), [empty] * len(texts), LEXICON, "score", get_analyzer("english").terms
     )
 
 

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import watch
+from tests.support import watch
 
 
 class Folder:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from esr.engines.segments.writer import segment_builder
+from esr.folder.write import segment_writer
 
 
 @pytest.fixture(autouse=True)
@@ -24,4 +24,4 @@ def where(tmp_path: Path) -> Path:
 @pytest.fixture
 def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every document makes a segment of its own."""
-    monkeypatch.setattr(segment_builder, "FULL_TERMS", 0)
+    monkeypatch.setattr(segment_writer, "FULL_TERMS", 0)

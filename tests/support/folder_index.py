@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from esr.documents import Document, Located, Sentence
-from esr.documents.document import default_sentence_id
-from esr.engines.embedded.index import EmbeddedIndex
-from esr.engines.factory import LoadOptions, open_writer
-from esr.engines.writer import LoadReport
+from esr.folder.index import EmbeddedIndex
+from esr.index.factory import open_writer
+from esr.index.writer import LoadOptions, LoadReport
+from esr.text.document import Document, Located, Sentence, default_sentence_id
 
 
 def document(id: str, *sentences: str | Sentence, **metadata: Any) -> Located:

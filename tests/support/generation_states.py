@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from esr.engines.factory import open_generations
+from esr.index.factory import open_generations
 
 
 def states(where: str) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import esr
-from esr.documents import Document
-from esr.engines.index import Index
+from esr.index.contract import Index
+from esr.text.document import Document
 
 TERMS = ["flood", "bank", "rare", "titleword", "relief", "river", "the", "unseenword"]
 STORED_PRIORS = ("importance", "importance_surrounding")

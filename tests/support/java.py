@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from .account import reachable
+from tests.support.account import reachable
 
 MINIMUM = 21
 PLACES = (

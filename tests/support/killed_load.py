@@ -7,8 +7,8 @@ import signal
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from esr.engines.elasticsearch.load import sender, writer
-from esr.engines.elasticsearch.load.writer import ElasticsearchWriter
+from esr.elastic.write import actions, writer
+from esr.elastic.write.writer import ElasticsearchWriter
 from tests.support.forked import run_esr
 
 AMID_BULK = "amid bulk"
@@ -36,13 +36,13 @@ def _die_at(method: str, is_called: bool) -> None:
 
 
 def _die_amid_bulk() -> None:
-    sender.CHUNK_SENTENCES = 100
+    actions.CHUNK_SENTENCES = 100
     real = writer.spool_actions
 
     def spool_actions(*arguments: Any) -> Iterator[Any]:
-        for n, actions in enumerate(real(*arguments)):
+        for n, action in enumerate(real(*arguments)):
             if n == 75:
                 os.kill(os.getpid(), signal.SIGKILL)
-            yield actions
+            yield action
 
     writer.spool_actions = spool_actions  # type: ignore[assignment]

@@ -8,18 +8,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
-from esr.documents import Located, Sentence
-from esr.engines.embedded.index import EmbeddedIndex
-from esr.engines.segments.writer import segment_builder
+from esr.folder.index import EmbeddedIndex
+from esr.folder.write import segment_writer
+from esr.text.document import Located, Sentence
 from tests.support.folder_index import document, load
 
 
 @contextmanager
-def corpus(*loads: Sequence[Located], full: int = segment_builder.FULL_TERMS) -> Iterator[EmbeddedIndex]:
+def corpus(*loads: Sequence[Located], full: int = segment_writer.FULL_TERMS) -> Iterator[EmbeddedIndex]:
     """An index of these documents, one load after another. A segment is full with so many terms."""
     with tempfile.TemporaryDirectory() as folder, mock.patch("os.fsync"):
         where = Path(folder, "index")
-        with mock.patch.object(segment_builder, "FULL_TERMS", full):
+        with mock.patch.object(segment_writer, "FULL_TERMS", full):
             for number, documents in enumerate(loads):
                 load(where, documents, if_exists="append" if number else "fail")
         yield EmbeddedIndex(str(where))

@@ -20,12 +20,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from . import certificates
-from .base import GivenNode, Node, NodeFailed, NoNode
-from .distribution import get_distribution
-from .docker import DockerNode, docker_answers, docker_network
-from .folder import Folder
-from .process import ProcessNode, free_ports, port_is_free
+from tests.support import certificates
+from tests.support.base import GivenNode, Node, NodeFailed, NoNode
+from tests.support.distribution import get_distribution
+from tests.support.docker import DockerNode, docker_answers, docker_network
+from tests.support.folder import Folder
+from tests.support.process import ProcessNode, free_ports, port_is_free
 
 __all__ = ["HOW_TO", "URL_VARIABLE", "Cluster", "NoNode", "Node", "NodeFailed"]
 

@@ -6,13 +6,14 @@ import random
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from esr.analysis import definitions, word_break
 from esr.batches import batched
+from esr.text.analyzer import get_definition
+from esr.text.tokenizer import classes
 
 
 def made_up_words(analyzer: str, count: int) -> Iterator[str]:
     """The example of an analyzer, then `count` words from pieces of its stop words and of the example."""
-    definition = definitions.get(analyzer)
+    definition = get_definition(analyzer)
     stop = (f["stopwords"] for f in definition.chain("filter") if f["type"] == "stop")
     words = [*definition.example.split(), *(word for words in stop for word in words)]
     yield definition.example
@@ -44,5 +45,5 @@ def _by_class() -> list[list[str]]:
     by_class: dict[str, list[str]] = {}
     for code in range(0x20, 0x30000):
         if not 0xD800 <= code < 0xE000:
-            by_class.setdefault(word_break.classes()[code], []).append(chr(code))
+            by_class.setdefault(classes()[code], []).append(chr(code))
     return list(by_class.values())

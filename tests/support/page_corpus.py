@@ -9,10 +9,8 @@ from msgspec.structs import replace
 
 import esr
 from esr import loaders
-from esr.documents import Document, ParseWord, Sentence
-from esr.documents.annotation import Entity
-from esr.documents.enrichment import SentenceEnrichment
 from esr.enrichment.recipe import Recipe
+from esr.text.document import Document, Entity, ParseWord, Sentence, SentenceEnrichment
 from tests.support.elasticsearch import load
 
 ARTICLES = Path(__file__).resolve().parents[2] / "examples" / "articles.jsonl"

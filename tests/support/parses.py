@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from esr.analysis import get
-from esr.dependency.codec import decode, encode
-from esr.dependency.forest import Forest
-from esr.documents import ParseWord
+from esr.dependency.parses import Forest, decode, encode
+from esr.text.analyzer import get_analyzer
+from esr.text.document import ParseWord
 from tests.support.dependency_definition import Node, Parse
 
-PLAIN = get("plain")
+PLAIN = get_analyzer("plain")
 WORDS = ["a", "b", "c", "d", "A", "a-b", "c.d.", "x", "y", "...", "the"]
 
 Sentence = list[ParseWord]

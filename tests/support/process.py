@@ -14,11 +14,11 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from .account import as_node_user, give
-from .base import Node, NodeFailed
-from .distribution import Distribution
-from .folder import Folder
-from .watch import alive
+from tests.support.account import as_node_user, give
+from tests.support.base import Node, NodeFailed
+from tests.support.distribution import Distribution
+from tests.support.folder import Folder
+from tests.support.watch import alive
 
 # Below the ports that a system gives to outgoing connections, which could take one during the boot.
 PORTS = range(20_000, 32_000)

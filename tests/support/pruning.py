@@ -10,9 +10,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from esr import models
-from esr.documents import Located, Sentence
-from esr.documents.dates import parse_date_start
-from esr.engines.index import Filters, Index
+from esr.index.contract import Index
+from esr.index.filters import Filters
 from esr.plans.condition import AllOf, AnyOf, Condition, HasPrefix, HasTerm, HasWords, Not
 from esr.plans.plan import (
     CANDIDATES,
@@ -27,6 +26,8 @@ from esr.plans.plan import (
     Static,
 )
 from esr.ranking.ranking import Ranking
+from esr.text.dates import parse_date_start
+from esr.text.document import Located, Sentence
 from tests.support.folder_index import document
 
 WORDS = ["bank", "fraud", "river", "flood", "relief", "vote", "court", "rare", "stone", "only"]

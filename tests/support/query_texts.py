@@ -6,8 +6,8 @@ import random
 
 from hypothesis import strategies as st
 
-from esr.queries import FIELDS, ParsedQuery
-from esr.queries.quotes import CLOSING_MARKS
+from esr.query import FIELDS, ParsedQuery
+from esr.query.parser import CLOSING_MARKS
 
 SYNTAX = (
     *("+", "-", "--", "+-", "−", "–", "*", "**", "(", ")", ":", "::", "|", "&", "^", "~", "[", "]", "\\"),

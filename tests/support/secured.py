@@ -9,7 +9,7 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from .node import Cluster
+from tests.support.node import Cluster
 
 
 class Api:

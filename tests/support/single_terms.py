@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from esr.dependency.cliques import Array
-from esr.dependency.forest import Indices
+from esr.dependency.parses import Indices
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from esr.documents import Document
-from esr.documents.vector import QuantizedVector
-from esr.engines.enrichment_run import EnrichmentReport, run_enrichment
-from esr.engines.index import Index
+from esr.index.contract import Index
+from esr.index.enrichment_run import EnrichmentReport, run_enrichment
 from esr.plans.plan import FEATURE_PREFIX
+from esr.text.document import Document, QuantizedVector
 from tests.support.fake_enricher import DIMENSIONS, ENCODER, FakeEnricher
 
 NOT_ENRICHED: Mapping[str, Any] = {"features": {}, "entities": None, "parse": None, "vector": None}
@@ -54,8 +53,8 @@ def _read_vectors(index: Index, ids: Sequence[str]) -> npt.NDArray[np.float64]:
 
 def expected(enricher: FakeEnricher, document: Document, analyzer: Any) -> dict[str, Mapping[str, Any]]:
     """The same, straight from the enricher."""
-    from esr.dependency.codec import encode
-    from esr.engines.entities import group_entities
+    from esr.dependency.parses import encode
+    from esr.index.names import group_entities
 
     return {
         sentence.id: {

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from esr.engines.factory import is_elasticsearch
-from esr.engines.segments.store import manifest
-from esr.engines.segments.store.bundle import map_bundle, save_bundle
-from esr.engines.segments.store.layer_info import LAYERS, new_layer_name
+from esr.folder.format import manifest
+from esr.folder.format.files import map_bundle, save_bundle
+from esr.folder.format.manifest import LAYERS, new_layer_name
+from esr.index.factory import is_elasticsearch
 from tests.support.elasticsearch import http
 
 
@@ -22,7 +22,7 @@ def forget_keys(where: str) -> None:
         http("POST", f"{where}/_update_by_query?refresh=true", {"script": {"source": script}})
         return
     folder = Path(where)
-    commit = manifest.read(folder)
+    commit = manifest.read_manifest(folder)
     layers = []
     for layer in commit.layers:
         arrays = map_bundle(folder / LAYERS / layer.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 
-from esr.engines.elasticsearch.store.term_maxima import COUNTS, LENGTHS
+from esr.elastic.lifts import COUNTS, LENGTHS
 
 _SMALLEST_LENGTH = 0x3F800000
 """The bits of 1, as a float."""

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from esr.documents import Document, Located, ParseWord, Sentence
+from esr.text.document import Document, Located, ParseWord, Sentence
 
 FILE = Path(__file__).resolve().parent.parent / "data" / "worked.json"
 WITHOUT_CONTEXT = {"tfisf", "bm25", "jm", "dir", "kld"}

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 import esr
-from esr.engines.segments.store import manifest
+from esr.folder.format import manifest
 from tools import release
 from tools.index_fixture import fixture
-from tools.release import ReleaseError
+from tools.release_commands import ReleaseError
 from tools.release_inventory import check_licences
 
 ROOT = Path(__file__).resolve().parent.parent.parent

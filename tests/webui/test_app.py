@@ -11,14 +11,13 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from esr import models
-from esr.engines.index import Filters, SentenceRecord
 from esr.errors import EngineUnreachable
+from esr.index.filters import Filters
+from esr.index.hits import SentenceRecord
 from esr.ranking.searcher import Searcher
 from tests.support.fake_index import FLOOD, STORM, FakeIndex, many
 from webui.app import create_app
 from webui.running.settings import Settings
-
-pytestmark = pytest.mark.slow
 
 ONE_CLIENT = settings(
     max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
@@ -70,6 +69,7 @@ def client_over(*records: SentenceRecord, settings: Settings | None = None) -> F
     return create_app(Searcher(FakeIndex(*records)), settings).test_client()
 
 
+@pytest.mark.slow
 def test_the_first_page_has_a_query_box_and_says_what_it_searches(client: FlaskClient) -> None:
     page = get(client, "/")
     assert "2 sentences of 2 documents" in page.text
@@ -77,6 +77,7 @@ def test_the_first_page_has_a_query_box_and_says_what_it_searches(client: FlaskC
     assert next(i for i in page.all("input") if i["name"] == "q")["type"] == "search"
 
 
+@pytest.mark.slow
 def test_the_first_page_works_without_the_engine(client: FlaskClient, index: FakeIndex) -> None:
     index.error = EngineUnreachable("http://inside:9200 timed out")
     page = get(client, "/")
@@ -84,6 +85,7 @@ def test_the_first_page_works_without_the_engine(client: FlaskClient, index: Fak
     assert "inside" not in page.text
 
 
+@pytest.mark.slow
 def test_a_result_has_the_sentence_its_neighbours_and_its_source(client: FlaskClient) -> None:
     html = client.get("/search?q=storm").text
     assert "The <mark>storms</mark> damaged forty houses." in html
@@ -94,35 +96,41 @@ def test_a_result_has_the_sentence_its_neighbours_and_its_source(client: FlaskCl
     assert [li["id"] for li in page.all("li") if "id" in li] == ["hit-1", "hit-2"]
 
 
+@pytest.mark.slow
 def test_the_first_sentence_of_a_document_has_no_neighbour_before_it(client: FlaskClient) -> None:
     page = get(client, "/search?q=flood")
     assert "None" not in page.text
     assert not [p for p in page.all("p") if p.get("class") == "near"]
 
 
+@pytest.mark.slow
 def test_unseen_words_are_listed_as_they_were_typed(client: FlaskClient) -> None:
     page = get(client, "/search?q=storm+Glorfings")
     assert "This word is not in any document:" in page.text
     assert "Glorfings" in page.text
 
 
+@pytest.mark.slow
 def test_a_page_without_results_says_so(client: FlaskClient) -> None:
     page = get(client, "/search?q=blorf+snark")
     assert "No sentences found" in page.text
     assert "These words are not in any document" in page.text
 
 
+@pytest.mark.slow
 def test_what_is_not_there_cannot_be_downloaded(client: FlaskClient) -> None:
     assert "These sentences as" in get(client, "/search?q=storm").text
     assert "These sentences as" not in get(client, "/search?q=blorf").text
 
 
+@pytest.mark.slow
 def test_sorting_by_date_says_what_was_sorted() -> None:
     many_more = client_over(*many(300), FLOOD)
     assert "The newest 10 of 300 with all words" in get(many_more, "/search?q=storm+number&sort=date").text
     assert "The best 10 of 301 ranked" in get(many_more, "/search?q=storm").text
 
 
+@pytest.mark.slow
 def test_only_what_is_new_is_listed_with_how_often_it_was_repeated() -> None:
     stories = [
         STORM._replace(
@@ -142,18 +150,21 @@ def test_only_what_is_new_is_listed_with_how_often_it_was_repeated() -> None:
     assert "and 1 similar" not in get(client, "/search?q=storm&novel=yes").text
 
 
+@pytest.mark.slow
 def test_a_share_that_makes_no_repeat_is_refused(client: FlaskClient) -> None:
     page = client.get("/search?q=storm&overlap=0.2")
     assert page.status_code == 400
     assert "overlap must be from 0.5 to 1, not 0.2" in page.text
 
 
+@pytest.mark.slow
 def test_a_filtered_search_without_results_links_to_one_without_filters() -> None:
     page = get(client_over(STORM), "/search?q=flood&source=x&from=2017&params.mu=5")
     links = [dict(parse_qsl(urlsplit(str(a["href"])).query)) for a in page.all("a")]
     assert {"q": "flood", "params.mu": "5"} in links
 
 
+@pytest.mark.slow
 def test_an_incomplete_answer_has_a_banner(client: FlaskClient, index: FakeIndex) -> None:
     assert "incomplete" not in get(client, "/search?q=storm").text
     index.incomplete = "1 of 3 shards failed"
@@ -162,6 +173,7 @@ def test_an_incomplete_answer_has_a_banner(client: FlaskClient, index: FakeIndex
     assert "Sentences may be missing: 1 of 3 shards failed." in page.text
 
 
+@pytest.mark.slow
 def test_more_sentences_can_be_shown_up_to_the_limit() -> None:
     client = client_over(*many(40), settings=Settings(max_k=25))
 
@@ -173,6 +185,7 @@ def test_more_sentences_can_be_shown_up_to_the_limit() -> None:
     assert more("/search?q=storm&k=25") == []
 
 
+@pytest.mark.slow
 def test_the_address_and_the_form_have_all_of_the_state(client: FlaskClient) -> None:
     address = "/search?q=storm&model=dir&from=2017-03-01&source=a&source=b&params.mu=50&k=5"
     page = get(client, address)
@@ -192,6 +205,7 @@ def test_the_address_and_the_form_have_all_of_the_state(client: FlaskClient) -> 
     ]
 
 
+@pytest.mark.slow
 def test_the_selects_offer_what_is_registered(client: FlaskClient) -> None:
     offered = [o["value"] for o in get(client, "/").all("option")]
     first = offered.index(next(iter(models.MODELS)))
@@ -199,6 +213,7 @@ def test_the_selects_offer_what_is_registered(client: FlaskClient) -> None:
     assert set(models.CONTEXTS) <= set(offered)
 
 
+@pytest.mark.slow
 def test_the_arguments_of_the_address_reach_the_index(client: FlaskClient, index: FakeIndex) -> None:
     client.get("/search.json?q=storm&k=3&source=x&document=a&candidates=all")
     assert index.last_search is not None
@@ -206,6 +221,7 @@ def test_the_arguments_of_the_address_reach_the_index(client: FlaskClient, index
     assert (plan.candidates, k, filters) == ("all", 3, Filters(sources=("x",), documents=("a",)))
 
 
+@pytest.mark.slow
 def test_the_json_has_the_same_sentences(client: FlaskClient) -> None:
     answer = client.get("/search.json?q=storm").json
     assert answer is not None
@@ -215,11 +231,13 @@ def test_the_json_has_the_same_sentences(client: FlaskClient) -> None:
     assert twin == ["/search.json?q=storm&k=5"]
 
 
+@pytest.mark.slow
 def test_a_health_check_does_not_ask_the_engine(client: FlaskClient, index: FakeIndex) -> None:
     index.error = EngineUnreachable("down")
     assert client.get("/healthz").json == {"status": "ok"}
 
 
+@pytest.mark.slow
 def test_a_page_has_no_inline_script_or_style_and_nothing_from_elsewhere(client: FlaskClient) -> None:
     for address in ("/", "/search?q=storm", "/search?q=blorf", "/search?q=the", "/nowhere"):
         page = Page(client.get(address).text)
@@ -233,6 +251,7 @@ def test_a_page_has_no_inline_script_or_style_and_nothing_from_elsewhere(client:
                 assert file.status_code == 200
 
 
+@pytest.mark.slow
 def test_every_control_has_a_label(client: FlaskClient) -> None:
     page = get(client, "/search?q=storm&params.mu=50")
     labelled = {label["for"] for label in page.all("label") if "for" in label}
@@ -318,6 +337,7 @@ FIELDS = [*TEXT_FIELDS, "features", "entities"]
 TOGETHER = [field for field in FIELDS if field not in ALONE]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fields", [*([field] for field in ALONE), TOGETHER], ids="-".join)
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_in_any_field_of_a_sentence_is_escaped(
@@ -326,6 +346,7 @@ def test_hostile_text_in_any_field_of_a_sentence_is_escaped(
     check_escaped(client, index, fields, text)
 
 
+@pytest.mark.slow
 @ONE_CLIENT
 @given(st.sampled_from(FIELDS), st.text(min_size=1))
 def test_any_text_in_any_field_of_a_sentence_is_escaped(
@@ -334,6 +355,7 @@ def test_any_text_in_any_field_of_a_sentence_is_escaped(
     check_escaped(client, index, [field], text.replace("49", ""))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_in_a_message_of_the_engine_is_escaped(
     client: FlaskClient, index: FakeIndex, text: str
@@ -343,6 +365,7 @@ def test_hostile_text_in_a_message_of_the_engine_is_escaped(
     assert not page.scripts and not page.all("img")
 
 
+@pytest.mark.slow
 def test_hostile_text_in_an_error_is_escaped(client: FlaskClient) -> None:
     for address in ("/search?q=x&<script>=1", "/search?q=x&model=<script>", "/<script>"):
         response = client.get(address)
@@ -350,6 +373,7 @@ def test_hostile_text_in_an_error_is_escaped(client: FlaskClient) -> None:
         assert not Page(response.text).scripts
 
 
+@pytest.mark.slow
 @ONE_CLIENT
 @given(st.text(max_size=200))
 @example("</title><script>")
@@ -365,6 +389,7 @@ def test_any_query_is_escaped(client: FlaskClient, query: str) -> None:
     assert {(tag, *sorted(a)) for tag, a in page.tags} - {("strong",), ("p", "class")} <= known
 
 
+@pytest.mark.slow
 @ONE_CLIENT
 @given(
     st.sampled_from(
@@ -380,6 +405,7 @@ def test_no_bytes_in_an_address_make_the_server_fail(client: FlaskClient, path: 
         assert response.status_code < 500, query
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query", ["x" * 1_000_000, " ".join(f"w{n}" for n in range(10_000)), "a\x00b", "\u202eabc"]
 )
@@ -391,6 +417,7 @@ def test_a_hostile_query_gets_a_clear_answer(client: FlaskClient, query: str) ->
     assert error is not None and error["error"]["code"] == "bad_input"
 
 
+@pytest.mark.slow
 def test_a_bad_setting_keeps_the_form_and_offers_the_search_without_it(client: FlaskClient) -> None:
     page = get(client, "/search?q=storm&model=bm25&context=both", 400)
     assert "leave out context" in page.text
@@ -399,6 +426,7 @@ def test_a_bad_setting_keeps_the_form_and_offers_the_search_without_it(client: F
     assert (page.selected["model"], page.selected["context"], page.selected["k"]) == ("bm25", "both", "10")
 
 
+@pytest.mark.slow
 def test_a_query_of_stop_words_is_reported_at_the_box(client: FlaskClient) -> None:
     page = get(client, "/search?q=the+and", 400)
     assert "only stop words" in page.text
@@ -406,5 +434,52 @@ def test_a_query_of_stop_words_is_reported_at_the_box(client: FlaskClient) -> No
     assert (box["value"], box["aria-describedby"]) == ("the and", "problem")
 
 
+@pytest.mark.slow
 def test_the_title_of_the_page_is_the_query(client: FlaskClient) -> None:
     assert f"<title>{escape('storm & <b>')} – esr</title>" in client.get("/search?q=storm+%26+<b>").text
+
+
+PATHS = [
+    "/",
+    "/search?q=storm",
+    "/search.json?q=storm",
+    "/healthz",
+    "/static/esr.css",
+    "/static/esr.js",
+    "/nowhere",
+    "/search",
+]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_answer_has_the_security_headers_and_no_cookie(client: FlaskClient, path: str) -> None:
+    with client.get(path) as answer:
+        headers = answer.headers
+    assert headers["Content-Security-Policy"] == (
+        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    )
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert headers["X-Frame-Options"] == "DENY"
+    assert "Set-Cookie" not in headers
+
+
+@pytest.mark.parametrize("error", [EngineUnreachable("down"), ZeroDivisionError()])
+def test_errors_have_them_too(client: FlaskClient, index: FakeIndex, error: Exception) -> None:
+    index.error = error
+    headers = client.get("/search?q=storm").headers
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert headers["Cache-Control"] == "private, no-cache"
+
+
+def test_static_files_can_be_cached(client: FlaskClient) -> None:
+    with client.get("/static/esr.css") as answer:
+        assert "max-age" in answer.headers["Cache-Control"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_no_header_comes_twice(client: FlaskClient, path: str) -> None:
+    with client.get(path) as answer:
+        names = [name.lower() for name, _ in answer.headers]
+    assert sorted(names) == sorted(set(names))

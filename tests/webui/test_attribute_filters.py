@@ -11,7 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 
 import esr
-from esr.documents.attributes import ATTRIBUTES
+from esr.text.document import ATTRIBUTES
 from tests.support.folder_index import document, load
 from webui.app import create_app
 from webui.running.settings import Settings

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from esr.engines.elasticsearch.search import bound_query, score_query
+from esr.elastic.search import bound_query, score_query
 from tests.support.elasticsearch import document, fresh, http, indices, load, record_timeouts
 from tests.support.waiting import wait_until
 from webui.app import create_app
-from webui.running.circuit_breaker import CircuitBreaker
+from webui.running.gate import CircuitBreaker
 from webui.running.health import READY_SECONDS
 from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings
@@ -181,7 +181,7 @@ def test_the_server_is_not_ready_without_the_stored_scripts_or_with_an_index_of_
                         patch.setattr(module, "SCRIPTS", scripts)
                         assert readiness() == (503, "index_unusable"), gone
             with monkeypatch.context() as patch:
-                patch.setattr("esr.engines.elasticsearch.store.templates.FORMAT", 99)
+                patch.setattr("esr.elastic.meta.FORMAT", 99)
                 assert readiness() == (503, "index_unusable")
             assert readiness() == (200, "ok")
             url, _, alias = where.rpartition("/")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from esr.engines.index import SentenceRecord
+from esr.index.hits import SentenceRecord
 from esr.ranking.searcher import Searcher
 from tests.support.api_requests import get
 from tests.support.fake_index import STORM, FakeIndex

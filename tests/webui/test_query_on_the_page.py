@@ -11,8 +11,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from esr.errors import EngineUnreachable
+from esr.ranking.query_report import Suggestion, WordCount
 from esr.ranking.searcher import Searcher
-from esr.ranking.spelling import Suggestion, WordCount
 from tests.support.fake_index import FLOOD, STORM, FakeIndex, many
 from webui.app import create_app
 

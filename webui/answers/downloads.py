@@ -12,15 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from flask import Response
 
-from esr.engines.index import Hit, SentenceRecord
-from esr.evaluation import runs
+from esr.batch import runs
 from esr.following.citations import CitationFormat
 from esr.following.timeline import TABLE_COLUMNS
-from esr.ranking.answer_table import COLUMNS, build_spreadsheet_rows, guard_formula
-from esr.ranking.answers import require_record
+from esr.index.hits import Hit, SentenceRecord
+from esr.ranking.answers import COLUMNS, build_spreadsheet_rows, guard_formula, require_record
 from esr.ranking.prepared_query import Answer
-from webui.answers.comparison import Comparison
-from webui.answers.scored_document import ScoredDocument
+from webui.answers.explanations import Comparison, ScoredDocument
 
 INCOMPLETE_COLUMN = "incomplete"
 """The last column of a table of several queries."""

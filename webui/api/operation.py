@@ -1,4 +1,7 @@
-"""An operation of the API as data, from which its route and its description are made."""
+"""An operation of the API as data, from which its route and its description are made.
+
+Answers as JSON that any parser accepts: no infinity, no NaN.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from flask import Response, current_app
 from msgspec import Struct
 
 from esr.ranking.searcher import Searcher
 from webui.arguments.query_string import Arguments
+from webui.running.logs import write_json
 from webui.running.settings import Settings
 
 BASE = "/api/v1"
@@ -80,3 +85,7 @@ class Operation:
     def statuses(self) -> list[int]:
         """All statuses of its errors."""
         return sorted({*_COMMON, *self.errors, *((413, 415) if self.body else ())})
+
+
+def json_response(data: Any) -> Response:
+    return current_app.response_class(write_json(data) + b"\n", mimetype="application/json")

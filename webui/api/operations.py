@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from webui.api.analyze import analyze
-from webui.api.batch import CSV, RUN, batch
-from webui.api.batch_body import body_schema
-from webui.api.catalogue import catalogue
-from webui.api.compare import compare
-from webui.api.complete import complete
-from webui.api.document import document
-from webui.api.explain import explain
-from webui.api.facets import facets
+from webui.api.batch import CSV, RUN, batch, body_schema
+from webui.api.handlers import (
+    analyze,
+    catalogue,
+    compare,
+    complete,
+    document,
+    explain,
+    facets,
+    query,
+    search,
+    similar,
+    status,
+    timeline,
+    values,
+)
 from webui.api.operation import Operation
 from webui.api.parameters import (
     analyze_parameters,
@@ -26,12 +33,6 @@ from webui.api.parameters import (
     timeline_parameters,
     values_parameters,
 )
-from webui.api.query import query
-from webui.api.search import search
-from webui.api.similar import similar
-from webui.api.status import status
-from webui.api.timeline import timeline
-from webui.api.values import values
 
 OPERATIONS = {
     operation.name: operation

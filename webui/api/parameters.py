@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from esr import models, priors
-from esr.documents.attributes import ATTRIBUTES, META
-from esr.engines.index import FACET_FIELDS
-from esr.following.overlap import DEFAULT_THRESHOLD, MIN_THRESHOLD
-from esr.following.periods import INTERVALS
-from esr.following.timeline import MAX_PEAKS, PEAKS
+from esr import models
+from esr.following.novelty import DEFAULT_THRESHOLD, MIN_THRESHOLD
+from esr.following.timeline import INTERVALS, MAX_PEAKS, PEAKS
+from esr.index.filters import FACET_FIELDS
+from esr.models import priors
 from esr.plans.plan import CANDIDATES
 from esr.ranking.reranker import DEPTH
-from webui.api import complete, facets, values
-from webui.api.json_schema import META_FIELD
+from esr.text.document import ATTRIBUTES, META
+from webui.api.handlers import (
+    DEFAULT_COMPLETIONS,
+    DEFAULT_FACETS,
+    DEFAULT_VALUES,
+    LISTED_FIELDS,
+    MAX_COMPLETIONS,
+    MAX_FACETS,
+    MAX_VALUES,
+)
 from webui.api.operation import Parameter, Schema
-from webui.arguments.arrangement import SORTS
-from webui.arguments.names import (
+from webui.api.schemas import META_FIELD
+from webui.arguments.query_string import (
     MAX_DEPTH,
     PARAMETER,
     PRIOR,
@@ -27,7 +34,7 @@ from webui.arguments.names import (
     TIMELINE_ARGUMENTS,
     VERSUS,
 )
-from webui.arguments.timeline_request import SCALES
+from webui.arguments.request import SCALES, SORTS
 from webui.running.settings import Settings
 
 _OR_DOCUMENTS = ", or documents where sentences are grouped"
@@ -131,7 +138,7 @@ def facets_parameters(settings: Settings) -> list[Parameter]:
             {"anyOf": [{"enum": list(FACET_FIELDS)}, META_FIELD]},
             is_repeatable=True,
         ),
-        _count("size", "how many values of each field to list", 1, facets.MAX_SIZE, facets.DEFAULT_SIZE),
+        _count("size", "how many values of each field to list", 1, MAX_FACETS, DEFAULT_FACETS),
         *filter_parameters(settings),
         *ranking_parameters(settings),
         *index_parameters(settings),
@@ -169,7 +176,7 @@ def values_parameters(settings: Settings) -> list[Parameter]:
         Parameter(
             "field",
             "what to list: meta lists the keys of the metadata, meta.desk the values of one",
-            {"anyOf": [{"enum": list(values.LISTED_FIELDS)}, META_FIELD]},
+            {"anyOf": [{"enum": list(LISTED_FIELDS)}, META_FIELD]},
             required=True,
         ),
         Parameter(
@@ -177,7 +184,7 @@ def values_parameters(settings: Settings) -> list[Parameter]:
             "the beginning of a value or a name, in any case, such as `bar` or `person:bar`",
             text_schema(settings.value_chars),
         ),
-        _count("size", "how many to list", 1, values.MAX_SIZE, values.DEFAULT_SIZE),
+        _count("size", "how many to list", 1, MAX_VALUES, DEFAULT_VALUES),
         *index_parameters(settings),
     ]
 
@@ -217,7 +224,7 @@ def compare_parameters(settings: Settings) -> list[Parameter]:
 def complete_parameters(settings: Settings) -> list[Parameter]:
     return [
         query_text(settings, required=False),
-        _count("limit", "how many completions to list", 1, complete.MAX_LIMIT, complete.DEFAULT_LIMIT),
+        _count("limit", "how many completions to list", 1, MAX_COMPLETIONS, DEFAULT_COMPLETIONS),
         *index_parameters(settings),
     ]
 

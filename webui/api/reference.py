@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from esr.markdown import format_table
+from esr.wording import format_table
 from webui.api.operation import BASE, ERRORS, Operation, Parameter, Schema
 from webui.api.operations import OPERATIONS
 from webui.api.parameters import filter_parameters, ranking_parameters
-from webui.arguments.names import VERSUS
+from webui.arguments.query_string import VERSUS
 from webui.running.rate_limit import COMPLETIONS_PER_REQUEST
 from webui.running.settings import Settings
 

@@ -1,30 +1,126 @@
-"""The JSON Schemas of the API's answers, derived from data classes where possible."""
+"""The JSON Schemas of the API's answers, derived from data classes where possible.
+
+The JSON Schema of a report on a query: how it was read, what matches it, what may be misspelt.
+
+JSON Schemas in few words: of objects, lists, data classes and named tuples.
+"""
 
 from __future__ import annotations
 
-from typing import get_args, get_type_hints
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args, get_type_hints
 
-from esr.documents import Document, Sentence
-from esr.documents.attributes import ATTRIBUTES, META
-from esr.documents.direction import DIRECTIONS
-from esr.engines.index import FACET_FIELDS, SentenceRecord
-from esr.following.periods import INTERVALS
-from esr.ranking.completion import Completion
-from webui.api.json_schema import (
-    META_FIELD,
-    NUMBER,
-    TEXTS,
-    WHOLE,
-    array,
-    closed,
-    extended,
-    named,
-    of_class,
-    opened,
-    reference,
-)
+from esr.following.timeline import INTERVALS
+from esr.index.filters import FACET_FIELDS
+from esr.index.hits import SentenceRecord
+from esr.query import FIELDS, TEXT, Form
+from esr.query.interpretation import Reading
+from esr.ranking.query_report import Completion
+from esr.text.document import ATTRIBUTES, DIRECTIONS, META, Document, Sentence
 from webui.api.operation import Schema
-from webui.api.query_schema import QUERY
+
+_PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+NUMBER: Schema = {"type": ["number", "null"], "description": "null where it is not finite"}
+TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
+META_FIELD: Schema = {"type": "string", "pattern": "^meta[.].", "examples": ["meta.desk"]}
+WHOLE: Schema = {"type": "integer", "minimum": 0}
+
+
+def closed(**properties: Schema) -> Schema:
+    """An object with these properties, all of them and no others."""
+    return {
+        "type": "object",
+        "required": list(properties),
+        "additionalProperties": False,
+        "properties": properties,
+    }
+
+
+def opened(**properties: Schema) -> Schema:
+    """An object with all of these properties, which `extended` may give more."""
+    return {"type": "object", "required": list(properties), "properties": properties}
+
+
+def extended(name: str, **properties: Schema) -> Schema:
+    """An object of the named schema, which is `opened`, with these properties too and no others."""
+    return {"allOf": [reference(name), opened(**properties)], "unevaluatedProperties": False}
+
+
+def of_class(kind: type, *, without: Sequence[str] = ()) -> dict[str, Schema]:
+    """The properties of a data class or a named tuple in JSON."""
+    hints = typing.get_type_hints(kind)
+    return {name: of_type(hint) for name, hint in hints.items() if name not in without}
+
+
+def of_type(hint: Any) -> Schema:
+    """A type as it looks in JSON."""
+    if hint is Any:
+        return {}
+    if hint in _PLAIN:
+        return {"type": _PLAIN[hint]}
+    origin, inside = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        return {"anyOf": [of_type(member) for member in inside]}
+    if origin is Mapping:
+        return {"type": "object", "additionalProperties": of_type(inside[1])}
+    if origin in (Sequence, list, tuple):
+        return {"type": "array", "items": of_type(inside[0])}
+    raise TypeError(f"{hint!r} has no shape in JSON here")
+
+
+def named(*names: str) -> Schema:
+    """An object that has at least these properties."""
+    return {"type": "object", "required": list(names)}
+
+
+def array(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+def reference(name: str) -> Schema:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+_CLAUSE = closed(
+    field={"anyOf": [{"enum": [TEXT, *(field.name for field in FIELDS)]}, {"pattern": "^meta[.]."}]},
+    form={"enum": list(get_args(Form))},
+    text={"type": "string", "description": "without sign, field, quotes and star"},
+)
+_PLACE: dict[str, Schema] = {
+    "start": {**WHOLE, "description": "where it begins, in code points of the query"},
+    "end": WHOLE,
+}
+_COUNT: Schema = {"type": ["integer", "null"], "minimum": 0}
+QUERY = closed(
+    groups=array(
+        closed(
+            reading={"enum": list(get_args(Reading))},
+            **_PLACE,
+            clauses={**array(_CLAUSE), "description": "of a required group, the alternatives"},
+            reason={"type": ["string", "null"], "description": "why the group is ignored"},
+        )
+    ),
+    notes=array(closed(**_PLACE, message={"type": "string"})),
+    all_words={**_COUNT, "description": "sentences with all words; null if none are ranked"},
+    any_word={**_COUNT, "description": "sentences with any of the words; null if none are ranked"},
+    suggestions=array(
+        closed(
+            word={"type": "string"},
+            **_PLACE,
+            alternatives=array(
+                closed(
+                    text={"type": "string"},
+                    sentences={**WHOLE, "description": "how many have it"},
+                    query={"type": "string", "description": "the query with it"},
+                )
+            ),
+        )
+    ),
+    corrected={"type": ["string", "null"], "description": "the query with the best alternatives"},
+)
+
 
 _DIRECTION: Schema = {
     "enum": list(DIRECTIONS),

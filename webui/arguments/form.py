@@ -1,24 +1,103 @@
-"""The search form: what it offers, and what it holds."""
+"""The search form: what it offers, and what it holds.
+
+A submitted form, as a short address: without empty fields, defaults and leftovers.
+
+The form works without JavaScript, so it sends every field that it has, including those of the model that was
+selected before. The field `form` names that model, and distinguishes a submitted form from an address.
+
+Links to pages with nearly the same state: all state is in the address.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
-from esr.documents.enrichment import PARTS
+from flask import url_for
+
+from esr import models
 from esr.errors import UsageError
-from esr.following.overlap import DEFAULT_THRESHOLD, parse_threshold
-from webui.arguments.arrangement import SORTS
-from webui.arguments.controls import Checkbox, Option, RankingControls
-from webui.arguments.links import Pairs
-from webui.arguments.names import SEARCH_ARGUMENTS, VERSUS, is_ranking_argument
-from webui.arguments.presets import preset_label
-from webui.arguments.query_string import parse_count
-from webui.arguments.ranking_controls import ranking_controls
-from webui.running.request_errors import RequestError
+from esr.following.novelty import DEFAULT_THRESHOLD, parse_threshold
+from esr.models import Model
+from esr.ranking.reranker import DEPTH
+from esr.text.document import PARTS
+from webui.arguments.query_string import (
+    PARAMETER,
+    PRIOR,
+    REPEATABLE,
+    SEARCH_ARGUMENTS,
+    VERSUS,
+    is_ranking_argument,
+    parse_count,
+)
+from webui.arguments.rankings import Checkbox, Option, RankingControls, preset_label, ranking_controls
+from webui.arguments.request import SORTS
+from webui.running.problems import RequestError
 from webui.running.settings import Settings
+
+Pairs = Sequence[tuple[str, str]]
+"""Arguments as they stand in an address: names and values."""
+
+
+@dataclass(frozen=True)
+class Links:
+    """The arguments of a page, and the addresses that differ from it in some of them."""
+
+    arguments: Pairs
+
+    def to(self, endpoint: str = "results", **changes: str | None) -> str:
+        """Another page, or this one, with some arguments changed; those that are None are left out."""
+        return _address(endpoint, change_arguments(self.arguments, **changes))
+
+    def first(self, name: str) -> str | None:
+        """The first value of an argument, or None."""
+        return next((value for n, value in self.arguments if n == name), None)
+
+    def with_value(self, name: str, value: str) -> str:
+        """With one more value of an argument that may be repeated."""
+        return _address("results", [*self.arguments, (name, value)])
+
+    def without_value(self, name: str, value: str) -> str:
+        return _address("results", [pair for pair in self.arguments if pair != (name, value)])
+
+    def with_other_value(self, name: str, value: str, other: str) -> str:
+        """With another value in place of one."""
+        return _address("results", [(n, other if (n, v) == (name, value) else v) for n, v in self.arguments])
+
+    def toggle(self, values: Mapping[str, str], is_selected: bool) -> str:
+        """Without these values where they are selected; else with them, beside others or in their place."""
+        if is_selected:
+            selected = set(values.items())
+            return _address("results", [pair for pair in self.arguments if pair not in selected])
+        others = [pair for pair in self.arguments if pair[0] in REPEATABLE or pair[0] not in values]
+        return _address("results", [*others, *values.items()])
+
+    def with_ranking(self, ranking: Mapping[str, str], endpoint: str = "results") -> str:
+        """With another ranking in place of all that ranks now."""
+        others = (pair for pair in self.arguments if not is_ranking_argument(pair[0]))
+        return _address(endpoint, [*others, *ranking.items()])
+
+    def to_side(self, endpoint: str, is_versus: bool, id: str | None = None) -> str:
+        """A page for one of the two rankings of a comparison."""
+        shared = [pair for pair in self.arguments if not pair[0].startswith(VERSUS)]
+        if is_versus:
+            versus = [(n.removeprefix(VERSUS), v) for n, v in self.arguments if n.startswith(VERSUS)]
+            shared = [*(pair for pair in shared if not is_ranking_argument(pair[0])), *versus]
+        return _address(endpoint, [*shared, ("id", id)] if id else shared)
+
+
+def change_arguments(arguments: Pairs, **changes: str | None) -> list[tuple[str, str]]:
+    """The arguments with some changed, and those that are None left out."""
+    unchanged = [(name, value) for name, value in arguments if name not in changes]
+    return [*unchanged, *((name, value) for name, value in changes.items() if value is not None)]
+
+
+def _address(endpoint: str, arguments: Pairs) -> str:
+    query = urlencode(list(arguments), errors="replace")
+    return url_for(endpoint) + ("?" + query if query else "")
+
 
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
 _CHECKBOXES = ("source", "author", "section", "keyword", "meta", "entity", "document")
@@ -128,3 +207,95 @@ def _overlaps(selected: str) -> list[Option]:
 def _sorts(selected: str) -> list[Option]:
     sort = selected if selected in SORTS else "score"
     return [Option(name if name != "score" else "", text, name == sort) for name, text in SORTS.items()]
+
+
+FORM = "form"
+ROW_FIELDS = {
+    "feature": ("name", "form", "weight", "rest"),
+    "boost": ("name", "weight", "rest"),
+    "rerank": ("name", "weight", "rest"),
+}
+"""The fields of a feature, a boost and a signal: feature.0.name and so on."""
+_RANKING_FIELDS = frozenset({FORM, "model", "context", "candidates", *ROW_FIELDS, "depth", "fold"})
+_RANKING_PREFIXES = (PARAMETER, PRIOR, *(f"{name}." for name in ROW_FIELDS))
+
+
+def shorten(fields: Pairs, settings: Settings, default_index: str = "") -> list[tuple[str, str]] | None:
+    """The arguments of the short address, or None if these fields do not come from a form."""
+    if not any(name == FORM for name, _ in fields):
+        return None
+    own = [(n, v.strip()) for n, v in fields if not n.startswith(VERSUS) and v.strip()]
+    versus = [(n.removeprefix(VERSUS), v.strip()) for n, v in fields if n.startswith(VERSUS) and v.strip()]
+    arguments = [*_search_arguments(own, settings, default_index), *_ranking_arguments(own)]
+    if versus:
+        # The other side always names its model: this is what makes it a comparison.
+        model = dict(versus).get("model", models.DEFAULT.name)
+        others = [pair for pair in _ranking_arguments(versus) if pair[0] != "model"]
+        arguments += [(VERSUS + name, value) for name, value in [("model", model), *others]]
+    return arguments
+
+
+def _search_arguments(
+    fields: Sequence[tuple[str, str]], settings: Settings, default_index: str
+) -> Iterator[tuple[str, str]]:
+    """All but the ranking."""
+    defaults = {
+        "k": str(settings.default_k),
+        "sort": "score",
+        "index": default_index,
+        "overlap": f"{DEFAULT_THRESHOLD:g}",
+    }
+    for name, value in fields:
+        is_ranking = name in _RANKING_FIELDS or name.startswith(_RANKING_PREFIXES)
+        if not is_ranking and defaults.get(name) != value:
+            yield name, value
+    if "fold" not in dict(fields):
+        yield "fold", "no"
+
+
+def _ranking_arguments(fields: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    last = dict(fields)
+    name = last.get("model", models.DEFAULT.name)
+    model = models.MODELS.get(name)
+    has_changed = last.get(FORM) != name
+    if name != models.DEFAULT.name:
+        yield "model", name
+    context = last.get("context", "")
+    if has_changed and model and context not in model.contexts:
+        context = ""
+    if context and not (model and model.contexts and context == model.contexts[0]):
+        yield "context", context
+    if "candidates" in last:
+        yield "candidates", last["candidates"]
+    for key, value in fields:
+        if key.startswith(PARAMETER) and not has_changed and not _is_redundant(key, value, model, context):
+            yield key, value
+        if key.startswith(PRIOR) and value != "0":
+            yield key, value
+        if key in ROW_FIELDS or (key == "depth" and value != str(DEPTH)):
+            yield key, value
+    for kind in ROW_FIELDS:
+        yield from _row_arguments(kind, last)
+
+
+def _is_redundant(key: str, value: str, model: Model | None, context: str) -> bool:
+    """Whether a parameter has its default value, or the context does not use it."""
+    parameters = {p.name: p for p in model.parameters} if model else {}
+    parameter = parameters.get(key.removeprefix(PARAMETER))
+    if model is None or parameter is None:
+        return False
+    if parameter.only_with and parameter.only_with != (context or model.context(None)):
+        return True
+    return value in (str(parameter.default), f"{parameter.default:g}" if not parameter.choices else "")
+
+
+def _row_arguments(kind: str, last: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Features, boosts or signals from their fields, those that have a name."""
+    prefix = f"{kind}."
+    numbers = {key.split(".")[1] for key in last if key.startswith(prefix) and key.count(".") == 2}
+    for number in sorted(numbers, key=lambda number: (len(number), number)):  # 2 before 10
+        values = {field: last.get(f"{prefix}{number}.{field}", "") for field in ROW_FIELDS[kind]}
+        if values["name"]:
+            if kind == "feature":
+                values["form"] = values["form"] or "linear"
+            yield kind, ":".join(part for part in values.values() if part)

@@ -6,21 +6,19 @@ from collections.abc import Mapping, Sequence
 
 from flask import Flask, Response, g, request
 
+from esr.batch import topics
+from esr.batch.topics import TITLE, Line, Topic
 from esr.errors import EsrError, InputError, UsageError
-from esr.evaluation import topics
-from esr.evaluation.files import Line
-from esr.evaluation.topic import TITLE, Topic
 from esr.ranking.prepared_query import Answer
 from esr.ranking.searcher import Searcher
 from webui.answers import downloads
 from webui.answers.downloads import NOTHING
-from webui.answers.ranked_answer import rank_sentences
+from webui.answers.lists import rank_sentences
 from webui.arguments.query_string import check_text, parse_count
-from webui.arguments.search_request import SearchRequest, read_search
-from webui.pages.renderer import PageRenderer
-from webui.running.problems import Problem, as_sentence, problem_response, wants_json
+from webui.arguments.request import SearchRequest, read_search
+from webui.pages.rendering import PageRenderer
+from webui.running.problems import Problem, RequestError, as_sentence, problem_response, wants_json
 from webui.running.rate_limit import count_queries
-from webui.running.request_errors import RequestError
 from webui.running.settings import Settings
 
 QUERIES, FILE, FORMAT, K, ACCEPT = "queries", "file", "as", "k", "anyhow"

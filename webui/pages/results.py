@@ -1,24 +1,283 @@
-"""The page of results: entries, facets, evidence bars, and whether there is more."""
+"""The page of results: entries, facets, evidence bars, and whether there is more.
+
+How many sentences the page says there are: those that match the query, apart from those that are ranked.
+
+A ranking with context also ranks sentences that hold no word of the query but stand near one.
+
+Why a sentence is in the list, in words: the arithmetic is behind the link beside them.
+
+How a query was read, as the page says it: what is required, excluded and ignored, each to be removed.
+
+Facets: the sources, months, attributes and entities that results can be narrowed to, with their counts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
-from esr.engines.index import Hit
 from esr.errors import EsrError
+from esr.index.filters import FACET_FIELDS, Filters
+from esr.index.hits import Hit, SentenceRecord
+from esr.index.names import ENTITY_TYPES, entity_key, name_key, parse_name_filter
+from esr.query import ParsedQuery
+from esr.query.interpretation import ReadGroup, Reading
+from esr.ranking.answers import require_record
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.query_report import QueryReport, report_query
 from esr.ranking.searcher import Searcher
-from webui.answers.entries import Entry
-from webui.answers.ranked_answer import rank_and_arrange
-from webui.arguments.search_request import SearchRequest
-from webui.pages.answer_counts import AnswerCounts, count_answer
-from webui.pages.evidence_bars import EvidenceBars, evidence_bars
-from webui.pages.facets import FacetList, count_facets
-from webui.pages.reasons import Reasons, describe_hits, share_of_best
-from webui.pages.understanding import Understanding, describe_understanding
+from esr.text import dates
+from esr.text.analyzer import Analyzer
+from esr.text.document import META, META_PREFIX, is_attribute, value_key
+from webui.answers.lists import Entry, ValueCounts, count_values, rank_and_arrange
+from webui.arguments.request import SearchRequest
+from webui.pages.bars import EVIDENCE_BAR_WIDTH, EvidenceBars, evidence_bars
 from webui.running.settings import Settings
+
+Match = Literal["conditions", "one word", "all words", "any word"]
+"""What makes a sentence match: all that the query requires, or the words that it has."""
+
+
+class AnswerCounts(NamedTuple):
+    """`matching` sentences match by `match`, and `with_all` of them hold every word; `ranked` are candidates.
+
+    `matching` is None if it is not known, `with_all` if it is not worth saying.
+    """
+
+    match: Match
+    matching: int | None
+    with_all: int | None
+    ranked: int
+
+
+def count_answer(
+    answer: Answer, prepared: PreparedQuery, report: QueryReport, by_date: bool = False
+) -> AnswerCounts:
+    """The counts of an answer. `by_date`: it lists all sentences that match, and no others."""
+    if by_date:
+        return AnswerCounts("all words", None, None, answer.total)
+    all_words, any_word = report.counts
+    matching = answer.total if prepared.interpretation.decides_candidates else any_word
+    match = _match(prepared, report, matching)
+    is_known = match in ("one word", "all words") or all_words == matching
+    return AnswerCounts(match, matching, None if is_known else all_words, answer.total)
+
+
+def _match(prepared: PreparedQuery, report: QueryReport, matching: int | None) -> Match:
+    interpretation = prepared.interpretation
+    if interpretation.decides_candidates and not interpretation.parsed.is_plain:
+        return "conditions"
+    if len(report.terms) == 1:
+        return "one word"
+    return "all words" if report.counts.all_words == matching else "any word"
+
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_TIMES = {1: "once", 2: "twice"}
+_ALL = {1: "the word itself", 2: "both words"}
+
+Reasons = Mapping[str, str]
+"""By sentence id."""
+
+
+def describe_hits(hits: Sequence[Hit], terms: Collection[str], analyzer: Analyzer) -> Reasons:
+    """The reason for each hit. `terms` are those of the query's own words."""
+    return {hit.sentence_id: describe_match(require_record(hit), terms, analyzer) for hit in hits if terms}
+
+
+def describe_match(record: SentenceRecord, terms: Collection[str], analyzer: Analyzer) -> str:
+    """As in "all four words; twice beside it; in the headline"."""
+    own = len(set(terms).intersection(analyzer.terms(record.text)))
+    around = [term for text in (record.previous, record.next) if text for term in analyzer.terms(text)]
+    beside = sum(term in terms for term in around)
+    parts = [_count_words(own, len(set(terms)))]
+    parts += [f"{_TIMES.get(beside) or f'{_spell(beside)} times'} beside it"] if beside else []
+    parts += ["in the headline"] if set(terms).intersection(analyzer.terms(record.title or "")) else []
+    return "; ".join(parts)
+
+
+def share_of_best(bars: EvidenceBars, sentence_id: str) -> int | None:
+    """The evidence for a sentence in percent of that for the first; None where there is no bar."""
+    segments = bars.get(sentence_id)
+    return round(100 * sum(segment.width for segment in segments) / EVIDENCE_BAR_WIDTH) if segments else None
+
+
+def _count_words(own: int, total: int) -> str:
+    if own == total:
+        return _ALL.get(total) or f"all {_spell(total)} words"
+    return f"{_spell(own)} of {_spell(total)} words" if own else "none of the words itself"
+
+
+def _spell(number: int) -> str:
+    return _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"
+
+
+MAX_IGNORED, MAX_NOTES = 12, 5
+"""Ignored groups and notes that are listed: a pasted text has many stop words."""
+
+
+class Chip(NamedTuple):
+    """A group of the query. `query`: the query without it, or None if nothing is left."""
+
+    reading: Reading
+    label: str
+    query: str | None
+
+
+class PlacedNote(NamedTuple):
+    """A note, and the piece of the query that it is about."""
+
+    text: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Understanding:
+    """`more_ignored` and `more_notes` say how many are left out.
+
+    `has_syntax`: without syntax, the query would say something else.
+    """
+
+    chips: Sequence[Chip]
+    more_ignored: int
+    notes: Sequence[PlacedNote]
+    more_notes: int
+    is_literal: bool
+    requires_all: bool
+    has_syntax: bool
+
+
+def describe_understanding(search: SearchRequest, report: QueryReport) -> Understanding:
+    """What is worth saying. About a query of words that are all searched for, that is nothing."""
+    parsed = search.parsed
+    marked = [g for g in report.groups if g.group.role != "wanted"]
+    ignored = _distinct(g for g in report.groups if g.reading == "ignored" and g.group.role == "wanted")
+    listed = [*marked, *ignored[:MAX_IGNORED]]
+    notes = [PlacedNote(parsed.text[n.start : n.end], n.message) for n in report.notes]
+    return Understanding(
+        [_chip(parsed, group) for group in sorted(listed, key=_place)],
+        len(ignored[MAX_IGNORED:]),
+        notes[:MAX_NOTES],
+        len(notes[MAX_NOTES:]),
+        search.is_literal,
+        search.require_all,
+        bool(marked or notes),
+    )
+
+
+def _distinct(groups: Iterable[ReadGroup]) -> list[ReadGroup]:
+    """The first group of each label."""
+    by_label: dict[str, ReadGroup] = {}
+    for group in groups:
+        by_label.setdefault(group.label, group)
+    return list(by_label.values())
+
+
+def _chip(parsed: ParsedQuery, group: ReadGroup) -> Chip:
+    return Chip(group.reading, group.label, parsed.without(group.group) or None)
+
+
+_ORDER: tuple[Reading, ...] = ("required", "excluded", "ignored")
+
+
+def _place(group: ReadGroup) -> tuple[int, int]:
+    """What is required comes first, then what is excluded, then what is ignored."""
+    return _ORDER.index(group.reading), group.group.start
+
+
+VALUES, MORE_VALUES = 8, 60
+"""Values shown of each facet, and of the one that the page lists at length."""
+LABELS = {
+    "source": "Sources",
+    "month": "Months",
+    "author": "Authors",
+    "section": "Sections",
+    "keyword": "Keywords",
+    "person": "People",
+    "location": "Places",
+    "organization": "Organizations",
+}
+
+
+@dataclass(frozen=True)
+class FacetValue:
+    """A value that candidates have, and the arguments that filter by it. `is_selected`: they do."""
+
+    name: str
+    arguments: Mapping[str, str]
+    count: int
+    is_selected: bool
+
+
+@dataclass(frozen=True)
+class FacetList:
+    """The most frequent values of a field. `is_long`: this is the field that the page lists at length."""
+
+    field: str
+    label: str
+    values: Sequence[FacetValue]
+    has_more: bool
+    is_long: bool
+
+
+def count_facets(prepared: PreparedQuery, filters: Filters, long: str | None = None) -> list[FacetList]:
+    """A list for each field that has values, at length for the field `long`.
+
+    The keys of metadata that the filters name are such fields. No list at all if the engine gives no counts.
+    """
+    of_keys = [name for wanted in filters.attributes for name in wanted.names if name not in FACET_FIELDS]
+    fields = list(dict.fromkeys((*FACET_FIELDS, *of_keys, *([] if long is None else [long]))))
+    short = [field for field in fields if field != long]
+    try:
+        counted = count_values(prepared, filters, VALUES, short)
+        if long is not None:
+            place = fields.index(long)
+            counted[place:place] = count_values(prepared, filters, MORE_VALUES, [long])
+    except EsrError:  # counts beside an answer are not worth an error
+        return []
+    return [_facet_list(filters, counts, counts.field == long) for counts in counted if counts.values]
+
+
+def filter_arguments(field: str, name: str) -> dict[str, str]:
+    """The arguments that filter by a value of a field."""
+    if field == "month":
+        return {"from": name, "to": name}
+    if field.startswith(META_PREFIX):
+        return {META: f"{field.removeprefix(META_PREFIX)}={name}"}
+    return {"entity": entity_key(field, name)} if field in ENTITY_TYPES else {field: name}
+
+
+def _facet_list(filters: Filters, counted: ValueCounts, is_long: bool) -> FacetList:
+    field = counted.field
+    values = [
+        FacetValue(name, filter_arguments(field, name), count, _is_selected(filters, field, name))
+        for name, count in counted.values
+    ]
+    if field == "month":  # months are read in their order, newest first
+        values.sort(key=_name, reverse=True)
+    return FacetList(
+        field, LABELS.get(field, field.removeprefix(META_PREFIX)), values, counted.has_more, is_long
+    )
+
+
+def _name(value: FacetValue) -> str:
+    return value.name
+
+
+def _is_selected(filters: Filters, field: str, name: str) -> bool:
+    if field == "source":
+        return value_key(name) in map(value_key, filters.sources)
+    if field == "month":
+        return (filters.date_from, filters.date_to) == (
+            dates.parse_date_start(name),
+            dates.parse_date_end(name),
+        )
+    if is_attribute(field):
+        return value_key(name) in map(value_key, filters.attribute_values(field))
+    wanted = map(parse_name_filter, filters.entities)
+    return any(name_key(name) == one.key and one.type in (None, field) for one in wanted)
+
 
 GROUP_SENTENCES = 3
 """Sentences shown of each document, where the sentences of a document are grouped."""

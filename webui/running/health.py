@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 
 from flask import Flask, Response, current_app, jsonify
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
-from esr.engines import deadline
 from esr.errors import EsrError
+from esr.index.limits import within
 from webui.running import metrics
 from webui.running.problems import describe_error
 from webui.running.served_indexes import ServedIndex, ServedIndexes
@@ -26,7 +27,7 @@ def install(app: Flask, indexes: ServedIndexes) -> None:
 
     @app.get("/readyz")
     def readyz() -> Response:
-        with deadline.within(READY_SECONDS):
+        with within(READY_SECONDS):
             states = {name: _state(name, served) for name, served in indexes.by_name.items()}
         is_ready = all(state == "ok" for state in states.values())
         response = jsonify({"status": "ok" if is_ready else "not ready", "indexes": states})
@@ -35,7 +36,7 @@ def install(app: Flask, indexes: ServedIndexes) -> None:
 
     @app.get("/metrics", endpoint="scraped")
     def expose_metrics() -> Response:
-        return Response(metrics.expose(), content_type=metrics.CONTENT_TYPE)
+        return Response(metrics.expose(), content_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
 def _state(name: str, served: ServedIndex) -> str:

@@ -2,29 +2,44 @@
 
 With several workers, the library adds up what they write to a folder that they share (`shared_counts.py`). It
 needs to know the folder before this module is imported, and reads all `*.db` files there.
+
+Where the time of a request goes: seconds by stage, for the metrics and the access log.
+
+The folder in which several workers share their counts: of metrics, and of clients' requests.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
+from tempfile import mkdtemp
 
+from flask import g
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
-from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4 as CONTENT_TYPE
 
-from webui.running import shared_counts
+COUNTS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""The variable that names it. The metrics library, which is imported later, looks for it."""
 
-__all__ = [
-    "CONTENT_TYPE",
-    "ERRORS",
-    "IN_FLIGHT",
-    "LATENCY",
-    "REQUESTS",
-    "STAGES",
-    "count_request",
-    "expose",
-]
+
+@contextmanager
+def shared_folder(workers: int) -> Iterator[None]:
+    """The folder, if there are several workers. It is deleted in the end."""
+    if workers == 1:
+        yield
+        return
+    folder = os.environ[COUNTS_FOLDER] = mkdtemp(prefix="esr-metrics-")
+    owner = os.getpid()
+    try:
+        yield
+    finally:
+        if os.getpid() == owner:  # workers also pass here when they end
+            shutil.rmtree(folder, ignore_errors=True)
+            del os.environ[COUNTS_FOLDER]
+
 
 _REGISTRY = CollectorRegistry()
 _SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -75,8 +90,42 @@ def _stage(name: str) -> Histogram:
 
 def expose() -> bytes:
     """All metrics of all workers, in Prometheus' text format."""
-    if shared_counts.FOLDER not in os.environ:
+    if COUNTS_FOLDER not in os.environ:
         return generate_latest(_REGISTRY)
     registry = CollectorRegistry()
     multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     return generate_latest(registry)
+
+
+QUEUE, OPEN, REST = "queue", "open", "rest"
+"""Waiting for a slot; opening an index; everything else: reading the request and writing the answer."""
+
+
+class _Stage:
+    """Adds the time spent inside to a stage. Requests have some ten: a generator would be slower."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        self._started = time.perf_counter()
+
+    def __exit__(self, *error: object) -> None:
+        spent = time.perf_counter() - self._started
+        try:
+            of_request = g._get_current_object()  # once: each use of `g` looks for it
+        except RuntimeError:  # there is no request
+            return
+        seconds = of_request.setdefault("stage_seconds", {})
+        seconds[self._name] = seconds.get(self._name, 0.0) + spent
+
+
+def time_stage(name: str) -> AbstractContextManager[None]:
+    """Add the time spent inside to a stage. Stages do not overlap."""
+    return _Stage(name)
+
+
+def stage_times(total: float) -> dict[str, float]:
+    """Seconds by stage of the current request, which took `total` seconds."""
+    seconds: dict[str, float] = g.get("stage_seconds", {})
+    return {**seconds, REST: max(0.0, total - sum(seconds.values()))}

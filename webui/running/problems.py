@@ -1,8 +1,13 @@
-"""What went wrong, as an answer: a page for people, one JSON shape for programs."""
+"""What went wrong, as an answer: a page for people, one JSON shape for programs.
+
+Errors in a request: what is wrong, and which argument is at fault.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from flask import Flask, Response, current_app, jsonify, request
@@ -11,7 +16,41 @@ from werkzeug.exceptions import ClientDisconnected, HTTPException
 from esr.errors import EngineUnreachable, IndexMissing, IndexUnusable, UsageError
 from webui.running import metrics
 from webui.running.gate import Busy
-from webui.running.request_errors import RequestError
+
+
+class RequestError(UsageError):
+    """An argument that cannot be used. `field` is its name, or None if no single argument is at fault."""
+
+    status, code = 400, "bad_input"
+
+    def __init__(self, message: str, field: str | None) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class UnknownId(RequestError):
+    """An argument that names something that does not exist."""
+
+    status, code = 404, "not_found"
+
+
+class IndexChanged(RequestError):
+    """The next page was requested of a ranking that has changed since the page before."""
+
+    status, code = 409, "index_changed"
+
+
+@contextmanager
+def blame_argument(field: str | None) -> Iterator[None]:
+    """Turn a UsageError into a RequestError of this argument, in the words of an address."""
+    try:
+        yield
+    except RequestError:
+        raise
+    except UsageError as error:
+        message = re.sub(r"--(?=context|feature|boost|rerank)", "", str(error))
+        raise RequestError(message, field) from error
+
 
 RETRY_SECONDS = "5"
 """The Retry-After of an answer 503."""

@@ -1,10 +1,19 @@
-"""How many requests a client may make, and how clients are told apart behind proxies."""
+"""How many requests a client may make, and how clients are told apart behind proxies.
+
+A sliding-window rate limit for each client, counted together by all workers of a server.
+
+The `limits` library, which parses the rates, keeps its counts in the memory of one process or in a server
+(Redis, Memcached, MongoDB). A SQLite file needs neither a server nor a process of its own that could die.
+"""
 
 from __future__ import annotations
 
 import math
 import os
 import sqlite3
+import threading
+import time
+from collections.abc import Callable
 from ipaddress import IPv6Address, ip_address, ip_network
 from pathlib import Path
 
@@ -14,11 +23,59 @@ from werkzeug.exceptions import TooManyRequests
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from esr.errors import UsageError
-from webui.running import shared_counts
 from webui.running.health import PATHS
-from webui.running.request_errors import RequestError
+from webui.running.metrics import COUNTS_FOLDER
+from webui.running.problems import RequestError
 from webui.running.settings import Settings
-from webui.running.sliding_window import SlidingWindow
+
+_TABLE = """
+PRAGMA journal_mode = MEMORY;
+PRAGMA synchronous = OFF;
+CREATE TABLE IF NOT EXISTS hits (at REAL, client TEXT, cost INTEGER);
+CREATE INDEX IF NOT EXISTS by_client ON hits (client, at);
+CREATE INDEX IF NOT EXISTS by_time ON hits (at);
+"""
+_LOCK_SECONDS = 2.0
+"""How long to wait while other workers hold the file."""
+
+
+class SlidingWindow:
+    """Allows each client a cost of `amount` within any `seconds`. `path`: a file, or ":memory:"."""
+
+    def __init__(
+        self, path: str, amount: int, seconds: float, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._amount = amount
+        self._seconds = seconds
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._database = sqlite3.connect(
+            path, timeout=_LOCK_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        self._database.executescript(_TABLE)
+
+    def hit(self, client: str, cost: int = 1) -> float:
+        """Count a request and return 0; or, where the limit is reached, the seconds until it may be repeated.
+
+        Raises sqlite3.Error if the file cannot be used.
+        """
+        with self._lock, self._database:
+            self._database.execute("BEGIN IMMEDIATE")
+            now = self._clock()
+            self._database.execute("DELETE FROM hits WHERE at <= ?", (now - self._seconds,))
+            hits = self._database.execute(
+                "SELECT at, cost FROM hits WHERE client = ? ORDER BY at", (client,)
+            ).fetchall()
+            free = self._amount - sum(hit_cost for _, hit_cost in hits)
+            if cost <= free:
+                self._database.execute("INSERT INTO hits VALUES (?, ?, ?)", (now, client, cost))
+                return 0.0
+        for at, hit_cost in hits:
+            free += hit_cost
+            if cost <= free:
+                return float(at) + self._seconds - now
+        return self._seconds
+
 
 COMPLETION_ENDPOINTS = frozenset({"api.complete", "api.values"})
 COMPLETIONS_PER_REQUEST = 10
@@ -42,7 +99,7 @@ def install(app: Flask, settings: Settings) -> None:
     rate = parse_rate(settings.rate)
     if rate is None:
         return
-    folder = os.environ.get(shared_counts.FOLDER)
+    folder = os.environ.get(COUNTS_FOLDER)
     path = str(Path(folder) / "rates.sqlite") if folder else ":memory:"
     searches = SlidingWindow(path, rate.amount, rate.get_expiry())
     completions = SlidingWindow(path, rate.amount * COMPLETIONS_PER_REQUEST, rate.get_expiry())

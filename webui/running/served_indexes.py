@@ -1,26 +1,115 @@
-"""The indexes that are served, each by a name. The first request that needs an index opens it."""
+"""The indexes that are served, each by a name. The first request that needs an index opens it.
+
+An index whose calls are timed, and whose failures open a circuit breaker.
+"""
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from functools import partial
+from typing import Any, cast
 from urllib.parse import parse_qs
 
 from flask import Flask, g, request
 
 import esr
-from esr.engines import deadline
-from esr.engines.index import Index
 from esr.errors import EngineUnreachable, unknown
+from esr.index.contract import Index, Result
+from esr.index.limits import time_remaining, within
 from esr.ranking.searcher import Searcher
-from webui.running.gate import Busy, Gate
-from webui.running.monitored_index import monitor
-from webui.running.request_errors import blame_argument
+from webui.running.gate import Busy, CircuitBreaker, Gate
+from webui.running.metrics import OPEN, QUEUE, time_stage
+from webui.running.problems import blame_argument
 from webui.running.settings import Settings
-from webui.running.stage_times import OPEN, QUEUE, time_stage
+
+ENGINE_METHODS = frozenset(
+    {
+        "snapshot",
+        "statistics",
+        "search",
+        "sentences",
+        "evidence",
+        "candidates",
+        "features",
+        "histogram",
+        "parses",
+        "encoder",
+        "similarities",
+        "nearest",
+        "facets",
+        "count",
+        "count_days",
+        "by_date",
+        "document",
+        "documents_at",
+        "terms_with_prefix",
+        "words_with_prefix",
+        "similar_words",
+        "written_forms",
+        "values",
+        "find_names",
+        "name_keys",
+        "request",
+        "status",
+        "check_ready",
+    }
+)
+"""The methods of an index that ask its engine. Each is a stage of its own."""
+CACHED_METHODS = frozenset(
+    {
+        "snapshot",
+        "statistics",
+        "features",
+        "histogram",
+        "encoder",
+        "request",
+        "values",
+        "find_names",
+        "name_keys",
+    }
+)
+"""Methods that may answer from memory or from an engine that cannot search: they close no breaker."""
+
+
+class MonitoredIndex:
+    """Wraps an index. A failure of its engine counts towards opening the breaker, an answer closes it."""
+
+    def __init__(self, index: Index, breaker: CircuitBreaker) -> None:
+        self._index = index
+        self._breaker = breaker
+
+    def snapshot(self) -> Index:
+        return monitor(self._call("snapshot"), self._breaker)
+
+    def on_latest(self, work: Callable[[Index], Result]) -> Result:
+        return work(self.snapshot())
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._index, name)
+        return partial(self._call, name) if name in ENGINE_METHODS else value
+
+    def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        seconds = time_remaining(math.inf)  # an engine in a folder has no deadline
+        try:
+            with time_stage(name):
+                answer = getattr(self._index, name)(*args, **kwargs)
+        except EngineUnreachable as error:
+            if seconds >= self._breaker.fair_seconds:
+                self._breaker.record_failure(error)
+            raise
+        if name not in CACHED_METHODS:
+            self._breaker.record_success()
+        return answer
+
+
+def monitor(index: Index, breaker: CircuitBreaker) -> Index:
+    return cast(Index, MonitoredIndex(index, breaker))
+
 
 SPARE_THREADS = 4
 """Threads that never wait for an engine: they answer health checks, and say that the server is busy."""
@@ -46,7 +135,7 @@ class ServedIndex:
         """The index, opened if necessary. Raises as `esr.open`, and Busy if another thread takes too long."""
         if self._searcher is None:
             with time_stage(OPEN):
-                if not self._lock.acquire(timeout=deadline.time_remaining(OPEN_SECONDS)):
+                if not self._lock.acquire(timeout=time_remaining(OPEN_SECONDS)):
                     raise Busy("the index is being opened")
                 try:
                     if self._searcher is None:
@@ -106,7 +195,7 @@ class ServedIndexes:
             served = self.find(_index_name(request.query_string))
             with ExitStack() as stack:
                 seconds = g.get("deadline_seconds", self._settings.deadline)
-                stack.enter_context(deadline.within(seconds))
+                stack.enter_context(within(seconds))
                 with time_stage(QUEUE):
                     served.gate.enter(seconds)
                 stack.callback(served.gate.leave)

@@ -1,12 +1,17 @@
-"""The settings of the pages and the API, in one table: name, default, help."""
+"""The settings of the pages and the API, in one table: name, default, help.
+
+The locations of the indexes that are served, from the command line.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, TypeVar
 
 from esr.errors import UsageError
+from esr.index.login import redact
 
 T = TypeVar("T", int, float, str)
 PREFIX = "ESR_"
@@ -103,3 +108,24 @@ def _parse(row: Setting, text: str) -> int | float | str:
     if not row.minimum <= value <= _MAXIMUM:
         raise UsageError(f"{row.variable} must be {number} from {row.minimum:g} to {_MAXIMUM:,}, not {text}")
     return value
+
+
+DEFAULT_NAME = "index"
+"""The name of an index that was given none."""
+_NAMED = re.compile(r"([a-z][a-z0-9_-]*)=(.+)")
+
+
+def parse_locations(text: str) -> dict[str, str]:
+    """Locations by name, from `where` or from `name=where name=where …`. Raises UsageError."""
+    if not _NAMED.match(text.strip()):
+        return {DEFAULT_NAME: text}
+    locations: dict[str, str] = {}
+    for part in text.split():
+        match = _NAMED.fullmatch(part)
+        if match is None:
+            raise UsageError(f"cannot read {redact(part)!r}: give several indexes as name=where name=where")
+        name, where = match.groups()
+        if name in locations:
+            raise UsageError(f"two indexes have the name {name!r}: give each its own name")
+        locations[name] = where
+    return locations

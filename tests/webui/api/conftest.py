@@ -9,8 +9,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 import esr
-from esr.documents import Document, Located, Sentence
-from esr.engines.factory import LoadOptions, open_writer
+from esr.index.factory import open_writer
+from esr.index.writer import LoadOptions
+from esr.text.document import Document, Located, Sentence
 from webui.app import create_app
 from webui.running.settings import Settings
 

@@ -10,10 +10,10 @@ from flask.testing import FlaskClient
 from msgspec.structs import replace
 
 import esr
-from esr.engines.embedded.index import EmbeddedIndex
-from esr.evaluation import runs
+from esr.batch import runs
+from esr.folder.index import EmbeddedIndex
+from esr.ranking.answers import COLUMNS
 from tests.support.api_requests import get, ids, post
-from webui.answers.downloads import COLUMNS
 from webui.app import create_app
 from webui.running.settings import Settings
 
@@ -66,11 +66,11 @@ def test_a_batch_can_be_answered_with_a_run(client: FlaskClient, tmp_path: Any) 
     assert answer.headers["X-Skipped"] == "x"
     path = tmp_path / "a.run"
     path.write_text(answer.text)
-    run = runs.read(path).scores
+    run = runs.read_run(path).scores
     assert {query: list(scores) for query, scores in run.items()} == {
         query["id"]: ids(get(client, "/search", q=query["query"], k=4, fold="no")) for query in TWO
     }
-    assert runs.read(path).tag == "mine"
+    assert runs.read_run(path).tag == "mine"
 
 
 def test_a_batch_can_be_answered_with_csv(client: FlaskClient) -> None:

@@ -6,10 +6,11 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from esr import models, priors
+from esr import models
+from esr.models import priors
 from webui.api.operation import BASE
 from webui.api.operations import OPERATIONS
-from webui.arguments.names import SEARCH_ARGUMENTS
+from webui.arguments.query_string import SEARCH_ARGUMENTS
 
 pytestmark = pytest.mark.slow
 
@@ -90,7 +91,7 @@ def test_the_fuzzing_notices_an_undocumented_answer(app: Flask, monkeypatch: pyt
 
     from tests.support.api_fuzzing import fuzz
 
-    monkeypatch.setattr("webui.api.status.HIDDEN", {"sentences"})
+    monkeypatch.setattr("webui.api.handlers.HIDDEN", {"sentences"})
     with pytest.raises(FailureGroup) as caught:
         fuzz(app, "status")
     assert {type(error) for error in caught.value.exceptions} == {JsonSchemaError}

@@ -5,10 +5,14 @@ import math
 import pytest
 from flask.testing import FlaskClient
 
-from esr import adjustments, analysis, boosts, models, priors
+from esr import models
 from esr.dependency.signals import SIGNALS
 from esr.features import FEATURES
+from esr.models import priors
+from esr.models.forms import FORMS
 from esr.plans.plan import CANDIDATES
+from esr.ranking import boosts
+from esr.text.analyzer import get_analyzer
 from tests.support.api_requests import error, get, ids
 
 
@@ -22,7 +26,7 @@ def test_models_lists_every_registry(client: FlaskClient) -> None:
     assert names("models") == list(models.MODELS)
     assert names("priors") == list(priors.PRIORS)
     assert names("features") == list(FEATURES)
-    assert names("forms") == list(adjustments.FORMS)
+    assert names("forms") == list(FORMS)
     assert names("boosts") == list(boosts.BOOSTS)
     assert names("signals") == list(SIGNALS)
     assert found["contexts"] == dict(models.CONTEXTS)
@@ -80,7 +84,7 @@ def test_a_text_becomes_the_terms_of_the_index_with_their_places(client: FlaskCl
     answer = get(client, "/analyze", text=" The U.S. storms, Beyonce\u0301's ")
     text = answer["text"]
     assert text == "The U.S. storms, Beyonce\u0301's"
-    assert (answer["analyzer"], answer["version"]) == ("english-stem", analysis.get("english-stem").version)
+    assert (answer["analyzer"], answer["version"]) == ("english-stem", get_analyzer("english-stem").version)
     words = [(text[token["start"] : token["end"]], token["term"]) for token in answer["tokens"]]
     assert words == [("U.S", "us"), ("storms", "storm"), ("Beyonce\u0301's", "beyonc")]
     assert get(client, "/analyze", text="of the")["tokens"] == []

@@ -2,11 +2,16 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
+import pytest
+from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 
 from esr import models
-from webui.arguments.form import Form, build_form, clean_arguments
+from esr.ranking.searcher import Searcher
+from tests.support.fake_index import FakeIndex
+from webui.app import create_app
+from webui.arguments.form import Form, Links, build_form, change_arguments, clean_arguments, shorten
 from webui.running.settings import Settings
 
 LIMITS = Settings()
@@ -65,3 +70,158 @@ def test_any_address_makes_a_form(raw: bytes) -> None:
     form = build_form(clean_arguments(b"q=" + raw, LIMITS), LIMITS)
     assert len(form.summary) >= 1
     assert not any(ord(character) < 32 for character in form.query)
+
+
+Pair = tuple[str, str]
+FORM = [("q", "storm"), ("form", "2si"), ("fold", "yes")]
+
+
+def short(*fields: Pair) -> list[Pair] | None:
+    return shorten([*FORM, *fields], Settings())
+
+
+def test_an_address_that_is_no_form_stays_unchanged() -> None:
+    assert shorten([("q", "storm"), ("k", "10"), ("source", "")], Settings()) is None
+
+
+@pytest.mark.parametrize(
+    "default",
+    [
+        ("model", "2si"),
+        ("context", ""),
+        ("context", "both"),
+        ("params.mu", ""),
+        ("params.mu", "30"),
+        ("prior.length", "0"),
+        ("k", "10"),
+        ("sort", ""),
+        ("source", " "),
+        ("feature.0.name", ""),
+        ("feature.0.form", "log"),
+    ],
+)
+def test_defaults_are_left_out(default: Pair) -> None:
+    assert short(default) == [("q", "storm")]
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        ("context", "document"),
+        ("params.mu", "50"),
+        ("params.mu", "wrong"),
+        ("prior.length", "1"),
+        ("k", "20"),
+        ("sort", "date"),
+        ("require", "all"),
+        ("syntax", "none"),
+        ("source", "bbc"),
+        ("entity", "person:A"),
+        ("feature", "len:log:0.1"),
+    ],
+)
+def test_other_settings_stay(setting: Pair) -> None:
+    assert sorted(short(setting) or []) == sorted([("q", "storm"), setting])
+
+
+def test_parameters_and_context_of_the_previous_model_are_dropped() -> None:
+    given = [("model", "bm25"), ("params.mu", "50"), ("context", "document")]
+    assert short(*given) == [("q", "storm"), ("model", "bm25")]
+
+
+def test_a_parameter_of_another_context_is_dropped() -> None:
+    assert short(("context", "document"), ("params.nu", ".3")) == [("q", "storm"), ("context", "document")]
+    assert short(("params.nu", ".3")) == [("q", "storm"), ("params.nu", ".3")]
+
+
+def test_rows_keep_the_order_of_their_numbers() -> None:
+    rows = [(f"feature.{n}.name", f"f{n}") for n in (10, 2, 1)]
+    assert [value for name, value in short(*rows) if name == "feature"] == [
+        "f1:linear",
+        "f2:linear",
+        "f10:linear",
+    ]
+
+
+def test_the_fields_of_a_feature_become_its_text() -> None:
+    row = [("feature.1.name", "position"), ("feature.1.form", "satu"), ("feature.1.weight", "-2")]
+    assert short(*row, ("feature.1.rest", "k=2")) == [("q", "storm"), ("feature", "position:satu:-2:k=2")]
+    assert short(("feature.0.name", "len"), ("feature.0.form", "log")) == [
+        ("q", "storm"),
+        ("feature", "len:log"),
+    ]
+
+
+def test_an_unticked_box_for_folding_is_an_argument() -> None:
+    assert shorten([("q", "storm"), ("form", "2si")], Settings()) == [("q", "storm"), ("fold", "no")]
+
+
+def test_the_other_ranking_always_names_its_model() -> None:
+    assert short(("vs.form", "2si"), ("vs.model", "2si"), ("vs.params.mu", "9")) == [
+        ("q", "storm"),
+        ("vs.model", "2si"),
+        ("vs.params.mu", "9"),
+    ]
+
+
+@given(st.lists(st.tuples(st.text(max_size=12), st.text(max_size=12)), max_size=8))
+def test_the_short_address_of_any_form_is_no_form(given: list[Pair]) -> None:
+    found = shorten([*FORM, *given], Settings())
+    assert found is not None and shorten(found, Settings()) is None
+
+
+def test_the_fields_of_a_signal_become_its_text() -> None:
+    row = [("rerank.0.name", "mrf_sdm"), ("rerank.0.weight", "2"), ("rerank.0.rest", "alpha=0.3")]
+    assert short(*row) == [("q", "storm"), ("rerank", "mrf_sdm:2:alpha=0.3")]
+    assert short(("rerank.0.name", ""), ("rerank.0.weight", "2")) == [("q", "storm")]
+
+
+def test_the_default_depth_and_index_are_left_out() -> None:
+    assert short(("depth", "1000")) == [("q", "storm")]
+    assert short(("depth", "50")) == [("q", "storm"), ("depth", "50")]
+    given = [*FORM, ("index", "news")]
+    assert shorten(given, Settings(), "news") == [("q", "storm")]
+    assert shorten(given, Settings(), "other") == [("q", "storm"), ("index", "news")]
+
+
+ARGUMENTS = [
+    ("q", "storm"),
+    ("source", "a"),
+    ("source", "b"),
+    ("k", "10"),
+    ("params.mu", "5"),
+    ("vs.model", "jm"),
+]
+
+
+def test_some_arguments_can_be_changed() -> None:
+    arguments = ARGUMENTS[:4]
+    assert change_arguments(arguments, k="20") == [*arguments[:3], ("k", "20")]
+    assert change_arguments(arguments, source=None) == [("q", "storm"), ("k", "10")]
+
+
+def test_links_change_one_part_of_the_state(client: FlaskClient) -> None:
+    links = Links(ARGUMENTS[:5])
+    with client.application.test_request_context():
+        assert links.with_value("source", "c & d").endswith("&source=c+%26+d")
+        assert links.without_value("source", "a") == "/search?q=storm&source=b&k=10&params.mu=5"
+        assert links.with_ranking({"model": "bm25"}) == "/search?q=storm&source=a&source=b&k=10&model=bm25"
+        assert Links([]).to("home") == "/"
+
+
+def test_each_side_of_a_comparison_links_to_its_own_search(client: FlaskClient) -> None:
+    links = Links([("q", "storm"), *ARGUMENTS[4:]])
+    with client.application.test_request_context():
+        assert links.to_side("results", False) == "/search?q=storm&params.mu=5"
+        assert links.to_side("results", True) == "/search?q=storm&model=jm"
+        assert links.to_side("document", True, "d/1") == "/document?q=storm&model=jm&id=d%2F1"
+
+
+def test_a_value_is_toggled_beside_others_or_in_their_place() -> None:
+    app = create_app(Searcher(FakeIndex()))
+    with app.test_request_context():
+        links = Links([("q", "a"), ("source", "x"), ("from", "2016"), ("to", "2018")])
+        assert links.toggle({"source": "y"}, False) == "/search?q=a&source=x&from=2016&to=2018&source=y"
+        assert links.toggle({"source": "x"}, True) == "/search?q=a&from=2016&to=2018"
+        month = {"from": "2017-02", "to": "2017-02"}
+        assert links.toggle(month, False) == "/search?q=a&source=x&from=2017-02&to=2017-02"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import esr
-from esr.documents import Sentence
+from esr.text.document import Sentence
 from tests.support.folder_index import document, load
 from webui.app import create_app
 from webui.running.settings import Settings

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 
 from esr.following.timeline import Series, Timeline
 from tests.support.api_requests import get
-from webui.pages.timeline_chart import HEIGHT, WIDTH, draw_chart
+from webui.pages.timeline import HEIGHT, WIDTH, draw_chart
 
 TIMELINE = Timeline(
     "month", ["2017-01", "2017-02", "2017-03"], [100, 0, 400], [Series("a", [1, 0, 2], 0, [])]

@@ -1,14 +1,28 @@
+"""
+
+The page "More like this" and its twin.
+
+Feeds, citations and links that stay, as the page gives them.
+"""
+
 from __future__ import annotations
 
 import csv
 import io
 import re
+from pathlib import Path
 from typing import Any
 
+import feedparser
 import pytest
 from flask.testing import FlaskClient
 
+import esr
+from esr.following.citations import CITATIONS, text_digest
+from tests.support.api_requests import get
+from tests.support.elasticsearch import document, load
 from tests.support.fake_index import FakeIndex
+from webui.app import create_app
 
 Q = "q=earthquake+relief+China"
 
@@ -114,3 +128,133 @@ def test_a_ranking_that_the_index_cannot_answer_is_an_error_and_not_offered(
     form = client.get("/").text
     assert 'value="tdsr"' not in form and 'value="meaning"' not in form and 'value="mrf_fidm"' in form
     assert "Words and meaning" not in form
+
+
+ID = "earthquake-relief.s0"
+
+
+def test_the_page_lists_what_the_api_gives(real: FlaskClient) -> None:
+    answer = get(real, "/similar", id=ID)
+    assert answer["hits"] and all(hit["document_id"] != "earthquake-relief" for hit in answer["hits"])
+    html = real.get(f"/similar?id={ID}").text
+    assert html.count("<article") == len(answer["hits"])
+    assert real.get(f"/similar.json?id={ID}").json["hits"] == answer["hits"]  # type: ignore[index]
+
+
+def test_its_own_document_is_shown_by_choice(real: FlaskClient) -> None:
+    answer = get(real, "/similar", id=ID, own="yes")
+    documents = [hit["document_id"] for hit in answer["hits"]]
+    assert "earthquake-relief" in documents and ID not in [hit["sentence_id"] for hit in answer["hits"]]
+    assert "Without its own document" in real.get(f"/similar?id={ID}&own=yes").text
+
+
+def test_every_result_leads_to_it(real: FlaskClient) -> None:
+    assert f"/similar?q=earthquake&amp;k=100&amp;id={ID}" in real.get("/search?q=earthquake&k=100").text
+
+
+def test_what_is_wrong_is_said(real: FlaskClient) -> None:
+    assert real.get("/similar?id=nowhere").status_code == 404
+    assert real.get("/similar").status_code == 400
+    assert real.get(f"/similar?id={ID}&own=perhaps").status_code == 400
+
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+def test_a_feed_has_the_newest_sentences_with_all_words(real: FlaskClient) -> None:
+    newest = real.get("/search.json?q=earthquake&sort=date").json
+    assert newest is not None
+    feed = feedparser.parse(real.get("/search.atom?q=earthquake").data)
+    assert not feed.bozo
+    assert [entry.content[0].value for entry in feed.entries] == [hit["text"] for hit in newest["hits"]]
+    assert len({entry.id for entry in feed.entries}) == len(feed.entries) > 1
+    dated = [entry.updated for entry in feed.entries]
+    assert dated == sorted(dated, reverse=True) and feed.feed.updated == dated[0]
+    assert real.get(feed.entries[0].link.removeprefix("http://localhost")).status_code == 302
+
+
+def test_the_page_links_its_feed_with_the_same_filters(real: FlaskClient) -> None:
+    html = real.get("/search?q=earthquake&source=Northern+Wire&group=document").text
+    address = re.search(r'<link rel="alternate" type="application/atom\+xml"[^>]*href="([^"]+)"', html)
+    assert address
+    feed = feedparser.parse(real.get(address[1].replace("&amp;", "&")).data)
+    assert {entry.author for entry in feed.entries} <= {"Northern Wire", "esr"}
+
+
+def test_ids_stay_whatever_the_order_the_number_and_the_host(real: FlaskClient) -> None:
+    first = feedparser.parse(real.get("/search.atom?q=earthquake&from=2000&k=5").data)
+    other = feedparser.parse(
+        real.get("/search.atom?from=2000&q=earthquake&sort=date", base_url="https://news.example/x").data
+    )
+    assert first.feed.id == other.feed.id
+    assert {e.id for e in first.entries} <= {e.id for e in other.entries}
+
+
+def test_a_feed_that_did_not_change_is_not_sent_again(real: FlaskClient) -> None:
+    answer = real.get("/search.atom?q=earthquake")
+    tag = answer.headers["ETag"]
+    again = real.get("/search.atom?q=earthquake", headers={"If-None-Match": tag})
+    assert (again.status_code, again.data) == (304, b"")
+    assert real.get("/search.atom?q=relief", headers={"If-None-Match": tag}).status_code == 200
+
+
+def test_a_feed_satisfies_the_specification(real: FlaskClient) -> None:
+    from lxml import etree
+
+    for address in ("q=earthquake", "q=harbour", "q=qwertyuiop"):
+        root = etree.fromstring(real.get(f"/search.atom?{address}").data)
+        for parent in (root, *root.findall(f"{ATOM}entry")):
+            for name in ("id", "title", "updated"):  # RFC 4287, 4.1.1 and 4.1.2: exactly one of each
+                assert len(parent.findall(f"{ATOM}{name}")) == 1, name
+            assert re.fullmatch(
+                r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)", parent.findtext(f"{ATOM}updated") or ""
+            )
+            assert re.match(r"urn:uuid:[0-9a-f-]{36}$", parent.findtext(f"{ATOM}id") or "")
+            assert len(parent.findall(f"{ATOM}link[@rel='alternate']")) == 1
+        assert root.find(f"{ATOM}author/{ATOM}name") is not None  # 4.1.1: for entries without one
+        assert root.find(f"{ATOM}link[@rel='self']") is not None
+
+
+@pytest.mark.parametrize("name", CITATIONS)
+def test_citations_of_the_page_and_of_one_sentence(real: FlaskClient, name: str) -> None:
+    suffix = CITATIONS[name].suffix
+    html = real.get("/search?q=earthquake").text
+    assert f"/search.{suffix}?q=earthquake" in html and f"/sentence.{suffix}?" in html
+    page = real.get(f"/search.{suffix}?q=earthquake")
+    one = real.get(f"/sentence.{suffix}?id=earthquake-relief.s0")
+    assert page.status_code == one.status_code == 200
+    assert page.mimetype == CITATIONS[name].media_type
+    assert "attachment" in one.headers["Content-Disposition"]
+    assert len(page.text) > len(one.text)
+    assert real.get(f"/sentence.{suffix}?id=nowhere").status_code == 404
+
+
+def test_a_quotation_says_where_it_is_from(real: FlaskClient) -> None:
+    html = real.get("/search?q=earthquake&source=Northern+Wire").text
+    quotation = re.search(r'(?s)<p class="quotation" data-copy>(.*?)</p>', html)
+    assert quotation
+    text = " ".join(re.sub("<[^>]+>", "", quotation[1]).split())
+    assert re.fullmatch(r"“.+” — .+, Northern Wire, \d{4}-\d\d-\d\d[^ ,]*(, https?://\S+)?", text), text
+
+
+def test_a_link_to_a_sentence_stays_valid_after_a_load_that_moves_it(tmp_path: Path) -> None:
+    where = str(tmp_path / "index")
+    load(where, [document("a", "It blew.", "A storm  came.", "Then calm.")])
+    with esr.open(where) as searcher:
+        client = create_app(searcher).test_client()
+        html = client.get("/search?q=storm").text
+        link = re.search(r'href="(/sentence\?[^"]+)"', html)
+        assert link and text_digest("a STORM came.") in link[1]
+        address = link[1].replace("&amp;", "&")
+        assert client.get(address).location == "/document?id=a#s1"
+        load(
+            where,
+            [document("a", "New: it blew.", "Hail fell.", "It blew.", "A storm came.")],
+            if_exists="replace",
+        )
+        assert client.get(address).location == "/document?id=a#s3"
+        load(where, [document("a", "Nothing.")], if_exists="replace")
+        lost = client.get(address, follow_redirects=True)
+        assert lost.status_code == 200 and "no longer has the sentence" in lost.text
+        load(where, [document("b", "Nothing.")], if_exists="replace")
+        assert client.get(address).status_code == 404

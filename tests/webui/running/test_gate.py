@@ -8,8 +8,7 @@ import pytest
 
 from esr.errors import EngineUnreachable
 from tests.support.waiting import wait_until
-from webui.running.circuit_breaker import FAILURES, CircuitBreaker
-from webui.running.gate import Busy, Gate
+from webui.running.gate import FAILURES, PAUSE, Busy, CircuitBreaker, FairSemaphore, Gate
 
 GONE = EngineUnreachable("it is gone")
 
@@ -130,3 +129,84 @@ def test_a_request_that_waited_while_the_engine_failed_fails_at_once(submit: Sub
         entering.result(60)
     gate.breaker.record_success()
     gate.enter(0.1)
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def broken(clock: Clock) -> CircuitBreaker:
+    breaker = CircuitBreaker(10.0, clock)
+    for _ in range(FAILURES):
+        breaker.raise_if_open()
+        breaker.record_failure(GONE)
+    return breaker
+
+
+def test_several_failures_in_a_row_open_the_breaker(broken: CircuitBreaker, clock: Clock) -> None:
+    with pytest.raises(EngineUnreachable, match="it is gone"):
+        broken.raise_if_open()
+    clock.now = PAUSE
+    broken.raise_if_open()
+
+
+def test_after_a_pause_one_request_tries_and_the_others_fail(broken: CircuitBreaker, clock: Clock) -> None:
+    clock.now = PAUSE
+    broken.begin()
+    with pytest.raises(EngineUnreachable):
+        broken.begin()
+    clock.now += 10.0  # the request that tried never came back
+    broken.begin()
+
+
+def test_a_request_that_never_asked_leaves_the_try_to_the_next(broken: CircuitBreaker, clock: Clock) -> None:
+    clock.now = PAUSE
+    broken.begin()
+    broken.end()
+    broken.begin()
+    broken.record_failure(GONE)
+    broken.end()
+    with pytest.raises(EngineUnreachable):
+        broken.begin()
+
+
+def test_an_answer_closes_the_breaker(broken: CircuitBreaker, clock: Clock) -> None:
+    clock.now = PAUSE
+    broken.begin()
+    broken.record_success()
+    broken.begin()
+    broken.begin()
+
+
+def test_failures_with_answers_between_them_do_not_open_the_breaker(clock: Clock) -> None:
+    breaker = CircuitBreaker(10.0, clock)
+    for _ in range(3 * FAILURES):
+        breaker.record_failure(GONE)
+        breaker.record_success()
+        breaker.raise_if_open()
+
+
+def test_a_slot_that_becomes_free_at_the_last_moment_is_not_lost() -> None:
+    semaphore = FairSemaphore(1)
+    assert semaphore.acquire(0)
+
+    def hold(n: int) -> bool:
+        acquired = semaphore.acquire(0.001 * (n % 3))
+        if acquired:
+            semaphore.release()
+        return acquired
+
+    with ThreadPoolExecutor(8) as pool:
+        waiting = pool.map(hold, range(2_000))
+        semaphore.release()
+        list(waiting)
+    assert semaphore.acquire(0) and not semaphore.acquire(0)

@@ -13,9 +13,8 @@ import pytest
 from gunicorn.workers.gthread import ThreadWorker
 
 from tests.support.waiting import wait_until
-from webui.running import keepalive_worker
-from webui.running.keepalive_worker import ACCEPT_SECONDS, MAX_ACCEPT_SECONDS, KeepaliveWorker
-from webui.running.timed_reads import TimedReads
+from webui.running import server
+from webui.running.server import ACCEPT_SECONDS, MAX_ACCEPT_SECONDS, KeepaliveWorker, TimedReads
 
 LAST = b"."
 """The request after which a connection closes."""
@@ -71,7 +70,7 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> KeepaliveWorker:
 def test_a_thread_answers_requests_as_long_as_they_come_at_once(
     worker: KeepaliveWorker, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keepalive_worker, "LINGER_SECONDS", 30)
+    monkeypatch.setattr(server, "LINGER_SECONDS", 30)
 
     def send() -> None:
         for request in (b"a", b"b", LAST):
@@ -88,7 +87,7 @@ def test_a_thread_answers_requests_as_long_as_they_come_at_once(
 def test_a_connection_gives_way_to_others_after_some_requests(
     worker: KeepaliveWorker, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keepalive_worker, "MAX_IN_A_ROW", 3)
+    monkeypatch.setattr(server, "MAX_IN_A_ROW", 3)
     connection.client.sendall(b"abcd")
     assert worker.handle(connection) is True
     assert connection.answered == b"abc"
@@ -103,7 +102,7 @@ def test_a_connection_that_is_idle_is_given_back(worker: KeepaliveWorker, connec
 def test_only_half_of_the_threads_wait(
     worker: KeepaliveWorker, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keepalive_worker, "LINGER_SECONDS", 60)
+    monkeypatch.setattr(server, "LINGER_SECONDS", 60)
     with Connection() as other, ThreadPoolExecutor(2) as pool:
         connection.client.sendall(b"a")
         waiting = pool.submit(worker.handle, connection)
@@ -128,7 +127,7 @@ def test_a_worker_leaves_new_connections_to_those_that_have_fewer(
     waits: list[float],
 ) -> None:
     happened: list[object] = []
-    monkeypatch.setattr(keepalive_worker, "time", SimpleNamespace(sleep=happened.append))
+    monkeypatch.setattr(server, "time", SimpleNamespace(sleep=happened.append))
     monkeypatch.setattr(ThreadWorker, "accept", lambda worker, listener: happened.append(listener))
     worker.cfg.workers, worker.nr_conns = workers, connections
     worker.accept("listener")

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import sqlite3
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from flask.testing import FlaskClient
@@ -9,9 +13,9 @@ from esr.errors import UsageError
 from esr.ranking.searcher import Searcher
 from tests.support.fake_index import STORM, FakeIndex
 from webui.app import create_app
-from webui.running.rate_limit import COMPLETIONS_PER_REQUEST, client_key, parse_rate
+from webui.running.metrics import COUNTS_FOLDER
+from webui.running.rate_limit import COMPLETIONS_PER_REQUEST, SlidingWindow, client_key, parse_rate
 from webui.running.settings import Settings
-from webui.running.shared_counts import FOLDER
 
 
 def limited(rate: str, proxies: int = 0) -> FlaskClient:
@@ -90,7 +94,7 @@ def test_completions_are_counted_apart_from_searches_and_allow_more(
     is_shared: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if is_shared:  # workers count in one file
-        monkeypatch.setenv(FOLDER, str(tmp_path))
+        monkeypatch.setenv(COUNTS_FOLDER, str(tmp_path))
     client = limited("2/minute")
     allowed = 2 * COMPLETIONS_PER_REQUEST
     codes = statuses(client, allowed + 1, "/api/v1/complete?q=st")
@@ -118,3 +122,70 @@ def test_a_client_is_counted_by_its_address_or_its_network(address: str | None, 
 def test_an_unreadable_rate_is_one_message(rate: str) -> None:
     with pytest.raises(UsageError, match="give a rate such as 60/minute"):
         parse_rate(rate)
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_hit_over_the_limit_says_when_enough_will_have_left_the_window() -> None:
+    clock = Clock()
+    window = SlidingWindow(":memory:", 3, 60, clock)
+    assert window.hit("a", 2) == 0
+    clock.now += 10
+    assert window.hit("a") == 0
+    assert window.hit("a") == 50  # until the first two are gone
+    assert window.hit("a", 3) == 60  # until all are
+    assert window.hit("b", 3) == 0
+    clock.now += 50
+    assert window.hit("a", 2) == 0
+    assert window.hit("a") == 10
+
+
+def test_a_cost_above_the_limit_is_never_allowed() -> None:
+    assert SlidingWindow(":memory:", 3, 60, Clock()).hit("a", 4) == 60
+
+
+def test_hits_outside_the_window_are_deleted(tmp_path: Path) -> None:
+    clock = Clock()
+    window = SlidingWindow(str(tmp_path / "w"), 1, 60, clock)
+    for n in range(50):
+        window.hit(str(n))
+    clock.now += 60
+    window.hit("a")
+    with sqlite3.connect(tmp_path / "w") as other:
+        assert other.execute("SELECT count(*) FROM hits").fetchone() == (1,)
+
+
+def count_allowed(path: str, barrier: Barrier) -> int:
+    """How many hits of a thread pool are allowed in a process of its own."""
+    window = SlidingWindow(path, 800, 60)
+    barrier.wait(60)
+    with ThreadPoolExecutor(4) as pool:
+        return sum(seconds == 0 for seconds in pool.map(lambda _: window.hit("a"), range(800)))
+
+
+@pytest.mark.slow
+def test_processes_and_threads_count_together(tmp_path: Path) -> None:
+    spawning = get_context("spawn")
+    with spawning.Manager() as manager, ProcessPoolExecutor(2, spawning) as pool:
+        barrier = manager.Barrier(2)
+        jobs = [pool.submit(count_allowed, str(tmp_path / "w"), barrier) for _ in range(2)]
+        assert sum(job.result() for job in jobs) == 800
+
+
+def test_requests_are_answered_where_they_cannot_be_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client = create_app(Searcher(FakeIndex(STORM)), Settings(rate="1/minute", access_log=0)).test_client()
+    assert client.get("/api/v1/models").status_code == 200
+    assert client.get("/api/v1/models").status_code == 429
+
+    def broken(*args: object) -> float:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(SlidingWindow, "hit", broken)
+    assert client.get("/api/v1/models").status_code == 200

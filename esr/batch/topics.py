@@ -1,0 +1,308 @@
+"""Reads topic files: TSV, JSON Lines or TREC SGML, distinguished by their first character.
+
+A topic: an information need, as evaluation campaigns describe it.
+
+TREC topics: `<top>`, `<num>`, `<title>`, `<desc>`, `<narr>`, and the Novelty track's additions.
+
+Tags are seldom closed, so a field ends at the next tag. A Novelty topic has a type, `<toptype>event`, and
+the documents that its sentences come from, `<docs>`, best first.
+
+The text files of experiments, plain or compressed, with the places in them that messages name.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from esr.errors import InputError, UsageError, unknown
+from esr.loaders.encoding import read_lines as read_utf8_lines
+from esr.loaders.files import display_name, open_source, raise_input_errors
+
+TITLE = "title"
+FIELDS = (TITLE, "desc", "narr")
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic's id and its texts: those of `title`, `desc` and `narr` that it has.
+
+    `kind` is its type, such as `event` or `opinion`, or None. `documents` are the documents that it names,
+    best first, as in the Novelty track.
+    """
+
+    id: str
+    fields: Mapping[str, str]
+    kind: str | None = None
+    documents: tuple[str, ...] = field(default=())
+
+    def query(self, fields: str = TITLE) -> str:
+        """The text to search for: one field, or several, like `title+desc`.
+
+        Fields that the topic lacks are left out. Raises UsageError for an unknown field, or if the topic has
+        none of them.
+        """
+        texts = [self.fields[name] for name in split_fields(fields) if self.fields.get(name)]
+        if not texts:
+            existing = ", ".join(name for name, text in self.fields.items() if text) or "no text at all"
+            raise UsageError(f"topic {self.id} has no {fields}: it has {existing}")
+        return " ".join(texts)
+
+
+def split_fields(fields: str) -> list[str]:
+    """The names in `title+desc`. Raises UsageError for an unknown one."""
+    names = [name.strip() for name in fields.split("+")]
+    for name in names:
+        if name not in FIELDS:
+            raise unknown("field of a topic", name, FIELDS)
+    return names
+
+
+_MAX_CHARACTERS = 60
+
+
+class Line(NamedTuple):
+    """A line of a file and its number, from 1."""
+
+    number: int
+    text: str
+
+
+def read_lines(path: str | Path) -> Iterator[Line]:
+    """The lines that are not blank, lazily. `-` is standard input.
+
+    Raises InputError for a file that cannot be read or decompressed, and at a line that is not UTF-8 text.
+    """
+    name = display_name(os.fspath(path))
+    with raise_input_errors(name), open_source(os.fspath(path), os.path.basename(path)) as file:
+        for number, text in read_utf8_lines(file.source):
+            if "\0" in text:
+                raise InputError(f"{name}:{number}", "this line contains a zero byte: it is not text")
+            if text.strip():
+                yield Line(number, text)
+
+
+def malformed_line(path: str | Path, line: Line, expected: str) -> InputError:
+    """An error for a line that is not in the expected form."""
+    text = line.text.strip()
+    excerpt = text if len(text) <= _MAX_CHARACTERS else f"{text[:_MAX_CHARACTERS]}…"
+    return line_error(path, line, f"expected {expected}, found {excerpt!r}")
+
+
+def line_error(path: str | Path, line: Line, problem: str) -> InputError:
+    """An error at a line of a file."""
+    return InputError(f"{display_name(os.fspath(path))}:{line.number}", problem)
+
+
+def parse_pair(path: str | Path, line: Line, expected: str) -> tuple[str, str]:
+    """The two columns of an `id<TAB>value` line. The value may be empty.
+
+    Raises InputError if there is no tab, or the id is not one word.
+    """
+    key, tab, value = line.text.partition("\t")
+    key, value = key.strip(), value.strip()
+    if not tab or len(key.split()) != 1:
+        raise malformed_line(path, line, expected)
+    return key, value
+
+
+_KIND_TAGS = ("toptype", "type")
+_DOCUMENT_TAGS = ("docs", "docno", "docid", "doc")
+_TAGS = ("top", "num", *FIELDS, *_KIND_TAGS, *_DOCUMENT_TAGS)
+# An unknown tag ends a field only at the start of a line: "<b>" within a sentence does not.
+_TAG = re.compile(
+    rf"<(?P<end>/?)(?P<tag>{'|'.join(_TAGS)})\b[^<>\n]*>|^[ \t]*</?(?P<other>[a-z]\w*)[^<>\n]*>", re.I | re.M
+)
+# Labels that repeat the tag.
+_LABEL = re.compile(r"(?:Number|Topic|Description|Narrative|Type|Documents)\s*:", re.I)
+_RANKED = re.compile(r"^\d{1,6}[.:]?\s+(?=\S+$)")
+
+
+def parse_trec_topics(path: str | Path, content: Iterable[Line]) -> Iterator[tuple[Line, Topic]]:
+    """The topics with their first lines. Raises InputError for a topic without a number or with two."""
+    lines = list(content)
+    texts = [line.text.rstrip("\r\n") for line in lines]
+    text = "\n".join(texts)
+    starts = list(accumulate((len(line) + 1 for line in texts), initial=0))
+
+    def line_at(position: int) -> Line:
+        return lines[bisect_right(starts, position) - 1]
+
+    tags = list(_TAG.finditer(text))
+    begin: int | None = None
+    parts: dict[str, list[str]] = {}
+    ends = [*(tag.start() for tag in tags), len(text)][1:]
+    for tag, end in zip(tags, ends, strict=True):
+        name = (tag["tag"] or "").lower()
+        if name == "top":
+            if begin is not None:
+                yield line_at(begin), _build_trec_topic(path, line_at(begin), parts)
+            begin, parts = (None if tag["end"] else tag.start()), defaultdict(list)
+        elif begin is None:
+            if name in ("num", *FIELDS):
+                raise line_error(path, line_at(tag.start()), f"this <{name}> needs a <top> before it")
+        elif name and not tag["end"]:
+            parts[name].append(_LABEL.sub("", html.unescape(text[tag.end() : end]).strip(), count=1))
+    if begin is not None:
+        yield line_at(begin), _build_trec_topic(path, line_at(begin), parts)
+
+
+def _build_trec_topic(path: str | Path, line: Line, parts: Mapping[str, list[str]]) -> Topic:
+    numbers = parts.get("num", [])
+    if len(numbers) != 1:
+        problem = "has no <num>" if not numbers else "has two <num>: add the missing <top> between them"
+        raise line_error(path, line, f"this <top> {problem}")
+    number = numbers[0].split()
+    if len(number) != 1:
+        problem = f"the topic's number must be one word, not {numbers[0].strip()[:60]!r}"
+        raise line_error(path, line, problem)
+    fields = {name: " ".join(" ".join(parts.get(name, [])).split()) for name in FIELDS}
+    kinds = [" ".join(kind.split()).casefold() for tag in _KIND_TAGS for kind in parts.get(tag, [])]
+    return Topic(
+        number[0],
+        {name: text for name, text in fields.items() if text},
+        next(filter(None, kinds), None),
+        tuple(dict.fromkeys(_iterate_documents(parts))),
+    )
+
+
+def _iterate_documents(parts: Mapping[str, list[str]]) -> Iterator[str]:
+    """The ids, one or more per line. A rank may precede an id on its own line."""
+    for tag in _DOCUMENT_TAGS:
+        for part in parts.get(tag, []):
+            for row in part.splitlines():
+                yield from _RANKED.sub("", row.strip()).split()
+
+
+_TSV = "qid<TAB>query"
+_KINDS = "qid<TAB>type"
+_JSON = 'one topic, like {"id": "1", "title": "…"}'
+_ID_KEYS = ("id", "qid", "topic_id", "query_id", "_id")
+_FIELD_KEYS = {
+    TITLE: ("title", "query", "text"),
+    "desc": ("desc", "description"),
+    "narr": ("narr", "narrative"),
+}
+_KIND_KEYS = ("kind", "type", "toptype")
+_DOCUMENT_KEYS = ("documents", "docs")
+
+
+class LocatedTopic(NamedTuple):
+    """A topic and its first line."""
+
+    line: Line
+    topic: Topic
+
+
+def read_topics(path: str | Path) -> list[Topic]:
+    """The topics of a file, which may be compressed, in its order.
+
+    Raises InputError for a malformed line, a duplicated id, or a file without topics.
+    """
+    return parse(path, list(read_lines(path)))
+
+
+def parse(path: str | Path, content: Sequence[Line]) -> list[Topic]:
+    """The topics in these lines, like `read`. Messages show `path`."""
+    parser = {"{": _parse_json_lines, "<": _parse_sgml}.get(_first_character(content), _parse_tsv)
+    located: Iterator[LocatedTopic] = parser(path, content)
+    topics: dict[str, Topic] = {}
+    for line, topic in located:
+        if topic.id in topics:
+            raise line_error(path, line, f"topic {topic.id!r} is duplicated: use unique ids")
+        topics[topic.id] = topic
+    if not topics:
+        raise InputError(str(path), f"contains no topics: it needs lines of {_TSV}")
+    return list(topics.values())
+
+
+def read_topic_kinds(path: str | Path) -> dict[str, str]:
+    """Types by topic id: from lines of `qid<TAB>type`, or from topics that have types.
+
+    Raises InputError like `read`, and UsageError if no topic has a type.
+    """
+    content = list(read_lines(path))
+    kinds: dict[str, str] = {}
+    if _first_character(content) in ("{", "<"):
+        kinds = {topic.id: topic.kind for topic in parse(path, content) if topic.kind}
+    else:
+        for line in content:
+            id, kind = parse_pair(path, line, _KINDS)
+            kind = kind.casefold()
+            if not kind or kinds.setdefault(id, kind) != kind:
+                raise line_error(path, line, f"topic {id!r} has {'two types' if kind else 'no type'}")
+    if not kinds:
+        raise UsageError(f"{path} contains no types of topics: it needs lines of {_KINDS}")
+    return kinds
+
+
+def _first_character(content: Sequence[Line]) -> str:
+    return content[0].text.lstrip()[:1] if content else ""
+
+
+def _parse_tsv(path: str | Path, content: Iterable[Line]) -> Iterator[LocatedTopic]:
+    for line in content:
+        id, query = parse_pair(path, line, _TSV)
+        yield LocatedTopic(line, Topic(id, {TITLE: query}))
+
+
+def _parse_sgml(path: str | Path, content: Iterable[Line]) -> Iterator[LocatedTopic]:
+    return (LocatedTopic(line, topic) for line, topic in parse_trec_topics(path, content))
+
+
+def _parse_json_lines(path: str | Path, content: Iterable[Line]) -> Iterator[LocatedTopic]:
+    for line in content:
+        try:
+            value = json.loads(line.text)
+        except (ValueError, RecursionError):
+            raise malformed_line(path, line, _JSON) from None
+        if not isinstance(value, dict):
+            raise malformed_line(path, line, _JSON)
+        try:
+            yield LocatedTopic(line, _build_topic(value))
+        except ValueError as error:
+            raise line_error(path, line, str(error)) from None
+
+
+def _build_topic(value: Mapping[str, Any]) -> Topic:
+    """The topic of a JSON object. Raises ValueError with the problem."""
+    id = _first_value(value, _ID_KEYS)
+    if type(id) is int:
+        id = str(id)
+    if not _is_word(id):
+        raise ValueError(f"the topic's id must be one word, not {id!r}: name it {_ID_KEYS[0]!r}")
+    fields = {name: _read_text(value, keys) for name, keys in _FIELD_KEYS.items()}
+    documents = _first_value(value, _DOCUMENT_KEYS)
+    if documents is None:
+        documents = []
+    if not isinstance(documents, list) or not all(map(_is_word, documents)):
+        raise ValueError('"documents" must be a list of document ids')
+    kind = _read_text(value, _KIND_KEYS).casefold() or None
+    return Topic(
+        id, {name: text for name, text in fields.items() if text}, kind, tuple(dict.fromkeys(documents))
+    )
+
+
+def _first_value(value: Mapping[str, Any], keys: Iterable[str]) -> Any:
+    return next((value[key] for key in keys if value.get(key) is not None), None)
+
+
+def _read_text(value: Mapping[str, Any], keys: Iterable[str]) -> str:
+    text = _first_value(value, keys)
+    if text is not None and not isinstance(text, str):
+        raise ValueError(f"{next(iter(keys))!r} must be a string, not {str(text)[:40]!r}")
+    return " ".join((text or "").encode(errors="replace").decode().split())
+
+
+def _is_word(value: Any) -> bool:
+    """Whether this can be an id. Blanks would break runs, whose columns they separate."""
+    return isinstance(value, str) and value.split() == [value] and value.isprintable()

@@ -1,0 +1,241 @@
+"""`esr timeline`: how many sentences of each day, week, month or year have all words of a query.
+
+`esr watch`: what saved searches have found since last time. Made to be run by a timer.
+
+`esr similar`: more like a sentence.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+import esr
+from esr.cli import options
+from esr.cli.options import FILE
+from esr.cli.output import FORMATS, NOTHING_FOLDED, check_output, format_option
+from esr.cli.ranking_options import filter_options, ranking_options
+from esr.errors import UsageError
+from esr.following.novelty import prepare_similar, search_similar
+from esr.following.timeline import (
+    INTERVALS,
+    MAX_PEAKS,
+    PEAKS,
+    TABLE_COLUMNS,
+    Interval,
+    Series,
+    Timeline,
+    build_timeline,
+    timeline_rows,
+)
+from esr.following.watch import (
+    WatchFailed,
+    WatchState,
+    find_news,
+    read_searches,
+    tell_lines,
+    tell_stream,
+    write_feeds,
+)
+from esr.index.filters import Filters
+from esr.query import literal, parse
+from esr.ranking.query_report import report_reading
+from esr.ranking.ranking import Ranking
+
+_BAR = 40
+"""Characters of the longest bar."""
+
+
+@click.command()
+@click.argument("queries", metavar="QUERY...", nargs=-1, required=True)
+@options.index
+@click.option(
+    "--interval", type=click.Choice(INTERVALS), help="Default: the finest that makes a readable picture."
+)
+@click.option(
+    "--peaks",
+    type=click.IntRange(0, MAX_PEAKS),
+    default=PEAKS,
+    show_default=True,
+    help="Peaks of each query that are shown with their best sentence.",
+)
+@click.option("--rate", is_flag=True, help="In text, show sentences per million of those of the period.")
+@click.option(
+    "--literal", "is_literal", is_flag=True, help="Read all of a query as words, without any syntax."
+)
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["text", "json", "csv"]),
+    default="text",
+    show_default=True,
+    help="csv has a line for each period of each query.",
+)
+@ranking_options
+@filter_options
+def timeline(
+    queries: tuple[str, ...],
+    where: str,
+    interval: Interval | None,
+    peaks: int,
+    rate: bool,
+    is_literal: bool,
+    format_name: str,
+    ranking: Ranking,
+    filters: Filters,
+) -> None:
+    """Count the sentences of each day, week, month or year that have all words of a query.
+
+    Several queries are counted over the same periods. Dates are in UTC; sentences of documents without a date
+    are counted apart.
+
+    \b
+    Example:
+      esr timeline "travel ban" --index my-index
+      esr timeline "travel ban" "health care" --interval month --rate --index my-index
+      esr timeline '"white house" -trump' --from 2017-02 --format csv --index my-index
+    """
+    if rate and format_name != "text":
+        raise UsageError(f"--rate is for text: --format {format_name} has rates and counts")
+    read = literal if is_literal else parse
+    with esr.open(where) as searcher:
+        snapshot = searcher.snapshot()
+        prepared = [snapshot.prepare(read(query), ranking) for query in queries]
+        made = build_timeline(prepared, filters, interval, peaks)
+    if format_name == "json":
+        click.echo(json.dumps(made.as_dict(), indent=1, ensure_ascii=False))
+    elif format_name == "csv":
+        click.echo(_to_csv(made), nl=False)
+    else:
+        click.echo("\n".join(line for series in made.series for line in _to_text(made, series, rate)))
+
+
+def _to_csv(made: Timeline) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, TABLE_COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(timeline_rows(made))
+    return out.getvalue()
+
+
+def _to_text(made: Timeline, series: Series, rate: bool) -> Iterator[str]:
+    """The counts of a query as bars, then the best sentences of its peaks."""
+    yield click.style(series.query, bold=True)
+    values = made.rates(series) if rate else list(map(float, series.counts))
+    greatest = max(values, default=0.0)
+    for period, value in zip(made.periods, values, strict=True):
+        bar = "█" * max(round(_BAR * value / greatest), value > 0) if greatest else ""
+        yield f"{period:<10} {f'{value:.1f}' if rate else f'{value:,.0f}':>9}  {bar}".rstrip()
+    unit = " per million" if rate else ""
+    undated = f", {series.undated:,} without a date" if series.undated else ""
+    yield f"{series.total:,} sentences with all words{undated}{'; bars' + unit if rate else ''}\n"
+    for peak in series.peaks:
+        record = peak.hit.record
+        assert record is not None
+        yield f"{peak.period}  {peak.count:,}: {record.text} ({peak.hit.sentence_id})"
+    if series.peaks:
+        yield ""
+
+
+NOTHING_NEW = 3
+"""The exit status of a run that had nothing to tell."""
+
+
+@click.command()
+@click.argument("searches", type=FILE)
+@options.index
+@click.option("--state", type=FILE, help="What was told so far. Default: SEARCHES with .state at its end.")
+@click.option("--output", type=FILE, help="Add the lines to this file, each once. Default: standard output.")
+@click.option(
+    "--feeds",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Also write an Atom feed for each search into this folder.",
+)
+@click.option(
+    "--from-start", is_flag=True, help="Of a search that is new, also tell what the index has already."
+)
+def watch(
+    searches: Path, where: str, state: Path | None, output: Path | None, feeds: Path | None, from_start: bool
+) -> None:
+    """Tell once what each saved search has found since last time, as JSON lines, the oldest first.
+
+    SEARCHES is a TOML file, each search a table: [floods], query = "flood OR storm", and optionally
+    literal, ranking, from, to, source, document, entity. Sentences are told that have all words of the
+    query. The first run of a search tells nothing: what the index has then is known.
+
+    \b
+    Exit status:
+      0   there was something new
+      1   it failed; what was not told comes next time
+      2   the command or SEARCHES is wrong
+      3   there was nothing new
+      75  another run has not finished yet
+
+    \b
+    Example:
+      esr watch searches.toml --index my-index
+      esr watch searches.toml --output news.jsonl --feeds feeds --index my-index
+    """
+    state = state or searches.with_name(f"{searches.name}.state")
+    if output:
+        check_output(output, searches, state)
+    saved = read_searches(searches)
+    failure: WatchFailed | None = None
+    with WatchState(state) as known:
+        with esr.open(where) as searcher:
+            try:
+                find_news(searcher, saved, known, tell_all=from_start)
+            except WatchFailed as error:
+                failure = error  # what the others found is told first
+        told = tell_lines(known, output) if output else tell_stream(known, sys.stdout.buffer)
+        if feeds:
+            write_feeds(known, saved, feeds)
+        with known.transaction():
+            known.forget_old()
+    if failure is not None:
+        raise failure
+    if not told:
+        sys.exit(NOTHING_NEW)
+
+
+@click.command()
+@click.argument("sentence_id")
+@options.index
+@click.option("-k", type=click.IntRange(1, 10_000), default=10, show_default=True, help="Sentences to show.")
+@click.option("--own-document", is_flag=True, help="Also show sentences of its own document.")
+@format_option("text")
+@ranking_options
+@filter_options
+def similar(
+    sentence_id: str,
+    where: str,
+    k: int,
+    own_document: bool,
+    format_name: str,
+    ranking: Ranking,
+    filters: Filters,
+) -> None:
+    """Show the sentences that say the same as a sentence, or go on from it.
+
+    It is searched for by those of its words that say most.
+
+    \b
+    Example:
+      esr similar NA-12.s3 --index my-index
+      esr similar NA-12.s3 --own-document --format json --index my-index
+    """
+    with esr.open(where) as searcher:
+        prepared, document_id = prepare_similar(searcher, sentence_id, ranking)
+        left_out = None if own_document else document_id
+        answer = search_similar(prepared, sentence_id, left_out, k, filters)
+        report = report_reading(prepared)
+    click.echo(
+        FORMATS.find(format_name).render(answer, report, NOTHING_FOLDED),
+        nl=False,
+    )

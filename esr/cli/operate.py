@@ -1,0 +1,381 @@
+"""`esr indices`, `esr rollback`, `esr delete`: the generations of an index.
+
+`esr migrate`: converts an index of an older format to the current one.
+
+`esr refresh-priors`: recomputes the stored importance priors.
+
+`esr status`: counts, size and settings of an index, and how far its stored priors have drifted.
+
+`esr export`: an index's documents as JSON Lines.
+
+`esr roles`: the minimal privileges of each login to Elasticsearch, and API keys with them.
+
+`esr serve`: the search page.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import click
+from msgspec import to_builtins
+from msgspec.structs import asdict
+from tqdm import tqdm
+
+import esr
+from esr.cli import options
+from esr.cli.options import FILE, as_json, describe_choices, place
+from esr.cli.output import open_output
+from esr.cli.progress import SendProgress, exit_on_sigterm
+from esr.cli.source_options import keep, lifts, workers
+from esr.errors import UsageError
+from esr.index.access import ROLES, create_api_key, parse_alias, role_descriptors
+from esr.index.factory import open_generations, open_migration, open_priors
+from esr.index.generations import KEPT, SERVING, STATES, Drift, Generation, describe_missing
+from esr.index.login import redact
+from esr.index.writer import LoadOptions
+from esr.plans.plan import Mixture
+from esr.text.validate import to_json_line
+
+
+@click.command(epilog="States: " + describe_choices(STATES))
+@place
+@as_json
+def indices(where: str, as_json: bool) -> None:
+    """List the generations of an index: the serving one, kept ones, and running or interrupted loads.
+
+    \b
+    Example:
+      esr indices my-index
+      esr indices http://localhost:9200/news --json
+    """
+    with closing(open_generations(where)) as index:
+        generations = index.all()
+    if as_json:
+        click.echo(json.dumps([generation.as_dict() for generation in generations], indent=1))
+        return
+    for line in _format_table(generations):
+        click.echo(line)
+
+
+@click.command()
+@place
+@click.option("--to", metavar="GENERATION", help="Serve this kept generation, older or newer.")
+def rollback(where: str, to: str | None) -> None:
+    """Serve the generation before the serving one again. Searches switch from one to the other atomically.
+
+    The generation that was serving is kept, so `--to` can go forward again.
+
+    \b
+    Example:
+      esr rollback my-index
+      esr rollback my-index --to 20260301t060000000000
+    """
+    with closing(open_generations(where)) as index:
+        generation = index.rollback(to)
+    click.echo(f"{redact(where)} serves generation {generation.name} again: {_describe(generation)}")
+
+
+@click.command()
+@place
+@click.argument("names", nargs=-1, metavar="[GENERATION]...")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def delete(where: str, names: tuple[str, ...], yes: bool) -> None:
+    """Delete generations that are not serving, or, without a name, the whole index with all of them.
+
+    \b
+    Example:
+      esr delete my-index 20260301t060000000000
+      esr delete http://localhost:9200/news --yes
+    """
+    with closing(open_generations(where)) as index:
+        generations = index.all()
+        if names:
+            chosen = ", ".join(dict.fromkeys(names))
+            target = f"{chosen}, of {len(generations)} generations of {redact(where)}"
+        else:
+            serving = next((g for g in generations if g.state == SERVING), None)
+            contents = f" with {_describe(serving)}" if serving else ""
+            target = f"the index {redact(where)}{contents} and all {len(generations)} generations of it"
+        if not yes:
+            click.confirm(f"Delete {target}?", abort=True, err=True)
+        index.delete(names) if names else index.delete_all()
+    click.echo(f"deleted {target}")
+
+
+def _format_table(generations: list[Generation]) -> list[str]:
+    rows = [("generation", "state", "documents", "sentences", "size", "made")]
+    for generation in generations:
+        state = f"{generation.state} on {generation.host}" if generation.host else generation.state
+        state += ", rejected" if generation.is_rejected else ""
+        if generation.missing:
+            state += f", {describe_missing(generation.missing)}"
+        elif generation.sentences is None and generation.state in (SERVING, KEPT):
+            state += ", not ready"
+        rows.append(
+            (
+                generation.name,
+                state,
+                _format_count(generation.documents),
+                _format_count(generation.sentences),
+                _format_size(generation.size_bytes),
+                generation.started_at,
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    left_aligned = {0, 1, 5}
+    return [
+        "  ".join(
+            cell.ljust(width) if n in left_aligned else cell.rjust(width)
+            for n, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _describe(generation: Generation) -> str:
+    documents, sentences = _format_count(generation.documents), _format_count(generation.sentences)
+    return f"{documents} documents with {sentences} sentences"
+
+
+def _format_count(number: int | None) -> str:
+    return "?" if number is None else f"{number:,}"
+
+
+def _format_size(size: int | None) -> str:
+    if size is None:
+        return "?"
+    for unit, bytes in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= bytes:
+            return f"{size / bytes:.1f} {unit}"
+    return f"{size} B"
+
+
+@click.command()
+@place
+@keep
+@lifts
+@workers
+@as_json
+def migrate(where: str, keep: int, precomputed_mixture: Mixture | None, workers: int, as_json: bool) -> None:
+    """Convert an index of an older format to this version's, from its own contents, and switch in one step.
+
+    What esr enrich stored is preserved. To resume an interrupted run, run it again.
+
+    \b
+    Example:
+      esr migrate my-index
+      esr migrate http://localhost:9200/news --workers 4
+    """
+    exit_on_sigterm()
+    with SendProgress() as progress:
+        options = LoadOptions(
+            keep=keep,
+            workers=workers,
+            on_progress=progress.update,
+            precomputed_mixture=precomputed_mixture,
+            merge=True,
+        )
+        report = open_migration(where, options).run()
+    if as_json:
+        click.echo(json.dumps(to_builtins(report), indent=1))
+        return
+    if report.documents:
+        click.echo(
+            f"migrated {report.documents:,} documents with {report.sentences:,} sentences "
+            f"of {redact(where)} in {report.seconds:.1f} s"
+        )
+    for note in report.notes:
+        click.echo(note)
+
+
+@click.command("refresh-priors")
+@place
+@as_json
+def refresh_priors(where: str, as_json: bool) -> None:
+    """Recompute the stored importance priors from the current p(t|C). esr status --drift shows how far off
+    they are.
+
+    Elasticsearch stores priors as of the time that a sentence was loaded; an index folder stores none.
+    Searches continue meanwhile and see the new priors gradually. To resume an interrupted run, run it again.
+
+    \b
+    Example:
+      esr refresh-priors http://localhost:9200/news
+    """
+    exit_on_sigterm()
+    with closing(open_priors(where)) as priors, SendProgress(" sentences", "compared") as progress:
+        report = priors.refresh(progress.update)
+    if as_json:
+        click.echo(json.dumps(asdict(report), indent=1))
+        return
+    if report.sentences:
+        click.echo(
+            f"{redact(where)}: {report.changed:,} of {report.sentences:,} sentences got another prior, "
+            f"in {report.seconds:.1f} s"
+        )
+    for note in report.notes:
+        click.echo(note)
+
+
+@click.command()
+@options.index
+@click.option(
+    "--drift", "shows_drift", is_flag=True, help="Also sample how far stored priors are from exact ones."
+)
+@options.as_json
+def status(where: str, shows_drift: bool, as_json: bool) -> None:
+    """Show an index's counts, size and settings.
+
+    Elasticsearch stores importance priors, which depend on p(t|C), which drifts as documents are added and
+    removed. With --drift, a sample of the sentences of each load is examined, which takes some seconds. The
+    output shows natural logarithms: the mean change of log p(t|C) per occurrence, and the error of priors
+    beside their spread.
+
+    \b
+    Example:
+      esr status --index my-index
+      esr status --index http://localhost:9200/news --drift
+    """
+    with esr.open(where) as searcher:
+        index_status = dict(searcher.index.status())
+    drifts = _read_drifts(where) if shows_drift else []
+    if as_json:
+        drift = {"drift": [asdict(drift) for drift in drifts]} if shows_drift else {}
+        click.echo(json.dumps({**index_status, **drift}, indent=1))
+        return
+    parts = index_status.pop("enrichment")
+    for name, value in index_status.items():
+        click.echo(f"{name.replace('_', ' '):<12} {_format_value(value)}")
+    if not parts:
+        click.echo(f"{'enrichment':<12} none")
+    total = index_status["documents"]
+    for part in parts:
+        tools = ", ".join(f"{name} {value}" for name, value in part["made_with"].items())
+        click.echo(f"{part['part']:<12} {part['documents']:,} of {total:,} documents ({tools})")
+    for line in _format_drifts(drifts):
+        click.echo(line)
+
+
+def _read_drifts(where: str) -> list[Drift]:
+    with closing(open_priors(where)) as priors:
+        return priors.drift()
+
+
+def _format_value(value: Any) -> Any:
+    if value is None:
+        return "unknown"
+    if isinstance(value, list):
+        return ", ".join(value)
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _format_drifts(drifts: list[Drift]) -> Iterator[str]:
+    """For each load, how far p(t|C) has drifted and what error its priors have."""
+    for drift in drifts:
+        sample = f"{drift.sampled:,} of {drift.sentences:,} sentences sampled"
+        if drift.largest:
+            yield (
+                f"{'drift':<12} {drift.load}: log p(t|C) by {drift.occurrence:.4f} per occurrence; "
+                f"priors are off by {drift.mean:.3f}, at most {drift.largest:.3f}, "
+                f"and spread by {drift.spread:.3f} ({sample})"
+            )
+        else:
+            yield f"{'drift':<12} {drift.load}: none, stored priors are exact ({sample})"
+    if any(drift.largest for drift in drifts):
+        yield f"{'':<12} esr refresh-priors makes them exact; only rankings with --prior importance use them"
+
+
+@click.command()
+@place
+@click.option(
+    "-o", "--output", default="-", show_default=True, metavar="FILE", help="The file; - is standard output."
+)
+def export(where: str, output: str) -> None:
+    """Write all documents of an index as JSON Lines, in its order. esr load makes the same index from them.
+
+    Sentences, features and parses are those of the original documents. What esr enrich stored is not
+    included: run it again.
+
+    \b
+    Example:
+      esr export my-index -o news.jsonl
+      esr export http://localhost:9200/news > news.jsonl
+    """
+    with esr.open(where) as searcher, open_output(output) as file:
+        index = searcher.index.snapshot()
+        total = index.status()["documents"]
+        documents = tqdm(index.documents(), total=total, unit=" documents", disable=None, leave=False)
+        for document in documents:
+            file.write(to_json_line(document) + "\n")
+    if output != "-":
+        click.echo(f"wrote {total:,} documents to {output}")
+
+
+@click.command(epilog="Roles: " + describe_choices(ROLES))
+@click.argument("aliases", nargs=-1, required=True, metavar="ALIAS...")
+@click.option("--role", "roles", multiple=True, type=click.Choice(list(ROLES)), help="Only this role.")
+@click.option(
+    "--key", "file", type=FILE, help="Create an API key with one role, and write it to this new file instead."
+)
+@click.option(
+    "--wait",
+    "patience",
+    type=click.FloatRange(0),
+    default=0.0,
+    metavar="SECONDS",
+    help="With --key: how long to try again while Elasticsearch is starting and rejects every login.",
+)
+def roles(aliases: tuple[str, ...], roles: tuple[str, ...], file: Path | None, patience: float) -> None:
+    """Print the roles that esr needs in Elasticsearch, as JSON for its security API.
+
+    ALIAS is the alias that the roles are for, or its URL: http(s)://host:port/alias. The output is the
+    `role_descriptors` of an API key; each value in it is the body of a role.
+
+    \b
+    Example:
+      esr roles news
+      esr roles https://localhost:9200/news --role page --key page.key
+    """
+    descriptors = role_descriptors([parse_alias(alias) for alias in aliases], roles or tuple(ROLES))
+    if file is None:
+        click.echo(json.dumps(descriptors, indent=1))
+        return
+    if len(descriptors) != 1 or "://" not in aliases[0]:
+        raise UsageError("--key needs exactly one --role, and a URL as the first ALIAS")
+    try:  # before the key is created, because it cannot be read again
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise UsageError(f"cannot create {file}: {error.strerror}") from None
+    try:
+        with open(descriptor, "w", encoding="utf-8") as out:
+            out.write(create_api_key(aliases[0], descriptors, patience))
+    except BaseException:
+        file.unlink()
+        raise
+    click.echo(f"{file} contains an API key for {', '.join(descriptors)}")
+
+
+@click.command()
+@options.index
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(1, 65535), default=8080, show_default=True)
+def serve(where: str, host: str, port: int) -> None:
+    """Serve the search page and the API until the process is stopped.
+
+    Several indexes are written as NAME=WHERE, separated by blanks; the first is the default. Settings are
+    environment variables: see docs/serving.md.
+
+    \b
+    Example:
+      esr serve --index my-index --port 8080
+      esr serve --index "news=my-index old=http://localhost:9200/old"
+    """
+    from webui.serve import serve as serve_page
+
+    serve_page(where, host, port)

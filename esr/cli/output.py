@@ -1,0 +1,204 @@
+"""The output formats of `esr search`.
+
+Files that commands write: complete or not at all, and never over their own inputs.
+
+How a query was read, in lines for people.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from textwrap import fill
+from typing import IO, Any
+
+import click
+from msgspec import Struct
+
+from esr.cli.options import describe_choices
+from esr.errors import EsrError, UsageError
+from esr.following.citations import CITATIONS, CitationFormat
+from esr.index.hits import Hit
+from esr.query.interpretation import ReadGroup, Reading
+from esr.ranking import answers
+from esr.ranking.answers import COLUMNS, build_rows, build_spreadsheet_rows
+from esr.ranking.prepared_query import Answer
+from esr.ranking.query_report import QueryReport
+from esr.registry import Registry
+
+Folded = Mapping[str, Sequence[Hit]]
+"""The hits that repeat a hit, by its sentence's id."""
+NOTHING_FOLDED: Folded = {}
+_NEIGHBOR, _HIT = "     ", "   > "
+
+
+class AnswerFormat(Struct, frozen=True):
+    """How an answer is printed. `has_warnings`: what is missing in the answer is a part of the output."""
+
+    name: str
+    description: str
+    render: Callable[[Answer, QueryReport, Folded], str]
+    has_warnings: bool = False
+
+
+def to_text(answer: Answer, report: QueryReport, folded: Folded) -> str:
+    """The ranked sentences between their neighbours. Only lines of the sentence itself begin with `>`."""
+    blocks = [
+        _format_hit(rank, hit) + _format_folded(folded.get(hit.sentence_id, ()))
+        for rank, hit in enumerate(answer.hits, 1)
+    ] or ["Nothing matched."]
+    return "\n".join([*blocks, f"{_describe_counts(answer, report)}, {answer.took_ms:.0f} ms\n"])
+
+
+def _describe_counts(answer: Answer, report: QueryReport) -> str:
+    """How many sentences there are, of how many with the words."""
+    parts = [f"{len(answer.hits):,} of {answer.total:,} candidates"]
+    every, some = report.counts
+    if some is not None and len(report.terms) > 1:
+        parts.append(f"{every:,} sentences with all words")
+        parts.append(f"{some:,} with any")
+    elif some is not None:
+        parts.append(f"{some:,} sentences with the word")
+    return ", ".join(parts)
+
+
+def _format_hit(rank: int, hit: Hit) -> str:
+    record = answers.require_record(hit)
+    metadata = " · ".join(part for part in (record.title, record.source, record.date) if part)
+    lines = [click.style(f"{rank:>3}  {hit.score:.4f}  {hit.sentence_id}", bold=True)]
+    lines += [f"{_NEIGHBOR}{metadata}"] if metadata else []
+    lines += [click.style(_wrap(f"… {record.previous}", _NEIGHBOR), dim=True)] if record.previous else []
+    lines.append(_wrap(record.text or "(an empty sentence)", _HIT))
+    lines += [click.style(_wrap(f"{record.next} …", _NEIGHBOR), dim=True)] if record.next else []
+    return "\n".join(lines) + "\n"
+
+
+def _format_folded(repeats: Sequence[Hit]) -> str:
+    if not repeats:
+        return ""
+    say = "says" if len(repeats) == 1 else "say"
+    ids = ", ".join(hit.sentence_id for hit in repeats)
+    return click.style(_wrap(f"{len(repeats):,} more {say} the same: {ids}", _NEIGHBOR), dim=True) + "\n"
+
+
+def _wrap(text: str, indent: str) -> str:
+    return fill(text, 96, initial_indent=indent, subsequent_indent=indent)
+
+
+def to_json(answer: Answer, report: QueryReport, folded: Folded) -> str:
+    """The answer as in the API, with all that is known of each sentence."""
+    return json.dumps(answers.answer_dict(answer, report, folded), indent=1, ensure_ascii=False) + "\n"
+
+
+def to_csv(answer: Answer, report: QueryReport, folded: Folded) -> str:
+    """The table of the page's download."""
+    import csv
+
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([COLUMNS, *build_spreadsheet_rows(answer.hits)])
+    return out.getvalue()
+
+
+def to_tsv(answer: Answer, report: QueryReport, folded: Folded) -> str:
+    """A line for each sentence and nothing quoted, for cut and awk: tabs and line ends become blanks."""
+    rows = ([" ".join(cell.split()) for cell in row] for row in build_rows(answer.hits))
+    return "".join("\t".join(row) + "\n" for row in (COLUMNS, *rows))
+
+
+def _cite(citation: CitationFormat) -> Callable[[Answer, QueryReport, Folded], str]:
+    return lambda answer, report, folded: citation.render(list(map(answers.require_record, answer.hits)))
+
+
+FORMATS: Registry[AnswerFormat] = Registry("output format")
+for _format in (
+    AnswerFormat("text", "sentences between their neighbours, for people", to_text),
+    AnswerFormat("json", "the answer as in the API", to_json, has_warnings=True),
+    AnswerFormat("csv", "a table for spreadsheets, with an apostrophe before formulas", to_csv),
+    AnswerFormat("tsv", "a line for each sentence, for cut and awk", to_tsv),
+    *(
+        AnswerFormat(citation.name, f"citations as {citation.label}", _cite(citation))
+        for citation in CITATIONS.values()
+    ),
+):
+    FORMATS.register(_format)
+
+
+def format_option(default: str | None) -> Callable[[Any], Any]:
+    """`--format`. Without a default, a command knows whether it was given, and takes text if not."""
+    choices = describe_choices({name: format.description for name, format in FORMATS.items()})
+    return click.option(
+        "--format",
+        "format_name",
+        type=click.Choice(list(FORMATS)),
+        default=default,
+        show_default=default is not None,
+        help=choices if default else f"{choices} Default: text.",
+    )
+
+
+def check_output(output: str | Path, *inputs: str | Path | None) -> None:
+    """Raise UsageError if the output is one of the inputs, EsrError if its folder does not exist."""
+    if str(output) == "-":
+        return
+    for source in inputs:
+        if source is not None and os.path.exists(source) and os.path.realpath(source) == _target(output):
+            raise UsageError(f"{output} is an input of this command: write to another file")
+    folder = os.path.dirname(_target(output))
+    if not os.path.isdir(folder):
+        raise EsrError(f"cannot write {output}: create the folder {os.path.dirname(str(output))} first")
+
+
+@contextmanager
+def open_output(output: str | Path, *inputs: str | Path | None) -> Iterator[IO[str]]:
+    """A text file that appears when it is complete; `-` is standard output.
+
+    It is written beside its place and moved there at the end. Links are followed; devices and pipes are
+    written directly. Raises like `check_output`, and EsrError if writing fails, as on a full disk.
+    """
+    check_output(output, *inputs)
+    if str(output) == "-":
+        yield sys.stdout
+        return
+    target = _target(output)
+    is_in_place = os.path.exists(target) and not os.path.isfile(target)
+    new_file = target if is_in_place else f"{target}.new"
+    try:
+        with open(new_file, "w", encoding="utf-8") as file:
+            yield file
+        if not is_in_place:
+            os.replace(new_file, target)
+    except OSError as error:
+        raise EsrError(f"cannot write {output}: {error.strerror}") from error
+    finally:
+        if not is_in_place:
+            Path(new_file).unlink(missing_ok=True)
+
+
+def _target(output: str | Path) -> str:
+    return os.path.realpath(output)
+
+
+_TOLD: tuple[Reading, ...] = ("required", "excluded", "ignored")
+
+
+def describe_query(report: QueryReport, unseen: Sequence[str]) -> Iterator[str]:
+    """What is worth saying: nothing about a query of words that are all searched for."""
+    phrases = [f"{reading}: {texts}" for reading in _TOLD if (texts := _texts(report.groups, reading))]
+    if phrases:
+        yield " · ".join(phrases)
+    for note in report.notes:
+        yield f"Character {note.start + 1}: {note.message}"
+    if rest := report.without_suggestions(unseen):
+        yield f"In no document: {', '.join(rest)}."
+    for suggestion in report.suggestions:
+        alternatives = ", ".join(f"{word.text} ({word.sentences:,})" for word in suggestion.alternatives)
+        yield f"Did you mean, for {suggestion.word}: {alternatives}?"
+
+
+def _texts(groups: Sequence[ReadGroup], reading: Reading) -> str:
+    return ", ".join(each.label for each in groups if each.reading == reading)

@@ -1,0 +1,464 @@
+"""From source files to documents for the index: reading, languages, duplicates, and the malformed ones.
+
+One source: where documents come from, and how they are read.
+
+What came: counts, languages, dates and sources, as a load and its dry run report them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO, Any, NamedTuple
+
+from esr.cli.output import check_output
+from esr.cli.source_options import build_read_options
+from esr.errors import EsrError, InputError, UsageError, to_one_line
+from esr.loaders import (
+    AUTO,
+    FoundFile,
+    Malformed,
+    Remark,
+    Skipped,
+    UnknownFiles,
+    find_files,
+    get,
+    read_documents,
+    read_file,
+)
+from esr.loaders.duplicates import DuplicateFilter
+from esr.loaders.fields import look_into_objects, read_paragraphs
+from esr.loaders.files import is_hidden
+from esr.loaders.ids import SameIdFilter
+from esr.loaders.language import LanguageDetector
+from esr.text.analyzer import primary_language
+from esr.text.dates import parse_date_end, parse_date_start
+from esr.text.document import Document, Located
+from esr.text.validate import to_fields
+
+
+class Callbacks(NamedTuple):
+    """Called with what a source yields beside documents. Without the first, a malformed one is an error."""
+
+    on_malformed: Callable[[Malformed], None] | None
+    on_skipped: Callable[[Skipped], None]
+    on_remark: Callable[[Remark], None]
+    on_unknown_files: Callable[[UnknownFiles], None]
+
+
+class Source:
+    """Some paths with the options of `source_options.SOURCE_OPTIONS`."""
+
+    def __init__(
+        self, paths: Sequence[str], *, source_format: str, detect_language: bool, **read_options: Any
+    ) -> None:
+        """`read_options` are those of `build_read_options`. Raises UsageError."""
+        if source_format != AUTO:
+            get(source_format)
+        self.paths = paths
+        self._format = source_format
+        self._options = build_read_options(read_options)
+        self._detector = LanguageDetector() if detect_language else None
+        if self._detector:
+            self._options = replace(self._options, build=self._detector.build_document)
+
+    @property
+    def detected(self) -> int | None:
+        """How many documents got a detected language; None if that was not asked for."""
+        return self._detector.detected if self._detector else None
+
+    def holds(self, file: Path) -> bool:
+        """Whether this is one of the files to read, or would be if it existed."""
+        target = os.path.realpath(file)
+        return any(self._holds(path, os.path.relpath(target, os.path.realpath(path))) for path in self.paths)
+
+    def _holds(self, path: str, below: str) -> bool:
+        if below == os.curdir:
+            return True
+        # What is outside of the folder begins with "..", as if hidden.
+        is_visible = os.path.isdir(path) and not any(map(is_hidden, below.split(os.sep)))
+        return is_visible and self._options.files.accepts(below.replace(os.sep, "/"))
+
+    def read(self, callbacks: Callbacks) -> Iterator[Located]:
+        """All documents. Raises InputError."""
+        return read_documents(self.paths, self._format, replace(self._options, **callbacks._asdict()))
+
+    def find_files(self) -> Iterator[FoundFile]:
+        """The files. Raises InputError."""
+        return find_files(self.paths, self._options)
+
+    def read_file(self, file: FoundFile, callbacks: Callbacks) -> Iterator[Located]:
+        """The documents of one of the files. Raises InputError."""
+        return read_file(file, self._format, replace(self._options, **callbacks._asdict()))
+
+
+_COUNTED = ("title", "date", "source", "language", "authors", "section", "keywords")
+"""Fields whose documents are counted."""
+_MAX_SHOWN = 5
+_MAX_KEYS, _MAX_KEY_CHARS = 30, 60
+_MIN_TEXT_CHARS = 40
+"""What is shorter does not look like the text of an article."""
+_MAX_SOURCES = 10_000
+"""Beyond this number of different sources, further ones are counted together."""
+
+
+class SourceSummary:
+    """Counts over documents, in bounded memory."""
+
+    def __init__(self) -> None:
+        self.counts = dict.fromkeys(("documents", "sentences", "without_sentences", *_COUNTED), 0)
+        self.languages: Counter[str] = Counter()
+        """How many documents are in each language that a document declares, or that was detected for it."""
+        self._metadata: Counter[str] = Counter()
+        """How many documents have each key of metadata."""
+        self._sources: Counter[str] = Counter()
+        self._other_sources = 0
+        self._text_like: Counter[str] = Counter()
+        self._unknown_files: Counter[str] = Counter()
+        self._first: tuple[int, str] | None = None
+        self._last: tuple[int, str] | None = None
+
+    def add(self, document: Document) -> None:
+        counts = self.counts
+        counts["documents"] += 1
+        counts["sentences"] += len(document.sentences)
+        counts["without_sentences"] += not document.sentences
+        for name in _COUNTED:
+            counts[name] += bool(getattr(document, name))
+        for key in document.metadata:
+            if key in self._metadata or len(self._metadata) < _MAX_SOURCES:
+                self._metadata[key] += 1
+        if not document.sentences and document.metadata:
+            self._add_text_like(document.metadata)
+        self.languages[primary_language(document.language)] += 1
+        if document.source is not None:
+            self._add_source(document.source)
+        if document.date is not None:
+            self._add_date(document.date)
+
+    def add_unknown_files(self, files: UnknownFiles) -> None:
+        """Count files that no loader knows."""
+        self._unknown_files[files.ending] += files.number
+
+    def text_like_columns(self) -> list[str]:
+        """Columns that look like the text of documents without one, the most frequent first."""
+        return [name for name, _ in self._text_like.most_common(_MAX_SHOWN)]
+
+    def _add_text_like(self, metadata: Mapping[str, Any]) -> None:
+        for name, value in look_into_objects(metadata).items():
+            text = value if isinstance(value, str) else read_paragraphs(value)
+            if text and _looks_like_text(text) and len(self._text_like) < _MAX_SOURCES:
+                self._text_like[name] += 1
+
+    def _add_source(self, source: str) -> None:
+        if source in self._sources or len(self._sources) < _MAX_SOURCES:
+            self._sources[source] += 1
+        else:
+            self._other_sources += 1
+
+    def _add_date(self, date: str) -> None:
+        start, end = (parse_date_start(date), date), (parse_date_end(date), date)
+        self._first = min(self._first or start, start)
+        self._last = max(self._last or end, end)
+
+    def lines(self) -> list[str]:
+        """For people: nothing if no document came, and no line about what no document has."""
+        counts = self.counts
+        if not counts["documents"]:
+            return []
+        lines = [
+            f"{counts['title']:,} have a title, {counts['date']:,} a date, {counts['source']:,} a source, "
+            f"{counts['language']:,} a language"
+        ]
+        if counts["authors"] or counts["section"] or counts["keywords"]:
+            lines.append(
+                f"{counts['authors']:,} have authors, {counts['section']:,} a section, "
+                f"{counts['keywords']:,} keywords"
+            )
+        if counts["language"]:
+            names = {code or "unknown": n for code, n in self.languages.items()}
+            lines.append(f"languages: {_format_counts(names)}")
+        if self._first and self._last:
+            lines.append(f"dates: {_to_day(self._first[1])} to {_to_day(self._last[1])}")
+        if self._sources:
+            lines.append(f"sources: {_format_counts(self._sources, self._other_sources)}")
+        if self._metadata:
+            lines.append(f"kept as metadata, as no fields: {_list_keys(self._metadata)}")
+        return lines
+
+    @property
+    def unknown_files(self) -> dict[str, int]:
+        """By ending, how many files no loader knows; "" is for names without one."""
+        return dict(self._unknown_files.most_common())
+
+    def as_dict(self) -> dict[str, Any]:
+        """For programs: the counts, `languages` ("" is unknown), `dates` (`from` and `to`), `sources`,
+        `metadata` (by key, how many documents have it) and `unknown_files` (by ending, "" for none).
+
+        `other_sources` is the number of documents from sources beyond the first 10,000.
+        """
+        return {
+            **self.counts,
+            "languages": dict(self.languages.most_common()),
+            "dates": {"from": self._first[1], "to": self._last[1]} if self._first and self._last else None,
+            "sources": dict(self._sources.most_common()),
+            "other_sources": self._other_sources,
+            "metadata": dict(self._metadata.most_common()),
+            "unknown_files": self.unknown_files,
+        }
+
+
+def describe_unknown_files(counts: Mapping[str, int]) -> str:
+    """The files that no loader knows, by their endings, as a sentence without its end."""
+    endings = {ending or "without an ending": n for ending, n in counts.items()}
+    total, parts = sum(counts.values()), _format_counts(endings)
+    return f"{total:,} files are in no format that is read, and were left out: {parts}"
+
+
+def _looks_like_text(text: str) -> bool:
+    """Whether this is some length of words, or of a script that has no blanks; no address."""
+    return len(text) >= _MIN_TEXT_CHARS and (len(text.split()) > 4 or not text.isascii())
+
+
+def _list_keys(counts: Counter[str]) -> str:
+    """All keys in order of their frequency, up to a number that fits on a few lines."""
+    shown = [f"{' '.join(key.split())[:_MAX_KEY_CHARS]} {n:,}" for key, n in counts.most_common(_MAX_KEYS)]
+    others = len(counts) - len(shown)
+    return ", ".join([*shown, *([f"and {others:,} other keys"] if others else [])])
+
+
+def _format_counts(counts: Mapping[str, int], others: int = 0) -> str:
+    ranked = sorted(counts.items(), key=lambda item: -item[1])
+    others += sum(n for _, n in ranked[_MAX_SHOWN:])
+    shown = [f"{' '.join(name.split())} {n:,}" for name, n in ranked[:_MAX_SHOWN]]
+    return ", ".join([*shown, *([f"others {others:,}"] if others else [])])
+
+
+def _to_day(date: str) -> str:
+    return date.replace(" ", "T").partition("T")[0]
+
+
+MAX_EXAMPLES = 3
+MAX_PROBLEMS = 20
+
+
+ReadDocuments = Callable[[Callbacks], Iterator[Located]]
+
+
+class TooManyEmpty(InputError):
+    """More documents have no sentence than is allowed; nothing of their delivery is loaded."""
+
+
+class DocumentPipeline:
+    """Reads the documents of some sources, and collects what a report says about them."""
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        *,
+        same_id: str,
+        duplicates: str,
+        bad_documents: Path | None,
+        allow_empty_documents: float,
+        read: ReadDocuments | None = None,
+        on_refused: Callable[[str], None] = lambda id: None,
+        is_dry_run: bool = False,
+    ) -> None:
+        """`allow_empty_documents` is the percentage of documents that may have no sentence.
+
+        `read` yields the documents; by default all of the sources, in their order.
+
+        `on_refused` is called with the id of each document that was read and is not loaded. A dry run does
+        not write the file of bad documents. Raises UsageError or EsrError if that file must not be written.
+        """
+        if bad_documents is not None:
+            _check_bad_documents(bad_documents, sources)
+        self._sources = sources
+        self._read = read or self._read_sources
+        self._on_refused = on_refused
+        self._same_id = same_id
+        self._same_ids: SameIdFilter | None = None
+        self._allow_empty_documents = allow_empty_documents
+        self._duplicates = DuplicateFilter(duplicates) if duplicates != "keep" else None
+        self.tolerates_malformed = bad_documents is not None
+        self._malformed_file = None if is_dry_run else bad_documents
+        self._malformed_stream: IO[str] | None = None
+        self.malformed: list[Malformed] = []  # the first ones
+        self.malformed_count = 0
+        self._skipped = _Occurrences()
+        self._remarks = _Occurrences()
+        self.summary = SourceSummary()
+        self._first_without_sentences: list[Located] = []
+        self._first_unknown_file = ""
+
+    @contextmanager
+    def open(self, collect_all: bool = False) -> Iterator[Iterator[Located]]:
+        """The documents. A malformed one raises InputError, unless it goes to a file or all are collected.
+
+        After the last one, TooManyEmpty is raised if too many had no sentence.
+        """
+        with _open_for_writing(self._malformed_file) as self._malformed_stream:
+            on_malformed = self._add_malformed if self.tolerates_malformed or collect_all else None
+            callbacks = Callbacks(on_malformed, self._skipped.add, self._remarks.add, self._add_unknown_files)
+            documents = self._read(callbacks)
+            reject = self._reject_located if on_malformed else _raise
+            self._same_ids = SameIdFilter(self._same_id, reject)
+            documents = self._same_ids.filter(documents)
+            if self._duplicates:
+                documents = self._duplicates.filter(documents)
+            yield self._count(documents)
+
+    def _read_sources(self, callbacks: Callbacks) -> Iterator[Located]:
+        return chain.from_iterable([source.read(callbacks) for source in self._sources])
+
+    def reject(self, document: Document, problem: str) -> None:
+        """Record a document that the index does not accept. Its text is written too: its place is unknown."""
+        self._reject_located(Located(document.id, document), problem)
+
+    def _reject_located(self, located: Located, problem: str) -> None:
+        where, document = located
+        self._on_refused(document.id)
+        self._add_malformed(Malformed(where, problem, document.id), {"document": to_fields(document)})
+
+    def _add_malformed(
+        self, malformed: Malformed, extra_fields: Mapping[str, Any] = MappingProxyType({})
+    ) -> None:
+        self.malformed_count += 1
+        if len(self.malformed) < MAX_PROBLEMS:
+            self.malformed.append(malformed)
+        if self._malformed_stream:
+            self._malformed_stream.write(json.dumps({**malformed._asdict(), **extra_fields}) + "\n")
+            self._malformed_stream.flush()
+
+    def _count(self, documents: Iterable[Located]) -> Iterator[Located]:
+        for located in documents:
+            self.summary.add(located.document)
+            if not located.document.sentences and len(self._first_without_sentences) < MAX_EXAMPLES:
+                self._first_without_sentences.append(located)
+            yield located
+        self._check_empty_documents()
+
+    def _check_empty_documents(self) -> None:
+        """Raises TooManyEmpty: an index without text must not replace one that has text."""
+        documents, empty = (self.summary.counts[name] for name in ("documents", "without_sentences"))
+        if 100 * empty <= self._allow_empty_documents * documents:
+            return
+        names = " or ".join(map(to_one_line, self.summary.text_like_columns()))
+        advice = (
+            f"if their text is in {names}, say so with --mapping text=COLUMN"
+            if names
+            else "check that their text is there, and which column has it (--mapping text=COLUMN)"
+        )
+        raise TooManyEmpty(
+            self._first_without_sentences[0].where,
+            f"{empty:,} of {documents:,} documents have no sentence: {advice}, or allow it with "
+            f"--allow-empty-documents {math.ceil(100 * empty / documents)}%",
+        )
+
+    def _add_unknown_files(self, files: UnknownFiles) -> None:
+        self.summary.add_unknown_files(files)
+        self._first_unknown_file = self._first_unknown_file or files.where
+
+    def notes(self) -> list[str]:
+        """The lines of the report about these documents."""
+        notes = [*self._same_ids.notes()] if self._same_ids else []
+        notes += self._duplicates.notes() if self._duplicates else []
+        if without_sentences := self.summary.counts["without_sentences"]:
+            more = ", …" if without_sentences > len(self._first_without_sentences) else ""
+            examples = ", ".join(f"{d.id} at {where}" for where, d in self._first_without_sentences)
+            notes.append(f"{without_sentences:,} documents have no sentence: {examples}{more}")
+        notes += self._skipped.lines()
+        notes += self._remarks.lines()
+        if unknown := self.summary.unknown_files:
+            notes.append(
+                f"{describe_unknown_files(unknown)}; the first is {self._first_unknown_file} "
+                "(--exclude leaves them out without a word, --strict refuses them)"
+            )
+        detected = [source.detected for source in self._sources if source.detected is not None]
+        if detected:
+            notes.append(f"{sum(detected):,} documents got the detected language")
+        return notes
+
+    def raise_if_malformed(self) -> None:
+        """Raise EsrError if any document was malformed."""
+        if self.malformed_count:
+            first = self.malformed[0]
+            listed = f" and are listed in {self._malformed_file}" if self._malformed_file else ""
+            raise EsrError(
+                f"{self.malformed_count:,} malformed documents were not loaded{listed}; "
+                f"the first: {first.where}: {first.problem}"
+            )
+
+
+def open_pipeline(
+    paths: Sequence[str],
+    *,
+    same_id: str,
+    duplicates: str,
+    bad_documents: Path | None,
+    allow_empty_documents: float,
+    is_dry_run: bool = False,
+    **source_options: Any,
+) -> DocumentPipeline:
+    """The pipeline of a command with `source_options`. Raises like `DocumentPipeline`."""
+    source = Source(paths, **source_options)
+    return DocumentPipeline(
+        [source],
+        same_id=same_id,
+        duplicates=duplicates,
+        bad_documents=bad_documents,
+        allow_empty_documents=allow_empty_documents,
+        is_dry_run=is_dry_run,
+    )
+
+
+def _check_bad_documents(file: Path, sources: Sequence[Source]) -> None:
+    if any(source.holds(file) for source in sources):
+        raise UsageError(f"{file} is a file to read: list the bad documents in another, outside the sources")
+    check_output(file)
+
+
+def _raise(located: Located, problem: str) -> None:
+    raise InputError(located.where, problem)
+
+
+class _Occurrences:
+    """How often a thing occurred, by what it is, and where it was first."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._first: dict[str, str] = {}
+
+    def add(self, occurrence: Skipped | Remark) -> None:
+        if isinstance(occurrence, Skipped):
+            what = f"documents were skipped, {occurrence.reason}"
+        else:
+            what = f"{occurrence.unit} {occurrence.text}"
+        if what not in self._counts and len(self._counts) >= MAX_PROBLEMS:
+            what = "other remarks"
+        self._counts[what] += 1
+        self._first.setdefault(what, occurrence.where)
+
+    def lines(self) -> list[str]:
+        return [f"{n:,} {what}: the first at {self._first[what]}" for what, n in self._counts.items()]
+
+
+@contextmanager
+def _open_for_writing(file: Path | None) -> Iterator[IO[str] | None]:
+    if file is None:
+        yield None
+        return
+    try:
+        stream = file.open("w", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be written: {error.strerror}") from None
+    with stream:
+        yield stream

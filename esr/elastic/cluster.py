@@ -1,0 +1,330 @@
+"""A connection to the servers of an index.
+
+Where the aliases of a location lead, and which node says so.
+
+A node that hung and comes back answers from its old state for a second or two, also for indices by their
+names: it may take copies without the last writes for whole ones. A node that knows of a switch knows which
+copies were whole then. So a search that means certain indices takes answers of a node only after that node
+has said that the aliases lead to these indices, or to newer ones.
+
+Which node of a cluster gets a request.
+
+The JSON of requests and answers.
+
+Requests in a media type that the server knows.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from copy import copy
+from threading import Event
+from typing import Any, NamedTuple
+
+import msgspec
+from elastic_transport import (
+    BaseNode,
+    NodeConfig,
+    NodeSelector,
+    Transport,
+    TransportApiResponse,
+    TransportError,
+)
+from elasticsearch import ApiError, Elasticsearch
+from elasticsearch.serializer import JsonSerializer
+
+from esr.elastic.location import documents_index, parse_location, sentences_index
+from esr.elastic.login import BUSY, OLDEST_VERSION, ErrorTranslator, Login
+from esr.errors import IndexClosed, IndexMissing, IndexUnusable
+from esr.index.limits import time_remaining
+from esr.json_text import read_json
+
+
+class AliasTargets(NamedTuple):
+    """The indices behind both aliases, joined by commas, in order."""
+
+    sentences: str
+    documents: str
+
+    @property
+    def newest(self) -> str:
+        """The newest index of sentences: names end in the time at which their load began."""
+        return max(self.sentences.split(","))
+
+    @property
+    def loads(self) -> set[str]:
+        """The indices of sentences of all loads of which an alias leads to an index."""
+        names = ",".join(self).split(",")
+        return {sentences_index(name) for name in names if name}
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The indices beside these that neither alias leads to."""
+        names = {*",".join(self).split(",")}
+        pairs = ((index, documents_index(index)) for index in sorted(self.loads))
+        return tuple(name for pair in pairs for name in pair if name not in names)
+
+
+def look_up(client: Elasticsearch, sentences: str, documents: str) -> tuple[AliasTargets, NodeConfig]:
+    """Where these aliases lead, and the node that answered. An alias that does not exist leads nowhere."""
+    answer = client.options(ignore_status=404).indices.get_alias(name=[sentences, documents])
+    aliases = {index: body["aliases"] for index, body in answer.items() if isinstance(body, dict)}
+    names = (
+        ",".join(sorted(index for index in aliases if alias in aliases[index]))
+        for alias in (sentences, documents)
+    )
+    return AliasTargets(*names), answer.meta.node
+
+
+class ConfirmedNodes(threading.local):
+    """By thread, the node that was last asked where the aliases lead, and what it said."""
+
+    node: NodeConfig | None = None
+    targets: AliasTargets | None = None
+
+    def confirm(self, node: NodeConfig, targets: AliasTargets) -> None:
+        self.node, self.targets = node, targets
+
+    def knows(self, node: NodeConfig, targets: AliasTargets) -> bool:
+        """Whether this node has said that the aliases lead to these indices, or to newer ones."""
+        known = self.targets
+        if known is None or node != self.node:
+            return False
+        return known == targets or known.newest > targets.newest
+
+
+class StickyNodeSelector(NodeSelector):
+    """Keeps each thread on one node until that node fails or the thread switches to the next.
+
+    A node that hung and comes back answers from its old state for a second or two: where aliases lead, and
+    what its own copies hold. An answer made of that alone is out of date, but consistent. Combined with an
+    alias that was looked up on another node it is wrong. So requests that belong together go to one node.
+    """
+
+    def __init__(self, node_configs: list[NodeConfig]) -> None:
+        super().__init__(node_configs)
+        self._thread = threading.local()
+        self._counter = itertools.count()
+
+    def switch(self) -> None:
+        """Move this thread to the next node."""
+        self._thread.node = None
+
+    def select(self, nodes: Sequence[BaseNode]) -> BaseNode:
+        node: BaseNode | None = getattr(self._thread, "node", None)
+        if node is None or node not in nodes:
+            node = nodes[next(self._counter) % len(nodes)]
+            self._thread.node = node
+        return node
+
+
+class FastJsonSerializer(JsonSerializer):
+    """Writes requests in a fifth of the time of Python's own encoder, parses answers in less than half."""
+
+    def json_dumps(self, data: Any) -> bytes:
+        try:
+            return msgspec.json.encode(data)
+        except (TypeError, UnicodeEncodeError):  # what only Python writes, such as half a surrogate pair
+            return super().json_dumps(data)
+
+    def json_loads(self, data: bytes) -> Any:
+        return read_json(data)
+
+
+_REFUSED = "media_type_header_exception"
+_NEWER, _PLAIN = "application/vnd.elasticsearch+", "application/"
+
+
+class CompatibleTransport(Transport):
+    """Asks for answers in the form of the client's version. A server that is older has only its own form.
+
+    It refuses the first request, which is sent once more, and from then on requests name no version.
+    """
+
+    _is_older = False
+
+    def perform_request(  # type: ignore[override]
+        self, method: str, target: str, *, headers: Mapping[str, str], **options: Any
+    ) -> TransportApiResponse:
+        if not self._is_older:
+            answer = super().perform_request(method, target, headers=headers, **options)
+            if answer.meta.status != 400 or _REFUSED not in str(answer.body):
+                return answer
+            self._is_older = True
+        plain = {name: _without_version(value) for name, value in headers.items()}
+        return super().perform_request(method, target, headers=plain, **options)
+
+
+def _without_version(value: str) -> str:
+    if not value.startswith(_NEWER):
+        return value
+    return _PLAIN + value.removeprefix(_NEWER).partition(";")[0]
+
+
+SEARCH_TIMEOUT = 20
+"""Seconds that Elasticsearch may search before it answers with what it has, which esr reports."""
+REQUEST_TIMEOUT = SEARCH_TIMEOUT + 10
+"""Seconds to wait for any answer to a search; a server that hangs is not asked again."""
+LOAD_TIMEOUT = 120
+"""Seconds to wait for an answer to a part of a load."""
+_MAX_ATTEMPTS = 3
+"""Nodes that are tried within the time of one request, if the location names as many."""
+
+
+class Cluster:
+    """The servers of a location, and the aliases there.
+
+    Several hosts are nodes of one cluster: a request that one does not answer goes to another. A location
+    without a login uses that of the environment: see `login`.
+    """
+
+    def __init__(self, where: str, request_timeout: float = REQUEST_TIMEOUT) -> None:
+        location = parse_location(where)
+        urls = [f"{location.scheme}://{host}" for host in location.hosts]
+        self.url = f"{location.scheme}://{','.join(location.hosts)}"
+        self.alias = location.alias
+        self.documents_alias = f"{self.alias}-documents"
+        self.where = f"{self.url}/{self.alias}"
+        login = Login.resolve(location.login)
+        self._error_translator = ErrorTranslator(self.url, self.where, login)
+        self._attempts = min(len(urls), _MAX_ATTEMPTS)
+        self._timeout = request_timeout
+        self._confirmed = ConfirmedNodes()
+        self._closed = Event()
+        self.aliases = AliasTargets(self.alias, self.documents_alias)
+        """Those of the location, also where the cluster is pinned."""
+        self._targets: AliasTargets | None = None
+        self._client = Elasticsearch(
+            urls,
+            **login.client_options(self.url),
+            request_timeout=request_timeout / self._attempts,
+            max_retries=max(3, len(urls)),
+            retry_on_timeout=self._attempts > 1,
+            retry_on_status=BUSY,
+            transport_class=CompatibleTransport,
+            node_selector_class=StickyNodeSelector,
+            serializer=FastJsonSerializer(),
+        )
+
+    def close(self) -> None:
+        """Close the connections, which pinned clusters share. From now on all of them raise IndexClosed."""
+        self._closed.set()
+        self._client.close()
+
+    @contextmanager
+    def closed_on_error(self) -> Iterator[None]:
+        """Close the connections if the block fails: whoever opened them has no object that would."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def client(self) -> Elasticsearch:
+        """The client. Under a deadline, it waits for an answer no longer than the node's part of the time.
+
+        Raises IndexClosed.
+        """
+        if self._closed.is_set():
+            raise IndexClosed(self.where)
+        seconds = self._answer_seconds()
+        if seconds == self._timeout / self._attempts:
+            return self._client
+        return self._client.options(request_timeout=seconds)
+
+    @property
+    def search_seconds(self) -> float:
+        """How long Elasticsearch may search. The client waits longer, so that a partial answer can arrive."""
+        return round(SEARCH_TIMEOUT / REQUEST_TIMEOUT * min(self._answer_seconds(), REQUEST_TIMEOUT), 3)
+
+    def _answer_seconds(self) -> float:
+        """How long the client waits for an answer of one node, before it asks another."""
+        return time_remaining(self._timeout) / self._attempts
+
+    def switch_node(self) -> None:
+        """Send the requests of this thread to the next node from now on."""
+        selector = self._client.transport.node_pool.node_selector
+        assert isinstance(selector, StickyNodeSelector)
+        selector.switch()
+
+    def look_up_targets(self) -> AliasTargets:
+        """Where the aliases lead, as the node says that gets the requests of this thread.
+
+        Raises IndexMissing where they lead nowhere, IndexUnusable where an index was deleted by hand.
+        """
+        targets, node = look_up(self.client, *self.aliases)
+        if not any(targets):
+            raise self.index_missing()
+        if targets.missing:
+            raise self._error_translator.incomplete(targets.missing)
+        self._confirmed.confirm(node, targets)
+        return targets
+
+    def pin(self, targets: AliasTargets) -> Cluster:
+        """The same servers, with these indices in place of the aliases, wherever those move."""
+        pinned = copy(self)
+        pinned.alias, pinned.documents_alias = targets
+        pinned._targets = targets
+        return pinned
+
+    @property
+    def has_several_nodes(self) -> bool:
+        """Whether more than one node may answer."""
+        return self._attempts > 1
+
+    @property
+    def has_other_nodes(self) -> bool:
+        """Whether it means certain indices, and more than one node may answer."""
+        return self._targets is not None and self.has_several_nodes
+
+    def is_current(self, node: NodeConfig) -> bool:
+        """Whether a node's answers are of the indices that are meant, and not of an older state of theirs.
+
+        Asks the node, if it has not said so: it is the one that gets the requests of this thread.
+        """
+        targets = self._targets
+        if targets is None or self._confirmed.knows(node, targets):
+            return True
+        with self.translate_errors():
+            self.look_up_targets()
+        return self._confirmed.knows(node, targets)
+
+    @contextmanager
+    def translate_errors(self) -> Iterator[None]:
+        """Turn errors of the client into EsrErrors: what happened, at which server, what to do."""
+        try:
+            yield
+        except (ApiError, TransportError) as error:
+            if self._closed.is_set():  # by another thread, meanwhile
+                raise IndexClosed(self.where) from error
+            translated = self._error_translator.translate(error)
+            if isinstance(translated, IndexMissing):
+                translated = self._find_incomplete() or translated
+            raise translated from error
+
+    def _find_incomplete(self) -> IndexUnusable | None:
+        """The error that an index behind the aliases was deleted by hand, if one was."""
+        with suppress(ApiError, TransportError):
+            missing = look_up(self.client, *self.aliases)[0].missing
+            return self._error_translator.incomplete(missing) if missing else None
+        return None
+
+    def index_missing(self) -> IndexMissing:
+        """The error that there is no index at this location."""
+        return self._error_translator.index_missing()
+
+    def check_version(self) -> None:
+        """Raises IndexUnusable for an Elasticsearch that is too old."""
+        version = self.version()
+        if version < OLDEST_VERSION:
+            raise self._error_translator.unsupported_version(".".join(map(str, version)))
+
+    def version(self) -> tuple[int, ...]:
+        """Major and minor version of Elasticsearch."""
+        with self.translate_errors():
+            version = str(self.client.info()["version"]["number"])
+        return tuple(int(part) for part in version.split(".")[:2])

@@ -1,0 +1,132 @@
+"""Reads documents in collection order, all of them or by position.
+
+The stored `ordinal` has gaps where documents were removed; positions have none.
+
+Decodes documents and sentences from the `_source` that Elasticsearch stores.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from esr.batches import batched
+from esr.elastic.cluster import Cluster
+from esr.elastic.requests import search, search_pages
+from esr.index.hits import SentenceRecord
+from esr.index.names import ENTITY_TYPES
+from esr.text.document import LIST_FIELDS, METADATA, Document, ParseWord, Sentence, decode_fields
+
+WITHOUT_CONTEXT: Mapping[str, Any] = {"excludes": ["context"]}
+"""The parts of a document's `_source` that `decode_document` needs."""
+_RECORD_FIELDS = [
+    name for name in SentenceRecord._fields if name not in ("features", "entities", *LIST_FIELDS)
+]
+
+
+def decode_document(source: Mapping[str, Any]) -> Document:
+    """A document as it was loaded."""
+    sentences = tuple(
+        Sentence(
+            stored["id"],
+            stored["text"],
+            stored.get("features", {}),
+            tuple(ParseWord(*word) for word in stored["parse"]) if "parse" in stored else None,
+            stored.get("paragraph"),
+        )
+        for stored in source["sentences"]
+    )
+    fields = decode_fields(source)
+    fields["date"] = source.get("given_date", fields["date"])
+    fields[METADATA] = json.loads(source.get("given_metadata", "{}"))
+    return Document(source["document_id"], sentences, **fields)
+
+
+def decode_sentence(source: Mapping[str, Any]) -> SentenceRecord:
+    """A sentence as search results show it."""
+    entities = source.get("entities")
+    if entities is not None:
+        entities = {type: tuple(entities[type]) for type in ENTITY_TYPES if type in entities}
+    fields: dict[str, Any] = {name: source.get(name) for name in _RECORD_FIELDS}
+    fields |= {name: tuple(source.get(name, ())) for name in LIST_FIELDS}
+    return SentenceRecord(**fields, features=source.get("features", {}), entities=entities)
+
+
+_PAGE = 500
+_BATCH = 1000
+_BUCKETS = 5000
+_KEEP_ALIVE = "10m"
+
+
+def read_documents(cluster: Cluster, ordinal: str = "ordinal") -> Iterator[Document]:
+    """All documents in order, as of one moment, whatever is switched to or deleted meanwhile.
+
+    `ordinal` is the field with their ordinals, which had another name before format 3.
+    """
+    with cluster.translate_errors():
+        answer = cluster.client.open_point_in_time(index=cluster.documents_alias, keep_alive=_KEEP_ALIVE)
+    point_in_time = {"id": answer["id"], "keep_alive": _KEEP_ALIVE}
+    body: dict[str, Any] = {"sort": [{ordinal: "asc"}], "source": WITHOUT_CONTEXT}
+    try:
+        for page in search_pages(cluster, _PAGE, pit=point_in_time, **body):
+            point_in_time["id"] = page["pit_id"]
+            yield from (decode_document(hit["_source"]) for hit in page["hits"]["hits"])
+    finally:
+        with cluster.translate_errors():  # one that has expired is closed
+            cluster.client.options(ignore_status=404).close_point_in_time(id=point_in_time["id"])
+
+
+def read_documents_at(cluster: Cluster, positions: Sequence[int]) -> list[Document]:
+    """The documents at these positions in the collection, counted from 0, in the order given."""
+    ordinals = _ordinals(cluster, positions)
+    documents: dict[int, Document] = {}
+    for batch in batched(ordinals, _BATCH):
+        answer = search(
+            cluster,
+            index=cluster.documents_alias,
+            query={"terms": {"ordinal": batch}},
+            size=len(batch),
+            source=WITHOUT_CONTEXT,
+        )
+        sources = [hit["_source"] for hit in answer["hits"]["hits"]]
+        documents |= {source["ordinal"]: decode_document(source) for source in sources}
+    return [documents[ordinal] for ordinal in ordinals]
+
+
+def _ordinals(cluster: Cluster, positions: Sequence[int]) -> list[int]:
+    """The `ordinal` of the documents at these positions: the same number, unless documents were removed."""
+    alias = cluster.documents_alias
+    greatest = {"last": {"max": {"field": "ordinal"}}}
+    answer = search(cluster, index=alias, size=0, track_total_hits=True, aggs=greatest)
+    size = int(answer["aggregations"]["last"]["value"] or 0) + 1
+    if answer["hits"]["total"]["value"] == size:
+        return list(positions)
+    # Count documents by ranges of `ordinal`, then read only the ranges in which positions lie.
+    interval = -(-size // _BUCKETS)
+    histogram = {"histogram": {"field": "ordinal", "interval": interval, "min_doc_count": 1}}
+    answer = search(cluster, index=alias, size=0, aggs={"runs": histogram})
+    buckets = answer["aggregations"]["runs"]["buckets"]
+    ends = np.cumsum([bucket["doc_count"] for bucket in buckets])
+    by_bucket: dict[int, set[int]] = defaultdict(set)
+    for position in positions:
+        by_bucket[int(np.searchsorted(ends, position, "right"))].add(position)
+    ordinals: dict[int, int] = {}
+    for number, in_bucket in by_bucket.items():
+        bucket = buckets[number]
+        first = int(ends[number]) - bucket["doc_count"]
+        in_range = {"range": {"ordinal": {"gte": bucket["key"], "lt": bucket["key"] + interval}}}
+        for position, ordinal in enumerate(_matching_ordinals(cluster, in_range), first):
+            if position in in_bucket:
+                ordinals[position] = ordinal
+    return [ordinals[position] for position in positions]
+
+
+def _matching_ordinals(cluster: Cluster, query: dict[str, Any]) -> Iterator[int]:
+    """The `ordinal` of all documents that match a query, ascending."""
+    body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": False}
+    for page in search_pages(cluster, _BATCH, index=cluster.documents_alias, **body):
+        yield from (hit["sort"][0] for hit in page["hits"]["hits"])

@@ -1,0 +1,139 @@
+"""The location of an index in Elasticsearch: `http(s)://[user:password@]host[:port][,host…]/alias`.
+
+The names of the indices behind an alias. Each load has one of sentences and one of documents.
+
+A name is the alias, the time at which the load began, and the kind: the index templates match on the kind.
+
+The privileges that esr needs in Elasticsearch, and no more: role descriptors for its security API.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from esr.errors import UsageError
+from esr.index.generations import new_generation_name
+from esr.index.login import redact
+
+_ALIAS = re.compile(r"[a-z0-9][a-z0-9_.-]*")
+_HOST = re.compile(r"([\w.-]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?", re.ASCII)
+_LONGEST_ALIAS = 150
+
+
+class Location(NamedTuple):
+    """A location in its parts: `login` is a user and a password, each of `hosts` has its port."""
+
+    scheme: str
+    login: tuple[str, str] | None
+    hosts: list[str]
+    alias: str
+
+
+def parse_location(where: str) -> Location:
+    """Raises UsageError, which shows no login."""
+    form = "http(s)://host:port/alias, with an alias of lower-case letters, digits and _ . -"
+    malformed = UsageError(f"{redact(where)!r} is not {form}")
+    try:
+        split = urlsplit(where)
+    except ValueError:
+        raise malformed from None
+    login, _, netloc = split.netloc.rpartition("@")
+    alias = split.path.strip("/")
+    if not _ALIAS.fullmatch(alias) or len(alias) > _LONGEST_ALIAS:
+        raise malformed
+    hosts = []
+    for host in netloc.split(","):
+        match = _HOST.fullmatch(host)
+        if match is None or not 0 < int(match[2] or 1) < 65536:
+            raise malformed
+        hosts.append(f"{match[1]}:{match[2] or (443 if split.scheme == 'https' else 9200)}")
+    user, _, password = login.partition(":")
+    return Location(split.scheme, (unquote(user), unquote(password)) if user else None, hosts, alias)
+
+
+def parse_alias(text: str) -> str:
+    """The alias of a location, or the alias itself. Raises UsageError."""
+    return parse_location(text if "://" in text else f"http://localhost/{text}").alias
+
+
+SENTENCES, DOCUMENTS = "-esr-sentences", "-esr-documents"
+_STAMPED = re.compile(rf"-(\d{{8}}t\d{{12}}(?:-\d+)?){SENTENCES}")
+
+
+def documents_index(index: str) -> str:
+    """The index of documents beside an index of sentences."""
+    return index.removesuffix(SENTENCES) + DOCUMENTS
+
+
+def sentences_index(index: str) -> str:
+    """The index of sentences of the load that an index of either kind belongs to."""
+    return index.removesuffix(DOCUMENTS) + SENTENCES if index.endswith(DOCUMENTS) else index
+
+
+def new_sentences_index(alias: str, newest: str, number: int = 0) -> str:
+    """The name of an index of sentences that begins now; `number` tells those of one moment apart.
+
+    `newest` is the name of the newest generation that there is.
+    """
+    return f"{alias}-{new_generation_name(newest)}{f'-{number}' if number else ''}{SENTENCES}"
+
+
+def generation_name(index: str) -> str:
+    """The name of the generation whose newest index of sentences this is."""
+    match = _STAMPED.search(index)
+    return match[1] if match else index.removesuffix(SENTENCES)
+
+
+def belongs_to(index: str, alias: str) -> bool:
+    """Whether this is an index of sentences of the alias. One of `news-de` is none of `news`."""
+    return index.startswith(alias) and _STAMPED.fullmatch(index, len(alias)) is not None
+
+
+def lucene_pattern(alias: str) -> str:
+    """A regular expression of Lucene for the indices of an alias, of both kinds.
+
+    A wildcard will not do: `news-*` would also match the indices of an alias `news-de`.
+    """
+    stamped = rf"/{re.escape(alias)}-[0-9]{{8}}t[0-9]{{12}}(-[0-9]+)?({SENTENCES}|{DOCUMENTS})/"
+    return stamped.replace(r"\-", "-")
+
+
+_SCRIPTS = ["cluster:admin/script/get", "cluster:admin/script/put"]
+_LOADER = ["monitor", "manage_index_templates", *_SCRIPTS]
+_OPERATOR = [
+    *_LOADER,
+    "cluster:admin/script/delete",
+    "cluster:admin/snapshot/*",
+    "cluster:admin/repository/*",
+    "cluster:admin/settings/update",
+    "cluster:admin/reroute",
+]
+_PRIVILEGES: Mapping[str, tuple[list[str], list[str]]] = {
+    "page": ([], ["read", "view_index_metadata"]),
+    "loader": (_LOADER, ["read", "write", "manage"]),
+    "operator": (_OPERATOR, ["read", "write", "manage"]),
+}
+"""By role: privileges on the cluster, and on the indices of the aliases."""
+ROLES = {
+    "page": "search and read: esr serve, esr search, esr export",
+    "loader": (
+        "write to its indices: esr load, append, sync, remove, enrich, refresh-priors, migrate, rollback, "
+        "delete"
+    ),
+    "operator": "what a loader may, snapshots, and the cluster's settings",
+}
+
+
+def role_descriptors(aliases: Sequence[str], roles: Sequence[str] = tuple(ROLES)) -> dict[str, Any]:
+    """Role descriptors by name, as the security API takes them, for these aliases and no others."""
+    names = [name for alias in aliases for name in (alias, f"{alias}-documents", lucene_pattern(alias))]
+    return {
+        role: {
+            "cluster": _PRIVILEGES[role][0],
+            "indices": [{"names": names, "privileges": _PRIVILEGES[role][1]}],
+        }
+        for role in roles
+    }

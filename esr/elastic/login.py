@@ -1,0 +1,252 @@
+"""How esr logs in to Elasticsearch and which certificates it trusts, read from environment variables.
+
+Secrets are never shown.
+
+Errors of the Elasticsearch client in plain words: what happened, at which server, what to do.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from elastic_transport import ConnectionError, ConnectionTimeout, TlsError, TransportError
+from elasticsearch import ApiError, UnsupportedProductError
+
+from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
+from esr.index.generations import LOAD_OVER, describe_missing
+from esr.index.login import API_KEY, API_KEY_FILE, CA_FILE, INSECURE, PASSWORD, PASSWORD_FILE, USER
+
+_LOG = logging.getLogger("esr")
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """What a client logs in with. Printing it leaves out the secrets."""
+
+    api_key: str | None = field(default=None, repr=False)
+    basic_auth: tuple[str, str] | None = field(default=None, repr=False)
+    ca_file: str | None = None
+    insecure: bool = False
+
+    @classmethod
+    def resolve(cls, basic_auth: tuple[str, str] | None, environ: Mapping[str, str] = os.environ) -> Login:
+        """The login of the location, if it has one, else that of the environment. Raises UsageError."""
+        key = password = None
+        if basic_auth is None:
+            key = _secret(environ, API_KEY, API_KEY_FILE)
+            password = _secret(environ, PASSWORD, PASSWORD_FILE)
+            user = environ.get(USER)
+            if user and key:
+                raise UsageError(
+                    f"{USER} and {API_KEY} are both set, and only one login can be used: unset one"
+                )
+            if bool(user) != bool(password):
+                raise UsageError(f"{USER} and {PASSWORD} (or {PASSWORD_FILE}) belong together: set both")
+            basic_auth = (user, password) if user and password else None
+        return cls(key, basic_auth, _ca_file(environ.get(CA_FILE)), _is_insecure(environ.get(INSECURE)))
+
+    @property
+    def is_anonymous(self) -> bool:
+        return self.api_key is None and self.basic_auth is None
+
+    def client_options(self, url: str) -> dict[str, Any]:
+        """The client's options for a server. Logs a warning if its certificate is not verified."""
+        options: dict[str, Any] = {"api_key": self.api_key, "basic_auth": self.basic_auth}
+        if not url.startswith("https:"):
+            return options
+        if self.insecure:
+            _LOG.warning(
+                "%s=1: the certificate of %s is NOT verified, so anyone could intercept the connection",
+                INSECURE,
+                url,
+            )
+            return {**options, "verify_certs": False, "ssl_show_warn": False}
+        return {**options, "verify_certs": True, **({"ca_certs": self.ca_file} if self.ca_file else {})}
+
+
+def _secret(environ: Mapping[str, str], variable: str, file_variable: str) -> str | None:
+    value, path = environ.get(variable), environ.get(file_variable)
+    if value and path:
+        raise UsageError(f"{variable} and {file_variable} are both set: unset one")
+    if not path:
+        return value or None
+    try:
+        secret = Path(path).read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
+        raise UsageError(f"{file_variable} names {path}, which cannot be read: {reason}") from None
+    if not secret:
+        raise UsageError(f"{file_variable} names {path}, which is empty")
+    return secret
+
+
+def _ca_file(path: str | None) -> str | None:
+    if not path:
+        return None
+    import ssl  # which a search of a folder does not need
+
+    try:
+        ssl.create_default_context(cafile=path)
+    except ssl.SSLError:
+        raise UsageError(f"{CA_FILE} names {path}, which contains no certificate in PEM form") from None
+    except OSError as error:
+        raise UsageError(f"{CA_FILE} names {path}, which cannot be read: {error.strerror}") from None
+    return path
+
+
+def _is_insecure(value: str | None) -> bool:
+    if value in (None, "", "0"):
+        return False
+    if value != "1":
+        raise UsageError(f"{INSECURE} must be 1 or 0, not {value!r}")
+    return True
+
+
+OLDEST_VERSION = (8, 19)
+BUSY = (429, 502, 503, 504)
+"""Answers of a server that is overloaded or not ready."""
+DISK_FULL = "flood-stage"
+"""It is in the reason why an index on a full disk accepts no writes. The index stays blocked for a minute at
+least, so retries do not help."""
+_FREE_SPACE = "free space or add a node; the block then ends by itself"
+_ADVICE = {
+    DISK_FULL: f"its disk is full: {_FREE_SPACE}",
+    "read-only": "it was set read-only: remove its setting …blocks.read_only",
+    "index write (api)": "writes to it were blocked: remove its setting index.blocks.write",
+    "failed to parse field": "if the field does not have esr's type, see which other index template matches",
+    "unauthorized for": "the login lacks a privilege: esr roles prints what each role needs",
+}
+"""What to do, by a part of Elasticsearch's reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorTranslator:
+    """Makes EsrErrors of the errors of one client. `where` is the location, without its login."""
+
+    url: str
+    where: str
+    login: Login
+
+    def translate(self, error: TransportError | ApiError) -> EsrError:
+        if isinstance(error, TlsError):
+            return EngineUnreachable(self._tls_failure(error))
+        if isinstance(error, ConnectionError) and not isinstance(error, ConnectionTimeout):
+            hint = "" if self.url.startswith("https:") else ", and whether it requires https://"
+            return EngineUnreachable(
+                f"cannot reach Elasticsearch at {self.url}: check that it is running{hint}"
+            )
+        if isinstance(error, TransportError):
+            return EngineUnreachable(f"Elasticsearch at {self.url} failed: {error.message}")
+        if isinstance(error, UnsupportedProductError):
+            return self._not_elasticsearch()
+        return self._api_error(error)
+
+    def index_missing(self) -> IndexMissing:
+        return IndexMissing(f"there is no index at {self.where}: make one with esr load")
+
+    def incomplete(self, missing: Sequence[str]) -> IndexUnusable:
+        """The error that indices behind the alias were deleted by hand."""
+        return IndexUnusable(
+            f"{self.where} is incomplete, as {describe_missing(missing)}: go back to the generation before "
+            f"with esr rollback, or {LOAD_OVER}"
+        )
+
+    def unsupported_version(self, version: str) -> IndexUnusable:
+        return IndexUnusable(
+            f"Elasticsearch at {self.url} has version {version}: esr needs {_oldest_version()} or later"
+        )
+
+    def _not_elasticsearch(self) -> IndexUnusable:
+        return IndexUnusable(f"the server at {self.url} is not Elasticsearch {_oldest_version()} or later")
+
+    def _tls_failure(self, error: TlsError) -> str:
+        if "certificate" in error.message.lower():
+            return (
+                f"the certificate of Elasticsearch at {self.url} is not trusted: {error.message}. "
+                f"Set {CA_FILE} to the certificate of the authority that signed it"
+            )
+        return f"TLS with Elasticsearch at {self.url} failed: {error.message}. Check that it serves https"
+
+    def _login_failure(self, error: ApiError) -> str:
+        if self.login.is_anonymous:
+            return f"Elasticsearch at {self.url} requires a login: set {API_KEY}, or {USER} and {PASSWORD}"
+        credentials = "API key" if self.login.api_key else "user and password"
+        if "expired" in str(error.body):
+            return (
+                f"Elasticsearch at {self.url} rejects the login: the {credentials} has expired. "
+                "Create a new one and set it"
+            )
+        hint = ", or create a new one" if self.login.api_key else ""
+        return f"Elasticsearch at {self.url} rejects the login: check the {credentials}{hint}"
+
+    def _api_error(self, error: ApiError) -> EsrError:
+        status, reason = error.meta.status, _innermost_reason(error)
+        if status < 500 and not is_from_elasticsearch(error):
+            return self._not_elasticsearch()
+        if status == 401:
+            return EngineUnreachable(self._login_failure(error))
+        if DISK_FULL in reason:
+            return EngineUnreachable(
+                f"a disk of Elasticsearch at {self.url} is full, so the index accepts no writes: "
+                f"{_FREE_SPACE} ({reason})"
+            )
+        if status == 403:
+            return EsrError(f"Elasticsearch at {self.url} denies the request: {with_advice(reason)}")
+        if "unable to find script" in reason:
+            return IndexUnusable(
+                f"{self.where} lacks a stored script: load again, or install index_templates/"
+            )
+        if status == 404 and "search context" in reason:
+            return EsrError(f"Elasticsearch at {self.url} has closed what was being read: begin again")
+        if status == 404:
+            return self.index_missing()
+        if "media_type" in error.error or "compatible-with" in reason:
+            return IndexUnusable(
+                f"Elasticsearch at {self.url} is too old: esr needs {_oldest_version()} or later"
+            )
+        if "time_exceeded_exception" in reason:
+            # A search that runs out of time inside a script fails as if the script were wrong (a bad
+            # request). Anywhere else it answers with what it has found so far.
+            return EngineUnreachable(f"Elasticsearch at {self.url} did not answer in time")
+        if status in BUSY:
+            return EngineUnreachable(
+                f"Elasticsearch at {self.url} is overloaded or not ready: {with_advice(reason)}"
+            )
+        return EsrError(f"Elasticsearch at {self.url} answered {status}: {reason}")
+
+
+def is_from_elasticsearch(error: ApiError) -> bool:
+    """Whether Elasticsearch itself answered: its security sends some answers without the product header."""
+    body = error.body
+    has_its_form = isinstance(body, dict) and isinstance(body.get("error"), dict)
+    return has_its_form or "x-elastic-product" in error.meta.headers
+
+
+def with_advice(reason: str) -> str:
+    """A reason of Elasticsearch's, followed by what an operator can do about it, where that is known."""
+    for part, advice in _ADVICE.items():
+        if part in reason:
+            return f"{reason}; {advice}"
+    return reason
+
+
+def _oldest_version() -> str:
+    return ".".join(map(str, OLDEST_VERSION))
+
+
+def _innermost_reason(error: ApiError) -> str:
+    body = error.body
+    if not isinstance(body, dict) or not isinstance(body.get("error"), dict):
+        return str(error.error or error.meta.status)
+    cause = body["error"]
+    shards = cause.get("failed_shards") or []
+    if shards:
+        cause = shards[0]["reason"]
+    while isinstance(cause.get("caused_by"), dict):
+        cause = cause["caused_by"]
+    return str(cause.get("reason") or cause.get("type"))

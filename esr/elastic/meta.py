@@ -1,0 +1,309 @@
+"""What an index says about itself, in the `_meta` of its mapping.
+
+Installs the files of `index_templates/` in a cluster. Installing them again changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from elasticsearch import AuthorizationException, Elasticsearch, NotFoundError
+
+from esr import resources
+from esr.elastic.cluster import AliasTargets, Cluster
+from esr.elastic.location import (
+    DOCUMENTS,
+    SENTENCES,
+    belongs_to,
+    documents_index,
+    generation_name,
+    sentences_index,
+)
+from esr.elastic.login import is_from_elasticsearch
+from esr.elastic.requests import ask
+from esr.errors import IndexUnusable
+from esr.index.writer import Description, outdated_analyzer
+from esr.text.analyzer import get_definition
+
+FORMAT = 7
+
+
+def install_templates(cluster: Cluster) -> None:
+    """Put component templates, index templates and stored scripts. Ids of scripts contain their version.
+
+    A script that is there is not put again: Elasticsearch would compile it.
+    """
+    client = cluster.client
+    with cluster.translate_errors():
+        for name in resources.list_names("components", ".json"):
+            client.cluster.put_component_template(name=name, **resources.load_json(f"components/{name}.json"))
+        for name in resources.list_names("indices", ".json"):
+            client.indices.put_index_template(name=name, **resources.load_json(f"indices/{name}.json"))
+        for name in resources.list_names("scripts", ".painless"):
+            script = {"lang": "painless", "source": resources.read_text(f"scripts/{name}.painless")}
+            if _stored_script(client, name) != script:
+                client.put_script(id=name, script=script)
+
+
+def _stored_script(client: Elasticsearch, name: str) -> Mapping[str, Any] | None:
+    """A stored script as the cluster has it; None if it has none, or the login may not read it."""
+    try:
+        answer = client.get_script(id=name)
+    except (NotFoundError, AuthorizationException):
+        return None
+    return {key: answer["script"][key] for key in ("lang", "source")}
+
+
+def index_body(
+    description: Description, shards: int, replicas: int | None, meta: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What the templates leave open for a new index: analyzer, shards, replicas and its `_meta`.
+
+    Without it an index takes no entries: its templates name a pipeline that does not exist.
+    """
+    analysis = get_definition(description.analyzer).settings
+    analyzers = analysis["analyzer"]
+    replication = {} if replicas is None else {"auto_expand_replicas": False, "number_of_replicas": replicas}
+    return {
+        "settings": {
+            "number_of_shards": shards,
+            **replication,
+            "refresh_interval": "-1",
+            "final_pipeline": "_none",  # else that of the templates, which refuses entries
+            "analysis": {**analysis, "analyzer": {**analyzers, "default": analyzers[description.analyzer]}},
+        },
+        "mappings": {"_meta": meta},
+    }
+
+
+LONGEST_NAMES = 3000
+"""Characters of index names in one request: Elasticsearch takes 4,096 in a request's first line."""
+_COPY_OWNER = "copying"
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """One load: its index of sentences, how it was made, and by whom. One that was cut off is not complete.
+
+    `recipes` are those of its enrichment, by digest. A load can head a generation, which consists of the
+    indices of sentences `members`; one that only belongs to other generations heads none. `manifest` says
+    what the load must contain in the end, `lifts` what its sentences' lifts were made for, if it has any.
+    A rollback went back past a generation whose head `is_rejected`. `aliases` are those of names. `heartbeat`
+    is when its writer was last known to be alive, in seconds since 1970; 0 if it does not say. `missing` are
+    those of its two indices that do not exist, as far as `all_loads` says.
+    """
+
+    index: str
+    description: Description
+    is_complete: bool
+    owner: str
+    recipes: Mapping[str, Any] = field(default_factory=dict)
+    members: tuple[str, ...] = ()
+    is_head: bool = True
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    lifts: Mapping[str, Any] = field(default_factory=dict)
+    format: int = field(default_factory=lambda: FORMAT)
+    is_rejected: bool = False
+    aliases: Mapping[str, Any] = field(default_factory=dict)
+    heartbeat: float = 0.0
+    missing: tuple[str, ...] = ()
+
+    @property
+    def documents_index(self) -> str:
+        return documents_index(self.index)
+
+    @property
+    def generation(self) -> str:
+        """The name of the generation that it heads."""
+        return generation_name(self.index)
+
+    def as_meta(self) -> dict[str, Any]:
+        """The `_meta` of both its indices."""
+        return {
+            "esr": {
+                "format": self.format,
+                "index": self.index,
+                "complete": self.is_complete,
+                "owner": self.owner,
+                "members": list(self.members),
+                "heads": self.is_head,
+                "manifest": dict(self.manifest),
+                "lifts": dict(self.lifts),
+                "recipes": dict(self.recipes),
+                **({"rejected": True} if self.is_rejected else {}),
+                **({"aliases": dict(self.aliases)} if self.aliases else {}),
+                **({} if self.is_complete or not self.heartbeat else {"heartbeat": self.heartbeat}),
+                **self.description.as_dict(),
+            }
+        }
+
+
+def searchable_loads(cluster: Cluster) -> list[Load]:
+    """The loads behind the alias, oldest first: at least one.
+
+    Raises IndexMissing, or IndexUnusable if the alias leads to something that esr did not make, that needs
+    `esr migrate`, or whose index of sentences was deleted by hand.
+    """
+    loads = aliased_loads(cluster)
+    if not loads:
+        check_complete(cluster)
+        raise cluster.index_missing()
+    check_format(cluster, loads)
+    return loads
+
+
+def check_complete(cluster: Cluster) -> None:
+    """Raises IndexMissing if the aliases lead nowhere, IndexUnusable if an index was deleted by hand."""
+    with cluster.translate_errors():
+        cluster.look_up_targets()
+
+
+def check_format(cluster: Cluster, loads: Iterable[Load]) -> None:
+    """Raises IndexUnusable for a load of an older format."""
+    for load in loads:
+        if load.format != FORMAT:
+            raise IndexUnusable(
+                f"{cluster.where} has index format {load.format}, this esr searches {FORMAT}: run esr migrate"
+            )
+        if not load.description.is_current:
+            raise IndexUnusable(outdated_analyzer(cluster.where, load.description))
+
+
+def aliased_loads(cluster: Cluster) -> list[Load]:
+    """The loads behind the alias, oldest first. Empty if there are none.
+
+    They have this esr's format or an older one, of which nothing but the documents may be read. Raises
+    IndexUnusable if the alias leads to something that esr did not make, or that a newer esr made.
+    """
+    loads = []
+    for index, meta in _read(cluster, cluster.alias):
+        if meta is None or not index.endswith(SENTENCES):
+            raise IndexUnusable(
+                f"{cluster.where} leads to {index!r}, which is not an index of sentences made by esr"
+            )
+        if meta["format"] > FORMAT:
+            raise IndexUnusable(
+                f"{cluster.where} has index format {meta['format']}, this esr knows {FORMAT}: use a newer esr"
+            )
+        loads.append(_parse(index, meta))
+    return loads
+
+
+def all_loads(cluster: Cluster) -> list[Load]:
+    """All loads of this alias, served or not, oldest first, without those that a newer esr is writing.
+
+    Both indices say the same of their load: one of them may be missing.
+    """
+    stored = dict(_read(cluster, ",".join(f"{cluster.alias}-*{kind}" for kind in (SENTENCES, DOCUMENTS))))
+    loads = []
+    for index in sorted({sentences_index(name) for name in stored}):
+        names = (index, documents_index(index))
+        meta = next(stored[name] for name in names if name in stored)
+        if meta and belongs_to(index, cluster.alias) and meta["format"] <= FORMAT:
+            missing = tuple(name for name in names if name not in stored)
+            load = replace(_parse(index, meta), missing=missing)
+            loads.append(_date_copy(cluster, load) if load.owner == _COPY_OWNER else load)
+    return loads
+
+
+def _date_copy(cluster: Cluster, load: Load) -> Load:
+    """A copy that says nothing of itself yet, with the time at which it was created as its heartbeat.
+
+    After that it is ready, and has a heartbeat of its own, sooner than one that is missed.
+    """
+    name = "index.creation_date"
+    with cluster.translate_errors():
+        answer = cluster.client.indices.get_settings(
+            index=[load.index, load.documents_index], name=name, flat_settings=True, ignore_unavailable=True
+        )
+    created = (int(body["settings"][name]) for body in answer.values())
+    return replace(load, heartbeat=max(created, default=0) / 1000)
+
+
+def newest_generation(cluster: Cluster) -> str:
+    """The greatest name of a generation of this alias, "" if there is none."""
+    return max((load.generation.partition("-")[0] for load in all_loads(cluster)), default="")
+
+
+def pin_indices(cluster: Cluster, loads: Iterable[Load]) -> Cluster:
+    """The same servers, with the indices of these loads in place of the aliases, wherever those move.
+
+    If the names are too long for a request, the aliases remain.
+    """
+    names = sorted(load.index for load in loads)
+    return pin_targets(cluster, AliasTargets(",".join(names), ",".join(map(documents_index, names))))
+
+
+def pin_targets(cluster: Cluster, targets: AliasTargets) -> Cluster:
+    """The same servers, with these indices in place of the aliases, unless their names are too long."""
+    return cluster.pin(targets) if max(map(len, targets)) <= LONGEST_NAMES else copy(cluster)
+
+
+def aliases_of(loads: Iterable[Load]) -> Mapping[str, Any]:
+    """The aliases of names that a generation has: loads that came after they were stored lack them."""
+    return next((load.aliases for load in loads if load.aliases), {})
+
+
+def with_aliases(cluster: Cluster, load: Load) -> Load:
+    """A new load with the aliases of names that the loads behind the alias have."""
+    return replace(load, aliases=aliases_of(aliased_loads(cluster)))
+
+
+def read(cluster: Cluster, index: str) -> list[Load]:
+    """The load with this index of sentences, if it exists."""
+    return [_parse(name, meta) for name, meta in _read(cluster, index) if meta]
+
+
+def write(cluster: Cluster, load: Load) -> None:
+    """Write the `_meta` of both indices of a load, in one step, or of the one that there is."""
+    _write(cluster, load, load.index, load.documents_index)
+
+
+def write_sentences(cluster: Cluster, load: Load) -> None:
+    """Write the `_meta` of the index of sentences alone, which is the one that is read."""
+    _write(cluster, load, load.index)
+
+
+def _write(cluster: Cluster, load: Load, *indices: str) -> None:
+    with cluster.translate_errors():
+        cluster.client.indices.put_mapping(index=indices, meta=load.as_meta(), ignore_unavailable=True)
+
+
+def _read(cluster: Cluster, pattern: str) -> list[tuple[str, Mapping[str, Any] | None]]:
+    with cluster.translate_errors():
+        try:
+            answer = ask(cluster, lambda: cluster.client.indices.get_mapping(index=pattern))
+        except NotFoundError as error:
+            if not is_from_elasticsearch(error):
+                raise  # a server of another kind has no index at all
+            return []
+    return [(index, body["mappings"].get("_meta", {}).get("esr")) for index, body in sorted(answer.items())]
+
+
+def _parse(index: str, meta: Mapping[str, Any]) -> Load:
+    if meta.get("index", index) != index:
+        return replace(
+            _parse(index, {**meta, "index": index}),  # its `_meta` is still that of the original
+            is_complete=False,
+            owner=_COPY_OWNER,
+            members=(index,),
+            is_head=False,
+        )
+    return Load(
+        index,
+        Description.from_dict(meta),
+        meta["complete"],
+        meta["owner"],
+        meta.get("recipes", {}),
+        tuple(meta.get("members", (index,))),
+        meta.get("heads", True),
+        meta.get("manifest", {}),
+        meta.get("lifts", {}),
+        meta["format"],
+        meta.get("rejected", False),
+        meta.get("aliases", {}),
+        meta.get("heartbeat", 0.0),
+    )

@@ -1,0 +1,291 @@
+"""Searches, counts and refreshes that all shards answer.
+
+When a node dies, the shards that it was searching for others fail with it: Elasticsearch tries another copy
+only if it has no part of the answer yet. So a request that lost shards is sent again as a whole, as long as
+that may help.
+
+API keys of Elasticsearch.
+
+Waits for the shards of a new index, and says at once if a full disk is why no node takes them.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from elastic_transport import ObjectApiResponse
+from elasticsearch import ApiError, NotFoundError
+
+from esr.elastic.cluster import Cluster
+from esr.errors import EngineUnreachable, EsrError
+from esr.index.limits import time_remaining
+
+Answer = TypeVar("Answer", bound=ObjectApiResponse[Any])
+
+PAUSES = (0.1, 0.5, 2.0)
+"""Seconds before each retry, on average."""
+NAMED_SCORES = "include_named_queries_score"
+"""With it, the hits of a search have the scores of queries with names. `msearch` asks for them always."""
+_NO_COPY = "no_shard_available_action_exception"
+_SHARDS_FAILED = "search_phase_execution_exception"
+
+
+def ask(cluster: Cluster, send: Callable[[], Answer]) -> Answer:
+    """The answer to a request by a node that knows the indices that the request means.
+
+    Another node is asked instead of one that does not: see `alias_targets`. Raises EngineUnreachable where
+    none knows them in time, and what `send` raises.
+    """
+    if not cluster.has_other_nodes:
+        return send()
+    retries = _retries()
+    while True:
+        missing: NotFoundError | None = None
+        try:
+            answer = send()
+            node = answer.meta.node
+        except NotFoundError as error:
+            missing, node = error, error.meta.node
+        if cluster.is_current(node):
+            if missing is not None:
+                raise missing
+            return answer
+        if not next(retries, False):
+            raise EngineUnreachable(
+                f"{cluster.where}: the nodes that answer do not lead to the indices of this search any more: "
+                "search again"
+            )
+        cluster.switch_node()
+
+
+def search(cluster: Cluster, *, allow_partial: bool = False, **request: Any) -> Any:
+    """The answer to a search, of all shards; with `allow_partial`, of those that answer in the end.
+
+    Raises EngineUnreachable, IndexMissing, IndexUnusable or EsrError.
+    """
+    retries = _retries()
+    while True:
+        with cluster.translate_errors():
+            try:
+                answer = ask(
+                    cluster,
+                    lambda: cluster.client.search(allow_partial_search_results=allow_partial, **request),
+                )
+                if not _lost_shards(answer) or not next(retries, False):
+                    return answer
+            except ApiError as error:
+                if not _is_shard_failure(error.meta.status, error.body) or not next(retries, False):
+                    raise
+
+
+def search_pages(cluster: Cluster, size: int, **request: Any) -> Iterator[Any]:
+    """The answers to a sorted search, page by page of `size` hits, up to the page that is not full.
+
+    Raises what `search` does.
+    """
+    while True:
+        answer = search(cluster, size=size, **request)
+        yield answer
+        hits = answer["hits"]["hits"]
+        if len(hits) < size:
+            return
+        request["search_after"] = hits[-1]["sort"]
+
+
+def count(cluster: Cluster, index: str | Sequence[str], query: Mapping[str, Any] | None = None) -> int:
+    """The number of entries, or of those that match a query. Raises what `search` does.
+
+    Elasticsearch's own count leaves out shards that do not answer, without an error.
+    """
+    answer = search(cluster, index=index, query=query, size=0, track_total_hits=True)
+    return int(answer["hits"]["total"]["value"])
+
+
+def refresh(cluster: Cluster, index: str | Sequence[str]) -> None:
+    """Make all that was written visible to searches, on every copy of every shard.
+
+    A copy that misses the refresh answers from its old state, and says nothing. Raises EngineUnreachable
+    where a copy does not answer, IndexMissing or EsrError.
+    """
+    retries = _retries()
+    while True:
+        with cluster.translate_errors():
+            try:
+                answer = cluster.client.indices.refresh(index=index)
+            except ApiError as error:
+                answer = error.body
+                if not isinstance(answer, dict) or "_shards" not in answer:
+                    raise
+        if not answer["_shards"]["failed"]:
+            return
+        if not next(retries, False):
+            raise EngineUnreachable(f"{cluster.where} is not fully available: {_failure(answer)} to refresh")
+        cluster.switch_node()  # a node that hung and comes back knows the shards as they were
+
+
+def msearch(
+    cluster: Cluster, searches: Sequence[Mapping[str, Any]], *, allow_partial: bool = False
+) -> list[Any]:
+    """The answers to several searches, of all shards. `searches` are pairs of lines: a header, then a body.
+
+    With `allow_partial`, they are returned as they are in the end, even those that are an `error`. Raises
+    what `search` does.
+    """
+
+    def send() -> ObjectApiResponse[Any]:
+        return cluster.client.msearch(searches=searches, include_named_queries_score=True)
+
+    retries = _retries()
+    while True:
+        with cluster.translate_errors():
+            response = ask(cluster, send)
+        answers = list(response["responses"])
+        failures = [answer for answer in answers if "error" in answer or answer["_shards"]["failed"]]
+        if not failures:
+            return answers
+        can_retry = all(
+            _is_shard_failure(answer["status"], answer) if "error" in answer else _lost_shards(answer)
+            for answer in failures
+        )
+        if can_retry and next(retries, False):
+            continue
+        if allow_partial:
+            return answers
+        failure = failures[0]
+        if failure.get("status", 500) < 500 and "error" in failure:  # as if it had been asked alone
+            with cluster.translate_errors():
+                meta = replace(response.meta, status=failure["status"])
+                raise ApiError(str(failure["error"].get("type")), meta, failure)
+        raise EngineUnreachable(f"{cluster.where} is not fully available: {_failure(failure)}")
+
+
+def msearch_dfs(cluster: Cluster, searches: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Any]:
+    """The answers to several searches (index, body), with term statistics over all shards of the index.
+
+    Raises what `search` does.
+    """
+    lines: list[Mapping[str, Any]] = []
+    for index, body in searches:
+        lines += [{"index": index, "search_type": "dfs_query_then_fetch"}, body]
+    return msearch(cluster, lines)
+
+
+def _retries() -> Iterator[bool]:
+    """Waits and yields True before each retry that the time allows: a partial answer must be in time too."""
+    for pause in PAUSES:
+        seconds = random.uniform(0.5, 1.5) * pause
+        if time_remaining(math.inf) < 4 * seconds:
+            return
+        time.sleep(seconds)
+        yield True
+
+
+def _lost_shards(answer: Any) -> bool:
+    """Whether shards failed that have a copy somewhere, so that a retry may help."""
+    failures = answer["_shards"].get("failures", ())
+    return any(failure["reason"]["type"] != _NO_COPY for failure in failures)
+
+
+def _is_shard_failure(status: int, body: Any) -> bool:
+    """Whether an error says that shards failed while they were searched, so that a retry may help."""
+    error = body.get("error") if isinstance(body, dict) else None
+    if status < 500 or not isinstance(error, dict) or error.get("type") != _SHARDS_FAILED:
+        return False
+    causes = error.get("root_cause") or ()
+    return not causes or any(cause.get("type") != _NO_COPY for cause in causes)
+
+
+def _failure(answer: Any) -> str:
+    if "error" in answer:
+        causes = answer["error"].get("root_cause") or [answer["error"]]
+        return str(causes[0].get("reason"))
+    return f"{answer['_shards']['failed']} of {answer['_shards']['total']} shards failed"
+
+
+_PAUSE_SECONDS = 1.0
+
+
+def issue_api_key(where: str, role_descriptors: Mapping[str, Any], patience: float = 0.0) -> str:
+    """Create an API key with these roles, and return it as ESR_API_KEY takes it.
+
+    The current login must be one of a user, and a key never has more privileges than that user. A cluster
+    that has just been started rejects every login until its own index of users and keys is active: for
+    `patience` seconds, that is no error yet. Raises EsrError where the user may create no keys.
+    """
+    end = time.monotonic() + patience
+    with closing(Cluster(where)) as cluster:
+        while True:
+            try:
+                return _create(cluster, role_descriptors)
+            except EngineUnreachable:
+                if time.monotonic() + _PAUSE_SECONDS > end:
+                    raise
+            time.sleep(_PAUSE_SECONDS)
+
+
+def _create(cluster: Cluster, role_descriptors: Mapping[str, Any]) -> str:
+    with cluster.translate_errors():
+        answer = cluster.client.security.create_api_key(
+            name=f"esr-{cluster.alias}-{'-'.join(role_descriptors)}", role_descriptors=dict(role_descriptors)
+        )
+    encoded: str = answer["encoded"]
+    return encoded
+
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
+
+
+class DiskFull(EsrError):
+    """No node has room for a new index."""
+
+
+def wait_for_primaries(cluster: Cluster, index: str, seconds: float) -> bool:
+    """Whether all primary shards of an index can be written to within this time.
+
+    Raises DiskFull as soon as Elasticsearch says that no disk has room for one of them.
+    """
+    end, pause = time.monotonic() + seconds, _FIRST_PAUSE
+    while True:
+        with cluster.translate_errors():
+            health = cluster.client.cluster.health(index=index, level="shards")
+            # The status does not tell: a new index is yellow before its shards are open.
+            shards = health["indices"].get(index, {"shards": {}})["shards"]
+            closed = {number for number, shard in shards.items() if not shard["primary_active"]}
+            if shards and not closed:
+                return True
+            for number in closed:
+                if not shards[number]["initializing_shards"]:
+                    _check_disk(cluster, index, int(number))
+        if time.monotonic() > end:
+            return False
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+def _check_disk(cluster: Cluster, index: str, shard: int) -> None:
+    """Raises DiskFull if no node takes a primary shard since disks are full."""
+    try:
+        answer = cluster.client.cluster.allocation_explain(index=index, shard=shard, primary=True)
+    except ApiError:  # it has been allocated meanwhile
+        return
+    reason = _disk_reason(answer)
+    if answer.get("can_allocate") == "no" and reason:
+        raise DiskFull(
+            f"no disk of Elasticsearch at {cluster.url} has room for a new index: free space or add a node, "
+            f"then try again; {cluster.where} is unchanged ({reason})"
+        )
+
+
+def _disk_reason(answer: Any) -> str:
+    """Why a node does not take a shard, if that is for its disk."""
+    for node in answer.get("node_allocation_decisions", ()):
+        for decision in node.get("deciders", ()):
+            if decision["decider"] == "disk_threshold" and decision["decision"] == "NO":
+                return str(decision["explanation"])
+    return ""

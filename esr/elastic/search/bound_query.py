@@ -1,0 +1,243 @@
+"""A plan as a query for documents, whose score bounds the scores of each document's sentences from above.
+
+It searches the index of documents, and uses the term maxima that their entries store. For one document the
+scripts compute from them what `esr.plans.bounds` computes for arrays; they know less, so their bounds are
+somewhat higher.
+
+Most sentences of a document get far less than its best one. What they get depends on the terms near them: in
+the sentence, or in its surrounding if that counts. So two more queries say what a sentence gets at most from
+the document alone, and how much more it gets for any term near it.
+
+A plan as a query for sentences, whose score bounds their scores from above, for the mixture of the lifts.
+
+No script runs: what a term adds to any sentence far from it is one number, and how much more it adds to those
+near it is stored (`esr.elastic.lifts`).
+
+Scores of what a query lists by other queries, beside its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+from esr.elastic.lifts import EMPTY, GREATEST_LENGTH, LIFT_BOOST, LIFTS_FIELD, MAXIMA_FIELD, Widening
+from esr.elastic.search.filters import (
+    Query,
+    condition_clauses,
+    document_query,
+    document_rule_clause,
+    filter_clauses,
+    rule_clause,
+)
+from esr.elastic.search.score_query import mixture_numbers
+from esr.elastic.statistics import static_bounds
+from esr.index.filters import Filters
+from esr.plans.bounds import Bound
+from esr.plans.evaluate import Array
+from esr.plans.plan import CollectionStatistics, FieldName, Mixture, Plan, PlanTerm, Unprunable
+
+Amount = Literal["bound", "far", "lift"]
+"""What a term adds at most: anywhere, to a sentence far from it, and how much more to one near it."""
+_MIXTURE_SCRIPTS: Mapping[Amount, str] = {
+    "bound": "esr-mixture-bound-v2",
+    "far": "esr-mixture-far-v1",
+    "lift": "esr-mixture-lift-v1",
+}
+_SATURATION_SCRIPTS: Mapping[Amount, str] = {
+    "bound": "esr-saturation-bound-v1",
+    "far": "esr-saturation-far-v1",
+    "lift": "esr-saturation-lift-v1",
+}
+BASE_SCRIPT = "esr-base-v2"
+SCRIPTS = (*_MIXTURE_SCRIPTS.values(), *_SATURATION_SCRIPTS.values(), BASE_SCRIPT)
+ROLES: dict[str, FieldName] = {"own": "sentence", "middle": "surrounding", "wide": "document"}
+_ROUNDING = 1e-6
+"""More than the relative error of one operation on 32-bit scores."""
+_MANY_TERMS = 100
+"""With more terms, no query says what a term near a sentence adds: a request has only so many clauses."""
+
+
+_bound = lru_cache(64)(Bound)
+"""Queries are many, transforms few."""
+
+
+class BoundQuery(NamedTuple):
+    """A query for documents, or for sentences. Its scores plus `shift` are upper bounds, but for rounding.
+
+    A sentence of score s has a bound of at least s - rounding_margin * (1 + |s|), and so has its document.
+    """
+
+    query: Query
+    shift: float
+    rounding_margin: float
+
+    def least_bound(self, score: float) -> float:
+        """The least bound that a sentence of this score can have."""
+        return score - self.rounding_margin * (1 + abs(score))
+
+
+def bound_query(plan: Plan, collection: CollectionStatistics, filters: Filters) -> BoundQuery | Unprunable:
+    """The query, or why there are no bounds."""
+    bound = _bound(plan.transform, collection.longest_sentence)
+    reason = bound.unavailable_reason(plan.terms)
+    if reason is not None:
+        return Unprunable(reason)
+    if collection.longest_sentence > GREATEST_LENGTH:
+        return Unprunable(f"a sentence has more than {GREATEST_LENGTH:,} terms")
+    return _with_rest(plan, collection, _term_sum(plan, filters))
+
+
+def _with_rest(plan: Plan, collection: CollectionStatistics, query: Query) -> BoundQuery:
+    """A query that sums up what terms can add, with all else that scores consist of."""
+    ranges = [static_bounds(static, collection) for static in plan.statics]
+    shift, magnitude = math.fsum(high for _, high in ranges), 1.0
+    transform = plan.transform
+    if isinstance(transform, Mixture):
+        constants = [term.weight * math.log(term.background) for term in plan.terms if term.own]
+        numbers, offset = _base_numbers(plan, transform, collection)
+        script = {"id": BASE_SCRIPT, "params": {"numbers": numbers}}
+        query = {"script_score": {"query": query, "script": script}}
+        constants.append(-offset)
+        shift += math.fsum(constants)
+        magnitude += sum(map(abs, constants))
+    magnitude += sum(sum(map(abs, range)) for range in ranges)
+    return BoundQuery(query, shift, rounding_margin(plan, magnitude))
+
+
+def rounding_margin(plan: Plan, magnitude: float) -> float:
+    """The margin of a query, by the sum of the absolute values that are added to its scores."""
+    return _ROUNDING * (len(plan.terms) + 4) * magnitude
+
+
+class NearQueries(NamedTuple):
+    """Queries for what the sentences of a document can get, by the number of terms near them.
+
+    A sentence with n of the terms near it gets `far` + n `lift` at most; `field` is the one that contains
+    these terms. `lift` is None if it is not known.
+    """
+
+    far: BoundQuery
+    lift: Query | None
+    field: FieldName
+
+    def lift_per_term(self, scores: Array) -> Array:
+        """The lifts of documents by their scores of the query `lift`."""
+        return scores * (1 + _ROUNDING)
+
+
+def near_queries(plan: Plan, collection: CollectionStatistics) -> NearQueries:
+    """The queries of a plan that has bounds. `far` matches every document."""
+    clauses = [_term_clause(plan, term, "far") for term in plan.terms]
+    query: Query = {"bool": {"should": clauses, "filter": [{"match_all": {}}]}}
+    lift: Query | None = None
+    if 0 < len(plan.terms) <= _MANY_TERMS:
+        lift = {"dis_max": {"queries": [_term_clause(plan, term, "lift") for term in plan.terms]}}
+    field: FieldName = "surrounding" if "surrounding" in plan.transform.fields() else "sentence"
+    return NearQueries(_with_rest(plan, collection, query), lift, field)
+
+
+def _term_sum(plan: Plan, filters: Filters) -> Query:
+    """Scores documents that may have candidates by the sum of what each term can add."""
+    clauses = [_term_clause(plan, term) for term in plan.terms]
+    filter = filter_clauses(filters, of="documents")
+    of_condition = None if plan.condition is None else document_query(plan.condition)
+    filter += [] if of_condition is None else [of_condition]
+    # If every term makes candidates, the clauses match exactly the documents that can have some.
+    terms_match_candidates = plan.candidates != "all" and len(plan.candidate_terms) == len(plan.terms)
+    if not terms_match_candidates:
+        filter.append(document_rule_clause(plan))
+    return {
+        "bool": {"should": clauses, "minimum_should_match": int(terms_match_candidates), "filter": filter}
+    }
+
+
+def _term_clause(plan: Plan, term: PlanTerm, amount: Amount = "bound") -> Query:
+    """The script gets the weight of the term maxima; `context` adds nothing, and is there to be counted."""
+    count: Query = {"term": {"context": {"value": term.term, "boost": 0}}}
+    query = {"bool": {"should": [{"term": {MAXIMA_FIELD: term.term}}, count]}}
+    transform = plan.transform
+    params: dict[str, Any] = {role: list(getattr(transform, name)) for role, name in ROLES.items()}
+    if isinstance(transform, Mixture):
+        script = _MIXTURE_SCRIPTS[amount]
+        params = {"numbers": [*mixture_numbers(transform, term, **params), not term.own]}
+    else:
+        script = _SATURATION_SCRIPTS[amount]
+        params |= {"weight": term.weight, "k1": -1 if transform.k1 is None else transform.k1}
+    if amount == "far":
+        query = count
+    return {"script_score": {"query": query, "script": {"id": script, "params": params}}}
+
+
+def _base_numbers(
+    plan: Plan, transform: Mixture, collection: CollectionStatistics
+) -> tuple[list[float], float]:
+    """The parameters of esr-base-v2, and the offset among them, which keeps scores above 0."""
+    weights = [term.weight for term in plan.terms if term.own]
+    positive = math.fsum(weight for weight in weights if weight > 0)
+    negative = math.fsum(weight for weight in weights if weight <= 0)
+    constant, slope = transform.collection
+    log_collection = [math.log(constant + slope * beta) for beta in _beta_range(transform, collection)]
+    lowest = positive * min(log_collection) + negative * max(log_collection)
+    offset = max(0.0, -lowest)
+    return [transform.mu, constant, slope, offset, positive, negative], offset
+
+
+def _beta_range(transform: Mixture, collection: CollectionStatistics) -> tuple[float, float]:
+    """beta of an empty sentence and of the collection's longest."""
+    mu = transform.mu
+    return (1.0, mu / (collection.longest_sentence + mu)) if mu else (0.0, 0.0)
+
+
+_MOST_TERMS = 100
+"""With more, another way is faster, and a request has only so many clauses."""
+_GREATEST_WIDENING = 1.0
+"""If deliveries have added more for each term, another way is faster: too many bounds reach the last hit."""
+_GREATEST_WEIGHT = 16.0
+"""With greater weights in all, boosts would be too great for 32 bits."""
+
+
+def sentence_bounds(plan: Plan, filters: Filters, widening: Widening) -> BoundQuery | None:
+    """The query, or None for a plan that has none. It may match sentences too that are no candidates.
+
+    The plan has terms. `widening`: what makes bounds of the lifts. A plan with priors or features has no such
+    query: with what these can add at most, too many sentences would reach the last hit.
+    """
+    weight = math.fsum(term.weight for term in plan.terms)
+    transform = plan.transform
+    if plan.statics or not isinstance(transform, Mixture):
+        return None
+    if weight > _GREATEST_WEIGHT or len(plan.terms) > _MOST_TERMS:
+        return None
+    if widening.mean(plan.terms) > _GREATEST_WIDENING:
+        return None
+    clauses = [_lift_clause(EMPTY, weight)]
+    constants = [weight * widening.base.log_collection]
+    for term in plan.terms:
+        far = math.log1p(widening.base.scale / term.background) + widening.of_term(term.term)
+        has_term = {"term": {"context": term.term}}
+        clauses.append(_lift_clause(term.term, term.weight))
+        clauses.append({"constant_score": {"filter": has_term, "boost": term.weight * far}})
+        constants.append(term.weight * math.log(term.background))
+    filter = [*filter_clauses(filters), *condition_clauses(plan)]
+    if (plan.candidates, plan.context) != ("context", "document"):
+        filter.append(rule_clause(plan))
+    least = 0 if plan.candidates == "all" else 1
+    query: Query = {"bool": {"should": clauses, "minimum_should_match": least, "filter": filter}}
+    return BoundQuery(query, math.fsum(constants), rounding_margin(plan, 1 + sum(map(abs, constants))))
+
+
+def _lift_clause(term: str, weight: float) -> Query:
+    """Its score is the lift of the term, times the weight."""
+    return {"term": {LIFTS_FIELD: {"value": term, "boost": weight * LIFT_BOOST}}}
+
+
+def with_named_scores(query: Query, others: Mapping[str, Query]) -> Query:
+    """Matches and ranks as the query does. Of each hit, the other queries give scores by their names."""
+    # An optional clause of a filter decides nothing, so it is not run for what matches. But it has a name, so
+    # Elasticsearch scores the hits of the answer by it.
+    named = [{"bool": {"should": [other], "_name": name}} for name, other in others.items()]
+    optional = {"bool": {"filter": [{"match_all": {}}], "should": named}}
+    return {"bool": {"must": [query], "filter": [optional]}}

@@ -1,0 +1,132 @@
+"""Counts sentences that satisfy conditions, in all or by day, all in one request.
+
+The sentences that satisfy a condition, in the order of their dates.
+
+The words of an alias as they are written: those with a prefix, and those that are like another.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from esr.elastic.cluster import Cluster
+from esr.elastic.requests import msearch, search
+from esr.elastic.search.filters import WORDS_FIELD, Query, condition_query, filter_clauses
+from esr.elastic.search.sentence_search import PAGE, decode_hits, hit_fields
+from esr.index.filters import DAY, NO_FILTERS, DayCounts, Filters
+from esr.index.hits import Hit, SearchResult
+from esr.index.names import SAMPLE, choose_written_form
+from esr.plans.condition import Condition, HasWords
+from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
+
+_DAYS = {"date_histogram": {"field": "date", "fixed_interval": "1d", "min_doc_count": 1}}
+"""In UTC, as long as no time zone is given."""
+
+
+def count_sentences(cluster: Cluster, conditions: Sequence[Condition], filters: Filters) -> list[int]:
+    """How many sentences satisfy each condition and the filters."""
+    answers = _search_each(cluster, conditions, filters, {"track_total_hits": True})
+    return [answer["hits"]["total"]["value"] for answer in answers]
+
+
+def count_days(cluster: Cluster, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
+    """How many sentences of each day satisfy each condition and the filters; None is satisfied by all."""
+    answers = _search_each(cluster, conditions, filters, {"track_total_hits": False, "aggs": {"days": _DAYS}})
+    return [
+        {bucket["key"] // DAY: bucket["doc_count"] for bucket in answer["aggregations"]["days"]["buckets"]}
+        for answer in answers
+    ]
+
+
+def match_sentences(condition: Condition | None, filters: Filters) -> Query:
+    """Matches the sentences that satisfy the condition and the filters, without scores."""
+    own = [] if condition is None else [condition_query(condition)]
+    return {"bool": {"filter": [*own, *filter_clauses(filters)]}}
+
+
+def _search_each(
+    cluster: Cluster, conditions: Sequence[Condition | None], filters: Filters, body: dict[str, Any]
+) -> list[Any]:
+    if not conditions:
+        return []
+    lines: list[dict[str, Any]] = []
+    for condition in conditions:
+        query = match_sentences(condition, filters)
+        lines += [{"index": cluster.alias}, {"query": query, "size": 0, **body}]
+    return msearch(cluster, lines)
+
+
+def find_by_date(
+    cluster: Cluster, condition: Condition, k: int, filters: Filters, oldest_first: bool, records: bool
+) -> SearchResult:
+    """The first k, without scores. Without a date they are last, and equal dates are in collection order."""
+    order = "asc" if oldest_first else "desc"
+    body: dict[str, Any] = {
+        "query": match_sentences(condition, filters),
+        "sort": [{"date": {"order": order, "missing": "_last"}}, {"ordinal": "asc"}],
+        **hit_fields(records),
+    }
+    hits: list[Hit] = []
+    total = 0
+    while True:
+        size = min(PAGE, k - len(hits))
+        answer = search(cluster, index=cluster.alias, size=size, track_total_hits=not hits, **body)
+        total = total if hits else answer["hits"]["total"]["value"]
+        page = answer["hits"]["hits"]
+        hits += decode_hits(page, records)
+        if len(page) < PAGE or len(hits) >= k:
+            return SearchResult(hits, total)
+        body["search_after"] = page[-1]["sort"]
+
+
+_SAMPLE = 200
+"""Sentences from which the frequent words with a prefix are read: nothing lists the terms of a text field."""
+_FIELD = WORDS_FIELD["sentence"]
+_SUGGESTER: dict[str, Any] = {
+    "field": _FIELD,
+    "analyzer": "whitespace",
+    "suggest_mode": "always",
+    "prefix_length": 0,
+    "min_word_length": 1,
+    "size": 1000,
+    "shard_size": 1000,
+    "max_inspections": 10,
+    "sort": "frequency",
+}
+"""Lists all words that are similar, as far as possible; who asks orders them."""
+
+
+def words_with_prefix(cluster: Cluster, prefix: str, limit: int) -> list[tuple[str, int]]:
+    """Frequent words that begin so, and how many sentences of a sample have each."""
+    answer = search(
+        cluster, index=cluster.alias, query={"prefix": {_FIELD: prefix}}, size=_SAMPLE, source=["text"]
+    )
+    split = get_analyzer(WORDS_ANALYZER).terms
+    totals: Counter[str] = Counter()
+    for hit in answer["hits"]["hits"]:
+        totals.update({word for word in split(hit["_source"]["text"]) if word.startswith(prefix)})
+    return sorted(totals.items(), key=lambda word: (-word[1], word[0]))[:limit]
+
+
+def similar_words(cluster: Cluster, word: str, max_edits: int, least: int) -> dict[str, int]:
+    """The words within so many edits of another, swapped neighbours being one, with how many sentences.
+
+    Only those that are in at least `least` sentences.
+    """
+    suggester = {"text": word, "term": {**_SUGGESTER, "max_edits": max_edits}}
+    answer = search(cluster, index=cluster.alias, size=0, suggest={"words": suggester})
+    options = (option for entry in answer["suggest"]["words"] for option in entry["options"])
+    return {option["text"]: option["freq"] for option in options if option["freq"] >= least}
+
+
+def find_written_forms(cluster: Cluster, words: Sequence[str]) -> list[str]:
+    """Each of the words as the first sentences that have it write it, all in one request."""
+    lines: list[dict[str, Any]] = []
+    for word in words:
+        query = match_sentences(HasWords((word,)), NO_FILTERS)
+        body = {"query": query, "size": SAMPLE, "sort": {"ordinal": "asc"}, "_source": ["text"]}
+        lines += [{"index": cluster.alias}, {**body, "track_total_hits": False}]
+    texts = ([hit["_source"]["text"] for hit in answer["hits"]["hits"]] for answer in msearch(cluster, lines))
+    return [choose_written_form(word, of_word) for word, of_word in zip(words, texts, strict=True)]

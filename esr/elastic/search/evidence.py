@@ -1,0 +1,241 @@
+"""Evidence of sentences: exact counts, made from the stored texts by the analyzer of the index.
+
+Products of a query's vector with the vectors of sentences, computed by a script.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from esr.batches import batched
+from esr.elastic.cluster import Cluster
+from esr.elastic.requests import search, search_pages
+from esr.elastic.search.filters import candidate_query
+from esr.elastic.search.score_query import SORT
+from esr.elastic.search.sentence_search import PAGE, decode_hits, hit_fields
+from esr.elastic.vectors import SCALE, vector_field
+from esr.index.contract import Similarities, SimilarityRescoring, average_documents, average_neighbours
+from esr.index.filters import Filters
+from esr.index.hits import EVIDENCE_COLUMNS, CandidateEvidence, Hit
+from esr.plans.evaluate import Array, Evidence, concatenate
+from esr.plans.plan import FEATURE_PREFIX, Plan
+from esr.text.analyzer import Analyzer
+from esr.text.document import QuantizedVector
+
+_PAGE = 1000
+_CACHED_SENTENCES = 20_000
+"""Sentences whose term counts are cached, some kilobytes each."""
+_CACHED_DOCUMENTS = 2_000
+
+
+class EvidenceReader:
+    """Makes evidence of the `_source` of sentences.
+
+    Sentences are neighbours of others and candidates of many queries, so their term counts are cached.
+    """
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        self._count_text = lru_cache(_CACHED_SENTENCES)(lambda text: Counter(analyzer.terms(text)))
+        self._count_context = lru_cache(_CACHED_DOCUMENTS)(lambda terms: Counter(terms.split()))
+
+    def evidence(
+        self, terms: Sequence[str], sources: Sequence[Mapping[str, Any]], columns: Iterable[str]
+    ) -> Evidence:
+        counts = np.zeros((3, len(terms), len(sources)))
+        for column, source in enumerate(sources):
+            in_sentence = self._count_text(source["text"])
+            neighbours = [self._count_text(source[name]) for name in ("previous", "next") if source.get(name)]
+            in_document = self._count_context(source["context"])
+            for row, term in enumerate(terms):
+                count = in_sentence[term]
+                in_surrounding = count + sum(neighbour[term] for neighbour in neighbours)
+                counts[:, row, column] = count, in_surrounding, in_document[term]
+        return Evidence(
+            {"sentence": counts[0], "surrounding": counts[1], "document": counts[2]},
+            {
+                "sentence": _column(sources, "length"),
+                "surrounding": _column(sources, "surrounding_length"),
+                "document": _column(sources, "document_length"),
+            },
+            {name: _column(sources, name) for name in {*EVIDENCE_COLUMNS, *columns}},
+        )
+
+    def candidate_evidence(self, cluster: Cluster, plan: Plan, filters: Filters) -> CandidateEvidence:
+        """All candidates of a plan with their evidence, in collection order."""
+        ids: list[str] = []
+        pages: list[Evidence] = []
+        terms = [term.term for term in plan.terms]
+        columns = [static.column for static in plan.statics]
+        body: dict[str, Any] = {"query": candidate_query(plan, filters), "sort": [{"ordinal": "asc"}]}
+        for answer in search_pages(cluster, _PAGE, index=cluster.alias, **body):
+            hits = answer["hits"]["hits"]
+            ids += [hit["_id"] for hit in hits]
+            pages.append(self.evidence(terms, [hit["_source"] for hit in hits], columns))
+        places = {sentence_id: place for place, sentence_id in enumerate(ids)}
+        return CandidateEvidence(concatenate(pages), ids.__getitem__, places.get)
+
+
+def _column(sources: Sequence[Mapping[str, Any]], name: str) -> Array:
+    return np.array([_value(source, name) for source in sources], float)
+
+
+def _value(source: Mapping[str, Any], column: str) -> float:
+    """The value of a column in a stored sentence, NaN if it has none."""
+    name = column.removeprefix(FEATURE_PREFIX)
+    value = source[column] if name == column else source.get("features", {}).get(name)
+    return math.nan if value is None else float(value)
+
+
+PRODUCT_SCRIPT, MEANING_SCRIPT = "esr-product-v1", "esr-meaning-v1"
+SCRIPTS = (PRODUCT_SCRIPT, MEANING_SCRIPT)
+_BATCH = 5_000
+_NAN = float("nan")
+_GREATEST = 2.0
+"""No similarity is more than this, or less than its negative."""
+_ROUNDING = 1e-6
+"""Similarities that are closer may change places in the 32 bits of a score."""
+_MORE = 20
+"""How many hits are fetched beyond those that are asked for, among which rounding may hide some of them."""
+Query = dict[str, Any]
+
+
+def add_rescoring(
+    body: Mapping[str, Any], rescoring: SimilarityRescoring, marks: Sequence[str]
+) -> dict[str, Any]:
+    """The body of a search whose best sentences get similarities too. `marks` are as in `SimilarityReader`.
+
+    Elasticsearch sorts what it rescores by score alone.
+    """
+    shift = abs(rescoring.weight) * _GREATEST
+    has_vector = {"bool": {"filter": _vector_clauses(marks)}}
+    similarity = _similarity_query(has_vector, rescoring.query, rescoring.weight, shift)
+    boost = rescoring.weight * rescoring.missing + shift
+    missing = {"constant_score": {"filter": {"bool": {"must_not": [has_vector]}}, "boost": boost}}
+    query = {"rescore_query": {"bool": {"should": [similarity, missing]}}}
+    unsorted = {name: value for name, value in body.items() if name != "sort"}
+    return {**unsorted, "rescore": {"window_size": rescoring.window, "query": query}}
+
+
+def find_nearest(
+    cluster: Cluster, marks: Sequence[str], query: QuantizedVector, k: int, clauses: Sequence[Query]
+) -> list[Hit]:
+    """The k sentences with the greatest products among those that match `clauses`, best first; exact."""
+    if not marks:
+        return []
+    allowed = {"bool": {"filter": [*clauses, *_vector_clauses(marks)]}}
+    scored = _similarity_query(allowed, query, 1.0, _GREATEST)
+    body: dict[str, Any] = {"query": scored, "sort": SORT, "track_total_hits": False, **hit_fields(False)}
+    hits: list[Hit] = []
+    for answer in search_pages(cluster, min(k + _MORE, PAGE), index=cluster.alias, **body):
+        hits += decode_hits(answer["hits"]["hits"], False, -_GREATEST)
+        if len(hits) > k and hits[-1].score < hits[k - 1].score - _ROUNDING:
+            break
+    ordinals = np.array([hit.ordinal for hit in hits], np.int64)
+    products = SimilarityReader(cluster, marks, query).read(ordinals.tolist(), ()).sentence
+    best = np.lexsort((ordinals, -products))[:k].tolist()
+    return [hits[n]._replace(score=float(products[n])) for n in best]
+
+
+def _similarity_query(matching: Query, query: QuantizedVector, weight: float, shift: float) -> Query:
+    """Scores what matches by its similarity, times `weight`, and raised by `shift`."""
+    params = {
+        "query": query.array.tolist(),
+        "field": vector_field(len(query.values)),
+        "scale": SCALE,
+        "weight": weight * query.scale,
+        "shift": shift,
+    }
+    return {"script_score": {"query": matching, "script": {"id": MEANING_SCRIPT, "params": params}}}
+
+
+def _vector_clauses(marks: Sequence[str]) -> list[Query]:
+    """Match sentences with a vector that counts."""
+    return [{"terms": {"enriched": list(marks)}}, {"exists": {"field": SCALE}}]
+
+
+class SimilarityReader:
+    """Reads products for one query's vector. `marks` are the fingerprints of the vectors that count."""
+
+    def __init__(self, cluster: Cluster, marks: Sequence[str], query: QuantizedVector) -> None:
+        self._cluster = cluster
+        self._marks = list(marks)
+        self._query = query
+        # No product is less than this. Sums of up to 520 products are exact in the 32 bits of a score.
+        self._shift = len(query.values) * 127.0**2
+
+    def read(self, ordinals: Sequence[int], contexts: Collection[str]) -> Similarities:
+        """Those of sentences, by their ordinals."""
+        beside = (-1, 0, 1) if "neighbours" in contexts else (0,)
+        wanted = sorted({ordinal + step for ordinal in ordinals for step in beside})
+        documents: dict[int, str] = {}
+        products: dict[int, float] = {}
+        for batch in batched(wanted, _BATCH):
+            body = self._body({"terms": {"ordinal": batch}}, with_documents=bool(contexts))
+            answer = search(self._cluster, size=len(batch), **body)
+            for ordinal, document, product in self._decode(answer):
+                documents[ordinal], products[ordinal] = document, product
+        own = np.array([products.get(ordinal, _NAN) for ordinal in ordinals])
+        columns = {"sentence": own}
+        if "neighbours" in contexts:
+            sides = [
+                np.array(
+                    [
+                        products[ordinal + step]
+                        if ordinal in documents and documents.get(ordinal + step) == documents[ordinal]
+                        else _NAN
+                        for ordinal in ordinals
+                    ]
+                )
+                for step in (-1, 1)
+            ]
+            columns["neighbours"] = average_neighbours(own, *sides)
+        if "document" in contexts:
+            means = self._document_means({documents[n] for n in ordinals if n in documents})
+            columns["document"] = np.array(
+                [means[documents[ordinal]] if ordinal in documents else _NAN for ordinal in ordinals]
+            )
+        return Similarities(**columns)
+
+    def _document_means(self, documents: Iterable[str]) -> Mapping[str, float]:
+        """The mean product of the sentences of each document."""
+        products: dict[str, list[float]] = {}
+        for batch in batched(sorted(documents), _BATCH):
+            body = self._body({"terms": {"document_id": batch}}, with_documents=True)
+            # In the order of the collection, as sums of floats depend on it.
+            for answer in search_pages(
+                self._cluster, _BATCH, **body, sort=[{"ordinal": "asc"}], track_scores=True
+            ):
+                for _, document, product in self._decode(answer):
+                    products.setdefault(document, []).append(product)
+        ends = np.cumsum([0, *map(len, products.values())])
+        flat = np.array([product for of_document in products.values() for product in of_document])
+        return dict(zip(products, average_documents(flat, ends).tolist(), strict=True))
+
+    def _body(self, clause: Query, with_documents: bool) -> dict[str, Any]:
+        """`with_documents`: the ids of documents are read too. Only contexts need them."""
+        params = {
+            "query": self._query.array.tolist(),
+            "field": vector_field(len(self._query.values)),
+            "shift": self._shift,
+        }
+        query = {"bool": {"filter": [clause, *_vector_clauses(self._marks)]}}
+        fields = ["ordinal", SCALE, *(["document_id"] if with_documents else [])]
+        return {
+            "index": self._cluster.alias,
+            "query": {"script_score": {"query": query, "script": {"id": PRODUCT_SCRIPT, "params": params}}},
+            "stored_fields": "_none_",
+            "docvalue_fields": [{"field": name} for name in fields],
+        }
+
+    def _decode(self, answer: Any) -> Iterator[tuple[int, str, float]]:
+        for hit in answer["hits"]["hits"]:
+            fields = hit["fields"]
+            scale = float(np.float32(fields[SCALE][0])) * self._query.scale
+            (document,) = fields.get("document_id", ("",))
+            yield fields["ordinal"][0], document, (hit["_score"] - self._shift) * scale

@@ -1,0 +1,181 @@
+"""Counts candidates by the values of several fields, all in one search where it can be.
+
+The most frequent names of several types among the same candidates.
+
+A name has the type that most sentences of the whole collection give it. So the most frequent keys of all
+types are counted, and then the types of these are looked up. If there are too few of a type, more keys are
+counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from esr.elastic.cluster import Cluster
+from esr.elastic.names import ALL_KEYS, SHARD_SIZE, NameReader, ValueReader, attribute_field
+from esr.elastic.requests import search
+from esr.elastic.search.filters import Query, candidate_query, filter_clauses
+from esr.errors import unknown
+from esr.index.filters import (
+    FACET_FIELDS,
+    NO_FILTERS,
+    FacetCounts,
+    Filters,
+    ValueTable,
+    attribute_names,
+    can_be_counted,
+)
+from esr.index.names import ENTITY_TYPES
+from esr.plans.plan import Plan
+
+_FIRST_KEYS, _KEYS_PER_VALUE, _WIDEN = 200, 10, 10
+"""Keys that are counted at first: so many, or so many for each value to show. Then how many times more."""
+
+
+class NameFacets:
+    """Counts the names of `types`, in as many steps as it takes."""
+
+    def __init__(self, types: Sequence[str], names: NameReader, size: int) -> None:
+        self._types = types
+        self._names = names
+        self._size = size
+        self._aliases = names.aliases
+        self._width = min(max(_FIRST_KEYS, _KEYS_PER_VALUE * size), SHARD_SIZE)
+        self.counts: dict[str, FacetCounts] | None = None
+        """By type, the names that were counted. None as long as there may be more of them."""
+
+    def aggregations(self) -> dict[str, Any]:
+        """What the next step counts, by names of its own."""
+        size = self._width
+        counted: dict[str, Any] = {
+            "keys": {"terms": {"field": ALL_KEYS, "size": size, "shard_size": SHARD_SIZE}}
+        }
+        if self._aliases:  # a sentence may have several aliases of a name
+            members = [{"terms": {ALL_KEYS: list(keys)}} for keys in self._aliases.groups.values()]
+            counted["aliases"] = {"filters": {"filters": members}}
+        return counted
+
+    def take(self, answers: Mapping[str, Any]) -> None:
+        """Take what was counted, and find out whether that is enough."""
+        buckets = answers["keys"]["buckets"]
+        aliased = self._aliases.keys
+        counts = {bucket["key"]: bucket["doc_count"] for bucket in buckets if bucket["key"] not in aliased}
+        if self._aliases:
+            of_groups = (bucket["doc_count"] for bucket in answers["aliases"]["buckets"])
+            counts |= {group: n for group, n in zip(self._aliases.groups, of_groups, strict=True) if n}
+        types = self._names.types(counts)
+        ranked = sorted(counts, key=lambda key: (-counts[key], key))
+        best = {type: [key for key in ranked if types.get(key) == type][: self._size] for type in self._types}
+        has_all = len(buckets) < self._width or self._width == SHARD_SIZE
+        if not has_all and any(len(keys) < self._size for keys in best.values()):
+            self._width = min(self._width * _WIDEN, SHARD_SIZE)
+            return
+        forms = self._names.forms(key for keys in best.values() for key in keys)
+        self.counts = {type: [(forms[key], counts[key]) for key in keys] for type, keys in best.items()}
+
+
+Aggregations = dict[str, dict[str, Query]]
+"""By field, what is counted for it, by names."""
+_MOST_FORMS = 10_000
+"""Written forms that are counted of a field where some differ in case alone."""
+_MONTHS = {
+    "date_histogram": {"field": "date", "calendar_interval": "month", "format": "yyyy-MM", "min_doc_count": 1}
+}
+
+
+def count_facets(
+    cluster: Cluster,
+    names: NameReader,
+    values: ValueReader,
+    plan: Plan,
+    filters_by_field: Mapping[str, Filters],
+    size: int,
+) -> dict[str, FacetCounts]:
+    """The most frequent values of each field under its filters.
+
+    The clauses that all fields share are part of the query, so that only those of one field alone are checked
+    for each of its candidates.
+    """
+    for field in filters_by_field:
+        if not can_be_counted(field):
+            raise unknown("facet", field, FACET_FIELDS)
+    clauses = {field: filter_clauses(filters) for field, filters in filters_by_field.items()}
+    first = next(iter(clauses.values()), [])
+    shared = [clause for clause in first if all(clause in of_field for of_field in clauses.values())]
+    query = candidate_query(plan, NO_FILTERS)
+    query["bool"]["filter"] += shared
+    own = {field: [clause for clause in clauses[field] if clause not in shared] for field in clauses}
+    entity_fields = [field for field in own if field in ENTITY_TYPES]
+    facets = {types[0]: NameFacets(types, names, size) for types in _group_by_clauses(entity_fields, own)}
+    counted: Aggregations = {
+        field: {field: _MONTHS} if field == "month" else _value_terms(values, field, size)
+        for field in own
+        if field not in ENTITY_TYPES
+    }
+    counts: dict[str, FacetCounts] = {}
+    while len(counts) < len(own):
+        counted |= {field: of.aggregations() for field, of in facets.items() if of.counts is None}
+        places = [(field, name) for field, aggregations in counted.items() for name in aggregations]
+        # By number: a name with a bracket, as keys of metadata may have, is rejected.
+        aggs = {
+            str(n): _with_filter(counted[field][name], own[field]) for n, (field, name) in enumerate(places)
+        }
+        # A field of which the collection has no value needs no aggregation.
+        answer = search(cluster, index=cluster.alias, size=0, query=query, aggs=aggs).get("aggregations", {})
+        found = {place: _without_filter(answer[str(n)]) for n, place in enumerate(places)}
+        for field, aggregations in counted.items():
+            answers = {name: found[field, name] for name in aggregations}
+            if field in facets:
+                facets[field].take(answers)
+                counts |= facets[field].counts or {}
+            else:
+                table = None if field == "month" else values.values(field)
+                counts[field] = _values(answers.values(), table, size)
+        counted = {}
+    return {field: counts[field] for field in filters_by_field}
+
+
+def _group_by_clauses(fields: Sequence[str], clauses: Mapping[str, list[Query]]) -> list[list[str]]:
+    """The fields with the same clauses, together."""
+    groups: list[list[str]] = []
+    for field in fields:
+        group = next((group for group in groups if clauses[group[0]] == clauses[field]), None)
+        if group is None:
+            groups.append([field])
+        else:
+            group.append(field)
+    return groups
+
+
+def _value_terms(values: ValueReader, field: str, size: int) -> dict[str, Query]:
+    """A value that is written in several ways may be among the most frequent by none of them."""
+    table, names = values.values(field), attribute_names(values, field)
+    width = _MOST_FORMS if table.has_variants or len(names) > 1 else size
+    return {
+        name: {"terms": {"field": attribute_field(name), "size": width, "shard_size": max(width, SHARD_SIZE)}}
+        for name in names
+        if len(table)
+    }
+
+
+def _with_filter(aggregation: Query, clauses: list[Query]) -> Query:
+    # A filter that lets everything pass would be checked for each candidate: that took half as long again.
+    if not clauses:
+        return aggregation
+    return {"filter": {"bool": {"filter": clauses}}, "aggs": {"values": aggregation}}
+
+
+def _without_filter(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    inner: Mapping[str, Any] = answer.get("values", answer)
+    return inner
+
+
+def _values(answers: Iterable[Mapping[str, Any]], table: ValueTable | None, size: int) -> FacetCounts:
+    """The values of a table, or months."""
+    values: Counter[str] = Counter()
+    for bucket in (bucket for answer in answers for bucket in answer["buckets"]):
+        values[bucket["key_as_string"] if table is None else table.form(bucket["key"])] += bucket["doc_count"]
+    # Months come in their order.
+    return sorted(values.items(), key=lambda value: (-value[1], value[0]))[:size]

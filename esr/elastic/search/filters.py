@@ -1,0 +1,225 @@
+"""The queries that match a plan's candidates, without scores.
+
+A condition (`esr.plans.condition`) as a query for sentences, without scores.
+
+Filters as queries, without scores.
+
+Parts of documents, as a query for their sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple
+
+from esr.elastic.names import ALL_KEYS, attribute_field
+from esr.elastic.statistics import exclusive_minimum
+from esr.index.filters import Filters
+from esr.index.names import name_key
+from esr.plans.condition import (
+    AllOf,
+    AnyOf,
+    Condition,
+    DateRange,
+    HasAttribute,
+    HasEntity,
+    HasLanguage,
+    HasPrefix,
+    HasSource,
+    HasTerm,
+    HasWords,
+    Not,
+    TextField,
+)
+from esr.plans.plan import FieldName, Plan
+
+Query = dict[str, Any]
+
+
+def filter_clauses(filters: Filters, of: Literal["sentences", "documents"] = "sentences") -> list[Query]:
+    """Match sentences that pass the filters, or documents that may have such sentences. Filters are resolved.
+
+    The index of documents does not have entities.
+    """
+    clauses: list[Query] = []
+    if filters.date_from is not None or filters.date_to is not None:
+        clauses.append(date_clause(filters.date_from, filters.date_to))
+    if filters.sources:
+        clauses.append(sources_clause(filters.sources))
+    clauses += map(attribute_clause, filters.attributes)
+    if filters.documents:
+        clauses.append({"terms": {"document_id": list(filters.documents)}})
+    if filters.entities and of == "sentences":
+        clauses.append(names_clause(filters.entities))
+    return clauses
+
+
+def date_clause(start: int | None, end: int | None) -> Query:
+    """Matches what is of these milliseconds since the epoch, both ends included."""
+    ends = {"gte": start, "lte": end}
+    date_range = {key: value for key, value in ends.items() if value is not None}
+    return {"range": {"date": {**date_range, "format": "epoch_millis"}}}
+
+
+def sources_clause(forms: Sequence[str]) -> Query:
+    """Matches what has one of these sources, as written (`resolve_source`)."""
+    return {"terms": {"source": list(forms)}}
+
+
+def attribute_clause(wanted: HasAttribute) -> Query:
+    """Matches what has one of the values, as written (`resolve_attribute`)."""
+    fields = [{"terms": {attribute_field(name): list(wanted.values)}} for name in wanted.names]
+    if len(fields) == 1:
+        return fields[0]
+    return {"bool": {"should": fields, "minimum_should_match": 1}} if fields else {"match_none": {}}
+
+
+def names_clause(names: Sequence[str]) -> Query:
+    """Matches sentences with one of these names, each a key (`resolve_name`) or any form with that key."""
+    return {"terms": {ALL_KEYS: list(map(name_key, names))}}
+
+
+WORDS_FIELD: dict[TextField, str] = {"sentence": "text.words", "title": "title.words"}
+"""The indexed field of words as they are written, with their places."""
+
+
+def condition_query(condition: Condition) -> Query:
+    """Matches the sentences that satisfy the condition."""
+    match condition:
+        case AllOf(parts):
+            return {"bool": {"filter": [condition_query(part) for part in parts]}}
+        case AnyOf(parts):
+            return {"bool": {"should": [condition_query(part) for part in parts], "minimum_should_match": 1}}
+        case Not(part):
+            return {"bool": {"must_not": [condition_query(part)]}}
+        case HasTerm(term):
+            return {"term": {"text": term}}
+        case HasWords((word,), field):
+            return {"term": {WORDS_FIELD[field]: word}}
+        case HasWords(words, field):
+            # No word has a space in it.
+            return {
+                "match_phrase": {WORDS_FIELD[field]: {"query": " ".join(words), "analyzer": "whitespace"}}
+            }
+        case HasPrefix(prefix, field):
+            return {"prefix": {WORDS_FIELD[field]: prefix}}
+        case HasEntity(keys):
+            return names_clause(keys)
+        case HasSource(forms):
+            return sources_clause(forms)
+        case HasAttribute():
+            return attribute_clause(condition)
+        case HasLanguage(language):
+            exactly = {"value": language, "case_insensitive": True}
+            variety = {"value": f"{language}-", "case_insensitive": True}
+            either = [{"term": {"language": exactly}}, {"prefix": {"language": variety}}]
+            return {"bool": {"should": either, "minimum_should_match": 1}}
+        case DateRange(start, end):
+            return date_clause(start, end)
+
+
+def document_query(condition: Condition) -> Query | None:
+    """Matches the documents that may have sentences which satisfy the condition; None if any may."""
+    match condition:
+        case AllOf(parts):
+            queries = [query for part in parts if (query := document_query(part)) is not None]
+            return {"bool": {"filter": queries}} if queries else None
+        case AnyOf(parts):
+            queries = [query for part in parts if (query := document_query(part)) is not None]
+            any_query = {"bool": {"should": queries, "minimum_should_match": 1}}
+            return any_query if len(queries) == len(parts) else None
+        case HasTerm(term):
+            return {"term": {"context": term}}
+        case HasSource() | HasAttribute() | HasLanguage() | DateRange():
+            return condition_query(condition)
+        case Not(HasSource() | HasAttribute() | HasLanguage() | DateRange()):
+            return condition_query(condition)
+        case _:
+            return None
+
+
+INDEXED_FIELD: dict[FieldName, str] = {
+    "sentence": "text",
+    "surrounding": "surrounding",
+    "document": "context",
+}
+"""The indexed field of each field of a plan, from the innermost to the outermost."""
+
+
+def candidate_query(plan: Plan, filters: Filters) -> Query:
+    """Matches the candidates of a plan."""
+    return {"bool": {"filter": [rule_clause(plan), *filter_clauses(filters), *condition_clauses(plan)]}}
+
+
+def scored_candidate_query(plan: Plan, filters: Filters) -> Query:
+    """Matches the candidates for which a plan has a score."""
+    query = candidate_query(plan, filters)
+    query["bool"]["filter"] += required_value_clauses(plan)
+    return query
+
+
+def has_document_level_candidates(plan: Plan, filters: Filters) -> bool:
+    """Whether a document's sentences are candidates with a score all together, or none of them."""
+    by_document = plan.candidates == "all" or (plan.candidates == "context" and plan.context == "document")
+    is_any_left_out = filters.entities or plan.condition is not None or required_value_clauses(plan)
+    return by_document and not is_any_left_out
+
+
+def document_rule_clause(plan: Plan) -> Query:
+    """Matches the documents that can have candidates by the plan's rule."""
+    if plan.candidates == "all":
+        return {"match_all": {}}
+    return {"terms": {"context": list(plan.candidate_terms)}}
+
+
+def rule_clause(plan: Plan) -> Query:
+    """Matches what the plan's rule makes candidates."""
+    if plan.candidates == "all":
+        return {"match_all": {}}
+    field = "text" if plan.candidates == "matching" else INDEXED_FIELD[plan.context]
+    return {"terms": {field: list(plan.candidate_terms)}}
+
+
+def condition_clauses(plan: Plan) -> list[Query]:
+    """Match the sentences that satisfy the plan's condition."""
+    return [] if plan.condition is None else [condition_query(plan.condition)]
+
+
+def required_value_clauses(plan: Plan) -> list[Query]:
+    """Match the sentences that have the values which the plan requires."""
+    return [
+        {"range": {static.column: {"gt": exclusive_minimum(static)}}}
+        for static in plan.statics
+        if static.form == "log" and static.required
+    ]
+
+
+class TermRange(NamedTuple):
+    """So many different terms near a sentence: at least `least`, and fewer than `below`."""
+
+    least: int
+    below: int
+
+
+class DocumentPart(NamedTuple):
+    """Of some documents, the sentences with so many of a plan's terms near them."""
+
+    ids: Sequence[str]
+    terms: TermRange
+
+
+def part_clause(terms: Sequence[str], near: FieldName, parts: Iterable[DocumentPart]) -> Query:
+    """Matches the sentences of these parts. `near` is the field that contains the terms near a sentence."""
+    has_term = [{"term": {INDEXED_FIELD[near]: term}} for term in terms]
+
+    def has_terms(least: int) -> Query:
+        return {"bool": {"should": has_term, "minimum_should_match": least}}
+
+    clauses: list[Query] = []
+    for ids, (least, below) in parts:
+        of_documents: Query = {"terms": {"document_id": list(ids)}}
+        conditions: Query = {"filter": [of_documents, *([has_terms(least)] if least else [])]}
+        if below <= len(terms):
+            conditions["must_not"] = [has_terms(below)]
+        clauses.append({"bool": conditions})
+    return clauses[0] if len(clauses) == 1 else {"bool": {"should": clauses, "minimum_should_match": 1}}

@@ -1,0 +1,465 @@
+"""The best k sentences, without scoring those that a bound rules out.
+
+If sentences store bounds for the plan, they are listed by these (`bounded_sentences.py`). Otherwise:
+
+1. The index of documents lists the documents with the highest bounds (`bound_query.py`).
+2. The candidates in them are scored, by the scripts that score any candidate.
+3. As long as the bound of the last listed document reaches the k-th score so far, the next documents are
+   listed that reach it, together with scoring what was left out of the others, and then scored.
+
+Of a document, only the sentences are scored that have enough of the terms near them to reach the k-th score.
+
+Equal scores reach the bound, so the result is that of scoring everything, ties included. (Elasticsearch
+sums up in an order of its own: what a term adds may change the last of 32 bits or not, if the others add
+2**29 times as much.)
+
+Lists the documents with the highest bounds, page by page.
+
+The best k sentences, by the highest bounds.
+
+One request lists the sentences with the highest bounds and scores these. If the bound of the last of them
+reaches the k-th score, more are listed: Elasticsearch leaves out what cannot be among so many.
+
+Counts the candidates of a search, in a request that is sent beside another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.elastic.documents import decode_sentence
+from esr.elastic.requests import NAMED_SCORES
+from esr.elastic.search.bound_query import (
+    BoundQuery,
+    NearQueries,
+    bound_query,
+    near_queries,
+    sentence_bounds,
+    with_named_scores,
+)
+from esr.elastic.search.filters import (
+    DocumentPart,
+    Query,
+    TermRange,
+    document_rule_clause,
+    filter_clauses,
+    has_document_level_candidates,
+    part_clause,
+    scored_candidate_query,
+)
+from esr.elastic.search.score_query import SORT, score_query
+from esr.elastic.search.sentence_search import PAGE, Search, decode_hit, hit_fields
+from esr.index.filters import NO_FILTERS
+from esr.index.hits import Hit, SearchResult
+from esr.plans.bounds import Numbers
+from esr.plans.evaluate import Array
+from esr.plans.plan import Plan, Statistics, Unprunable
+
+_FAR, _LIFT = "far", "lift"
+"""The names of the queries for what sentences get by the number of terms near them."""
+
+
+class BoundedDocuments(NamedTuple):
+    """Documents, the bounds of their sentences, and those of sentences with n of the terms near: `far` + n
+    `lift`. Columns of one length; the last two are infinite where they are not known.
+    """
+
+    ids: npt.NDArray[np.object_]
+    bounds: Array
+    far: Array
+    lift: Array
+
+    def select(self, which: npt.NDArray[np.bool_]) -> BoundedDocuments:
+        return BoundedDocuments(self.ids[which], self.bounds[which], self.far[which], self.lift[which])
+
+    def join(self, others: BoundedDocuments) -> BoundedDocuments:
+        return BoundedDocuments(
+            np.append(self.ids, others.ids),
+            np.append(self.bounds, others.bounds),
+            np.append(self.far, others.far),
+            np.append(self.lift, others.lift),
+        )
+
+    def least_terms(self, bound: float, most: int) -> Numbers:
+        """How many terms, at least, are near a sentence that has this bound; `most` + 1 if too many."""
+        lacking = bound - self.far
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = np.ceil(lacking / self.lift)
+        return np.where(lacking <= 0, 0, np.clip(terms, 1, most + 1)).astype(np.intp)
+
+
+NO_DOCUMENTS = BoundedDocuments(np.empty(0, object), *(np.empty(0) for _ in range(3)))
+
+
+class DocumentPage(NamedTuple):
+    """Documents in order of falling bounds.
+
+    `after` are sort values if there may be others, whose bounds are not higher; else None.
+    """
+
+    documents: BoundedDocuments
+    after: list[float] | None
+
+
+class BoundQueries(NamedTuple):
+    """The query for all sentences, and those by the terms near them.
+
+    The latter are None where every candidate contains a term: there are few in a document, so to know less is
+    faster.
+    """
+
+    all: BoundQuery
+    near: NearQueries | None
+
+
+def list_documents(search: Search, queries: BoundQueries, size: int) -> DocumentPage:
+    """The documents with the highest bounds."""
+    request = _document_request(search, queries.all.query, queries.near, size)
+    return _page(search.send(**request), queries, size)
+
+
+def next_page_request(
+    search: Search, queries: BoundQueries, size: int, page: DocumentPage, least_bound: float
+) -> dict[str, Any]:
+    """Lists the documents after this page whose bound is at least `least_bound`: see `read_next_page`.
+
+    After a first page, documents of it whose bounds are those of its last ones may be among them again.
+    """
+    request = _document_request(search, queries.all.query, queries.near, size)
+    request |= {"sort": SORT, "search_after": page.after, "track_total_hits": True}
+    if (min_score := least_bound - queries.all.shift) > 0:
+        request["min_score"] = min_score
+    return request
+
+
+def read_next_page(answer: Any, queries: BoundQueries, size: int) -> tuple[DocumentPage, int]:
+    """The documents in the answer to `next_page_request`, and how many have such a bound."""
+    return _page(answer, queries, size), answer["hits"]["total"]["value"]
+
+
+def _document_request(search: Search, query: Query, near: NearQueries | None, size: int) -> dict[str, Any]:
+    """Without a sort, which takes Elasticsearch a third longer for a first page."""
+    request = {
+        "index": search.cluster.documents_alias,
+        "query": query,
+        "size": size,
+        # Doc values alone, as when parses are read: stored fields lie in blocks with complete texts.
+        "stored_fields": "_none_",
+        "docvalue_fields": [{"field": "document_id"}],
+        "track_total_hits": False,
+    }
+    if near is not None:
+        others = {_FAR: near.far.query} | ({} if near.lift is None else {_LIFT: near.lift})
+        request["query"] = with_named_scores(query, others)
+        request[NAMED_SCORES] = True
+    return request
+
+
+def _page(answer: Any, queries: BoundQueries, size: int) -> DocumentPage:
+    hits, (all, near) = answer["hits"]["hits"], queries
+    ids = np.array([hit["fields"]["document_id"][0] for hit in hits], object)
+    bounds = np.array([hit["_score"] for hit in hits]) + all.shift
+    far = lift = np.full(len(hits), math.inf)
+    if near is not None:
+        scores = [hit["matched_queries"] for hit in hits]
+        far = np.array([of_document[_FAR] for of_document in scores]) + near.far.shift
+        if near.lift is not None:
+            # A document that lacks all terms matches where every sentence is a candidate.
+            lift = near.lift_per_term(np.array([of_document.get(_LIFT, 0.0) for of_document in scores]))
+    after = None
+    if len(hits) == size:
+        # A first page has no sort values. Its sums may be rounded in another way than those of the next.
+        score = hits[-1]["_score"]
+        after = hits[-1].get("sort", [score + all.rounding_margin * (1 + abs(score)), -1])
+    return DocumentPage(BoundedDocuments(ids, bounds, far, lift), after)
+
+
+_TOTAL = "total"
+
+
+def count_request(search: Search) -> dict[str, Any]:
+    """Counts the candidates: see `read_count`."""
+    plan, filters = search.plan, search.filters
+    request: dict[str, Any] = {"index": search.cluster.alias, "size": 0, "track_total_hits": True}
+    if has_document_level_candidates(plan, filters):
+        query = {"bool": {"filter": [document_rule_clause(plan), *filter_clauses(filters, of="documents")]}}
+        request |= {"index": search.cluster.documents_alias, "query": query, "track_total_hits": False}
+        return request | {"aggs": {_TOTAL: {"sum": {"field": "size"}}}}
+    return request | {"query": scored_candidate_query(plan, filters)}
+
+
+def read_count(answer: Any) -> int:
+    """How many candidates there are, by the answer to `count_request`."""
+    if "aggregations" in answer:
+        return int(answer["aggregations"][_TOTAL]["value"])
+    return int(answer["hits"]["total"]["value"])
+
+
+FIRST_SENTENCES, FIRST_SENTENCES_PER_HIT, FIRST_PER_HIT_AND_TERM = 4, 1.6, 0.3
+"""Sentences that are listed first: a base, and so many for each hit, and for each hit and term."""
+WIDENING_GROWTH = 2.0
+"""If each term adds x more to bounds, exp(2 x) times as many sentences are listed first."""
+LEAST_GROWTH, GREATEST_GROWTH = 1.25, 8.0
+"""How many times as many are listed next."""
+_SCORE, _ORDINAL = "score", "ordinal"
+
+
+def search_bounded(search: Search, k: int, bounds: BoundQuery) -> SearchResult | None:
+    """The best k sentences; None if too many reach their scores."""
+    query, shift = score_query(search.plan, search.collection, NO_FILTERS, is_own=True)
+    request = _sentence_request(search, bounds.query, query)
+    size, total = _first_size(search, k), None
+    while True:
+        request["size"] = size
+        if total is None:
+            answer, counted = search.send_together(request, count_request(search))
+            total = read_count(counted)
+        else:
+            answer = search.send(**request)
+        listed = answer["hits"]["hits"]
+        hits = _read_scored(listed, shift)
+        if len(listed) < size or len(hits) >= total or answer["timed_out"]:
+            break
+        least = bounds.least_bound(hits[k - 1].score) - bounds.shift if len(hits) >= k else -math.inf
+        if listed[-1]["_score"] < least:
+            break
+        if size == PAGE:
+            return None
+        size = min(_next_size([hit["_score"] for hit in listed], least), PAGE)
+    best = hits[:k]
+    if search.records and best:
+        best = _with_records(search, best)
+    return SearchResult(best, total, search.incomplete, len(hits))
+
+
+def _first_size(search: Search, k: int) -> int:
+    """The more terms a query has, and the more deliveries added to bounds, the more reach the last hit."""
+    terms, widening = search.plan.terms, search.widening
+    per_hit = FIRST_SENTENCES_PER_HIT + FIRST_PER_HIT_AND_TERM * len(terms)
+    if widening is not None:
+        per_hit *= math.exp(WIDENING_GROWTH * widening.mean(terms))
+    return min(round(FIRST_SENTENCES + per_hit * k), PAGE)
+
+
+def _next_size(bounds: Sequence[float], least: float) -> int:
+    """How many bounds there may be down to `least`, with as many again for each further fall.
+
+    The fall is that from the middle of the highest bounds to their end.
+    """
+    last = bounds[-1]
+    fall = bounds[len(bounds) // 2] - last
+    doublings = (last - least) / fall if fall > 0 else math.inf
+    growth = math.pow(2.0, min(doublings, 10.0))
+    return math.ceil(len(bounds) * min(max(growth, LEAST_GROWTH), GREATEST_GROWTH))
+
+
+def _sentence_request(search: Search, bounds: Query, score: Query) -> dict[str, Any]:
+    fields = hit_fields(records=False)  # only the best are shown
+    # Without a sort, which takes Elasticsearch a fifth longer.
+    return {
+        "index": search.cluster.alias,
+        "query": with_named_scores(bounds, {_SCORE: score}),
+        "track_total_hits": False,
+        **fields,
+        "docvalue_fields": [*fields["docvalue_fields"], {"field": _ORDINAL}],
+        NAMED_SCORES: True,
+    }
+
+
+def _read_scored(listed: list[Any], shift: float) -> list[Hit]:
+    """The listed sentences that are candidates, best first."""
+    hits = []
+    for hit in listed:
+        scores = hit.get("matched_queries")
+        if scores:
+            hits.append(decode_hit(hit, False, scores[_SCORE] + shift, hit["fields"][_ORDINAL][0]))
+    hits.sort(key=lambda hit: (-hit.score, hit.ordinal))
+    return hits
+
+
+def _with_records(search: Search, hits: list[Hit]) -> list[Hit]:
+    """The hits with their records, without those whose shard has failed meanwhile."""
+    ids = [hit.sentence_id for hit in hits]
+    answer = search.send(
+        query={"ids": {"values": ids}}, size=len(ids), track_total_hits=False, **hit_fields(records=True)
+    )
+    records = {hit["_id"]: decode_sentence(hit["_source"]) for hit in answer["hits"]["hits"]}
+    return [hit._replace(record=records[hit.sentence_id]) for hit in hits if hit.sentence_id in records]
+
+
+FIRST_DOCUMENTS, FIRST_DOCUMENTS_PER_HIT = 30, 3
+"""Documents that are listed and scored first: a base, and so many more for each hit."""
+EXPECTED_BELOW = 0.1
+"""How far below the last of the first bounds the k-th score is expected, as a share of their range."""
+NEXT_DOCUMENTS, NEXT_GROWTH = 2000, 4
+"""Documents that are listed next, and how many times as many each time after that."""
+MAX_K = 1000
+"""With more hits, nearly all documents would be scored."""
+FEW_CANDIDATES = 6000
+"""Candidates that are simply all scored: that takes no longer than another request."""
+MANY_DOCUMENTS, MANY_SHARE = 10_000, 0.25
+"""A number and a share of the documents. If more than both reach the k-th score, all are scored at once."""
+
+
+@dataclass
+class _BestSentences:
+    """The best k of the candidates that have been scored.
+
+    `_partly` has the documents of which not all sentences have been scored, but only those with as many terms
+    near them as `_scored_from` says, or more.
+    """
+
+    search: Search
+    queries: BoundQueries
+    k: int
+    hits: list[Hit] = field(default_factory=list)
+    scored: int = 0
+    total: int | None = None
+    """How many candidates there are. They are counted while the first are scored."""
+    least_bound: float = -math.inf
+    """The least bound of documents that can have a sentence among the best k."""
+    _least_near_bound: float = -math.inf
+    """The same by the bounds of `BoundedDocuments.least_terms`."""
+    _reached: set[str] = field(default_factory=set)
+    _partly: BoundedDocuments = NO_DOCUMENTS
+    _scored_from: Numbers = field(default_factory=lambda: np.empty(0, np.intp))
+
+    def score(self, documents: BoundedDocuments) -> None:
+        """Score the candidates in those of the documents that can have one of the best."""
+        reached = self._reached
+        is_new = np.array([id not in reached for id in documents.ids], bool)
+        reaching = documents.select(is_new & (documents.bounds >= self.least_bound))
+        reached.update(reaching.ids)
+        least = self._least_near_bound
+        if math.isinf(least) and len(reaching.ids):
+            least = _expected_score(reaching.bounds)
+        nothing_yet = np.full(len(reaching.ids), len(self.search.plan.terms) + 1)
+        scored_from = np.append(self._scored_from, nothing_yet)
+        beside = count_request(self.search) if self.total is None else None
+        answer = self._score(self._partly.join(reaching), scored_from, least, beside)
+        if beside is not None:
+            self.total = read_count(answer)
+
+    def finish(self, beside: dict[str, Any] | None = None) -> Any:
+        """Score the sentences left out that can be among the best. The answer to the other request."""
+        return self._score(self._partly, self._scored_from, self._least_near_bound, beside)
+
+    def _score(
+        self,
+        documents: BoundedDocuments,
+        scored_from: Numbers,
+        least_bound: float,
+        beside: dict[str, Any] | None,
+    ) -> Any:
+        """Score the sentences that reach the bound, but for those scored before.
+
+        `scored_from`: from how many terms near them on sentences have been scored. `beside`: another request
+        that is sent with theirs, whose answer is returned.
+        """
+        terms = [term.term for term in self.search.plan.terms]
+        least = np.minimum(documents.least_terms(least_bound, len(terms)), scored_from)
+        parts = []
+        for start, end in sorted(set(zip(least.tolist(), scored_from.tolist(), strict=True))):
+            if start < end:
+                ids = documents.ids[(least == start) & (scored_from == end)]
+                parts.append(DocumentPart(ids.tolist(), TermRange(start, end)))
+        self._partly, self._scored_from = documents.select(least > 0), least[least > 0]
+        if not parts:
+            return None if beside is None else self.search.send(**beside)
+        near = self.queries.near
+        clause = part_clause(terms, "sentence" if near is None else near.field, parts)
+        hits, scored, answer = self.search.within(clause, self.k, beside)
+        self.scored += scored
+        self.hits = sorted([*self.hits, *hits], key=lambda hit: (-hit.score, hit.ordinal))[: self.k]
+        # As long as there are fewer than k hits, no bound is too low.
+        if len(self.hits) == self.k:
+            score = self.hits[-1].score
+            self.least_bound = self.queries.all.least_bound(score)
+            if near is not None:
+                self._least_near_bound = near.far.least_bound(score)
+        return answer
+
+
+def _expected_score(bounds: Array) -> float:
+    """What the k-th score may be, if these are the highest bounds of documents, in falling order."""
+    first, last = bounds[0], bounds[-1]
+    return float(last - EXPECTED_BELOW * (first - last))
+
+
+def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResult | Unprunable:
+    """The result, or why everything has to be scored. `statistics` are those of the plan's matching terms."""
+    if not search.plan.terms and not search.plan.statics:
+        return Unprunable("the query ranks by nothing")
+    if k > MAX_K:
+        return Unprunable(f"more than {MAX_K:,} hits are requested")
+    if _estimate_candidates(search, statistics) <= FEW_CANDIDATES:
+        return Unprunable("there are few candidates")
+    return _search_sentences(search, k) or _search_documents(search, k, statistics.collection.documents)
+
+
+def _search_sentences(search: Search, k: int) -> SearchResult | None:
+    """The result by the bounds of sentences, if they store some for the plan and these rule enough out."""
+    if search.widening is None:
+        return None
+    bounds = sentence_bounds(search.plan, search.filters, search.widening)
+    return None if bounds is None else search_bounded(search, k, bounds)
+
+
+def _search_documents(search: Search, k: int, documents: int) -> SearchResult | Unprunable:
+    """The result by the bounds of documents, of which there are so many."""
+    queries = _bound_queries(search)
+    if isinstance(queries, Unprunable):
+        return queries
+    page = list_documents(search, queries, min(FIRST_DOCUMENTS + FIRST_DOCUMENTS_PER_HIT * k, PAGE))
+    best = _BestSentences(search, queries, k)
+    best.score(page.documents)
+    many = max(MANY_DOCUMENTS, MANY_SHARE * documents)
+    size = NEXT_DOCUMENTS
+    while page.after is not None and page.documents.bounds[-1] >= best.least_bound:
+        if math.isinf(best.least_bound):
+            best.finish()  # while there are fewer than k hits, all documents would be listed
+        least_bound = best.least_bound
+        answer = best.finish(beside=next_page_request(search, queries, size, page, least_bound))
+        next_page, reaching = read_next_page(answer, queries, size)
+        if reaching <= many:
+            page = next_page
+            best.score(page.documents)
+            size = min(size * NEXT_GROWTH, PAGE)
+        elif best.least_bound == least_bound:
+            return Unprunable("most documents may contain one of the best sentences")
+    best.finish()
+    return SearchResult(best.hits, best.total or 0, search.incomplete, best.scored)
+
+
+def _bound_queries(search: Search) -> BoundQueries | Unprunable:
+    query = bound_query(search.plan, search.collection, search.filters)
+    if isinstance(query, Unprunable):
+        return query
+    near = None if search.plan.candidates == "matching" else near_queries(search.plan, search.collection)
+    return BoundQueries(query, near)
+
+
+def _estimate_candidates(search: Search, statistics: Statistics) -> int:
+    """How many candidates there are, at most; a condition may leave so few of them that they are counted."""
+    at_most = _estimate_matches(search.plan, statistics)
+    if search.plan.condition is None or at_most <= FEW_CANDIDATES:
+        return at_most
+    query = scored_candidate_query(search.plan, search.filters)
+    hits = search.send(query=query, size=0, track_total_hits=FEW_CANDIDATES + 1)["hits"]
+    return int(hits["total"]["value"])
+
+
+def _estimate_matches(plan: Plan, statistics: Statistics) -> int:
+    collection = statistics.collection
+    terms = [statistics.terms[term] for term in plan.candidate_terms]
+    if plan.candidates == "all":
+        return collection.sentences
+    if plan.candidates == "context" and plan.context == "document":
+        return round(sum(term.df for term in terms) * collection.sentences / max(collection.documents, 1))
+    return sum(term.sf for term in terms) * (1 if plan.candidates == "matching" else 3)

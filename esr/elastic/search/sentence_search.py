@@ -1,0 +1,275 @@
+"""One search for sentences: its requests and their answers.
+
+That the aliases still lead to one pair of indices, as when they were last looked up.
+
+Looking them up takes a request of its own. But the answer to a search that is sent to an alias says the same
+beside: each hit names its index, and shards are counted. Hits of one index, and as many shards as that index
+has, leave no room for another index behind the alias. Both aliases move in one step, so either tells.
+
+Looks up sentences and parses by id.
+"""
+
+from __future__ import annotations
+
+import time
+from base64 import b64decode
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec.structs import replace
+
+from esr.batches import batched
+from esr.elastic.cluster import AliasTargets, Cluster
+from esr.elastic.documents import decode_sentence
+from esr.elastic.lifts import Widening
+from esr.elastic.requests import NAMED_SCORES, msearch, search
+from esr.elastic.search.filters import Query
+from esr.elastic.search.score_query import RECORD_FIELDS, SORT, score_query
+from esr.elastic.statistics import MAX_AGE
+from esr.errors import UsageError
+from esr.index.filters import Filters
+from esr.index.hits import Hit, SearchResult
+from esr.plans.plan import CollectionStatistics, Plan
+
+
+class SnapshotOutdated(Exception):
+    """The aliases lead elsewhere than was presumed: what was found has to be found anew."""
+
+
+class Presumption:
+    """What the searches for one answer presume. `confirmed`: an answer has shown it to be true."""
+
+    def __init__(self, aliases: AliasTargets, targets: AliasTargets, shards: Mapping[str, int]) -> None:
+        """`shards` has the numbers of shards of those targets that were searched before."""
+        self._aliases = dict(zip(targets, aliases, strict=True))
+        self._shards = shards
+        self.confirmed = False
+
+    def needs(self, index: str) -> bool:
+        """Whether the answer to a search of this index should be one of its alias, to be checked."""
+        return not self.confirmed and index in self._shards
+
+    def alias(self, index: str) -> str:
+        """The alias that leads to this index, if all is as presumed."""
+        return self._aliases[index]
+
+    def check(self, index: str, answer: Any) -> None:
+        """Compare the answer to a search of the alias of this index. One without hits shows nothing.
+
+        Raises SnapshotOutdated.
+        """
+        others = any(hit["_index"] != index for hit in answer["hits"]["hits"])
+        if others or answer["_shards"]["total"] != self._shards[index]:
+            raise SnapshotOutdated
+        self.confirmed = bool(answer["hits"]["hits"])
+
+
+PAGE = 10_000
+"""Hits in one answer; Elasticsearch gives no more."""
+_FIELDS = {"source": "_source"}
+"""What the client calls otherwise than Elasticsearch."""
+_HEADER = {"index", NAMED_SCORES}
+"""What does not belong to the body of a request."""
+
+
+@dataclass(slots=True)
+class Search:
+    """A plan, and where it runs. `incomplete` says what any answer so far has lacked.
+
+    `records`: hits come with their records. `widening`: what makes bounds of the sentences' lifts, if these
+    apply to the plan. `presumption`: that the cluster's indices are those behind the aliases.
+    `shards` takes the number of shards of each index that was searched.
+    """
+
+    cluster: Cluster
+    plan: Plan
+    collection: CollectionStatistics
+    filters: Filters
+    records: bool
+    widening: Widening | None = None
+    presumption: Presumption | None = None
+    shards: dict[str, int] = field(default_factory=dict)
+    incomplete: str | None = field(default=None, init=False)
+
+    def exhaustive(self, k: int, reason: str | None) -> SearchResult:
+        """The result of scoring every candidate. `reason` says why that is necessary."""
+        query, shift = score_query(self.plan, self.collection, self.filters, is_own=True)
+        body: dict[str, Any] = {"query": query, "sort": SORT, **hit_fields(self.records)}
+        hits: list[Hit] = []
+        total = 0
+        while len(hits) < k:
+            answer = self.send(size=min(PAGE, k - len(hits)), track_total_hits=not hits, **body)
+            total = total if hits else answer["hits"]["total"]["value"]
+            page = answer["hits"]["hits"]
+            hits += decode_hits(page, self.records, shift)
+            if len(page) < PAGE:
+                break
+            body["search_after"] = page[-1]["sort"]
+        return SearchResult(hits, total, self.incomplete, total, reason)
+
+    def within(self, clause: Query, k: int, beside: dict[str, Any] | None) -> tuple[list[Hit], int, Any]:
+        """The best k of the candidates that match the clause, and how many candidates match it.
+
+        The clause replaces the filter for documents. Also returns the answer to a request that is sent with
+        this one, and names its index.
+        """
+        filters = replace(self.filters, documents=())
+        query, shift = score_query(self.plan, self.collection, filters, is_own=True, within=clause)
+        body = {"query": query, "size": k, "sort": SORT, "track_total_hits": True, **hit_fields(self.records)}
+        if beside is None:
+            answer, of_beside = self.send(**body), None
+        else:
+            answer, of_beside = self.send_together({"index": self.cluster.alias, **body}, beside)
+        hits = answer["hits"]
+        return decode_hits(hits["hits"], self.records, shift), hits["total"]["value"], of_beside
+
+    def send(self, *, index: str | None = None, **body: Any) -> Any:
+        """The answer to one request, which searches the sentences if it names no index.
+
+        Raises SnapshotOutdated.
+        """
+        seconds, index = self.cluster.search_seconds, index or self.cluster.alias
+        presumption = self._presumption_to_check(index)
+        answer = search(
+            self.cluster,
+            allow_partial=True,
+            index=index if presumption is None else presumption.alias(index),
+            timeout=_milliseconds(seconds),
+            **body,
+        )
+        if presumption is not None:
+            presumption.check(index, answer)
+        self.shards[index] = answer["_shards"]["total"]
+        self._note_missing(answer, seconds)
+        return answer
+
+    def send_together(self, *requests: dict[str, Any]) -> list[Any]:
+        """The answers to several requests, sent as one. Each names its index. Raises SnapshotOutdated."""
+        seconds = self.cluster.search_seconds
+        indices = [request["index"] for request in requests]
+        first = indices[0]
+        presumption = self._presumption_to_check(first)
+        if presumption is not None:
+            indices[0] = presumption.alias(first)
+        lines: list[dict[str, Any]] = []
+        for index, request in zip(indices, requests, strict=True):
+            body = {_FIELDS.get(name, name): value for name, value in request.items() if name not in _HEADER}
+            lines += [{"index": index}, {**body, "timeout": _milliseconds(seconds)}]
+        answers = msearch(self.cluster, lines, allow_partial=True)
+        if any("error" in answer for answer in answers):
+            return [self.send(**request) for request in requests]  # alone, it raises what is wrong
+        if presumption is not None:
+            presumption.check(first, answers[0])
+        for request, answer in zip(requests, answers, strict=True):
+            self.shards[request["index"]] = answer["_shards"]["total"]
+            self._note_missing(answer, seconds)
+        return answers
+
+    def _presumption_to_check(self, index: str) -> Presumption | None:
+        """The presumption, if the answer to a search of this index shall be one of its alias."""
+        presumption = self.presumption
+        return presumption if presumption is not None and presumption.needs(index) else None
+
+    def _note_missing(self, answer: Any, seconds: float) -> None:
+        self.incomplete = self.incomplete or _missing(answer, seconds)
+
+
+def hit_fields(records: bool) -> dict[str, Any]:
+    """What comes with each hit. Stored fields, even _id, lie in blocks with complete texts."""
+    if records:
+        return {"source": RECORD_FIELDS}
+    return {"stored_fields": "_none_", "docvalue_fields": [{"field": "sentence_id"}]}
+
+
+def decode_hits(page: Sequence[Any], records: bool, shift: float = 0.0) -> list[Hit]:
+    """The hits of an answer, whose second sort value is the ordinal. Without scores, theirs is the shift."""
+    return [decode_hit(hit, records, (hit["_score"] or 0.0) + shift, hit["sort"][1]) for hit in page]
+
+
+def decode_hit(hit: Any, records: bool, score: float, ordinal: int) -> Hit:
+    """A hit of an answer, with this score and ordinal."""
+    record = decode_sentence(hit["_source"]) if records else None
+    sentence_id = record.sentence_id if record else hit["fields"]["sentence_id"][0]
+    return Hit(sentence_id, score, record, ordinal)
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{max(1, round(seconds * 1000))}ms"  # Elasticsearch takes integers only
+
+
+def _missing(answer: Any, seconds: float) -> str | None:
+    """What an answer lacks that Elasticsearch calls a success."""
+    shards = answer["_shards"]
+    if shards["failed"]:
+        return f"{shards['failed']} of {shards['total']} shards failed"
+    return f"the search took longer than {seconds:g} seconds" if answer["timed_out"] else None
+
+
+_BATCH = 1000
+
+
+def look_up_sources(cluster: Cluster, ids: Sequence[str], source: bool | list[str]) -> list[Any]:
+    """The `_source` of these sentences, or some fields of it, in this order.
+
+    Raises UsageError for an unknown id.
+    """
+    sources: dict[str, Any] = {}
+    for batch in batched(ids, _BATCH):
+        answer = search(
+            cluster,
+            index=cluster.alias,
+            query={"ids": {"values": list(batch)}},
+            size=len(batch),
+            source=source,
+        )
+        sources |= {hit["_id"]: hit["_source"] for hit in answer["hits"]["hits"]}
+    _check_ids(cluster, ids, sources)
+    return [sources[sentence_id] for sentence_id in ids]
+
+
+class StoredParses:
+    """Whether an index has parses, cached for some seconds."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._read_at = -MAX_AGE
+        self._exist = False
+
+    def exist(self) -> bool:
+        now = time.monotonic()
+        if now - self._read_at >= MAX_AGE:
+            query, index = {"exists": {"field": "parse"}}, self._cluster.alias
+            answer = search(
+                self._cluster, index=index, query=query, size=0, terminate_after=1, track_total_hits=True
+            )
+            self._exist, self._read_at = answer["hits"]["total"]["value"] > 0, now
+        return self._exist
+
+
+def look_up_parses(cluster: Cluster, ids: Sequence[str]) -> list[bytes | None]:
+    """The stored parses of these sentences, in this order. Raises UsageError for an unknown id.
+
+    They are read from doc values: stored fields, even _id, lie in blocks with the text of whole documents.
+    """
+    parses: dict[str, bytes | None] = {}
+    for batch in batched(ids, _BATCH):
+        answer = search(
+            cluster,
+            index=cluster.alias,
+            query={"bool": {"filter": {"terms": {"sentence_id": batch}}}},
+            size=len(batch),
+            stored_fields="_none_",
+            docvalue_fields=[{"field": "sentence_id"}, {"field": "parse"}],
+        )
+        for fields in (hit["fields"] for hit in answer["hits"]["hits"]):
+            parse = fields.get("parse")
+            parses[fields["sentence_id"][0]] = b64decode(parse[0]) if parse else None
+    _check_ids(cluster, ids, parses)
+    return [parses[sentence_id] for sentence_id in ids]
+
+
+def _check_ids(cluster: Cluster, ids: Sequence[str], known: Container[str]) -> None:
+    for sentence_id in ids:
+        if sentence_id not in known:
+            raise UsageError(f"there is no sentence {sentence_id!r} in {cluster.where}")

@@ -1,0 +1,435 @@
+"""Statistics of an alias over all its shards and indices: exact, and cached for a while.
+
+Reads the statistics of the collection behind an alias.
+
+Reads exact statistics of terms: sf, df and cf.
+
+Reads terms from the term dictionary of the index of documents.
+
+Reads what the stored numbers of sentences are: the features, the range of values, the histogram.
+
+The least and the most that a static can add to a score, given the range of its column's values.
+
+How long readers of an index cache what changes in place: by enrichment, or where loads replace it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from msgspec.structs import replace
+
+from esr.batches import batched
+from esr.elastic.cluster import Cluster
+from esr.elastic.requests import ask, msearch_dfs, search
+from esr.errors import EsrError, UsageError
+from esr.plans.plan import FEATURE_PREFIX, CollectionStatistics, Curve, Static, Statistics, TermStatistics
+
+_SENTENCE_SUMS = ("length", "surrounding_length", "document_length")
+_DOCUMENT_SUMS = ("length", "terms")
+
+
+def read_collection_statistics(cluster: Cluster) -> CollectionStatistics:
+    of_sentences: dict[str, Any] = {name: {"sum": {"field": name}} for name in _SENTENCE_SUMS}
+    of_sentences["longest"] = {"max": {"field": "length"}}
+    of_documents = {name: {"sum": {"field": name}} for name in _DOCUMENT_SUMS}
+    totals = {"size": 0, "track_total_hits": True}
+    sentences, documents = msearch_dfs(
+        cluster,
+        [
+            (cluster.alias, {**totals, "aggs": of_sentences}),
+            (cluster.documents_alias, {**totals, "aggs": of_documents}),
+        ],
+    )
+
+    def value(answer: Any, name: str) -> int:
+        return int(answer["aggregations"][name]["value"] or 0.0)
+
+    return CollectionStatistics(
+        sentences=sentences["hits"]["total"]["value"],
+        documents=documents["hits"]["total"]["value"],
+        occurrences=value(sentences, "length"),
+        document_length=value(documents, "length"),
+        surrounding_length=value(sentences, "surrounding_length"),
+        weighted_document_length=value(sentences, "document_length"),
+        document_terms=value(documents, "terms"),
+        longest_sentence=value(sentences, "longest"),
+    )
+
+
+def read_next_ordinals(cluster: Cluster) -> tuple[int, int]:
+    """The first `ordinal` that was never used, of sentences and of documents."""
+    body = {"size": 0, "aggs": {"last": {"max": {"field": "ordinal"}}}}
+    answers = msearch_dfs(cluster, [(cluster.alias, body), (cluster.documents_alias, body)])
+    greatest = [answer["aggregations"]["last"]["value"] for answer in answers]
+    sentences, documents = (0 if value is None else int(value) + 1 for value in greatest)
+    return sentences, documents
+
+
+_OCCURRENCES, _HOLDERS = "esr-occurrences-v2", "esr-holders-v2"
+"""Scripts whose scores are cf and sf as Elasticsearch counts them, or parts of these."""
+_COUNT = "esr-count-v1"
+STATISTICS_SCRIPTS = (_OCCURRENCES, _HOLDERS, _COUNT)
+_EXACT = 1 << 24
+"""The numbers below it are exact in a score, which has 32 bits."""
+
+
+class TermStatisticsReader:
+    """Reads sf and df, which are counts of hits, and cf, the engine's own statistic wherever that is exact.
+
+    Enrichment updates sentences, and Elasticsearch counts the replaced entries too until its segments are
+    merged. So it is asked for its own cf and, in the same state of the index, for its own sf: where the last
+    digits of that are not those of the number of hits, occurrences are summed over the hits.
+
+    Some versions give their sf in place of cf where a search spans several shards. An answer in which both
+    differ for any term was not given by one of these. So once a term is known to be repeated in a document,
+    it is asked for with all others. Without such a proof, occurrences are summed over the hits too.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._repeated: str | None = None
+
+    def read(self, terms: Sequence[str]) -> dict[str, TermStatistics]:
+        """Raises what `search` does."""
+        asked = [("text", term) for term in terms]
+        if self._repeated is not None:
+            asked.append(("context", self._repeated))
+        sentence_counts, document_counts, answer = msearch_dfs(
+            self._cluster,
+            [
+                (self._cluster.alias, _count_each("text", terms)),
+                (self._cluster.documents_alias, _count_each("context", terms)),
+                (self._cluster.alias, _engine_counts(asked)),
+            ],
+        )
+        of_engine = _decode_engine_counts(answer, len(asked))
+        is_proven = _counts_occurrences(answer, of_engine)
+        statistics = {}
+        inexact = []
+        for position, term in enumerate(terms):
+            sf, df = (
+                counts["aggregations"]["terms"]["buckets"][position]["doc_count"]
+                for counts in (sentence_counts, document_counts)
+            )
+            high, low, engine_sf = of_engine[position]
+            statistics[term] = TermStatistics(sf, df, high * _EXACT + low)
+            if sf % _EXACT != engine_sf or (sf and not is_proven):
+                inexact.append(term)
+        statistics |= _sum_occurrences(self._cluster, {term: statistics[term] for term in inexact})
+        if self._repeated is None:
+            self._repeated = next((term for term in terms if statistics[term].cf > statistics[term].sf), None)
+        return statistics
+
+    def check_engine_counts(self) -> None:
+        """Raises UsageError where Elasticsearch's own cf is not exact because of its version."""
+        repeated = _find_repeated_term(self._cluster)
+        if repeated is None:  # then cf is sf
+            return
+        asked = [("context", repeated)]
+        (answer,) = msearch_dfs(self._cluster, [(self._cluster.alias, _engine_counts(asked))])
+        if not _counts_occurrences(answer, _decode_engine_counts(answer, len(asked))):
+            raise UsageError(
+                f"--standalone would not be exact: {self._cluster.where} has several shards, over which its "
+                "version of Elasticsearch counts sentences in place of occurrences. Update Elasticsearch to "
+                "8.19.14, 9.2.8, 9.3.3, 9.4 or later, load with --shards 1, or leave out --standalone"
+            )
+
+
+def _count_each(field: str, terms: Sequence[str]) -> dict[str, Any]:
+    """A search that counts the entries with each of these terms, in this order."""
+    filters = [{"term": {field: term}} for term in terms]
+    return {"size": 0, "track_total_hits": False, "aggs": {"terms": {"filters": {"filters": filters}}}}
+
+
+def _engine_parts() -> dict[str, dict[str, Any]]:
+    """Scripts for the high digits of the engine's cf, for its low ones, and for the low ones of its sf."""
+    return {
+        "high": {"id": _OCCURRENCES, "params": {"unit": _EXACT, "base": _EXACT}},
+        "low": {"id": _OCCURRENCES, "params": {"unit": 1, "base": _EXACT}},
+        "sf": {"id": _HOLDERS, "params": {"base": _EXACT}},
+    }
+
+
+def _engine_counts(asked: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """A search for any one sentence, whose scores by named queries are the engine's counts.
+
+    `asked` are fields and terms in them.
+    """
+    scripts = _engine_parts()
+    named = [
+        {
+            "script_score": {
+                "query": {"bool": {"must": [{"match_all": {}}], "should": [{"term": {field: term}}]}},
+                "script": script,
+                "_name": f"{name}{position}",
+            }
+        }
+        for position, (field, term) in enumerate(asked)
+        for name, script in scripts.items()
+    ]
+    # Not as a filter: only what scores is counted over all shards.
+    query = {"bool": {"must": [{"match_all": {}}], "should": named}}
+    return {"size": 1, "terminate_after": 1, "track_total_hits": False, "_source": False, "query": query}
+
+
+def _decode_engine_counts(answer: Any, number: int) -> list[list[int]]:
+    """The high and the low digits of cf, and the low ones of sf, for each of so many terms."""
+    hits = answer["hits"]["hits"]
+    scores = hits[0]["matched_queries"] if hits else {}
+    names = tuple(_engine_parts())
+    return [[round(scores.get(f"{name}{position}", 0)) for name in names] for position in range(number)]
+
+
+def _counts_occurrences(answer: Any, of_engine: Sequence[Sequence[int]]) -> bool:
+    """Whether an answer shows that cf is no sf: over one shard it never is."""
+    return answer["_shards"]["total"] == 1 or any(low != sf for _, low, sf in of_engine)
+
+
+def _find_repeated_term(cluster: Cluster) -> str | None:
+    """The most frequent term of the longest document, if it occurs there twice."""
+    answer = search(
+        cluster,
+        index=cluster.documents_alias,
+        size=1,
+        sort=[{"length": "desc"}],
+        track_total_hits=False,
+        source=["context"],
+    )
+    frequent = [Counter(hit["_source"]["context"].split()).most_common(1) for hit in answer["hits"]["hits"]]
+    return next((term for counts in frequent for term, count in counts if count > 1), None)
+
+
+def _sum_occurrences(cluster: Cluster, inexact: Mapping[str, TermStatistics]) -> dict[str, TermStatistics]:
+    """The same statistics with a cf that is summed over the hits."""
+    if not inexact:
+        return {}
+    searches = []
+    for term in inexact:
+        counts = {"query": {"term": {"text": term}}, "script": {"id": _COUNT}}
+        total = {"occurrences": {"sum": {"script": "_score"}}}
+        searches.append((cluster.alias, {"size": 0, "aggs": total, "query": {"script_score": counts}}))
+    return {
+        term: statistics._replace(cf=round(answer["aggregations"]["occurrences"]["value"]))
+        for (term, statistics), answer in zip(inexact.items(), msearch_dfs(cluster, searches), strict=True)
+    }
+
+
+_TERM = re.compile(r"\bcontext:([^\s()^]+)")
+
+
+def read_terms_with_prefix(cluster: Cluster, prefix: str, limit: int) -> list[str]:
+    """The first `limit` terms with this prefix, in the order of their characters' codes.
+
+    They are read from how each shard rewrites a prefix query: into its first terms, all of one boost.
+    `_terms_enum` finds nothing in text fields.
+    """
+    rewritten = {"value": prefix, "rewrite": f"top_terms_{limit}"}
+    with cluster.translate_errors():
+        answer = ask(
+            cluster,
+            lambda: cluster.client.indices.validate_query(
+                index=cluster.documents_alias,
+                query={"prefix": {"context": rewritten}},
+                rewrite=True,
+                all_shards=True,
+            ),
+        )
+    explanations = answer["explanations"]
+    if not answer["valid"] or answer["_shards"]["failed"]:
+        raise EsrError(f"{cluster.where} cannot list terms with the prefix {prefix!r}: {explanations}")
+    terms = {term for shard in explanations for term in _TERM.findall(shard["explanation"])}
+    # A shard without such terms leaves the query as it is: the prefix and a star, which no term contains.
+    terms.discard(f"{prefix}*")
+    return sorted(term for term in terms if term.startswith(prefix))[:limit]
+
+
+GREATEST_OFFSET = 1e6
+"""With a larger one, 32-bit scores would be coarser than a twentieth."""
+GREATEST_SCORE = 1e38
+
+
+def static_bounds(static: Static, collection: CollectionStatistics) -> tuple[float, float]:
+    """The least and the most that the static adds. A value that may be missing can also add 0.
+
+    The values of the column come from `collection.bounds`; a static that is not in there has no values.
+    """
+    values = collection.bounds.get(static)
+    if values is None:
+        return 0.0, 0.0
+    extremes = [static.weight * value + static.constant for value in _form_bounds(static, *values)]
+    # Only a logarithm's value is enforced where it is required; a missing feature adds 0.
+    if not static.required or (static.column.startswith(FEATURE_PREFIX) and static.form != "log"):
+        extremes.append(0.0)
+    return min(extremes), max(extremes)
+
+
+def exclusive_minimum(static: Static) -> float | None:
+    """The number that values of the static's form must exceed, or None."""
+    return 0.0 - static.shift if static.form == "log" else None  # 0.0, as Elasticsearch ranks 0.0 above -0.0
+
+
+def _form_bounds(static: Static, low: float, high: float) -> tuple[float, ...]:
+    """Values between which the form stays. Every form but the curve rises with the column's value."""
+    if static.form == "linear":
+        return low, high
+    if static.form == "log":
+        return math.log(static.shift + low), math.log(static.shift + high)
+    if static.form == "curve":
+        assert static.curve is not None
+        return tuple(_curve_bounds(static.curve))
+    return 0.0, 1.0  # step, satu, sigm
+
+
+def _curve_bounds(curve: Curve) -> Iterator[float]:
+    """Values between which a curve stays.
+
+    A cubic stays between its four Bézier ordinates. Those inside an interval lie between its ends where the
+    curve rises or falls all the way, as estimated curves do, and may lie outside for other slopes.
+    """
+    yield from curve.adds
+    if curve.outside is not None:
+        yield curve.outside
+    points = zip(curve.values, curve.adds, curve.slopes, strict=True)
+    for (x0, y0, slope0), (x1, y1, slope1) in pairwise(points):
+        third = (x1 - x0) / 3.0
+        yield y0 + slope0 * third
+        yield y1 - slope1 * third
+
+
+_PAGE = 10_000
+Domain = tuple[str, float | None]
+"""A column, and the number that values must exceed to count, if there is one."""
+
+
+def column_domain(static: Static) -> Domain:
+    """The values that a static can use."""
+    return static.column, exclusive_minimum(static)
+
+
+def read_value_ranges(
+    cluster: Cluster, domains: Sequence[Domain]
+) -> dict[Domain, tuple[float, float] | None]:
+    """The least and the greatest value in each domain, None where it has no value."""
+    aggs = {}
+    for number, (column, minimum) in enumerate(domains):
+        in_domain = {"match_all": {}} if minimum is None else {"range": {column: {"gt": minimum}}}
+        extremes = {extreme: {extreme: {"field": column}} for extreme in ("min", "max")}
+        aggs[str(number)] = {"filter": in_domain, "aggs": extremes}
+    (answer,) = msearch_dfs(cluster, [(cluster.alias, {"size": 0, "aggs": aggs})])
+    ranges: dict[Domain, tuple[float, float] | None] = {}
+    for number, domain in enumerate(domains):
+        extremes = answer["aggregations"][str(number)]
+        low, high = extremes["min"]["value"], extremes["max"]["value"]
+        ranges[domain] = None if low is None else (low, high)
+    return ranges
+
+
+def read_histogram(cluster: Cluster, column: str) -> dict[float, int]:
+    """How many sentences have each value of a column, in rising order of values."""
+    sources = [{"value": {"terms": {"field": column}}}]
+    composite: dict[str, Any] = {"size": _PAGE, "sources": sources}
+    histogram: dict[float, int] = {}
+    while True:
+        body = {"size": 0, "aggs": {"values": {"composite": composite}}}
+        (answer,) = msearch_dfs(cluster, [(cluster.alias, body)])
+        page = answer["aggregations"]["values"]
+        for bucket in page["buckets"]:
+            value = float(bucket["key"]["value"])  # 0.0 and -0.0 are two buckets
+            histogram[value] = histogram.get(value, 0) + bucket["doc_count"]
+        if len(page["buckets"]) < _PAGE:
+            return histogram
+        composite["after"] = page["after_key"]
+
+
+def read_features(cluster: Cluster) -> list[str]:
+    """The names of the features that an index of the alias has a field for."""
+    with cluster.translate_errors():
+        answer = ask(cluster, lambda: cluster.client.indices.get_mapping(index=cluster.alias))
+    fields = [body["mappings"]["properties"].get("features", {}) for body in answer.values()]
+    return sorted({name for field in fields for name in field.get("properties", {})})
+
+
+MAX_AGE = 10.0
+"""Seconds."""
+
+
+_MAX_TERMS = 200_000
+_BATCH = 100
+
+
+class AliasStatistics:
+    """Reads statistics from Elasticsearch, and caches them.
+
+    `is_pinned`: the aliases are names of indices. Then statistics of texts are cached for good, since the
+    texts of a generation never change. Columns do change: by enrichment, and when priors are refreshed.
+    """
+
+    def __init__(self, cluster: Cluster, is_pinned: bool = False) -> None:
+        self._cluster = cluster
+        self._term_reader = TermStatisticsReader(cluster)
+        self._is_pinned = is_pinned
+        self._collection: CollectionStatistics | None = None
+        self._terms: dict[str, TermStatistics] = {}
+        self._prefixes: dict[tuple[str, int], list[str]] = {}
+        self._value_ranges: dict[Domain, tuple[float, float] | None] = {}
+        self._features: list[str] | None = None
+        self._cached_since = 0.0
+
+    def lookup(self, terms: Sequence[str]) -> Statistics:
+        """The statistics of the collection and of these terms."""
+        self._expire()
+        # Another thread may clear the caches meanwhile: it replaces them, and changes none.
+        term_cache, collection = self._terms, self._collection
+        if collection is None:
+            collection = self._collection = read_collection_statistics(self._cluster)
+        for batch in batched([term for term in terms if term not in term_cache], _BATCH):
+            term_cache.update(self._term_reader.read(batch))
+        return Statistics(collection, {term: term_cache[term] for term in terms})
+
+    def check_engine_counts(self) -> None:
+        """Raises UsageError where Elasticsearch's own cf of terms is not exact because of its version."""
+        self._term_reader.check_engine_counts()
+
+    def bounded_collection(self, statics: Sequence[Static]) -> CollectionStatistics:
+        """The collection's statistics, with the ranges of values in the columns of these statics."""
+        collection = self.lookup(()).collection
+        cache = self._value_ranges
+        domains = {static: column_domain(static) for static in statics}
+        unread = {domain for domain in domains.values() if domain not in cache}
+        if unread:
+            cache.update(read_value_ranges(self._cluster, sorted(unread, key=str)))
+        ranges = {static: cache[domain] for static, domain in domains.items()}
+        return replace(
+            collection, bounds={static: values for static, values in ranges.items() if values is not None}
+        )
+
+    def features(self) -> list[str]:
+        """The names of the features that an index of the alias has a field for."""
+        self._expire()
+        features = self._features  # another thread may clear the caches meanwhile
+        if features is None:
+            features = self._features = read_features(self._cluster)
+        return features
+
+    def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
+        """The first `limit` terms with this prefix, in the order of their characters' codes."""
+        self._expire()
+        cache, key = self._prefixes, (prefix, limit)
+        if key not in cache:
+            cache[key] = read_terms_with_prefix(self._cluster, prefix, limit)
+        return cache[key]
+
+    def _expire(self) -> None:
+        is_old = time.monotonic() - self._cached_since > MAX_AGE
+        if is_old:
+            self._value_ranges, self._features = {}, None
+            self._cached_since = time.monotonic()
+        if len(self._terms) > _MAX_TERMS or (is_old and not self._is_pinned):
+            self._terms, self._collection, self._prefixes = {}, None, {}

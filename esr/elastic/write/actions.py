@@ -1,0 +1,382 @@
+"""The bulk actions of a load: documents and sentences in the form that Elasticsearch stores.
+
+The terms of a spool's documents, as Elasticsearch's entries of them and of their sentences store them.
+
+The spool has analysed the documents already, and keeps postings by term. Here they are read by document.
+
+The greatest evidence that the sentences of a segment have for each of its terms, document by document.
+
+Sends documents with several workers. A document's entry follows once all its sentences are acknowledged.
+
+So an entry in the index of documents means that all of the document is there: how far an interrupted load has
+come can be read from the index itself, and is never ahead of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from base64 import b64encode
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.dependency.parses import encode
+from esr.elastic.cluster import Cluster
+from esr.elastic.lifts import MAXIMA_FIELD, code_weight, pack_lengths, pack_maxima
+from esr.elastic.names import KEYS_FIELD, SEPARATOR, VALUES_FIELD
+from esr.elastic.write.bulk import Action, RejectedItem, end_retries_when, send_bulk
+from esr.folder.format.postings import batch_terms, read_batch
+from esr.folder.format.segment import Segment
+from esr.folder.format.snapshot import CommitStatistics, Snapshot
+from esr.plans.bounds import SentencePostings
+from esr.plans.evaluate import Array
+from esr.text.analyzer import Analyzer
+from esr.text.dates import parse_date_start
+from esr.text.document import METADATA, Document, ParseWord, Sentence, encode_fields, metadata_values
+from esr.text.validate import checksum
+
+ABSENT = -1
+"""The code of a term that is in no sentence of a document, but in its title."""
+
+
+def greatest_evidence(statistics: CommitStatistics, owner: int) -> npt.NDArray[np.int32]:
+    """The codes of `pack_maxima`, in the order of the segment's postings of documents."""
+    segment = statistics.segments[owner]
+    document_starts = segment.column("document_starts")
+    codes = np.full(int(document_starts[-1]), ABSENT, np.int32)
+    for first, end in batch_terms(segment.column("sentence_starts")):
+        postings, _ = read_batch(statistics, owner, first, end, {"sentence", "surrounding"})
+        sentences = segment.sentence_postings(first, end).numbers.astype(np.int64)
+        codes[int(document_starts[first]) + postings.document_posting] = pack_maxima(
+            np.maximum.reduceat(postings.counts["sentence"], postings.starts),
+            np.minimum.reduceat(postings.lengths["sentence"], postings.starts),
+            np.maximum.reduceat(_surrounding_shares(segment, sentences, postings), postings.starts),
+        )
+    return codes
+
+
+def _surrounding_shares(
+    segment: Segment, sentences: npt.NDArray[np.int64], postings: SentencePostings
+) -> Array:
+    """Of each posting, the greatest share of its term in the surroundings that contain its sentence.
+
+    A sentence without the term may have it from both neighbours: then its surrounding is the one after the
+    first of them.
+    """
+    lengths, has_previous = segment.column("surrounding_length"), segment.has_previous
+    counts = postings.counts["sentence"]
+    distance = np.diff(sentences)
+    distance[postings.starts[1:] - 1] = 0  # no neighbours: they are of different documents or terms
+    adjacent = distance == 1
+    shares: Array = postings.counts["surrounding"] / postings.lengths["surrounding"]
+    after = counts.copy()
+    after[:-1] += np.where(distance == 2, counts[1:], 0.0)
+    for other, around, is_own in (
+        (sentences + 1, after, np.append(adjacent, False)),
+        (sentences - 1, counts, np.append(False, adjacent)),
+    ):
+        # Whether the neighbour is of the same document: the later of the two says so.
+        later = np.maximum(other, sentences)
+        inside = ~is_own & (later < len(has_previous))
+        inside[inside] = has_previous[later[inside]]
+        shares[inside] = np.maximum(shares[inside], around[inside] / lengths[other[inside]])
+    return shares
+
+
+class DocumentTerms(NamedTuple):
+    """The terms of one document.
+
+    `context` has every occurrence, those of a term together; `length` is their number. Both are with the
+    title if it is indexed. `lengths` and `surrounding_lengths` are those of the sentences. `maxima` is the
+    field `term_maxima`.
+    """
+
+    context: str
+    distinct: int
+    length: int
+    lengths: list[int]
+    surrounding_lengths: list[int]
+    maxima: dict[str, float]
+
+
+class PostingsByDocument:
+    """The postings of documents in a segment, in the order of their documents instead of their terms."""
+
+    def __init__(self, segment: Segment) -> None:
+        documents = segment.column("document_numbers")
+        self.order = np.argsort(documents, kind="stable")
+        """Where each of them is in the segment's columns."""
+        self._ends = np.cumsum(np.bincount(documents, minlength=segment.document_count)).tolist()
+        numbers = np.arange(len(segment.terms), dtype=np.int32)
+        self.names = segment.terms.get_many(numbers)
+        """The segment's terms, by their numbers."""
+        self._terms = np.repeat(numbers, np.diff(segment.column("document_starts")))[self.order]
+
+    def of_document(self, document: int) -> slice:
+        """The postings of the document with this number in the segment."""
+        return slice(self._ends[document - 1] if document else 0, self._ends[document])
+
+    def terms(self, postings: slice) -> list[str]:
+        """The terms of these postings."""
+        return [self.names[term] for term in self._terms[postings].tolist()]
+
+    def term_numbers(self, postings: slice) -> npt.NDArray[np.int32]:
+        """The numbers of the terms of these postings, which rise within a document."""
+        return self._terms[postings]
+
+
+class SegmentTerms:
+    """The terms of the documents of one segment of a spool."""
+
+    def __init__(self, spool: Snapshot, owner: int, postings: PostingsByDocument) -> None:
+        """`owner` is the number of the segment, and `postings` are its own."""
+        segment = spool.segments[owner]
+        self._postings = postings
+        self._counts = segment.column("document_counts")[postings.order]
+        self._codes = greatest_evidence(spool.statistics, owner)[postings.order]
+        self._first = segment.column("first")
+        self._document_length = segment.column("document_length")
+        self._length = segment.column("length")
+        self._surrounding_length = segment.column("surrounding_length")
+
+    def of_document(self, document: int) -> DocumentTerms:
+        """Those of the document with this number in the segment."""
+        postings = self._postings.of_document(document)
+        terms = self._postings.terms(postings)
+        counts = self._counts[postings].tolist()
+        sentences = slice(int(self._first[document]), int(self._first[document + 1]))
+        return DocumentTerms(
+            " ".join([word for term, count in zip(terms, counts, strict=True) for word in [term] * count]),
+            len(terms),
+            int(self._document_length[document]),
+            self._length[sentences].tolist(),
+            self._surrounding_length[sentences].tolist(),
+            {
+                term: code_weight(code)
+                for term, code in zip(terms, self._codes[postings].tolist(), strict=True)
+                if code != ABSENT
+            },
+        )
+
+
+_ELASTICSEARCH_DATE = re.compile(
+    r"\d{4}(-\d\d(-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?)?)?", re.ASCII
+)
+
+
+@dataclass(slots=True)
+class DocumentActions:
+    """A document with the actions for its own entry and for those of its sentences."""
+
+    document: Document
+    entry: Action
+    sentences: list[Action]
+
+
+class ActionBuilder:
+    """Builds the actions of a load, document by document. Ids are fixed, so a repeat overwrites."""
+
+    def __init__(self, analyzer: Analyzer, sentences_index: str, documents_index: str) -> None:
+        self._analyzer = analyzer
+        self._sentences_index = sentences_index
+        self._documents_index = documents_index
+
+    def build(
+        self,
+        document: Document,
+        terms: DocumentTerms,
+        ordinal: int,
+        document_ordinal: int,
+        priors: Mapping[str, Any],
+    ) -> DocumentActions:
+        """`ordinal` is that of the first sentence, `document_ordinal` that of the document.
+
+        `priors` has the stored priors of the sentences by column, in the document's order.
+        """
+        metadata = _metadata(document)
+        given_date = {} if metadata.get("date") == document.date else {"given_date": document.date}
+        entry = {
+            "_index": self._documents_index,
+            "_id": document.id,
+            "document_id": document.id,
+            "checksum": checksum(document),
+            "ordinal": document_ordinal,
+            "context": terms.context,
+            "length": terms.length,
+            "terms": terms.distinct,
+            "size": len(terms.lengths),
+            "extent": pack_lengths(terms.length, terms.lengths),
+            MAXIMA_FIELD: terms.maxima,
+            "sentences": [_stored_sentence(sentence) for sentence in document.sentences],
+            **given_date,
+            **_given_metadata(document),
+            **metadata,
+        }
+        sentences = [
+            {
+                "_index": self._sentences_index,
+                "_id": sentence.id,
+                "sentence_id": sentence.id,
+                "document_id": document.id,
+                "position": n,
+                **({} if sentence.paragraph is None else {"paragraph": sentence.paragraph}),
+                "ordinal": ordinal + n,
+                "text": sentence.text,
+                "context": terms.context,
+                "length": terms.lengths[n],
+                "surrounding_length": terms.surrounding_lengths[n],
+                "document_length": terms.length,
+                **{name: float(column[n]) for name, column in priors.items()},
+                **({"features": dict(sentence.features)} if sentence.features else {}),
+                **({} if sentence.parse is None else {"parse": encode_parse(sentence.parse, self._analyzer)}),
+                **dict(_neighbours(document.sentences, n)),
+                **metadata,
+            }
+            for n, sentence in enumerate(document.sentences)
+        ]
+        return DocumentActions(document, entry, sentences)
+
+
+def encode_parse(parse: Sequence[ParseWord], analyzer: Analyzer) -> str:
+    """A parse as the field `parse` takes it."""
+    return b64encode(encode(parse, analyzer)).decode()
+
+
+def elasticsearch_date(date: str) -> str:
+    """A date in a form that Elasticsearch reads: as given where possible, else the same moment."""
+    if _ELASTICSEARCH_DATE.fullmatch(date):
+        return date
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=parse_date_start(date))
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def _metadata(document: Document) -> dict[str, Any]:
+    """The fields that the entries of a document and of its sentences share, without those it lacks.
+
+    Of the metadata, these are its attributes.
+    """
+    fields = encode_fields(document)
+    if document.date:
+        fields["date"] = elasticsearch_date(document.date)
+    if document.metadata:
+        fields[METADATA] = {key: list(values) for key, values in metadata_values(document.metadata).items()}
+    return fields
+
+
+def _given_metadata(document: Document) -> dict[str, Any]:
+    """The metadata as JSON, and its keys and values, by which they are listed."""
+    if not document.metadata:
+        return {}
+    attributes = metadata_values(document.metadata)
+    return {
+        "given_metadata": json.dumps(document.metadata, ensure_ascii=False),
+        KEYS_FIELD: list(attributes),
+        VALUES_FIELD: [key + SEPARATOR + value for key, values in attributes.items() for value in values],
+    }
+
+
+def _neighbours(sentences: Sequence[Sentence], n: int) -> Iterator[tuple[str, str]]:
+    if n:
+        yield "previous", sentences[n - 1].text
+    if n + 1 < len(sentences):
+        yield "next", sentences[n + 1].text
+
+
+def _stored_sentence(sentence: Sentence) -> dict[str, Any]:
+    """A sentence as the entry of its document stores it."""
+    stored: dict[str, Any] = {"id": sentence.id, "text": sentence.text}
+    if sentence.paragraph is not None:
+        stored["paragraph"] = sentence.paragraph
+    if sentence.features:
+        stored["features"] = dict(sentence.features)
+    if sentence.parse is not None:
+        stored["parse"] = [list(word) for word in sentence.parse]
+    return stored
+
+
+CHUNK_SENTENCES = 1000
+_CHUNK_BYTES = 4_000_000
+_CHUNKS_AHEAD = 2
+"""Chunks that wait for each worker."""
+
+
+@dataclass(slots=True)
+class SentChunk:
+    """The result of a chunk: documents that are completely in the index, and those that are not at all."""
+
+    indexed: list[DocumentActions] = field(default_factory=list)
+    rejected: list[tuple[DocumentActions, str]] = field(default_factory=list)
+
+
+def send_documents(
+    cluster: Cluster, documents: Iterable[DocumentActions], workers: int
+) -> Iterator[SentChunk]:
+    """Send documents in chunks, and yield the results in order. Chunks in memory or in flight are bounded.
+
+    If the caller stops, what is in flight is waited for, and not sent again.
+    """
+    pending: deque[Future[SentChunk]] = deque()
+    stopped = threading.Event()
+    with ThreadPoolExecutor(workers, "esr-send", end_retries_when, (stopped,)) as pool:
+        try:
+            for chunk in _chunks(documents):
+                pending.append(pool.submit(send_chunk, cluster, chunk))
+                while len(pending) >= _CHUNKS_AHEAD * workers:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+        finally:
+            stopped.set()
+            for future in pending:
+                future.cancel()
+
+
+def _chunks(documents: Iterable[DocumentActions]) -> Iterator[list[DocumentActions]]:
+    chunk: list[DocumentActions] = []
+    sentences = size = 0
+    for actions in documents:
+        chunk.append(actions)
+        sentences += len(actions.sentences)
+        size += (len(actions.sentences) + 1) * len(actions.entry["context"])
+        if sentences >= CHUNK_SENTENCES or size >= _CHUNK_BYTES:
+            yield chunk
+            chunk, sentences, size = [], 0, 0
+    if chunk:
+        yield chunk
+
+
+def send_chunk(cluster: Cluster, chunk: list[DocumentActions]) -> SentChunk:
+    """Send the sentences of a chunk, then the documents all of whose sentences were accepted.
+
+    What was sent of a rejected document is deleted again.
+    """
+    document_of = {action["_id"]: actions.document.id for actions in chunk for action in actions.sentences}
+    rejections: dict[str, RejectedItem] = {}
+    for item in send_bulk(cluster, (action for actions in chunk for action in actions.sentences)):
+        rejections.setdefault(document_of[item.id], item)
+    accepted = [actions.entry for actions in chunk if actions.document.id not in rejections]
+    for item in send_bulk(cluster, accepted):
+        rejections.setdefault(item.id, item)
+    result = SentChunk()
+    for actions in chunk:
+        rejection = rejections.get(actions.document.id)
+        if rejection is None:
+            result.indexed.append(actions)
+        else:
+            reason = f"Elasticsearch rejected {rejection.id}: {rejection.reason}"
+            result.rejected.append((actions, reason))
+    incomplete = (action for actions, _ in result.rejected for action in actions.sentences)
+    send_bulk(cluster, (deletion(action["_index"], action["_id"]) for action in incomplete))
+    return result
+
+
+def deletion(index: str, id: str) -> Action:
+    return {"_op_type": "delete", "_index": index, "_id": id}

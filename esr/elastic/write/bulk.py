@@ -1,0 +1,151 @@
+"""Bulk requests: the result of every item is read, and items that met an overloaded node are sent again.
+
+The client's own helpers retry at fixed times and not after a lost connection, so several workers would come
+back all at once. So requests are composed and retried here, and the client only sends them.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from elastic_transport import ConnectionError, ConnectionTimeout, TlsError
+from elasticsearch import ApiError
+from elasticsearch.helpers import expand_action
+
+from esr.elastic.cluster import Cluster, FastJsonSerializer
+from esr.elastic.login import BUSY, DISK_FULL, with_advice
+from esr.errors import EngineUnreachable
+
+REQUEST_ITEMS = 1000
+REQUEST_BYTES = 8_000_000
+MAX_ATTEMPTS = 9
+"""Of each item, over a minute or more."""
+FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
+_JSON = FastJsonSerializer()
+_BLOCKED = (401, 403)
+"""The login lacks a privilege, or the index has a write block."""
+Action = dict[str, Any]
+
+
+class _Worker(threading.local):
+    """By thread, what tells it that nobody waits for its results any more."""
+
+    stopped: threading.Event | None = None
+
+
+_worker = _Worker()
+
+
+def end_retries_when(stopped: threading.Event) -> None:
+    """Let requests of this thread no longer be sent again once this is set."""
+    _worker.stopped = stopped
+
+
+class RejectedItem(NamedTuple):
+    """An entry that Elasticsearch does not accept, however often it is sent."""
+
+    id: str
+    reason: str
+
+
+def send_bulk(cluster: Cluster, actions: Iterable[Action]) -> list[RejectedItem]:
+    """Send actions in requests of bounded size, one after another. Returns the items that were rejected.
+
+    Raises EngineUnreachable where the server remains overloaded or away, or an index accepts no writes.
+    """
+    rejected: list[RejectedItem] = []
+    with cluster.translate_errors():
+        for items in _requests(actions):
+            rejected += _send_request(cluster, items)
+    return rejected
+
+
+def _requests(actions: Iterable[Action]) -> Iterator[list[bytes]]:
+    """The items of each request. An item is one line or two."""
+    items: list[bytes] = []
+    size = 0
+    for action in actions:
+        lines = [part for part in expand_action(action) if part is not None]
+        item = b"\n".join(map(_JSON.json_dumps, lines))
+        if items and (size + len(item) > REQUEST_BYTES or len(items) >= REQUEST_ITEMS):
+            yield items
+            items, size = [], 0
+        items.append(item)
+        size += len(item)
+    if items:
+        yield items
+
+
+def _send_request(cluster: Cluster, items: Sequence[bytes]) -> list[RejectedItem]:
+    rejected = []
+    client = cluster.client.options(max_retries=0)  # its own retries come at once
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        try:
+            answer = client.bulk(operations=items)  # type: ignore[arg-type]  # lines as they are
+        except (ApiError, ConnectionError, ConnectionTimeout) as error:
+            if attempt == MAX_ATTEMPTS or not _is_transient(error):
+                raise
+            _back_off(cluster, attempt)
+            continue
+        unsent = []
+        for item, result in zip(items, answer["items"], strict=True):
+            ((verb, outcome),) = result.items()
+            if outcome["status"] in BUSY and attempt < MAX_ATTEMPTS and not _is_disk_full(outcome):
+                unsent.append(item)
+            elif outcome["status"] in (*BUSY, *_BLOCKED):
+                raise _accepts_no_writes(outcome)
+            elif outcome["status"] >= 300 and not (verb == "delete" and outcome["status"] == 404):
+                rejected.append(RejectedItem(outcome["_id"], _rejection_reason(outcome)))
+        if not unsent:
+            break
+        items = unsent
+        _back_off(cluster, attempt)
+    return rejected
+
+
+def _accepts_no_writes(outcome: dict[str, Any]) -> EngineUnreachable:
+    """The index is at fault and not the entry: it would reject any other as well."""
+    return EngineUnreachable(f"{outcome['_index']} accepts no writes: {_rejection_reason(outcome)}")
+
+
+def _is_disk_full(outcome: Mapping[str, Any]) -> bool:
+    return DISK_FULL in _find_cause(outcome)
+
+
+def _is_transient(error: Exception) -> bool:
+    """Whether a retry may help. Ids are fixed, so an item that did arrive is simply written again."""
+    if isinstance(error, ApiError):
+        return error.meta.status in BUSY
+    return not isinstance(error, TlsError)
+
+
+def _back_off(cluster: Cluster, attempt: int) -> None:
+    """Wait longer each time, and never as long as another worker. Then use another node.
+
+    Raises EngineUnreachable if nobody waits for the result any more.
+    """
+    longest = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt - 1))
+    seconds = random.uniform(longest / 2, longest)
+    if _worker.stopped is None:
+        time.sleep(seconds)
+    elif _worker.stopped.wait(seconds):
+        raise EngineUnreachable("the load was stopped")
+    cluster.switch_node()
+
+
+def _rejection_reason(outcome: Mapping[str, Any]) -> str:
+    """Why Elasticsearch does not accept an item, and what can be done about it, where that is known."""
+    return with_advice(_find_cause(outcome))
+
+
+def _find_cause(outcome: Mapping[str, Any]) -> str:
+    error = outcome.get("error", outcome)
+    if isinstance(error, dict) and "failed to parse field" in str(error.get("reason")):
+        return str(error["reason"])  # the causes do not name the field
+    while isinstance(error, dict) and isinstance(error.get("caused_by"), dict):
+        error = error["caused_by"]
+    return str(error.get("reason", error)) if isinstance(error, dict) else str(error)

@@ -1,0 +1,358 @@
+"""Deliveries to Elasticsearch: the indices that change are copied, and the alias moves to the copies.
+
+A refresh shows what was written shard by shard, so searches would see a part of a delivery that was written
+to the serving indices. The copy is verified before the alias moves, and the generation before remains.
+
+Copies of indices on the same nodes. They link files, which never change, so a copy takes seconds.
+
+A delivery changes a copy: searches see all of it at once, when the alias moves, and nothing before.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from elasticsearch import BadRequestError
+from msgspec import structs
+
+from esr.batches import batched
+from esr.elastic import meta
+from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
+from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
+from esr.elastic.lifts import describe_after_delivery
+from esr.elastic.loads import Heartbeat, delete_indices, delete_old_generations, serve, this_process
+from esr.elastic.location import documents_index, new_sentences_index
+from esr.elastic.meta import Load, install_templates
+from esr.elastic.requests import search, wait_for_primaries
+from esr.elastic.statistics import read_collection_statistics
+from esr.elastic.write.actions import deletion, send_documents
+from esr.elastic.write.bulk import Action, send_bulk
+from esr.elastic.write.spool import (
+    ExistingCollection,
+    greatest_loss,
+    read_existing_collection,
+    spool_actions,
+    spool_sentence_ids,
+    write_spool,
+)
+from esr.elastic.write.verification import (
+    IndexContents,
+    enable_refresh,
+    find_sentence_owners,
+    known_content_notes,
+    read_contents,
+    verify,
+)
+from esr.elastic.write.writer import delete_broken_loads
+from esr.errors import EngineUnreachable, EsrError
+from esr.folder.format.snapshot import Snapshot
+from esr.index.writer import DeliveryReport, FindIds, LoadOptions, no_ids, sentence_id_conflict
+from esr.plans.plan import CollectionStatistics
+from esr.text.document import Document, Located
+from esr.text.validate import checksum
+
+_SECONDS = 120
+"""How long each copy may take to be made and ready."""
+ANSWER_SECONDS = _SECONDS + 30
+_REPLICATION = ("index.number_of_replicas", "index.auto_expand_replicas")
+
+
+def copy_load(
+    cluster: Cluster,
+    load: Load,
+    index: str,
+    members: tuple[str, ...],
+    *,
+    is_head: bool,
+    lifts: Mapping[str, Any],
+    heartbeat: Heartbeat,
+) -> Load:
+    """A copy of a load, not complete yet, with this index of sentences and this description of lifts.
+
+    `heartbeat` renews its heartbeat from the moment that it can have one, so that nobody takes it for killed.
+    The original cannot be enriched while it is being copied. The copy says what the original said then: it
+    may have been enriched since `load` was read.
+    """
+    documents = documents_index(index)
+    with _write_blocked(cluster, load.documents_index, load.index):
+        _clone(cluster, load.index, index)
+        (stored,) = meta.read(cluster, index)
+        copy = replace(
+            stored,
+            is_complete=False,
+            owner=this_process(),
+            heartbeat=time.time(),
+            members=members,
+            is_head=is_head,
+            is_rejected=False,
+            lifts=lifts,
+        )
+        meta.write(cluster, copy)
+        heartbeat.add(copy)
+        _clone(cluster, load.documents_index, documents)
+    copy = replace(copy, heartbeat=time.time())
+    meta.write(cluster, copy)
+    return copy
+
+
+@contextmanager
+def _write_blocked(cluster: Cluster, *names: str) -> Iterator[None]:
+    """Both are copied as they are at one moment: a document is marked as enriched after its sentences."""
+    indices = cluster.client.indices
+    try:
+        with cluster.translate_errors():
+            for name in names:
+                indices.add_block(index=name, block="write")
+        yield
+    finally:
+        with cluster.translate_errors():
+            indices.put_settings(index=list(names), settings={"index.blocks.write": None})
+
+
+def _clone(cluster: Cluster, source: str, target: str) -> None:
+    client = cluster.client.options(request_timeout=ANSWER_SECONDS)
+    with cluster.translate_errors():
+        stored = client.indices.get_settings(index=source, flat_settings=True)[source]["settings"]
+        # A clone has all settings of its source but these.
+        replication = {name: stored[name] for name in _REPLICATION if name in stored}
+        settings = {**replication, "index.blocks.write": None, "index.refresh_interval": "-1"}
+        try:
+            client.indices.clone(
+                index=source,
+                target=target,
+                settings=settings,
+                wait_for_active_shards=0,
+            )
+        except BadRequestError:
+            # A request whose answer was lost is sent again: then the target exists already.
+            if not client.indices.exists(index=target):
+                raise
+    if not wait_for_primaries(cluster, target, _SECONDS):
+        raise EsrError(
+            f"the copy {target} was not ready after {_SECONDS} s: check that the nodes have free disk space"
+        )
+
+
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedDocument:
+    """A document in the index, with its index of documents and its stored checksum."""
+
+    document: Document
+    documents_index: str
+    checksum: str
+
+
+class _Removed(NamedTuple):
+    """What identifies a document that is removed, and its sentences. Deliveries may replace very many."""
+
+    id: str
+    sentence_ids: tuple[str, ...]
+    checksum: str
+
+
+class ElasticsearchDelivery:
+    """Brings deliveries behind an alias."""
+
+    def __init__(self, where: str, options: LoadOptions) -> None:
+        """Raises IndexMissing, IndexUnusable or EngineUnreachable."""
+        self._cluster = Cluster(where, LOAD_TIMEOUT)
+        self._options = options
+        with self._cluster.closed_on_error():
+            self._loads = meta.searchable_loads(self._cluster)
+            meta.check_complete(self._cluster)
+        self._description = self._loads[0].description
+
+    def append(self, documents: Iterable[Located], find_removed: FindIds = no_ids) -> DeliveryReport:
+        report = DeliveryReport()
+        replaced: list[str] = []
+        return self._deliver(report, self._changes(documents, find_removed, report, replaced), replaced)
+
+    def compare(self, documents: Iterable[Located], find_removed: FindIds = no_ids) -> DeliveryReport:
+        report = DeliveryReport()
+        with closing(self._cluster):
+            for _ in self._changes(documents, find_removed, report, []):
+                pass  # counted in the report
+        return report
+
+    def remove(self, ids: Iterable[str]) -> DeliveryReport:
+        report = DeliveryReport()
+        return self._deliver(report, (), self._find_removed(ids, report))
+
+    def _changes(
+        self,
+        documents: Iterable[Located],
+        find_removed: FindIds,
+        report: DeliveryReport,
+        replaced: list[str],
+    ) -> Iterator[Located]:
+        """The documents to add. `replaced` gets the ids of those that the index loses."""
+        yield from self._new_or_changed(documents, report, replaced)
+        replaced += self._find_removed(find_removed(), report)
+
+    def _find_removed(self, ids: Iterable[str], report: DeliveryReport) -> list[str]:
+        """Those of these ids that the index has."""
+        removed: list[str] = []
+        for batch in batched(dict.fromkeys(ids), _BATCH):
+            checksums = self._checksums(batch)
+            removed += [id for id in batch if id in checksums]
+            report.missing += [id for id in batch if id not in checksums]
+        report.removed += len(removed)
+        return removed
+
+    def _new_or_changed(
+        self, documents: Iterable[Located], report: DeliveryReport, changed: list[str]
+    ) -> Iterator[Located]:
+        """The documents that the index does not contain, or contains with other content."""
+        for batch in batched(documents, _BATCH):
+            checksums = self._checksums([located.document.id for located in batch])
+            for located in batch:
+                id = located.document.id
+                if checksums.get(id) == checksum(located.document):
+                    report.unchanged += 1
+                    continue
+                if id in checksums:
+                    report.changed += 1
+                    changed.append(id)
+                else:
+                    report.added += 1
+                yield located
+
+    def _checksums(self, ids: list[str]) -> dict[str, str]:
+        """The checksums of those of these documents that the index contains, computed from their content."""
+        return {indexed.document.id: checksum(indexed.document) for indexed in self._read(ids)}
+
+    def _read(self, ids: Iterable[str]) -> Iterator[IndexedDocument]:
+        for batch in batched(ids, _BATCH):
+            answer = search(
+                self._cluster,
+                index=self._cluster.documents_alias,
+                query={"ids": {"values": batch}},
+                size=len(batch),
+                source=WITHOUT_CONTEXT,
+            )
+            for hit in answer["hits"]["hits"]:
+                source = hit["_source"]
+                yield IndexedDocument(decode_document(source), hit["_index"], source.get("checksum", ""))
+
+    def _deliver(
+        self, report: DeliveryReport, documents: Iterable[Located], removed: list[str]
+    ) -> DeliveryReport:
+        """Make a generation without `removed` and with `documents`.
+
+        `removed` has all ids once `documents` has been read.
+        """
+        started = time.perf_counter()
+        try:
+            with tempfile.TemporaryDirectory(prefix="esr-append-") as folder:
+                new_spool = write_spool(Path(folder) / "new", self._description, documents)
+                old_documents = (Located("index", indexed.document) for indexed in self._read(removed))
+                old_spool = write_spool(Path(folder) / "old", self._description, old_documents)
+                if report.has_changes:
+                    self._check_sentence_ids(new_spool, set(removed))
+                    report.notes += known_content_notes(self._cluster, self._description, new_spool.segments)
+                    self._change(new_spool, old_spool, removed, report)
+        finally:
+            self._cluster.close()
+        report.seconds = time.perf_counter() - started
+        return report
+
+    def _check_sentence_ids(self, new_spool: Snapshot, removed: set[str]) -> None:
+        """Raises InputError where a new sentence has the id of one that stays."""
+        for sentence_id, owner in find_sentence_owners(self._cluster, spool_sentence_ids(new_spool)):
+            if owner not in removed:
+                raise sentence_id_conflict("this delivery", sentence_id, owner)
+
+    def _change(
+        self, new_spool: Snapshot, old_spool: Snapshot, removed: Sequence[str], report: DeliveryReport
+    ) -> None:
+        cluster = self._cluster
+        install_templates(cluster)
+        delete_broken_loads(cluster)
+        removed_by_index: dict[str, list[_Removed]] = {}
+        for indexed in self._read(removed):
+            document = indexed.document
+            of_document = _Removed(document.id, tuple(s.id for s in document.sentences), indexed.checksum)
+            removed_by_index.setdefault(indexed.documents_index, []).append(of_document)
+        newest = self._loads[-1]
+        existing = read_existing_collection(cluster, new_spool, removed=old_spool)
+        before = read_collection_statistics(cluster)
+        after = _with_delivery(before, old_spool, new_spool)
+        lost = greatest_loss(old_spool, new_spool)
+        sources = [load for load in self._loads if load.documents_index in removed_by_index or load is newest]
+        numbers, generation = reversed(range(len(sources))), meta.newest_generation(cluster)
+        names = [new_sentences_index(cluster.alias, generation, number) for number in numbers]
+        members = (*(load.index for load in self._loads if load not in sources), *names)
+        copies: list[Load] = []
+        is_switching = False
+        try:
+            with Heartbeat(cluster) as heartbeat:
+                for source, name in zip(sources, names, strict=True):
+                    lifts = describe_after_delivery(source.lifts, before, after, lost)
+                    is_head = source is newest
+                    copy = copy_load(
+                        cluster, source, name, members, is_head=is_head, lifts=lifts, heartbeat=heartbeat
+                    )
+                    copies.append(copy)
+                    expected = read_contents(cluster, source.index)
+                    self._remove_documents(copy, removed_by_index.get(source.documents_index, []), expected)
+                    if is_head:
+                        self._add_documents(copy, new_spool, existing, expected)
+                    enable_refresh(cluster, name)
+                    verify(cluster, name, expected)
+            is_switching = True
+            serve(cluster, copies[-1], instead_of=[load.index for load in self._loads])
+        except BaseException as error:
+            # Without an answer nobody knows whether the alias moves, and what it leads to must stay.
+            if not (is_switching and isinstance(error, EngineUnreachable | KeyboardInterrupt | SystemExit)):
+                with suppress(EsrError):
+                    delete_indices(cluster, names)
+            raise
+        with suppress(EsrError):
+            for copy in copies:
+                meta.write(cluster, replace(copy, is_complete=True))
+        report.notes += delete_old_generations(cluster, self._options.keep, newest, copies[-1])
+
+    def _remove_documents(self, copy: Load, removed: Iterable[_Removed], expected: IndexContents) -> None:
+        def deletions() -> Iterator[Action]:
+            for document in removed:
+                expected.remove(document.id, document.checksum, len(document.sentence_ids))
+                yield deletion(copy.documents_index, document.id)
+                yield from (deletion(copy.index, id) for id in document.sentence_ids)
+
+        _require_no_rejections(item.reason for item in send_bulk(self._cluster, deletions()))
+
+    def _add_documents(
+        self, copy: Load, new_spool: Snapshot, existing: ExistingCollection, expected: IndexContents
+    ) -> None:
+        documents = spool_actions(new_spool, copy, existing)
+        for chunk in send_documents(self._cluster, documents, self._options.workers):
+            _require_no_rejections(reason for _, reason in chunk.rejected)
+            for actions in chunk.indexed:
+                expected.add(actions.document.id, actions.entry["checksum"], len(actions.sentences))
+
+
+def _with_delivery(
+    collection: CollectionStatistics, removed: Snapshot, added: Snapshot
+) -> CollectionStatistics:
+    """The size of the collection after a delivery."""
+    lost, gained = removed.statistics.collection, added.statistics.collection
+    return structs.replace(
+        collection,
+        documents=collection.documents - lost.documents + gained.documents,
+        sentences=collection.sentences - lost.sentences + gained.sentences,
+        occurrences=collection.occurrences - lost.occurrences + gained.occurrences,
+    )
+
+
+def _require_no_rejections(reasons: Iterable[str]) -> None:
+    for reason in reasons:
+        raise EsrError(f"{reason}; nothing was changed")

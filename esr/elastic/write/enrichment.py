@@ -1,0 +1,342 @@
+"""Stores enrichment in the entries of sentences, by bulk updates, while searches continue.
+
+Sentences get the recipe's fingerprints first, and a document gets them once all of its sentences have them.
+So what a killed enricher left unfinished is done again, and machines that share the work need not know each
+other.
+
+The query for documents that need no enrichment by a recipe.
+
+Documents have the fingerprints of the recipe that enriched them. Another recipe may have made the same of a
+document: if only the model of another language was added since.
+
+Brings what groups the names of sentences up to date: their keys, and the table of aliases.
+
+An older version of esr stored names without their keys. They follow from the names, so no text is read again.
+
+Updates of stored entries in bulk, by the script that replaces what enrichment has stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from esr import resources
+from esr.batches import batched
+from esr.elastic import meta
+from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
+from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
+from esr.elastic.meta import Load, install_templates
+from esr.elastic.names import FIELD, FINGERPRINT, encode_names
+from esr.elastic.requests import count, refresh, search, search_pages
+from esr.elastic.vectors import encode_vector, map_vectors
+from esr.elastic.write.actions import encode_parse
+from esr.elastic.write.bulk import Action, send_bulk
+from esr.enrichment.recipe import Recipe
+from esr.errors import EsrError, UsageError
+from esr.index.names import ENTITY_TYPES, Aliases, group_entities
+from esr.text.analyzer import get_analyzer
+from esr.text.document import VECTORS, Document, SentenceEnrichment
+
+Query = dict[str, Any]
+
+
+def build_done_clause(
+    recipe: Recipe, recorded: Iterable[Recipe], languages: Callable[[], Sequence[str]]
+) -> Query:
+    """Matches documents that have all parts of a recipe, by it or by a recorded one that makes the same.
+
+    `languages` returns those that documents name. It is called if recorded recipes may agree about some.
+    """
+    others = [other for other in recorded if other != recipe and _may_agree(recipe, other)]
+    if not others:
+        return {"bool": {"filter": [_with_mark([mark]) for mark in recipe.fingerprints.values()]}}
+    by_marks: dict[tuple[tuple[str, ...], ...], list[str | None]] = {}
+    for language in [None, *languages()]:
+        marks = tuple(_marks(recipe, others, part, language) for part in recipe.parts)
+        by_marks.setdefault(marks, []).append(language)
+    clauses = [
+        {"bool": {"filter": [_in_language(named), *map(_with_mark, marks)]}}
+        for marks, named in by_marks.items()
+    ]
+    return {"bool": {"should": clauses}}
+
+
+def _may_agree(recipe: Recipe, other: Recipe) -> bool:
+    return any(recipe.may_agree(other, part) for part in recipe.parts)
+
+
+def _marks(recipe: Recipe, others: Sequence[Recipe], part: str, language: str | None) -> tuple[str, ...]:
+    """The fingerprints that say that a part of a document in this language is as the recipe makes it."""
+    same = [other.fingerprints[part] for other in others if recipe.agrees(other, part, language)]
+    return (recipe.fingerprints[part], *sorted(set(same)))
+
+
+def _with_mark(marks: Sequence[str]) -> Query:
+    """Matches what has one of these fingerprints."""
+    return {"terms": {"enriched": list(marks)}}
+
+
+def _in_language(languages: Sequence[str | None]) -> Query:
+    """Matches documents that name one of these languages; None is for those that name none."""
+    clauses: list[Query] = [{"terms": {"language": [name for name in languages if name is not None]}}]
+    if None in languages:
+        clauses.append({"bool": {"must_not": {"exists": {"field": "language"}}}})
+    return {"bool": {"should": clauses}}
+
+
+ENRICH_SCRIPT = "esr-enrich-v1"
+
+
+def replace_parts(index: str, id: str, parts: Sequence[str], fields: Mapping[str, Any]) -> Action:
+    """The action that replaces these parts of an entry by these fields.
+
+    A part is `name:fingerprint` of what made it, and says so in the entry's `enriched`.
+    """
+    names = [part.partition(":")[0] for part in parts]
+    params = {"parts": names, "found": dict(fields), "marks": list(parts)}
+    script = {"id": ENRICH_SCRIPT, "params": params}
+    return {"_op_type": "update", "_index": index, "_id": id, "script": script, "retry_on_conflict": 3}
+
+
+def send_updates(cluster: Cluster, actions: Iterable[Action]) -> None:
+    """Send actions in bulk. Raises EsrError for what Elasticsearch rejects."""
+    for item in send_bulk(cluster, actions):
+        raise EsrError(f"Elasticsearch rejected the enrichment of {item.id}: {item.reason}")
+
+
+_NAME_PAGE = 1000
+
+
+def group_stored_names(cluster: Cluster, loads: Iterable[Load]) -> int:
+    """Store the keys of names where they are missing. Returns how many sentences were updated."""
+    refresh(cluster, cluster.alias)
+    fields = [{"exists": {"field": f"entities.{type}"}} for type in ENTITY_TYPES]
+    has_keys = {"term": {"enriched": FINGERPRINT}}
+    query: dict[str, Any] = {"bool": {"should": fields, "minimum_should_match": 1, "must_not": [has_keys]}}
+    updated = count(cluster, cluster.alias, query)
+    if not updated:
+        return 0
+    component = resources.load_json("components/esr-sentences.json")
+    added = {FIELD: component["template"]["mappings"]["properties"][FIELD]}  # older indices lack it
+    with cluster.translate_errors():
+        for load in loads:
+            cluster.client.indices.put_mapping(index=load.index, properties=added)
+    body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": ["entities"]}
+    for page in search_pages(cluster, _NAME_PAGE, index=cluster.alias, **body):
+        send_updates(
+            cluster,
+            (
+                replace_parts(hit["_index"], hit["_id"], [FINGERPRINT], {FIELD: encode_names(entities)})
+                for hit in page["hits"]["hits"]
+                if (entities := hit["_source"].get("entities"))
+            ),
+        )
+    return updated
+
+
+def with_names(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The enriched fields of a sentence, of any version of esr, with the keys of its names."""
+    if not fields.get("entities"):
+        return dict(fields)
+    fingerprints = [mark for mark in fields.get("enriched", ()) if not mark.startswith(f"{FIELD}:")]
+    return {**fields, FIELD: encode_names(fields["entities"]), "enriched": [*fingerprints, FINGERPRINT]}
+
+
+def store_aliases(cluster: Cluster, aliases: Aliases) -> None:
+    """Store a table of aliases with all loads behind the alias, in place of the one that they have."""
+    for load in meta.searchable_loads(cluster):
+        meta.write(cluster, replace(load, aliases=aliases.as_dict()))
+
+
+SLICE_SCRIPT = "esr-slice-v2"
+_PAGE = 500
+_MAX_LANGUAGES = 10_000
+_ENRICHMENT_FIELDS = {"entities", "names", "parse", "enriched"}
+"""Fields that indices of sentences lack which were loaded before there was enrichment."""
+
+
+class DocumentEntries(NamedTuple):
+    """Where a document is: its index of documents, and the ids of its sentences."""
+
+    documents_index: str
+    sentence_ids: list[str]
+
+
+@contextmanager
+def open_enrichment(where: str) -> Iterator[ElasticsearchEnrichment]:
+    """Several processes may write at once, if they share the work by slices."""
+    with closing(Cluster(where, LOAD_TIMEOUT)) as cluster:
+        yield ElasticsearchEnrichment(cluster)
+
+
+class ElasticsearchEnrichment:
+    """The enrichment of the documents behind an alias."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._loads = {load.documents_index: load for load in meta.searchable_loads(cluster)}
+        (description,) = {load.description for load in self._loads.values()}
+        self._analyzer = get_analyzer(description.analyzer)
+        self._recorded_recipes: set[str] = set()
+        self._dimensions: set[int] = set()
+        install_templates(cluster)
+        refresh(cluster, cluster.documents_alias)  # shows what an enricher before this one wrote last
+
+    def progress(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
+        in_slice = _slice_clauses(slice)
+        done = {"bool": {"filter": [*in_slice, self._done_clause(recipe)]}}
+        alias = self._cluster.documents_alias
+        return count(self._cluster, alias, done), count(self._cluster, alias, {"bool": {"filter": in_slice}})
+
+    def pending(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
+        query = {"bool": {"filter": _slice_clauses(slice), "must_not": [self._done_clause(recipe)]}}
+        body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": WITHOUT_CONTEXT}
+        for page in search_pages(self._cluster, _PAGE, index=self._cluster.documents_alias, **body):
+            yield from (decode_document(hit["_source"]) for hit in page["hits"]["hits"])
+
+    def store(self, recipe: Recipe, batch: Iterable[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
+        self._record(recipe)
+        for page in batched(batch, _PAGE):
+            entries = self._find_entries([document_id for document_id, _ in page])
+            self._map_vectors(page)
+            send_updates(self._cluster, self._sentence_updates(recipe, page, entries))
+            send_updates(
+                self._cluster,
+                (
+                    replace_parts(
+                        entries[document_id].documents_index, document_id, [*recipe.fingerprints.values()], {}
+                    )
+                    for document_id, _ in page
+                ),
+            )
+
+    def update_names(self, aliases: Aliases | None) -> int:
+        if aliases is not None:
+            store_aliases(self._cluster, aliases)
+        return group_stored_names(self._cluster, self._loads.values())
+
+    def finish(self, recipe: Recipe) -> list[str]:
+        """Have replaced entries merged away, without waiting for it."""
+        aliases = [self._cluster.alias, self._cluster.documents_alias]
+        refresh(self._cluster, aliases)
+        done, documents = self.progress(recipe)
+        if done < documents:
+            return [f"{documents - done:,} of {documents:,} documents are still to be done"]
+        with self._cluster.translate_errors():
+            self._cluster.client.indices.forcemerge(
+                index=aliases, only_expunge_deletes=True, wait_for_completion=False
+            )
+        return ["Elasticsearch is merging away the replaced entries; searches continue meanwhile"]
+
+    def _record(self, recipe: Recipe) -> None:
+        """Write the recipe to each index, and add the fields that mappings of older indices lack."""
+        if recipe.digest in self._recorded_recipes:
+            return
+        client = self._cluster.client
+        component = resources.load_json("components/esr-sentences.json")
+        properties = component["template"]["mappings"]["properties"]
+        added = {name: properties[name] for name in _ENRICHMENT_FIELDS}
+        with self._cluster.translate_errors():
+            for load in self._loads.values():
+                index_meta = client.indices.get_mapping(index=load.index)[load.index]["mappings"]["_meta"]
+                index_meta["esr"].setdefault("recipes", {})[recipe.digest] = recipe.as_dict()
+                client.indices.put_mapping(index=load.index, meta=index_meta, properties=added)
+                keyword = {"enriched": added["enriched"]}
+                client.indices.put_mapping(index=load.documents_index, properties=keyword)
+        self._recorded_recipes.add(recipe.digest)
+
+    def _map_vectors(self, batch: Sequence[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
+        """Add the fields of vectors, if these have some that are not mapped."""
+        vectors = (sentence.vector for _, sentences in batch for sentence in sentences)
+        dimensions = {len(vector.values) for vector in vectors if vector is not None} - self._dimensions
+        for number in dimensions:
+            map_vectors(self._cluster, [load.index for load in self._loads.values()], number)
+        self._dimensions |= dimensions
+
+    def _done_clause(self, recipe: Recipe) -> Query:
+        recorded = {digest: r for load in self._loads.values() for digest, r in load.recipes.items()}
+        return build_done_clause(recipe, map(Recipe.from_dict, recorded.values()), self._languages)
+
+    def _languages(self) -> list[str]:
+        """The languages that documents name."""
+        by_language = {"language": {"terms": {"field": "language", "size": _MAX_LANGUAGES}}}
+        answer = search(self._cluster, index=self._cluster.documents_alias, size=0, aggs=by_language)
+        return [bucket["key"] for bucket in answer["aggregations"]["language"]["buckets"]]
+
+    def _find_entries(self, document_ids: Sequence[str]) -> dict[str, DocumentEntries]:
+        answer = search(
+            self._cluster,
+            index=self._cluster.documents_alias,
+            query={"ids": {"values": list(document_ids)}},
+            size=len(document_ids),
+            source={"includes": ["sentences.id"]},
+        )
+        entries = {
+            hit["_id"]: DocumentEntries(
+                hit["_index"], [sentence["id"] for sentence in hit["_source"].get("sentences", ())]
+            )
+            for hit in answer["hits"]["hits"]
+        }
+        for document_id in document_ids:
+            if document_id not in entries:
+                raise UsageError(f"there is no document {document_id!r} in {self._cluster.where}")
+            if entries[document_id].documents_index not in self._loads:
+                raise EsrError(f"a load replaced {self._cluster.where} meanwhile: enrich it again")
+        return entries
+
+    def _sentence_updates(
+        self,
+        recipe: Recipe,
+        batch: Sequence[tuple[str, Sequence[SentenceEnrichment]]],
+        entries: Mapping[str, DocumentEntries],
+    ) -> Iterator[Action]:
+        for document_id, sentences in batch:
+            documents_index, sentence_ids = entries[document_id]
+            index = self._loads[documents_index].index
+            for sentence_id, enriched in zip(sentence_ids, sentences, strict=True):
+                fields = {part: self._field(part, enriched) for part in recipe.parts}
+                stored = {part: value for part, value in fields.items() if value is not None}
+                parts = list(recipe.fingerprints.values())
+                if "entities" in recipe.parts:
+                    parts.append(FINGERPRINT)
+                    stored |= {FIELD: encode_names(stored["entities"])} if "entities" in stored else {}
+                yield replace_parts(index, sentence_id, parts, stored)
+
+    def _field(self, part: str, enriched: SentenceEnrichment) -> Any:
+        """The stored value of a part, or None."""
+        if part == "features":
+            return {name: float(value) for name, value in enriched.features.items()} or None
+        if part == "entities":
+            return None if enriched.entities is None else group_entities(enriched.entities)
+        if part == VECTORS:
+            return None if enriched.vector is None else encode_vector(enriched.vector)
+        return None if enriched.parse is None else encode_parse(enriched.parse, self._analyzer)
+
+
+def summarize_enrichment(cluster: Cluster, loads: Sequence[meta.Load]) -> list[dict[str, object]]:
+    """By part and recipe, how many documents are enriched."""
+    by_fingerprint = {"enriched": {"terms": {"field": "enriched", "size": _PAGE}}}
+    answer = search(cluster, index=cluster.documents_alias, size=0, aggs=by_fingerprint)
+    buckets = answer["aggregations"]["enriched"]["buckets"]
+    counts = {bucket["key"]: bucket["doc_count"] for bucket in buckets}
+    recipes = [Recipe.from_dict(recipe) for load in loads for recipe in load.recipes.values()]
+    parts = {
+        fingerprint: (part, recipe) for recipe in recipes for part, fingerprint in recipe.fingerprints.items()
+    }
+    return [
+        {"part": part, "documents": counts[fingerprint], "made_with": dict(recipe.versions)}
+        for fingerprint, (part, recipe) in sorted(parts.items())
+        if fingerprint in counts
+    ]
+
+
+def _slice_clauses(slice: tuple[int, int]) -> list[Query]:
+    """Matches the documents of a slice."""
+    number, slices = slice
+    if slices == 1:
+        return []
+    script = {"id": SLICE_SCRIPT, "params": {"place": number - 1, "of": slices}}
+    return [{"script": {"script": script}}]

@@ -1,0 +1,288 @@
+"""Brings an alias to this esr's index format: a new generation is made of the stored documents.
+
+Searches use the old generation meanwhile, and nothing is written to it. What esr enrich stored is copied. The
+alias moves only if it still leads where it led when the documents were read.
+
+The generations of an alias, to be listed, served again and deleted.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from msgspec import structs
+
+from esr.batches import batched
+from esr.elastic import meta
+from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
+from esr.elastic.documents import read_documents
+from esr.elastic.loads import (
+    LoadOwner,
+    delete_generations,
+    delete_indices,
+    is_known_alive,
+    load_states,
+    missing_indices,
+    serve,
+)
+from esr.elastic.location import DOCUMENTS, SENTENCES, documents_index
+from esr.elastic.meta import FORMAT, Load
+from esr.elastic.requests import refresh, search
+from esr.elastic.vectors import map_vectors, source_with_vectors, stored_dimensions
+from esr.elastic.write.actions import DocumentActions
+from esr.elastic.write.enrichment import with_names
+from esr.elastic.write.spool import open_spool
+from esr.elastic.write.verification import InputDigest, enable_refresh, verify
+from esr.elastic.write.writer import ElasticsearchWriter
+from esr.errors import EngineUnreachable, EsrError, IndexUnusable
+from esr.folder.format.snapshot import Snapshot
+from esr.folder.write.folder_writer import FolderWriter
+from esr.index.generations import KEPT, LOADING, SERVING, Generation, find_rollback_target, select_deletable
+from esr.index.writer import LoadOptions, LoadReport
+from esr.text.document import VECTORS, Located
+
+_ENRICHED_FIELDS = ("features", "entities", "parse", VECTORS, "enriched")
+"""What enrichment writes to the entry of a sentence."""
+_ORDINAL_SINCE = 3
+"""The format in which the field `order` became `ordinal`."""
+_DOCUMENT_BATCH = 100
+_ENTRY_BATCH = 1000
+_MAX_FINGERPRINTS = 10_000
+
+
+class ElasticsearchMigration(ElasticsearchWriter):
+    """A load of what the alias leads to, into indices of this format."""
+
+    _how_to_resume = "run esr migrate again"
+
+    def __init__(self, where: str, options: LoadOptions) -> None:
+        """Raises IndexMissing, IndexUnusable or EngineUnreachable."""
+        with closing(Cluster(where)) as cluster:
+            cluster.check_version()
+            self._loads = meta.aliased_loads(cluster)
+            if not self._loads:
+                raise cluster.index_missing()
+            shards, replicas = _read_shape(cluster, self._loads)
+        options = structs.replace(options, shards=shards, replicas=replicas, resume=True)
+        super().__init__(where, self._loads[0].description.renewed(), options, append=False)
+        self._mapped_dimensions: set[int] = set()
+        self._source = meta.pin_indices(self._cluster, self._loads)
+
+    def run(self) -> LoadReport:
+        """Migrate all, or nothing that is visible. Raises EsrError where the index was changed meanwhile."""
+        started = time.perf_counter()
+        report = LoadReport()
+        try:
+            if all(load.format == FORMAT and load.description.is_current for load in self._loads):
+                report.notes.append(f"the index already has format {FORMAT}: there is nothing to do")
+                return report
+            with tempfile.TemporaryDirectory(prefix="esr-migrate-") as folder:
+                digest = InputDigest()
+                ordinal = "order" if self._loads[0].format < _ORDINAL_SINCE else "ordinal"
+                stored = (Located("index", document) for document in read_documents(self._source, ordinal))
+                report = FolderWriter(folder, self._description).load(digest.count(stored))
+                self._write_generation(open_spool(Path(folder)), digest, report)
+        finally:
+            self._cluster.close()
+        report.seconds = time.perf_counter() - started
+        return report
+
+    def _fill(self, spool: Snapshot, load: Load, is_resumed: bool, report: LoadReport) -> Load:
+        """Send and verify, until what esr enrich writes meanwhile has come along. Returns the load with its
+        recipes."""
+        last_fingerprints = None
+        while True:
+            expected = self._transfer(spool, load, is_resumed, report)
+            enable_refresh(self._cluster, load.index)
+            verify(self._cluster, load.index, expected)
+            fingerprints = self._count_fingerprints(self._source.documents_alias)
+            if fingerprints == self._count_fingerprints(load.documents_index) or self._has_moved():
+                break
+            if fingerprints == last_fingerprints:
+                raise EsrError(
+                    f"what esr enrich stored in {self._cluster.where} cannot be read: enrich it again"
+                )
+            last_fingerprints = fingerprints
+            is_resumed = True
+        report.notes += self._merge(load)
+        served = meta.aliased_loads(self._cluster)
+        return replace(
+            load, recipes={digest: recipe for old in served for digest, recipe in old.recipes.items()}
+        )
+
+    def _manifest(self, digest: InputDigest) -> dict[str, Any]:
+        return {**digest.as_dict(), "migrates": [load.index for load in self._loads]}
+
+    def _switch(self, load: Load) -> None:
+        meta.write(self._cluster, load)
+        try:
+            serve(self._cluster, load, instead_of=[old.index for old in self._loads])
+        except EngineUnreachable:
+            raise
+        except EsrError as error:
+            if not self._has_moved():
+                raise
+            raise EsrError(
+                f"{self._cluster.where} was changed by a load or a delivery during the migration, "
+                "and was left as it is now: run esr migrate again"
+            ) from error
+
+    def _has_moved(self) -> bool:
+        """Whether the alias no longer leads where it led when the documents were read."""
+        indices = {load.index for load in meta.aliased_loads(self._cluster)}
+        return indices != {load.index for load in self._loads}
+
+    def _with_enrichment(self, documents: Iterator[DocumentActions]) -> Iterator[DocumentActions]:
+        """Adds stored enrichment. Fingerprints of documents are read first, as they are written last."""
+        if not any(load.recipes for load in meta.aliased_loads(self._cluster)):
+            yield from documents
+            return
+        for batch in batched(documents, _DOCUMENT_BATCH):
+            of_documents = self._read_fields(
+                self._source.documents_alias, [actions.document.id for actions in batch], ("enriched",)
+            )
+            sentence_ids = [action["_id"] for actions in batch for action in actions.sentences]
+            of_sentences = self._read_fields(self._source.alias, sentence_ids, _ENRICHED_FIELDS)
+            self._map_vectors(batch, of_sentences.values())
+            for actions in batch:
+                actions.entry.update(of_documents[actions.document.id])
+                for action in actions.sentences:
+                    action.update(with_names(of_sentences[action["_id"]]))
+                yield actions
+
+    def _map_vectors(self, batch: Sequence[DocumentActions], stored: Iterable[Mapping[str, Any]]) -> None:
+        """Add the fields that stored vectors need to the new index. `esr enrich` may add them at any time."""
+        dimensions = {stored_dimensions(fields[VECTORS]) for fields in stored if VECTORS in fields}
+        for number in dimensions - self._mapped_dimensions:
+            map_vectors(self._cluster, {action["_index"] for a in batch for action in a.sentences}, number)
+        self._mapped_dimensions |= dimensions
+
+    def _read_fields(self, indices: str, ids: Sequence[str], fields: Iterable[str]) -> dict[str, Any]:
+        """These fields of these entries, by id."""
+        sources: dict[str, Any] = {}
+        for batch in batched(ids, _ENTRY_BATCH):
+            answer = search(
+                self._cluster,
+                index=indices,
+                query={"ids": {"values": batch}},
+                size=len(batch),
+                source=source_with_vectors(self._cluster, fields),
+            )
+            sources |= {hit["_id"]: hit["_source"] for hit in answer["hits"]["hits"]}
+        if len(sources) != len(set(ids)):
+            raise IndexUnusable(
+                f"{self._cluster.where} lacks entries of its own documents: load again, or run esr rollback"
+            )
+        return sources
+
+    def _count_fingerprints(self, indices: str) -> dict[str, int]:
+        """How many documents have each fingerprint of a recipe."""
+        by_fingerprint = {"fingerprints": {"terms": {"field": "enriched", "size": _MAX_FINGERPRINTS}}}
+        refresh(self._cluster, indices)
+        answer = search(self._cluster, index=indices, size=0, aggs=by_fingerprint)
+        buckets = answer["aggregations"]["fingerprints"]["buckets"]
+        return {bucket["key"]: bucket["doc_count"] for bucket in buckets}
+
+
+def _read_shape(cluster: Cluster, loads: Sequence[Load]) -> tuple[int, int | None]:
+    """The greatest number of shards of the loads, and the number of replicas of the newest.
+
+    That is None if Elasticsearch chooses it by the number of nodes.
+    """
+    with cluster.translate_errors():
+        answer = cluster.client.indices.get_settings(index=[load.index for load in loads])
+    settings = {name: body["settings"]["index"] for name, body in answer.items()}
+    newest = settings[loads[-1].index]
+    is_chosen = newest.get("auto_expand_replicas", "false") != "false"
+    shards = max(int(of_index["number_of_shards"]) for of_index in settings.values())
+    return shards, None if is_chosen else int(newest["number_of_replicas"])
+
+
+class ElasticsearchGenerations:
+    """All generations of an alias, whether they are served or not."""
+
+    def __init__(self, where: str) -> None:
+        """Raises IndexMissing, IndexUnusable or EngineUnreachable."""
+        self._cluster = Cluster(where, LOAD_TIMEOUT)
+        with self._cluster.closed_on_error():
+            self._cluster.check_version()
+            meta.aliased_loads(self._cluster)
+            if not meta.all_loads(self._cluster):
+                raise self._cluster.index_missing()
+
+    def close(self) -> None:
+        self._cluster.close()
+
+    def all(self) -> list[Generation]:
+        loads, states = meta.all_loads(self._cluster), load_states(self._cluster)
+        stats = self._read_stats()
+
+        def total(indices: Sequence[str], metric: str, figure: str) -> int | None:
+            if any(name not in stats for name in indices):
+                return None
+            return sum(int(stats[name][metric][figure]) for name in indices)
+
+        generations = []
+        for load, state in states:
+            documents = [documents_index(index) for index in load.members]
+            owner = LoadOwner.parse(load.owner)
+            generations.append(
+                Generation(
+                    load.generation,
+                    state,
+                    total(documents, "docs", "count"),
+                    total(load.members, "docs", "count"),
+                    total((*load.members, *documents), "store", "size_in_bytes"),
+                    owner.host if state == LOADING and not owner.is_near else "",
+                    is_rejected=load.is_rejected and state == KEPT,
+                    is_known_alive=state == LOADING and is_known_alive(load),
+                    missing=missing_indices(load, loads) if load.is_complete else (),
+                )
+            )
+        return sorted(generations, key=lambda generation: generation.name, reverse=True)
+
+    def _read_stats(self) -> dict[str, Any]:
+        """Counts and sizes of the indices of which all primary shards are open: after a node's start, some
+        are not yet."""
+        indices = [f"{self._cluster.alias}-*{kind}" for kind in (SENTENCES, DOCUMENTS)]
+        client = self._cluster.client.indices
+        with self._cluster.translate_errors():
+            settings = client.get_settings(index=indices, name="index.number_of_shards", flat_settings=True)
+            answer = client.stats(index=indices, metric=["store", "docs"], level="shards")
+        return {
+            name: body["primaries"]
+            for name, body in answer["indices"].items()
+            if sum(map(_is_open_primary, chain(*body["shards"].values())))
+            == int(settings[name]["settings"]["index.number_of_shards"])
+        }
+
+    def rollback(self, to: str | None = None) -> Generation:
+        generation = find_rollback_target(self.all(), to, self._cluster.where)
+        heads = [load for load, state in load_states(self._cluster) if state in (KEPT, SERVING)]
+        (target,) = (load for load in heads if load.generation == generation.name)
+        # Before the switch: should this be killed between the two, nothing that was bad is gone back to.
+        for load in heads:
+            is_rejected = load is not target and (load.is_rejected or load.generation > target.generation)
+            if load.is_rejected != is_rejected:
+                meta.write(self._cluster, replace(load, is_rejected=is_rejected))
+        serve(self._cluster, replace(target, is_rejected=False))
+        return generation
+
+    def delete(self, names: Sequence[str]) -> None:
+        doomed = {generation.name for generation in select_deletable(self.all(), names, self._cluster.where)}
+        heads = [load for load, _ in load_states(self._cluster) if load.generation in doomed]
+        delete_generations(self._cluster, heads)
+
+    def delete_all(self) -> None:
+        delete_indices(self._cluster, [load.index for load in meta.all_loads(self._cluster)])
+
+
+def _is_open_primary(shard: Mapping[str, Any]) -> bool:
+    return bool(shard["routing"]["primary"] and shard["routing"]["state"] == "STARTED")

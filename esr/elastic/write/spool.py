@@ -1,0 +1,215 @@
+"""The spool: an index folder that the documents of a load go through before Elasticsearch gets them.
+
+It rejects bad ids before anything is sent, and gives p(t|C) of the load, which the stored priors need.
+
+The room for a load's spool: on a disk, or in the memory that a container may use if the folder is a tmpfs.
+
+What lies in a tmpfs counts towards a container's limit, past which the system kills without a word.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from esr.batches import batched
+from esr.elastic.cluster import Cluster
+from esr.elastic.lifts import LIFTS_FIELD, described_base
+from esr.elastic.meta import Load
+from esr.elastic.statistics import AliasStatistics, read_next_ordinals
+from esr.elastic.write.actions import ActionBuilder, DocumentActions, PostingsByDocument, SegmentTerms
+from esr.elastic.write.lifts import SegmentLifts
+from esr.errors import EsrError
+from esr.folder.format import manifest
+from esr.folder.format.snapshot import Snapshot
+from esr.folder.write.folder_writer import FolderWriter
+from esr.index.writer import Description
+from esr.text.analyzer import get_analyzer
+from esr.text.document import Located
+
+_BATCH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ExistingCollection:
+    """What the alias has already: occurrences, by term and in total, and the first unused `ordinal`s."""
+
+    occurrences: Counter[str] = field(default_factory=Counter)
+    total_occurrences: int = 0
+    next_ordinal: int = 0
+    next_document_ordinal: int = 0
+
+
+def write_spool(folder: Path, description: Description, documents: Iterable[Located]) -> Snapshot:
+    """Write documents to a new spool. Raises InputError for a duplicate id."""
+    FolderWriter(folder, description).load(documents)
+    return open_spool(folder)
+
+
+def open_spool(folder: Path) -> Snapshot:
+    return Snapshot(folder, manifest.read_manifest(folder))
+
+
+def read_existing_collection(
+    cluster: Cluster, spool: Snapshot, removed: Snapshot | None = None
+) -> ExistingCollection:
+    """What is behind the alias, without the documents of `removed`. Occurrences are of the spool's terms."""
+    statistics = AliasStatistics(cluster)
+    total = statistics.lookup(()).collection.occurrences
+    occurrences: Counter[str] = Counter()
+    for segment in spool.segments:
+        terms = (segment.terms[number] for number in range(len(segment.terms)))
+        for batch in batched(terms, _BATCH):
+            of_terms = statistics.lookup(batch).terms
+            occurrences |= Counter({term: of_term.cf for term, of_term in of_terms.items()})
+    if removed is not None:
+        total -= removed.statistics.collection.occurrences
+        occurrences -= Counter({term: removed.statistics.find(term).statistics.cf for term in occurrences})
+    return ExistingCollection(occurrences, total, *read_next_ordinals(cluster))
+
+
+def spool_actions(
+    spool: Snapshot,
+    load: Load,
+    existing: ExistingCollection,
+    is_selected: Callable[[str], bool] = lambda document_id: True,
+) -> Iterator[DocumentActions]:
+    """The actions for the selected documents of a spool, with lifts if the load says that it has some.
+
+    Importance priors use p(t|C) of all of the spool and what exists. `ordinal`s count all documents, selected
+    or not.
+    """
+    ordinal, document_ordinal = existing.next_ordinal, existing.next_document_ordinal
+    builder = ActionBuilder(get_analyzer(load.description.analyzer), load.index, load.documents_index)
+    base = described_base(load.lifts) if load.lifts else None
+    for owner, segment in enumerate(spool.segments):
+        postings = PostingsByDocument(segment)
+        terms, lifts = SegmentTerms(spool, owner, postings), None
+        if base is not None:
+            elsewhere = existing.occurrences, existing.total_occurrences
+            lifts = SegmentLifts(spool, owner, postings, base, *elsewhere)
+        priors = spool.statistics.importance_of(owner, existing.occurrences, existing.total_occurrences)
+        first = segment.column("first")
+        for number in range(segment.document_count):
+            sentences = slice(int(first[number]), int(first[number + 1]))
+            if is_selected(segment.document_ids[number]):
+                actions = builder.build(
+                    segment.document(number),
+                    terms.of_document(number),
+                    ordinal + sentences.start,
+                    document_ordinal,
+                    {name: column[sentences] for name, column in priors.items()},
+                )
+                if lifts is not None:
+                    for entry, of_sentence in zip(actions.sentences, lifts.of_document(number), strict=True):
+                        entry[LIFTS_FIELD] = of_sentence
+                yield actions
+            document_ordinal += 1
+        ordinal += segment.sentence_count
+
+
+def greatest_loss(removed: Snapshot, added: Snapshot) -> int:
+    """The most occurrences that any term loses if the documents of one spool replace those of another."""
+    losses: Counter[str] = Counter()
+    for sign, spool in ((1, removed), (-1, added)):
+        for segment in spool.segments:
+            counts = segment.column("occurrences").tolist()
+            for number, count in enumerate(counts):
+                losses[segment.terms[number]] += sign * count
+    return max((0, *losses.values()))
+
+
+def spool_document_ids(spool: Snapshot) -> Iterator[str]:
+    for segment in spool.segments:
+        yield from (segment.document_ids[number] for number in range(segment.document_count))
+
+
+def spool_sentence_ids(spool: Snapshot) -> Iterator[str]:
+    for segment in spool.segments:
+        yield from (segment.sentence_id(number) for number in range(segment.sentence_count))
+
+
+SHARE = 0.5
+"""Of the bytes of JSON Lines and text, at least so many come to the spool. Of news, 1.7 times as many."""
+RESERVE = 64 << 20
+"""Bytes that a segment of the spool takes at most, roughly: with less, the load ends before it is killed."""
+_EVERY = 500  # documents
+_MOUNTS = Path("/proc/self/mounts")
+_CGROUPS = Path("/sys/fs/cgroup")
+
+
+class Room(NamedTuple):
+    """Bytes that can be written, and whether to memory."""
+
+    free: int
+    is_memory: bool
+
+
+def find_room(folder: Path) -> Room:
+    status = os.statvfs(folder)
+    free = status.f_bavail * status.f_frsize
+    if not _is_tmpfs(folder):
+        return Room(free, False)
+    left = _memory_left()
+    return Room(free if left is None else min(free, left), True)
+
+
+def check_room(folder: Path, source_bytes: int) -> None:
+    """Raises EsrError if that much text does not fit."""
+    room, needed = find_room(folder), int(source_bytes * SHARE)
+    if room.free < needed:
+        raise _no_room(folder, room, f"this load needs at least {_megabytes(needed)}")
+
+
+def watch_room(folder: Path, documents: Iterable[Located]) -> Iterator[Located]:
+    """Passes documents on, and looks at the room in memory now and then. Raises EsrError if it runs out."""
+    for number, located in enumerate(documents):
+        if number % _EVERY == 0 and (room := find_room(folder)).is_memory and room.free < RESERVE:
+            raise _no_room(folder, room, f"after {number:,} documents this load needs more")
+        yield located
+
+
+def _no_room(folder: Path, room: Room, need: str) -> EsrError:
+    kind = "is in memory and has" if room.is_memory else "has"
+    return EsrError(
+        f"the folder for temporary files, {folder}, {kind} {_megabytes(room.free)} left, and {need}: "
+        "nothing was loaded. Set TMPDIR to a folder on a disk with more room"
+    )
+
+
+def _megabytes(number: int) -> str:
+    return f"{number / 1e6:,.0f} MB"
+
+
+def _is_tmpfs(folder: Path) -> bool:
+    """Whether the innermost mount that has the folder is one."""
+    try:
+        mounts = [line.split()[1:3] for line in _MOUNTS.read_text("utf-8", "replace").splitlines()]
+    except OSError:
+        return False
+    path = str(folder.resolve())
+    holding = [(mount, kind) for mount, kind in mounts if mount == "/" or f"{path}/".startswith(f"{mount}/")]
+    return max(holding, key=lambda each: len(each[0]), default=("", ""))[1] == "tmpfs"
+
+
+def _memory_left() -> int | None:
+    """What the limit of this container leaves, caches not counted; None without a limit."""
+    for limit, statistics, used in (
+        (_CGROUPS / "memory.max", _CGROUPS / "memory.stat", ("anon", "shmem")),
+        (
+            _CGROUPS / "memory/memory.limit_in_bytes",
+            _CGROUPS / "memory/memory.stat",
+            ("total_rss", "total_shmem"),
+        ),
+    ):
+        try:
+            numbers = dict(line.split() for line in statistics.read_text().splitlines())
+            most = limit.read_text().strip()
+        except (OSError, ValueError):
+            continue
+        return None if most == "max" else int(most) - sum(int(numbers.get(name, 0)) for name in used)
+    return None

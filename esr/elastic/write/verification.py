@@ -1,0 +1,283 @@
+"""Verifies that indices contain what a load must have in the end.
+
+What comes in with a load: it tells the load from others, and what the indices must contain in the end.
+
+Skips documents that the indices contain already.
+
+Finds new documents whose content the alias has under another id, by a few searches for a sample.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+from esr.batches import batched
+from esr.elastic.cluster import Cluster
+from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
+from esr.elastic.location import documents_index
+from esr.elastic.meta import Load
+from esr.elastic.requests import count, refresh, search, search_pages
+from esr.elastic.write.actions import DocumentActions
+from esr.errors import EsrError
+from esr.folder.format.segment import Segment
+from esr.folder.format.snapshot import describe_known_content, has_same_content, sample_documents
+from esr.index.writer import Description, LoadReport, SetAside, content_conflict, sentence_id_conflict
+from esr.text.analyzer import get_analyzer
+from esr.text.document import Document, Located
+from esr.text.validate import checksum
+
+PAUSES = (0.5, 2.0, 8.0)
+"""Seconds before a difference is checked again."""
+_PAGE = 10_000
+_BITS = 128
+
+
+@dataclass(slots=True)
+class IndexContents:
+    """Counts of documents and sentences, and a sum over documents of a hash of id and checksum.
+
+    The sum does not depend on the order of documents, and needs no memory.
+    """
+
+    documents: int = 0
+    sentences: int = 0
+    sum: int = 0
+
+    def add(self, document_id: str, checksum: str, sentences: int = 0) -> None:
+        self.documents += 1
+        self.sentences += sentences
+        self.sum = (self.sum + _hash(document_id, checksum)) % (1 << _BITS)
+
+    def remove(self, document_id: str, checksum: str, sentences: int) -> None:
+        self.documents -= 1
+        self.sentences -= sentences
+        self.sum = (self.sum - _hash(document_id, checksum)) % (1 << _BITS)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "sum": f"{self.sum:032x}"}
+
+
+def enable_refresh(cluster: Cluster, index: str) -> None:
+    """Let an index of sentences, and the index of documents beside it, refresh periodically from now on."""
+    with cluster.translate_errors():
+        cluster.client.indices.put_settings(
+            index=[index, documents_index(index)], settings={"refresh_interval": None}
+        )
+
+
+def verify(cluster: Cluster, index: str, expected: IndexContents) -> None:
+    """Compare an index of sentences, and the index of documents beside it, with what they must contain.
+
+    A node that hung and comes back answers from its old state until it learns that the cluster removed it. So
+    a difference is checked again, on another node. Raises EsrError for one that remains.
+    """
+    for pause in (*PAUSES, None):
+        difference = _find_difference(read_contents(cluster, index), index, expected)
+        if difference is None:
+            return
+        if pause is None:
+            raise EsrError(difference)
+        time.sleep(pause)
+        cluster.switch_node()
+
+
+def _find_difference(contents: IndexContents, index: str, expected: IndexContents) -> str | None:
+    for kind, name in (("sentences", index), ("documents", documents_index(index))):
+        actual_count, expected_count = getattr(contents, kind), getattr(expected, kind)
+        if actual_count != expected_count:
+            return (
+                f"{name} has {actual_count} entries instead of {expected_count}, nothing was switched: "
+                "load again"
+            )
+    if contents.sum != expected.sum:
+        return (
+            f"checksums of documents in {documents_index(index)} differ from those that were sent, "
+            "nothing was switched: make sure that nothing else writes there, and load again"
+        )
+    return None
+
+
+def read_contents(cluster: Cluster, index: str) -> IndexContents:
+    """What an index of sentences, and the index of documents beside it, contain."""
+    refresh(cluster, [index, documents_index(index)])
+    contents = IndexContents(sentences=count(cluster, index))
+    for document_id, digest in _checksums(cluster, documents_index(index)):
+        contents.add(document_id, digest)
+    return contents
+
+
+def _checksums(cluster: Cluster, index: str) -> Iterator[tuple[str, str]]:
+    """The id and the checksum of every document, in order, read from doc values alone."""
+    body: dict[str, Any] = {
+        "query": {"match_all": {}},
+        "sort": [{"ordinal": "asc"}],
+        "stored_fields": "_none_",
+        "docvalue_fields": [{"field": "document_id"}, {"field": "checksum"}],
+    }
+    for answer in search_pages(cluster, _PAGE, index=index, **body):
+        for fields in (hit["fields"] for hit in answer["hits"]["hits"]):
+            yield fields["document_id"][0], fields.get("checksum", [""])[0]
+
+
+def _hash(document_id: str, checksum: str) -> int:
+    code = blake2b(f"{document_id}\0{checksum}".encode(), digest_size=_BITS // 8).digest()
+    return int.from_bytes(code, "big")
+
+
+@dataclass(slots=True)
+class InputDigest:
+    """Contents and digest of the documents that come in.
+
+    Only a load with the same digest can be resumed: the same documents in the same order.
+    """
+
+    contents: IndexContents = field(default_factory=IndexContents)
+    digest: Any = field(default_factory=lambda: blake2b(digest_size=16))
+
+    def count(self, documents: Iterable[Located]) -> Iterator[Located]:
+        """Passes documents on, and counts them."""
+        for located in documents:
+            code = checksum(located.document)
+            self.digest.update(code.encode())
+            self.contents.add(located.document.id, code, len(located.document.sentences))
+            yield located
+
+    def discount(self, set_aside: SetAside | None) -> SetAside | None:
+        """Makes `set_aside` also take the document out of the contents."""
+        if set_aside is None:
+            return None
+
+        def set_aside_and_discount(document: Document, problem: str) -> None:
+            self.contents.remove(document.id, checksum(document), len(document.sentences))
+            set_aside(document, problem)
+
+        return set_aside_and_discount
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**self.contents.as_dict(), "digest": self.digest.hexdigest()}
+
+
+def entry_version(entry: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """Differs for document entries of different content or enrichment."""
+    return entry["checksum"], sorted(entry.get("enriched", ()))
+
+
+_BATCH = 1000
+
+
+def skip_unchanged(
+    cluster: Cluster, documents: Iterable[Located], report: LoadReport, set_aside: SetAside | None
+) -> Iterator[Located]:
+    """The documents that are not behind the alias. Counts the others in the report.
+
+    A document with the id of a sentence that is there is set aside, if it can be. Otherwise it raises
+    InputError, as does one whose id belongs to a document of other content.
+    """
+    for batch in batched(documents, _BATCH):
+        ids = [located.document.id for located in batch]
+        answer = search(
+            cluster,
+            index=cluster.documents_alias,
+            query={"ids": {"values": ids}},
+            size=len(ids),
+            source=WITHOUT_CONTEXT,
+        )
+        sources = {hit["_id"]: hit["_source"] for hit in answer["hits"]["hits"]}
+        new = (located.document for located in batch if located.document.id not in sources)
+        used_ids = dict(find_sentence_owners(cluster, (s.id for document in new for s in document.sentences)))
+        for located in batch:
+            where, document = located
+            if document.id in sources:
+                if decode_document(sources[document.id]) != document:
+                    raise content_conflict(where, document.id)
+                report.unchanged += 1
+                continue
+            used = next((sentence.id for sentence in document.sentences if sentence.id in used_ids), None)
+            if used is None:
+                yield located
+            elif set_aside is None:
+                raise sentence_id_conflict(where, used)
+            else:
+                report.set_aside += 1
+                set_aside(document, str(sentence_id_conflict(where, used)))
+
+
+def find_sentence_owners(cluster: Cluster, sentence_ids: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Those of the ids that sentences behind the alias have, each with the id of the sentence's document."""
+    for batch in batched(sentence_ids, _BATCH):
+        answer = search(
+            cluster,
+            index=cluster.alias,
+            query={"terms": {"sentence_id": batch}},
+            size=len(batch),
+            stored_fields="_none_",
+            docvalue_fields=[{"field": "sentence_id"}, {"field": "document_id"}],
+        )
+        for fields in (hit["fields"] for hit in answer["hits"]["hits"]):
+            yield fields["sentence_id"][0], fields["document_id"][0]
+
+
+def skip_indexed(
+    cluster: Cluster, load: Load, documents: Iterable[DocumentActions], expected: IndexContents
+) -> Iterator[DocumentActions]:
+    """The documents that an interrupted load has not indexed. Adds the others to `expected`.
+
+    The entry of a document is there only when all of its sentences are.
+    """
+    refresh(cluster, load.documents_index)
+    for batch in batched(documents, _BATCH):
+        ids = [actions.document.id for actions in batch]
+        answer = search(
+            cluster,
+            index=load.documents_index,
+            query={"ids": {"values": ids}},
+            size=len(ids),
+            source={"includes": ["checksum", "enriched"]},
+        )
+        versions = {hit["_id"]: entry_version(hit["_source"]) for hit in answer["hits"]["hits"]}
+        for actions in batch:
+            if versions.get(actions.document.id) == entry_version(actions.entry):
+                expected.add(actions.document.id, actions.entry["checksum"], len(actions.sentences))
+            else:
+                yield actions
+
+
+_SAMPLE_BATCH = 25
+_CANDIDATES = 4
+"""How many documents a search may return for each one it looks up."""
+_TERMS = 8
+"""How many terms lead to the documents with the same content: the longest, which tend to be rare."""
+
+
+def known_content_notes(cluster: Cluster, description: Description, new: Sequence[Segment]) -> list[str]:
+    """The line of a report about documents in these segments whose content is served under another id."""
+    known: dict[str, str] = {}
+    for batch in batched(sample_documents(new), _SAMPLE_BATCH):
+        answer = search(
+            cluster,
+            index=cluster.documents_alias,
+            query={"bool": {"should": [_similar(document, description) for document in batch]}},
+            size=_CANDIDATES * len(batch),
+            source=WITHOUT_CONTEXT,
+        )
+        for hit in answer["hits"]["hits"]:
+            stored = decode_document(hit["_source"])
+            for document in batch:
+                if document.id != stored.id and has_same_content(document, stored):
+                    known.setdefault(document.id, stored.id)
+    return describe_known_content(new, known)
+
+
+def _similar(document: Document, description: Description) -> dict[str, Any]:
+    """A query for documents with other ids, but the same number of sentences and these terms."""
+    analyze = get_analyzer(description.analyzer).terms
+    terms = {term for sentence in document.sentences for term in analyze(sentence.text)}
+    longest = sorted(terms, key=lambda term: (-len(term), term))[:_TERMS]
+    # The size has no index: it is compared only where all the terms are.
+    filters: list[dict[str, Any]] = [{"term": {"context": term}} for term in longest]
+    filters.append({"term": {"size": len(document.sentences)}})
+    return {"bool": {"filter": filters, "must_not": {"ids": {"values": [document.id]}}}}

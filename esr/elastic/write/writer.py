@@ -1,0 +1,538 @@
+"""Loads documents into Elasticsearch: into new indices, which the aliases move to in one step.
+
+The documents go through a spool first. A replacing load keeps the generation before it; an appending one adds
+its indices to those behind the aliases.
+
+Merges the segments of a load, since a search visits each segment of a shard on its own.
+
+Elasticsearch divides the search of a large shard among threads, but never a segment. So a large shard keeps a
+segment for each processor.
+
+Loads that are not finished: their indices are created, found again to be resumed, and deleted.
+
+Loads one slice of a delivery, beside loaders on other machines that load the other slices.
+
+Every loader reads the whole delivery. So each knows `ordinal`s and p(t|C) exactly, and what the indices must
+contain in the end, and they need not communicate: how far the others are is read from the indices. The first
+slice creates the indices, and the others wait for them. The slice that finds everything there when it has
+sent its own part verifies all of it and switches. A slice that was killed is started again.
+
+Opens the writer of a load into Elasticsearch: of a whole delivery, or of one slice.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from elastic_transport import ConnectionTimeout
+from elasticsearch import BadRequestError
+
+from esr.elastic import meta
+from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
+from esr.elastic.lifts import choose_base, describe_lifts, has_bounds
+from esr.elastic.loads import (
+    Heartbeat,
+    delete_indices,
+    delete_old_generations,
+    load_states,
+    serve,
+    this_process,
+    wait_for_end,
+)
+from esr.elastic.location import documents_index, new_sentences_index
+from esr.elastic.meta import Load, index_body, install_templates
+from esr.elastic.requests import DiskFull, count, refresh, wait_for_primaries
+from esr.elastic.write.actions import DocumentActions, send_documents
+from esr.elastic.write.spool import (
+    ExistingCollection,
+    check_room,
+    open_spool,
+    read_existing_collection,
+    spool_actions,
+    spool_document_ids,
+    watch_room,
+)
+from esr.elastic.write.verification import (
+    IndexContents,
+    InputDigest,
+    enable_refresh,
+    known_content_notes,
+    read_contents,
+    skip_indexed,
+    skip_unchanged,
+    verify,
+)
+from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable
+from esr.folder.format.snapshot import Snapshot
+from esr.folder.write.folder_writer import FolderWriter
+from esr.hashing import hash64
+from esr.index.generations import BROKEN
+from esr.index.writer import Description, LoadOptions, LoadReport, require_documents
+from esr.text.document import Located
+
+LARGEST_SEGMENT = 5 * 2**30
+"""Bytes. Elasticsearch itself merges no further, as it drops deleted entries of larger segments late."""
+SMALLEST_PART = 200_000
+"""Entries. A thread of its own searches so many in a shorter time than a further segment costs."""
+_POLL_SECONDS = 2.0
+
+
+def merge_segments(cluster: Cluster, index: str) -> list[str]:
+    """Merge an index of sentences, and the index of documents beside it, to segments of the largest size.
+
+    Returns notes for the user: searches of segments that are not merged are slower, but right.
+    """
+    try:
+        for name in (index, documents_index(index)):
+            _merge(cluster, name)
+    except EsrError as error:
+        return [f"searches may be slower until Elasticsearch has merged the segments: {error}"]
+    return []
+
+
+def _merge(cluster: Cluster, index: str) -> None:
+    with cluster.translate_errors():
+        segments = _segments_per_shard(cluster, index)
+        try:
+            cluster.client.indices.forcemerge(index=index, max_num_segments=segments)
+        except ConnectionTimeout:  # a large merge takes longer than a request, and goes on
+            while _is_merging(cluster, index):
+                time.sleep(_POLL_SECONDS)
+
+
+def _segments_per_shard(cluster: Cluster, index: str) -> int:
+    indices = cluster.client.indices
+    stats = indices.stats(index=index, metric=["store", "docs"])
+    copies, primaries = max(int(stats["_shards"]["successful"]), 1), stats["_all"]["primaries"]
+    settings = indices.get_settings(index=index, name="index.number_of_shards")[index]
+    shards = int(settings["settings"]["index"]["number_of_shards"])
+    processors = _data_processors(cluster)
+    shards_of_node = math.ceil(copies / len(processors))
+    entries, size = int(primaries["docs"]["count"]), int(primaries["store"]["size_in_bytes"])
+    parts = min(min(processors) // shards_of_node, entries // shards // SMALLEST_PART)
+    return max(1, parts, math.ceil(size / shards / LARGEST_SEGMENT))
+
+
+def _data_processors(cluster: Cluster) -> list[int]:
+    """The processors that each node with data may use."""
+    nodes = cluster.client.nodes.info(metric="os")["nodes"].values()
+    return [
+        node["os"]["allocated_processors"]
+        for node in nodes
+        if any(role.startswith("data") for role in node["roles"])
+    ]
+
+
+def _is_merging(cluster: Cluster, index: str) -> bool:
+    stats = cluster.client.indices.stats(index=index, metric=["merge"])
+    return bool(stats["_all"]["total"]["merges"]["current"])
+
+
+_OPEN_SECONDS = 30.0
+"""How long the shards of a new index are waited for."""
+
+
+class LoadTarget(NamedTuple):
+    """What a load is to make. Only a load with the same target can be resumed.
+
+    `manifest` identifies the documents; `lifts` describes their lifts, if they are to have some.
+    """
+
+    description: Description
+    manifest: Mapping[str, Any]
+    lifts: Mapping[str, Any]
+
+    def new_load(self, index: str, owner: str, members: tuple[str, ...], heartbeat: float = 0.0) -> Load:
+        return Load(
+            index,
+            self.description,
+            is_complete=False,
+            owner=owner,
+            members=members,
+            manifest=self.manifest,
+            lifts=self.lifts,
+            heartbeat=heartbeat,
+        )
+
+    def is_of(self, load: Load) -> bool:
+        return (load.description, load.manifest, load.lifts) == self
+
+
+def create_indices(cluster: Cluster, load: Load, options: LoadOptions, existing: str | None = None) -> None:
+    """Create both indices of a load, except one that exists. One that is rejected leaves none.
+
+    Raises DiskFull if no disk has room for them.
+    """
+    body = index_body(load.description, options.shards or 1, options.replicas, load.as_meta())
+    with cluster.translate_errors():
+        for index in (load.index, load.documents_index):
+            if index == existing:
+                continue
+            try:
+                _create_index(cluster, index, body)
+            except BadRequestError:
+                if existing is None and index != load.index:
+                    delete_indices(cluster, [load.index])
+                raise
+    try:
+        for index in (load.index, load.documents_index):
+            wait_for_primaries(
+                cluster, index, _OPEN_SECONDS
+            )  # later, writing takes longer or says what is wrong
+    except DiskFull:
+        delete_indices(cluster, [load.index])
+        raise
+
+
+def _create_index(cluster: Cluster, index: str, body: Mapping[str, Any]) -> None:
+    indices = cluster.client.indices
+    try:
+        indices.create(index=index, wait_for_active_shards=0, **body)
+    except BadRequestError:
+        # A request whose answer was lost is sent again: then the index exists already.
+        if not indices.exists(index=index):
+            raise
+        mapping = indices.get_mapping(index=index)[index]["mappings"]
+        if mapping.get("_meta") != body["mappings"]["_meta"]:
+            raise
+
+
+def has_both_indices(cluster: Cluster, load: Load) -> bool:
+    """Whether both indices of a load exist: a loader can be killed before it creates the second."""
+    with cluster.translate_errors():
+        return bool(cluster.client.indices.exists(index=load.documents_index))
+
+
+def find_unfinished_loads(cluster: Cluster, target: LoadTarget) -> list[Load]:
+    """The loads of this target that are not finished, newest first."""
+    served = {load.index for load in meta.aliased_loads(cluster)}
+    return [
+        load
+        for load in reversed(meta.all_loads(cluster))
+        if target.is_of(load) and not load.is_complete and load.index not in served
+    ]
+
+
+def delete_broken_loads(cluster: Cluster, keep: Load | None = None) -> None:
+    """Delete what loaders left when they were killed before the switch, except `keep`."""
+    for load, state in load_states(cluster):
+        if state == BROKEN and not load.is_complete and (keep is None or load.index != keep.index):
+            delete_indices(cluster, [load.index])
+
+
+_NAMED_REJECTIONS = 3
+
+
+class ElasticsearchWriter:
+    """A load into Elasticsearch. Nothing of it is visible before all of it is there and verified."""
+
+    _how_to_resume = "load again with --resume"
+
+    def __init__(self, where: str, description: Description, options: LoadOptions, *, append: bool) -> None:
+        self._cluster = Cluster(where, LOAD_TIMEOUT)
+        self._description = description
+        self._options = options
+        self._append = append
+
+    def load(self, documents: Iterable[Located]) -> LoadReport:
+        """Load all, or nothing that is visible. Raises EsrError with what Elasticsearch rejected."""
+        started = time.perf_counter()
+        digest = InputDigest()
+        try:
+            if self._append:  # only indices of the same format can be served together
+                meta.check_format(self._cluster, meta.aliased_loads(self._cluster))
+            with tempfile.TemporaryDirectory(prefix="esr-load-") as folder:
+                check_room(Path(folder), self._options.source_bytes)
+                documents = watch_room(Path(folder), documents)
+                spool = Path(folder) / "spool"
+                set_aside = digest.discount(self._options.set_aside)
+                spool_writer = FolderWriter(spool, self._description, set_aside=set_aside)
+                skipped = LoadReport()
+                if self._append:
+                    documents = skip_unchanged(self._cluster, documents, skipped, self._options.set_aside)
+                report = spool_writer.load(digest.count(documents))
+                report.unchanged = skipped.unchanged
+                report.documents += skipped.unchanged
+                report.set_aside += skipped.set_aside
+                require_documents(report)
+                if report.documents > report.unchanged or not self._append:
+                    self._write_generation(open_spool(spool), digest, report)
+        finally:
+            self._cluster.close()
+        report.seconds = time.perf_counter() - started
+        return report
+
+    def _write_generation(self, spool: Snapshot, digest: InputDigest, report: LoadReport) -> None:
+        cluster = self._cluster
+        install_templates(cluster)
+        before = meta.aliased_loads(cluster)
+        if self._append:
+            report.notes += known_content_notes(cluster, self._description, spool.segments)
+        members = [load.index for load in before] if self._append else []
+        target = self._target(digest, spool)
+        load = self._find_resumable(members, target) if self._options.resume else None
+        is_resumed = load is not None
+        delete_broken_loads(cluster, keep=load)
+        load = load or self._create_load(members, target)
+        try:
+            with Heartbeat(cluster, load):
+                load = self._fill(spool, load, is_resumed, report)
+            self._switch(load)
+        except EngineUnreachable as error:
+            # Nobody knows whether the aliases have moved, if it came to that. If not, a load can resume this.
+            raise EngineUnreachable(f"{error}; what was sent is kept: {self._how_to_resume}") from error
+        except Exception:
+            with suppress(EsrError):
+                self._discard(load)
+            raise
+        with suppress(EsrError):  # what is served is not deleted, marked or not
+            self._mark_complete(load)
+        report.notes += delete_old_generations(
+            cluster, self._options.keep, before[-1] if before else None, load
+        )
+
+    def _fill(self, spool: Snapshot, load: Load, is_resumed: bool, report: LoadReport) -> Load:
+        """Send everything, and verify it. Returns the load as it is to be served."""
+        expected = self._transfer(spool, load, is_resumed, report)
+        report.notes += self._merge(load)
+        enable_refresh(self._cluster, load.index)
+        verify(self._cluster, load.index, expected)
+        return load
+
+    def _discard(self, load: Load) -> None:
+        """Delete the indices, unless they are served, or another process has taken the load over."""
+        is_served = load.index in {served.index for served in meta.aliased_loads(self._cluster)}
+        is_own = any(stored.owner == load.owner for stored in meta.read(self._cluster, load.index))
+        if is_own and not is_served:
+            delete_indices(self._cluster, [load.index])
+
+    def _target(self, digest: InputDigest, spool: Snapshot) -> LoadTarget:
+        return LoadTarget(self._description, self._manifest(digest), self._lifts(spool))
+
+    def _manifest(self, digest: InputDigest) -> dict[str, Any]:
+        """Tells this load from others."""
+        return digest.as_dict()
+
+    def _lifts(self, spool: Snapshot) -> dict[str, Any]:
+        """The description of the lifts. They need the whole collection: an appending load has none."""
+        mixture = self._options.precomputed_mixture
+        if mixture is None or self._append or not has_bounds(mixture, spool.statistics.collection):
+            return {}
+        return describe_lifts(choose_base(mixture), spool.statistics.collection)
+
+    def _create_load(self, members: list[str], target: LoadTarget) -> Load:
+        index = new_sentences_index(self._cluster.alias, meta.newest_generation(self._cluster))
+        load = target.new_load(index, this_process(), (*members, index), time.time())
+        load = meta.with_aliases(self._cluster, load)
+        create_indices(self._cluster, load, self._options)
+        return load
+
+    def _find_resumable(self, members: list[str], target: LoadTarget) -> Load | None:
+        """The load of the same documents that was interrupted, if there is one, now owned by this process."""
+        for load in find_unfinished_loads(self._cluster, target):
+            is_same_generation = load.members == (*members, load.index)
+            if not is_same_generation or not has_both_indices(self._cluster, load):
+                continue
+            if load.owner == this_process() or wait_for_end(self._cluster, load):
+                owned = replace(load, owner=this_process(), heartbeat=time.time())
+                meta.write(self._cluster, owned)
+                return owned
+        return None
+
+    def _transfer(self, spool: Snapshot, load: Load, is_resumed: bool, report: LoadReport) -> IndexContents:
+        """Send everything that is not there yet. Returns what the indices must contain afterwards."""
+        expected = IndexContents()
+        rejections: list[str] = []
+        existing = read_existing_collection(self._cluster, spool) if self._append else ExistingCollection()
+        documents = self._with_enrichment(spool_actions(spool, load, existing, self._is_selected))
+        if is_resumed:
+            documents = skip_indexed(self._cluster, load, documents, expected)
+        for chunk in send_documents(self._cluster, documents, self._options.workers):
+            for actions in chunk.indexed:
+                expected.add(actions.document.id, actions.entry["checksum"], len(actions.sentences))
+            for actions, reason in chunk.rejected:
+                rejections.append(reason)
+                report.documents -= 1
+                report.sentences -= len(actions.sentences)
+                if self._options.set_aside:
+                    self._options.set_aside(actions.document, reason)
+            self._options.on_progress(len(chunk.indexed), report.documents)
+        if rejections and (not self._options.set_aside or not expected.documents):
+            named = "; ".join(rejections[:_NAMED_REJECTIONS])
+            raise EsrError(f"{len(rejections)} documents were rejected, nothing was switched: {named}")
+        report.set_aside += len(rejections)
+        return expected
+
+    def _with_enrichment(self, documents: Iterator[DocumentActions]) -> Iterator[DocumentActions]:
+        """Adds stored enrichment that does not come with the documents."""
+        return documents
+
+    def _is_selected(self, document_id: str) -> bool:
+        """Whether this loader sends a document."""
+        return True
+
+    def _merge(self, load: Load) -> list[str]:
+        """Merge the segments if the options say so. Returns notes for the user."""
+        return merge_segments(self._cluster, load.index) if self._options.merge else []
+
+    def _switch(self, load: Load) -> None:
+        """Point the aliases to the load's generation in one step.
+
+        An appending load is for the generation that was there when it began.
+        """
+        serve(self._cluster, load, instead_of=load.members[:-1] if self._append else None)
+
+    def _mark_complete(self, load: Load) -> None:
+        """Say in the indices that this load was not interrupted. Only a served load says so."""
+        meta.write(self._cluster, replace(load, is_complete=True))
+
+
+WAIT = 600.0
+"""Seconds that a slice waits for the first one to create the indices."""
+_SLICE_POLL_SECONDS = 1.0
+
+
+class SliceWriter(ElasticsearchWriter):
+    """A load of one slice. Indices stay where they are, whatever happens."""
+
+    def _write_generation(self, spool: Snapshot, digest: InputDigest, report: LoadReport) -> None:
+        number, _ = self._slice
+        target = self._target(digest, spool)
+        if self._is_served(target, digest):
+            report.notes.append("all slices are loaded and served already: there was nothing to do")
+            return
+        load = self._begin(target) if number == 1 else self._wait_for_first(target)
+        report.documents = sum(map(self._is_selected, spool_document_ids(spool)))
+        rejected_before = report.set_aside
+        sent = self._transfer(spool, load, True, report)
+        report.documents, report.sentences = sent.documents, sent.sentences
+        rejected = report.set_aside - rejected_before
+        if rejected:
+            raise EsrError(
+                f"{rejected} documents were rejected, nothing was switched: "
+                "leave them out of the delivery, and load all slices again"
+            )
+        self._finish(load, digest, report)
+
+    @property
+    def _slice(self) -> tuple[int, int]:
+        assert self._options.slice is not None
+        return self._options.slice
+
+    def _manifest(self, digest: InputDigest) -> dict[str, Any]:
+        _, slices = self._slice
+        return {**digest.as_dict(), "slices": slices}
+
+    def _is_selected(self, document_id: str) -> bool:
+        number, slices = self._slice
+        return hash64(document_id) % slices == number - 1
+
+    def _is_served(self, target: LoadTarget, digest: InputDigest) -> bool:
+        """Whether exactly this delivery is served, and nothing has changed since."""
+        served = meta.aliased_loads(self._cluster)
+        if len(served) != 1:
+            return False
+        (load,) = served
+        if not target.is_of(load):
+            return False
+        return read_contents(self._cluster, load.index) == digest.contents
+
+    def _find_begun(self, target: LoadTarget) -> Load | None:
+        """The load that slices of this delivery write to, if one has begun it."""
+        return next(iter(find_unfinished_loads(self._cluster, target)), None)
+
+    def _begin(self, target: LoadTarget) -> Load:
+        """Create the indices, or find those that an earlier first slice created."""
+        install_templates(self._cluster)
+        delete_broken_loads(self._cluster)
+        load = self._find_begun(target)
+        if load is not None and has_both_indices(self._cluster, load):
+            return load
+        # No process owns it: the load must not look broken when the process of the first slice has ended.
+        _, slices = self._slice
+        newest = meta.newest_generation(self._cluster)
+        index = load.index if load else new_sentences_index(self._cluster.alias, newest)
+        new_load = target.new_load(index, f"{slices} slices", (index,))
+        new_load = meta.with_aliases(self._cluster, new_load)
+        create_indices(self._cluster, new_load, self._options, existing=index if load else None)
+        return new_load
+
+    def _wait_for_first(self, target: LoadTarget) -> Load:
+        end = time.monotonic() + WAIT
+        while True:
+            load = self._find_begun(target)
+            if load is not None and has_both_indices(self._cluster, load):
+                return load
+            if time.monotonic() > end:
+                _, slices = self._slice
+                raise EsrError(
+                    f"slice 1/{slices} of these documents has not begun within {WAIT:g} s: start it with "
+                    "the same documents and options, then start this slice again"
+                )
+            time.sleep(_SLICE_POLL_SECONDS)
+
+    def _finish(self, load: Load, digest: InputDigest, report: LoadReport) -> None:
+        """Verify and switch, if all slices are loaded."""
+        cluster, expected = self._cluster, digest.contents.documents
+        refresh(cluster, load.documents_index)
+        loaded = count(cluster, load.documents_index)
+        if loaded < expected:
+            report.notes.append(
+                f"{loaded:,} of {expected:,} documents of all slices are loaded: the last slice will switch"
+            )
+            return
+        before = meta.aliased_loads(cluster)
+        report.notes += self._merge(load)
+        enable_refresh(cluster, load.index)
+        verify(cluster, load.index, digest.contents)
+        try:
+            if load.index not in {served.index for served in meta.aliased_loads(cluster)}:
+                serve(cluster, load)
+        except EsrError:  # another slice was the last one too, and has switched
+            if [served.index for served in meta.aliased_loads(cluster)] != [load.index]:
+                raise
+        with suppress(EsrError):
+            self._mark_complete(load)
+        report.notes.append("all slices are loaded: they are served now")
+        report.notes += delete_old_generations(
+            cluster, self._options.keep, before[-1] if before else None, load
+        )
+
+
+def describe_existing(where: str, if_exists: str) -> Description | None:
+    """How the index behind the alias was made, or None.
+
+    Raises IndexUnusable if it is something else, or if it is incomplete and not to be replaced.
+    """
+    with closing(Cluster(where)) as cluster:
+        cluster.check_version()
+        loads = meta.aliased_loads(cluster)
+        for name in (cluster.alias, cluster.documents_alias):
+            with cluster.translate_errors():
+                exists = cluster.client.indices.exists(index=name)
+                is_alias = cluster.client.indices.exists_alias(name=name)
+            if exists and not is_alias:
+                raise IndexUnusable(
+                    f"{cluster.url}/{name} is an index, but esr needs its name for an alias: "
+                    "use another alias, or delete that index"
+                )
+        if if_exists != "replace":
+            try:
+                meta.check_complete(cluster)
+            except IndexMissing:
+                return None
+        return loads[0].description if loads else None
+
+
+def create_writer(
+    where: str, description: Description, options: LoadOptions, append: bool
+) -> ElasticsearchWriter:
+    writer = ElasticsearchWriter if options.slice is None else SliceWriter
+    return writer(where, description, options, append=append)

@@ -1,1 +1,0 @@
-"""Changes an index that is there: deliveries, migration, generations, enrichment, priors."""

@@ -1,1 +1,0 @@
-"""Changes an existing index: deliveries, migration, generations, enrichment, priors."""

@@ -1,1 +1,0 @@
-"""Tuning of a ranking's parameters: on judgements, or on the collection alone."""

@@ -1,0 +1,109 @@
+"""Counts the positive and negative words of a sentence, for `pos`, `neg` and `opt`.
+
+A word counts with the sign it has in its sentence, as in the data of the papers, whose tool labels words
+by contextual polarity: in "not good" it is negative. A negation among the four words before a word turns
+its sign (Wilson, Wiebe & Hoffmann 2005), unless a clause ends between them; "not only" negates nothing.
+
+The number of positive words in a sentence (Fernández & Losada 2012, F_pos; docs/formulas.md, B.8).
+
+The number of negative words in a sentence (Fernández & Losada 2012, F_neg; docs/formulas.md, B.8).
+
+The number of polar words in a sentence (Fernández & Losada 2012, F_opt; docs/formulas.md, B.8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from esr.features.feature import Feature, FeatureInput, Values, register
+from esr.features.lexicon import Lexicon
+from esr.text.document import Annotation, Token
+
+REACH = 4
+_NEGATIONS = (
+    "not n't n’t no never nothing nobody none neither nor nowhere cannot without hardly barely scarcely"
+)
+NEGATIONS = frozenset(_NEGATIONS.split())
+CLAUSE_ENDS = frozenset([*",;:.!?()-–—", "but"])
+
+
+class PolarWords(NamedTuple):
+    positive: int
+    negative: int
+
+
+@lru_cache(maxsize=1)  # three features ask for the same
+def count_polar_words(inputs: FeatureInput) -> Sequence[PolarWords | None]:
+    """One per sentence; None where it is unknown: not in English, or the lexicon has no polarity."""
+    if not inputs.lexicon.has_polarity:
+        return [None] * len(inputs.annotations)
+    return [None if s is None else _count_in_sentence(s, inputs.lexicon) for s in inputs.tagged]
+
+
+def _count_in_sentence(sentence: Annotation, lexicon: Lexicon) -> PolarWords:
+    """The polar words among the content words of a tagged sentence."""
+    signs = []
+    texts = [token.text.lower() for token in sentence.tokens]
+    for position, token in enumerate(sentence.tokens):
+        clue = lexicon.clue(texts[position], token.tag)
+        if clue is not None and clue.polarity:
+            negated = _is_negated(position, texts, sentence.tokens)
+            signs.append(-clue.polarity if negated else clue.polarity)
+    return PolarWords(signs.count(1), signs.count(-1))
+
+
+def _is_negated(position: int, texts: Sequence[str], tokens: Sequence[Token]) -> bool:
+    for before in range(position - 1, max(position - 1 - REACH, -1), -1):
+        inside_word = texts[before] == "-" and not tokens[before].space_after
+        if texts[before] in CLAUSE_ENDS and not inside_word:
+            return False
+        if texts[before] in NEGATIONS:
+            return texts[before + 1] != "only"
+    return False
+
+
+def count_positive(inputs: FeatureInput) -> Values:
+    return [None if n is None else float(n.positive) for n in count_polar_words(inputs)]
+
+
+register(
+    Feature(
+        "pos",
+        "number of positive words; a negation turns the sign",
+        "Fernández & Losada 2012, F_pos",
+        count_positive,
+        ("tags", "lexicon"),
+    )
+)
+
+
+def count_negative(inputs: FeatureInput) -> Values:
+    return [None if n is None else float(n.negative) for n in count_polar_words(inputs)]
+
+
+register(
+    Feature(
+        "neg",
+        "number of negative words; a negation turns the sign",
+        "Fernández & Losada 2012, F_neg",
+        count_negative,
+        ("tags", "lexicon"),
+    )
+)
+
+
+def count_polar(inputs: FeatureInput) -> Values:
+    return [None if n is None else float(n.positive + n.negative) for n in count_polar_words(inputs)]
+
+
+register(
+    Feature(
+        "opt",
+        "number of positive and negative words: pos + neg",
+        "Fernández & Losada 2012, F_opt",
+        count_polar,
+        ("tags", "lexicon"),
+    )
+)

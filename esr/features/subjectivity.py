@@ -1,0 +1,171 @@
+"""Whether a sentence is subjective (Fernández & Losada 2012, F_subj; docs/formulas.md, B.8).
+
+How subjective a sentence is: the score that `subj` compares with its threshold.
+
+How subjective a tagged sentence reads: words of a lexicon and cues of style, weighted by hand.
+
+The weights were not fitted to any data. Each count is capped, and the sum is divided by ln(2 + words), so
+that a long sentence is not subjective for its length alone.
+
+The rule of Riloff & Wiebe (EMNLP 2003) by which OpinionFinder labels sentences, from counts of clues.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from esr.features.feature import Feature, FeatureInput, Values, register
+from esr.features.lexicon import Lexicon
+from esr.text.document import Annotation
+
+MAX_CLUES = 4
+MAX_PER_CUE = 3
+
+
+class Cue(NamedTuple):
+    """Tokens with one of these tags, except those in `but`, or words of this list."""
+
+    weight: float
+    tags: str = ""
+    words: str = ""
+    but: str = ""
+
+
+CUES = {
+    "pronouns": Cue(0.5, tags="PRP PRP$"),
+    "first and second person": Cue(
+        0.5, words="i me my mine myself we us our ours ourselves you your yours yourself yourselves"
+    ),
+    "modals": Cue(1.0, tags="MD", but="will 'll ’ll wo"),
+    "adjectives": Cue(0.5, tags="JJ JJR JJS"),
+    "adverbs": Cue(0.7, tags="RB RBR RBS", but="not n't n’t"),
+    "numbers": Cue(-1.0, tags="CD"),
+    "questions and exclamations": Cue(1.5, words="? !"),
+    "discourse words": Cue(
+        0.7,
+        words="although but though however nevertheless nonetheless yet despite instead rather thus hence "
+        "therefore indeed moreover furthermore besides still anyway otherwise whereas",
+    ),
+    "intensifiers": Cue(
+        0.7,
+        words="absolutely all almost always completely deeply ever extremely far fully highly incredibly "
+        "just least less more most much never only quite really simply so such too totally truly utterly "
+        "very",
+    ),
+    "negations": Cue(0.5, words="not n't n’t no never nothing nobody none neither nor nowhere hardly cannot"),
+    "hedges": Cue(
+        1.0,
+        words="apparently arguably certainly clearly likely maybe obviously perhaps possibly presumably "
+        "probably seem seems seemed seemingly supposedly surely undoubtedly unlikely "
+        "appear appears believe think feel suppose guess",
+    ),
+}
+
+
+def score(sentence: Annotation, lexicon: Lexicon) -> float:
+    """The score of a tagged sentence, about -1.5 to 6. It depends on no other sentence and on no query."""
+    counts = [0] * len(_WEIGHTS)
+    clues = 0
+    for token in sentence.tokens:
+        text = token.text.lower()
+        for cue in _CUES_BY_TAG.get(token.tag, ()):
+            counts[cue] += text not in _EXCEPTIONS[cue]
+        for cue in _CUES_BY_WORD.get(text, ()):
+            counts[cue] += 1
+        clues += lexicon.clue(text, token.tag) is not None
+    style = sum(weight * min(count, MAX_PER_CUE) for weight, count in zip(_WEIGHTS, counts, strict=True))
+    return (min(clues, MAX_CLUES) + style) / math.log(2 + len(sentence.tokens))
+
+
+_WEIGHTS = [cue.weight for cue in CUES.values()]
+_EXCEPTIONS = [frozenset(cue.but.split()) for cue in CUES.values()]
+
+
+def _cues_by(field: str) -> dict[str, list[int]]:
+    """The numbers of the cues that have each tag, or each word."""
+    numbers: dict[str, list[int]] = {}
+    for number, cue in enumerate(CUES.values()):
+        for key in getattr(cue, field).split():
+            numbers.setdefault(key, []).append(number)
+    return numbers
+
+
+_CUES_BY_TAG, _CUES_BY_WORD = _cues_by("tags"), _cues_by("words")
+
+
+SUBJECTIVE, UNDECIDED, OBJECTIVE = 1.0, 0.5, 0.0
+
+
+class ClueCounts(NamedTuple):
+    strong: int
+    weak: int
+
+
+def label_sentences(sentences: Sequence[Annotation | None], lexicon: Lexicon) -> list[float | None]:
+    """SUBJECTIVE: at least two strong clues. OBJECTIVE: no strong clue, at most one strong clue in the
+    sentences before and after together, and at most two weak ones in all three. UNDECIDED otherwise."""
+    counts = [None if sentence is None else count_clues(sentence, lexicon) for sentence in sentences]
+    none = ClueCounts(0, 0)
+    padded = [none, *(own or none for own in counts), none]
+    return [None if own is None else _label(own, padded[n], padded[n + 2]) for n, own in enumerate(counts)]
+
+
+def count_clues(sentence: Annotation, lexicon: Lexicon) -> ClueCounts:
+    """The clues among the content words of a tagged sentence."""
+    clues = [lexicon.clue(token.text.lower(), token.tag) for token in sentence.tokens]
+    strong = sum(clue is not None and clue.strong for clue in clues)
+    return ClueCounts(strong, sum(clue is not None for clue in clues) - strong)
+
+
+def _label(own: ClueCounts, before: ClueCounts, after: ClueCounts) -> float:
+    if own.strong >= 2:
+        return SUBJECTIVE
+    few_around = before.strong + after.strong <= 1 and own.weak + before.weak + after.weak <= 2
+    return OBJECTIVE if own.strong == 0 and few_around else UNDECIDED
+
+
+@lru_cache(maxsize=1)  # `subj` needs the same
+def compute_score(inputs: FeatureInput) -> Values:
+    """The style score; under the rule `clues` 1 for subjective, 0 for objective, 0.5 for undecided."""
+    if inputs.rule == "clues":
+        return label_sentences(inputs.tagged, inputs.lexicon)
+    return [None if s is None else score(s, inputs.lexicon) for s in inputs.tagged]
+
+
+register(
+    Feature(
+        "subj_score",
+        "how subjective the sentence is: words of the lexicon and cues of style; under the rule `clues` "
+        "1 for subjective, 0 for objective, 0.5 for undecided",
+        "esr; rule `clues`: Riloff & Wiebe 2003",
+        compute_score,
+        ("tags", "lexicon"),
+    )
+)
+
+
+THRESHOLD = {
+    # Makes about 30 % of newswire subjective.
+    "score": 1.37,
+    # An undecided sentence is not subjective, as in the paper.
+    "clues": 1.0,
+}
+
+
+def compute_subjectivity(inputs: FeatureInput) -> Values:
+    threshold = THRESHOLD[inputs.rule]
+    return [None if score is None else float(score >= threshold) for score in compute_score(inputs)]
+
+
+register(
+    Feature(
+        "subj",
+        "1 if the sentence is subjective, else 0",
+        "Fernández & Losada 2012, F_subj",
+        compute_subjectivity,
+        ("tags", "lexicon"),
+    )
+)

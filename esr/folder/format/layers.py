@@ -1,0 +1,432 @@
+"""A layer, opened for reading: the enrichment of consecutive documents of one segment, in one file.
+
+A layer never changes. For each of its sentences it may hold, by part:
+*features*   one column per feature, in the smallest float that holds all its values; NaN where unknown
+*entities*   the numbers of its entities, for each entity the sentences that have it, and the keys of names
+*parse*      a blob
+*vectors*    as many 8-bit numbers as an encoder has dimensions, and a scale
+
+Writes the file of a layer, of sentences or of other layers.
+
+The keys of the names in a layer, by which written forms of one name are found.
+
+`name.of` has the number of each entity's key, `name.keys` the keys in code point order, `name.ends` where
+each ends, and `name.hashes` their hashes, by which the keys of several layers are matched.
+
+The layers of one segment: for each sentence and part, the last layer that covers it applies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.folder.format.files import Arrays, map_bundle, save_bundle
+from esr.folder.format.manifest import LayerInfo, Numbers, resolve_owners, split_by_owner
+from esr.folder.format.strings import find_string, hash_strings, prefix_range
+from esr.index.names import (
+    ENTITY_TYPES,
+    KEY_VERSION,
+    EntitiesByType,
+    entity_key,
+    group_entities,
+    name_key,
+    parse_entity_key,
+)
+from esr.plans.evaluate import Array
+from esr.text.document import VECTORS, QuantizedVector
+
+_VERSION = "name.version"
+
+
+def encode_names(entity_keys: Iterable[str]) -> Arrays:
+    """The arrays for entities `type:name`, given in the order of their numbers."""
+    keys = [name_key(parse_entity_key(key).text) for key in entity_keys]
+    distinct = sorted(set(keys))  # in the order of their UTF-8 too
+    numbers = {key: number for number, key in enumerate(distinct)}
+    encoded = [key.encode() for key in distinct]
+    return {
+        _VERSION: np.array([KEY_VERSION], np.int32),
+        "name.of": np.array([numbers[key] for key in keys], np.int32),
+        "name.hashes": hash_strings(distinct),
+        "name.ends": np.cumsum([0, *map(len, encoded)], dtype=np.int64),
+        "name.keys": np.frombuffer(b"".join(encoded), np.uint8),
+    }
+
+
+def has_names(arrays: Mapping[str, npt.NDArray[Any]]) -> bool:
+    """Whether a layer stores the keys of its names as this version of esr computes them."""
+    return _VERSION in arrays and arrays[_VERSION].tolist() == [KEY_VERSION]
+
+
+class LayerNames:
+    """The keys of a layer's names, numbered in code point order."""
+
+    def __init__(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        self.of_entity = arrays["name.of"]
+        self.hashes = arrays["name.hashes"]
+        self._ends, self._bytes = arrays["name.ends"], arrays["name.keys"]
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    def key(self, number: int) -> str:
+        return self._encoded(number).decode()
+
+    def entities(self, key: str) -> npt.NDArray[Any]:
+        """The numbers of the entities with this key."""
+        number = find_string(len(self), self._encoded, key)
+        return np.zeros(0, np.int64) if number is None else np.flatnonzero(self.of_entity == number)
+
+    def with_prefix(self, prefix: str) -> range:
+        """The numbers of the keys with this prefix."""
+        return prefix_range(len(self), self._encoded, prefix)
+
+    def _encoded(self, number: int) -> bytes:
+        return self._bytes[self._ends[number] : self._ends[number + 1]].tobytes()
+
+
+FEATURE = "feature."
+
+
+class Layer:
+    """Sentences are numbered from 0 within the layer."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises ValueError or FileNotFoundError for an incomplete file."""
+        self.size_bytes = path.stat().st_size
+        self.arrays = map_bundle(path)
+        self.features = {
+            name.removeprefix(FEATURE): column
+            for name, column in self.arrays.items()
+            if name.startswith(FEATURE)
+        }
+
+    def parses(self, sentences: Numbers) -> list[bytes | None]:
+        has_parse, ends = self.arrays["parse.known"][sentences], self.arrays["parse.ends"]
+        content = self.arrays["parse.bytes"].data
+        starts, stops = ends[sentences].tolist(), ends[sentences + 1].tolist()
+        return [
+            bytes(content[start:stop]) if known else None
+            for known, start, stop in zip(has_parse.tolist(), starts, stops, strict=True)
+        ]
+
+    @property
+    def dimensions(self) -> int:
+        """How many numbers each vector has."""
+        return len(self.arrays["vector.values"]) // max(len(self.arrays["vector.known"]), 1)
+
+    @cached_property
+    def vectors(self) -> npt.NDArray[np.int8]:
+        """The vectors' numbers, of shape (sentences, dimensions): zeros where there is none."""
+        return self.arrays["vector.values"].reshape(len(self.arrays["vector.known"]), self.dimensions)
+
+    @cached_property
+    def vector_scales(self) -> npt.NDArray[np.float64]:
+        """What the numbers of each vector are multiplied with: NaN where there is none."""
+        return np.where(self.arrays["vector.known"], self.arrays["vector.scales"].astype(float), np.nan)
+
+    def stored_vectors(self, sentences: Numbers) -> list[QuantizedVector | None]:
+        return [
+            None if np.isnan(scale) else QuantizedVector(values.tobytes(), scale)
+            for values, scale in zip(
+                self.vectors[sentences], self.vector_scales[sentences].tolist(), strict=True
+            )
+        ]
+
+    def entities(self, sentence: int) -> EntitiesByType | None:
+        if not self.arrays["entity.known"][sentence]:
+            return None
+        first = self.arrays["entity.first"]
+        numbers = self.arrays["entity.of"][first[sentence] : first[sentence + 1]].tolist()
+        return group_entities(parse_entity_key(self.entity_key(number)) for number in numbers)
+
+    @property
+    def entity_count(self) -> int:
+        """How many distinct entities the layer has."""
+        return len(self.arrays["entity.types"])
+
+    def entity_key(self, number: int) -> str:
+        """An entity as `type:name`, by its number."""
+        ends = self.arrays["entity.name_ends"]
+        return self.arrays["entity.names"][ends[number] : ends[number + 1]].tobytes().decode()
+
+    @property
+    def needs_names(self) -> bool:
+        """Whether it has entities without the keys of their names: an older version wrote it."""
+        return "entity.types" in self.arrays and not has_names(self.arrays)
+
+    @cached_property
+    def names(self) -> LayerNames:
+        """The keys of its names. They are computed when they are first needed, if they are not stored."""
+        return LayerNames(self._encode_names() if self.needs_names else self.arrays)
+
+    def arrays_with_names(self) -> Arrays:
+        """What a layer with the same content has that stores the keys of its names."""
+        return self.arrays | self._encode_names()
+
+    def _encode_names(self) -> Arrays:
+        return encode_names(map(self.entity_key, range(self.entity_count)))
+
+    def sentences_of(self, entity: int) -> npt.NDArray[Any]:
+        """The sentences with an entity, by its number, ascending."""
+        starts = self.arrays["entity.starts"]
+        return self.arrays["entity.sentences"][starts[entity] : starts[entity + 1]]
+
+    def sentences_with_name(self, key: str) -> npt.NDArray[Any]:
+        """The sentences with any form of a name, under any type; some more than once."""
+        entities = self.names.entities(key).tolist()
+        return np.concatenate([np.zeros(0, np.int32), *map(self.sentences_of, entities)])
+
+
+class EncodedEnrichment(NamedTuple):
+    """What a layer holds of one sentence."""
+
+    features: Mapping[str, float]
+    entities: EntitiesByType | None
+    parse: bytes | None
+    vector: QuantizedVector | None = None
+
+
+NO_ENRICHMENT = EncodedEnrichment({}, None, None)
+
+
+def save_layer(path: Path, sentences: Sequence[EncodedEnrichment], parts: Iterable[str]) -> None:
+    """Write a layer of these sentences."""
+    arrays: Arrays = {}
+    if "features" in parts:
+        arrays |= _feature_columns(sentences)
+    if "entities" in parts:
+        arrays |= _encode_entities(sentences)
+    if "parse" in parts:
+        blobs = [sentence.parse or b"" for sentence in sentences]
+        arrays["parse.known"] = np.array([sentence.parse is not None for sentence in sentences], bool)
+        arrays["parse.ends"] = np.cumsum([0, *map(len, blobs)], dtype=np.int64)
+        arrays["parse.bytes"] = np.frombuffer(b"".join(blobs), np.uint8)
+    if VECTORS in parts:
+        arrays |= _vector_arrays([sentence.vector for sentence in sentences])
+    save_bundle(path, arrays)
+
+
+def merge_layers(path: Path, layers: Sequence[Layer], sizes: Sequence[int], parts: Iterable[str]) -> None:
+    """Write consecutive layers of the same parts as one. `sizes` are how many sentences each has."""
+    arrays: Arrays = {}
+    if "features" in parts:
+        for name in sorted({name for layer in layers for name in layer.features}):
+            arrays[FEATURE + name] = np.concatenate(
+                [
+                    layer.features.get(name, np.full(size, np.nan, np.float16))
+                    for layer, size in zip(layers, sizes, strict=True)
+                ]
+            )
+    if "entities" in parts:
+        arrays |= _merge_entities(layers)
+    if "parse" in parts:
+        for name in ("parse.known", "parse.bytes"):
+            arrays[name] = np.concatenate([layer.arrays[name] for layer in layers])
+        arrays["parse.ends"] = _concatenate_ends([layer.arrays["parse.ends"] for layer in layers])
+    if VECTORS in parts:
+        arrays |= _merge_vectors(layers)
+    save_bundle(path, arrays)
+
+
+def _feature_columns(sentences: Sequence[EncodedEnrichment]) -> Arrays:
+    columns: dict[str, Array] = {}
+    for number, sentence in enumerate(sentences):
+        for name, value in sentence.features.items():
+            if name not in columns:
+                columns[name] = np.full(len(sentences), np.nan)
+            columns[name][number] = value
+    return {FEATURE + name: _narrow_float(columns[name]) for name in sorted(columns)}
+
+
+def _narrow_float(column: Array) -> npt.NDArray[Any]:
+    """The same values in the smallest float that holds them exactly."""
+    with np.errstate(over="ignore"):
+        for dtype in (np.float16, np.float32):
+            if np.array_equal(column.astype(dtype), column, equal_nan=True):
+                return column.astype(dtype)
+    return column
+
+
+def _vector_arrays(vectors: Sequence[QuantizedVector | None]) -> Arrays:
+    dimensions = max((len(vector.values) for vector in vectors if vector), default=0)
+    nothing = QuantizedVector(bytes(dimensions), 0.0)
+    return {
+        "vector.known": np.array([vector is not None for vector in vectors], bool),
+        "vector.scales": np.array([(vector or nothing).scale for vector in vectors], np.float32),
+        "vector.values": np.frombuffer(b"".join((vector or nothing).values for vector in vectors), np.int8),
+    }
+
+
+def _merge_vectors(layers: Sequence[Layer]) -> Arrays:
+    """A layer all of whose sentences lack a vector does not know the dimensions."""
+    dimensions = max(layer.dimensions for layer in layers)
+    values = [
+        layer.arrays["vector.values"]
+        if layer.dimensions
+        else np.zeros(len(layer.arrays["vector.known"]) * dimensions, np.int8)
+        for layer in layers
+    ]
+    columns = ("vector.known", "vector.scales")
+    merged = {name: np.concatenate([layer.arrays[name] for layer in layers]) for name in columns}
+    return {**merged, "vector.values": np.concatenate(values)}
+
+
+def _encode_entities(sentences: Sequence[EncodedEnrichment]) -> Arrays:
+    known = np.array([sentence.entities is not None for sentence in sentences], bool)
+    numbers: dict[str, int] = {}
+    entities: list[int] = []
+    first = np.zeros(len(sentences) + 1, np.int64)
+    for sentence, enrichment in enumerate(sentences):
+        for type, names in (enrichment.entities or {}).items():
+            entities += [numbers.setdefault(entity_key(type, name), len(numbers)) for name in names]
+        first[sentence + 1] = len(entities)
+    return _entity_arrays(known, list(numbers), np.array(entities, np.int64), first)
+
+
+def _merge_entities(layers: Sequence[Layer]) -> Arrays:
+    numbers: dict[str, int] = {}
+    entities: list[Numbers] = []
+    for layer in layers:
+        keys = (layer.entity_key(number) for number in range(layer.entity_count))
+        renumbered = np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+        entities.append(renumbered[layer.arrays["entity.of"]])
+    known = np.concatenate([layer.arrays["entity.known"] for layer in layers])
+    first = _concatenate_ends([layer.arrays["entity.first"] for layer in layers])
+    return _entity_arrays(known, list(numbers), np.concatenate(entities), first)
+
+
+def _entity_arrays(
+    known: npt.NDArray[np.bool_], keys: list[str], entities: Numbers, first: Numbers
+) -> Arrays:
+    """The arrays of a layer.
+
+    `entities[first[n]:first[n+1]]` are those of sentence n, as indices of `keys`.
+    """
+    encoded = [key.encode() for key in keys]
+    types = [ENTITY_TYPES.index(parse_entity_key(key).type) for key in keys]
+    sentence = np.repeat(np.arange(len(known)), np.diff(first))
+    by_entity = np.argsort(entities, kind="stable")
+    return {
+        "entity.known": known,
+        "entity.first": first,
+        "entity.of": entities.astype(np.int32),
+        "entity.types": np.array(types, np.uint8),
+        "entity.name_ends": np.cumsum([0, *map(len, encoded)], dtype=np.int64),
+        "entity.names": np.frombuffer(b"".join(encoded), np.uint8),
+        "entity.starts": np.searchsorted(entities[by_entity], np.arange(len(keys) + 1)),
+        "entity.sentences": sentence[by_entity].astype(np.int32),
+        **encode_names(keys),
+    }
+
+
+def _concatenate_ends(ends: Sequence[Numbers]) -> Numbers:
+    """Offsets into concatenated arrays, of the offsets into each."""
+    shifts = np.cumsum([0, *(offsets[-1] for offsets in ends)])
+    shifted = [offsets[1:] + shift for offsets, shift in zip(ends, shifts, strict=False)]
+    return np.concatenate([np.zeros(1, np.int64), *shifted])
+
+
+class LayerSpan(NamedTuple):
+    """Sentences `start` to `stop` (exclusive) of a segment, to which a layer applies."""
+
+    start: int
+    stop: int
+    first: int
+    """The number of the layer's first sentence in the segment."""
+    layer: Layer
+    recipe: str | None
+    """The digest of what made it."""
+
+
+class LayerStack:
+    """Finds the features, entities and parse of a sentence, by its number in the segment."""
+
+    def __init__(self, layers: Sequence[tuple[LayerInfo, Layer]], first: Numbers, sentences: int) -> None:
+        """`first` holds the first sentence of each document, and the end of the last."""
+        self._sentences = sentences
+        infos = [info for info, _ in layers]
+        self._spans: dict[str, list[LayerSpan]] = {}
+        for part in {part for info in infos for part in info.parts}:
+            spans = self._spans[part] = []
+            for start, stop, owner in split_by_owner(resolve_owners(infos, part, len(first) - 1)):
+                info, layer = layers[owner]
+                begin, end = int(first[start]), int(first[stop])
+                spans.append(LayerSpan(begin, end, int(first[info.start]), layer, info.recipe))
+        self.features = sorted({name for span in self._of("features") for name in span.layer.features})
+
+    def feature(self, name: str, sentences: Numbers) -> Array:
+        """The values of a feature, NaN where unknown. Of the same shape as `sentences`."""
+        values = np.full(len(sentences), np.nan)
+        for span, places, in_layer in self._split("features", sentences):
+            if name in span.layer.features:
+                values[places] = span.layer.features[name][in_layer]
+        return values
+
+    def parses(self, sentences: Numbers) -> list[bytes | None]:
+        """The stored parse of each sentence, None without one."""
+        parses: list[bytes | None] = [None] * len(sentences)
+        for span, places, in_layer in self._split("parse", sentences):
+            for place, parse in zip(places.tolist(), span.layer.parses(in_layer), strict=True):
+                parses[place] = parse
+        return parses
+
+    @property
+    def has_parses(self) -> bool:
+        """Whether any sentence has a stored parse."""
+        return any(
+            span.layer.arrays["parse.known"][span.start - span.first : span.stop - span.first].any()
+            for span in self._of("parse")
+        )
+
+    def vectors(self, sentences: Numbers) -> list[QuantizedVector | None]:
+        """The stored vector of each sentence, None without one."""
+        vectors: list[QuantizedVector | None] = [None] * len(sentences)
+        for span, places, in_layer in self._split(VECTORS, sentences):
+            stored = span.layer.stored_vectors(in_layer)
+            for place, vector in zip(places.tolist(), stored, strict=True):
+                vectors[place] = vector
+        return vectors
+
+    @property
+    def vector_spans(self) -> Sequence[LayerSpan]:
+        """The sentences that were encoded, by layer, in the order of the segment."""
+        return self._of(VECTORS)
+
+    def entities(self, sentence: int) -> EntitiesByType | None:
+        """The entities of a sentence, None before enrichment."""
+        for span in self.entity_spans:
+            if span.start <= sentence < span.stop:
+                return span.layer.entities(sentence - span.first)
+        return None
+
+    def name_mask(self, keys: Iterable[str]) -> npt.NDArray[np.bool_]:
+        """Which sentences have a name with one of these keys, in any form and under any type."""
+        mask = np.zeros(self._sentences, bool)
+        keys = list(keys)
+        for span in self.entity_spans:
+            for key in keys:
+                sentences = span.layer.sentences_with_name(key) + span.first
+                mask[sentences[(sentences >= span.start) & (sentences < span.stop)]] = True
+        return mask
+
+    @property
+    def entity_spans(self) -> Sequence[LayerSpan]:
+        """The sentences that were searched for entities, by layer, in the order of the segment."""
+        return self._of("entities")
+
+    def _of(self, part: str) -> Sequence[LayerSpan]:
+        return self._spans.get(part, ())
+
+    def _split(self, part: str, sentences: Numbers) -> Iterator[tuple[LayerSpan, Numbers, Numbers]]:
+        """By span: the places in `sentences` that it covers, and their numbers in its layer."""
+        for span in self._of(part):
+            places = np.flatnonzero((sentences >= span.start) & (sentences < span.stop))
+            if len(places):
+                yield span, places, sentences[places] - span.first

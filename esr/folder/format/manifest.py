@@ -1,0 +1,402 @@
+"""The manifest: the one file that names all that makes up the index. Replacing it is the commit.
+
+The manifest's entry of a layer, and which layer applies to each document.
+
+The progress of a load: what it has written durably, so that it can be resumed after it was killed.
+
+It is replaced only after a segment and its layer are on disk, so all that it names is there.
+
+Deletes what an index folder no longer needs.
+
+The lock that allows an index folder one writer at a time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct, field, to_builtins
+from msgspec.structs import asdict, replace
+
+from esr.errors import IndexMissing, IndexUnusable
+from esr.folder.format.files import replace_json
+from esr.index.writer import Description, outdated_analyzer
+
+LAYERS = "layers"
+"""The folder of the layers' files."""
+Numbers = npt.NDArray[np.int64]
+
+
+class LayerInfo(Struct, frozen=True):
+    """The manifest's entry of a layer, which covers documents `start` to `stop` (exclusive) of a segment.
+
+    `recipe` is the digest of what made it, None for what came with the documents.
+    """
+
+    name: str
+    segment: str
+    start: int
+    stop: int
+    parts: tuple[str, ...]
+    recipe: str | None
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> LayerInfo:
+        return cls(**{**fields, "parts": tuple(fields["parts"])})
+
+    @property
+    def documents(self) -> int:
+        return self.stop - self.start
+
+    def overlaps(self, other: LayerInfo) -> bool:
+        share_parts = self.segment == other.segment and set(self.parts) & set(other.parts)
+        return bool(share_parts) and self.start < other.stop and other.start < self.stop
+
+
+def new_layer_name() -> str:
+    """The name of a file that does not exist yet."""
+    return uuid.uuid4().hex[:12]
+
+
+def resolve_owners(layers: Sequence[LayerInfo], part: str, documents: int) -> Numbers:
+    """The index of the layer that applies to each document of a segment for a part: the last; -1 for none."""
+    owners = np.full(documents, -1)
+    for number, layer in enumerate(layers):
+        if part in layer.parts:
+            owners[layer.start : layer.stop] = number
+    return owners
+
+
+def split_by_owner(owners: Numbers) -> Iterator[tuple[int, int, int]]:
+    """Ranges of documents with one owner: start, stop, owner. Documents without any are left out."""
+    borders = [0, *(np.flatnonzero(np.diff(owners)) + 1).tolist(), len(owners)]
+    for start, stop in pairwise(borders):
+        if stop > start and owners[start] >= 0:
+            yield start, stop, int(owners[start])
+
+
+MANIFEST_NAME = "esr-index.json"
+FORMAT = 5
+SEGMENTS = "segments"
+"""The folder of the segments."""
+UNNAMED = "0"
+"""The name of a generation from before generations had names."""
+
+
+class Manifest(Struct, frozen=True):
+    """A commit of an index.
+
+    `layers` are in the order they were written: later ones take precedence. `recipes` are by digest.
+    `generation_name` is the one that `esr indices` shows: enrichment makes commits within a generation.
+    `kept_generations` are the last commits of other generations, the newest first, rejected ones last; they
+    keep none themselves. A rollback has rejected a generation that `is_rejected`: it went back past it.
+    `aliases` are those of names, by the form under which a name is shown.
+    """
+
+    description: Description
+    segments: tuple[str, ...] = ()
+    commit_number: int = 0
+    layers: tuple[LayerInfo, ...] = ()
+    recipes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    format: int = field(default_factory=lambda: FORMAT)
+    generation_name: str = UNNAMED
+    kept_generations: tuple[Manifest, ...] = ()
+    is_rejected: bool = False
+    aliases: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def has_index(self) -> bool:
+        """Whether it is of a generation, perhaps one without documents: there is none before the first."""
+        return bool(self.segments) or self.generation_name != UNNAMED
+
+    @property
+    def newest_name(self) -> str:
+        """The greatest name of a generation."""
+        return max(commit.generation_name for commit in (self, *self.kept_generations))
+
+    def next_generation(
+        self,
+        name: str,
+        segments: tuple[str, ...],
+        description: Description,
+        layers: Iterable[LayerInfo] = (),
+        keep: int = 0,
+    ) -> Manifest:
+        """The next commit, of a new generation.
+
+        `layers` are those of new segments; segments of this commit retain theirs. `keep` older generations
+        are kept, this one the first of them.
+        """
+        retained = (layer for layer in self.layers if layer.segment in segments)
+        commit = Manifest(
+            description,
+            segments,
+            self.commit_number + 1,
+            (*retained, *layers),
+            self.recipes,
+            generation_name=name,
+            kept_generations=self._all_generations()[:keep],
+            aliases=self.aliases,
+        )
+        return commit._without_unused_recipes()
+
+    def with_layers(
+        self, layers: tuple[LayerInfo, ...], recipes: Mapping[str, Mapping[str, Any]]
+    ) -> Manifest:
+        """The next commit, with the same documents and these layers."""
+        commit = replace(self, commit_number=self.commit_number + 1, layers=layers, recipes=recipes)
+        return commit._without_unused_recipes()
+
+    def with_aliases(self, aliases: Mapping[str, Sequence[str]]) -> Manifest:
+        """The next commit, with these aliases of names; this one if it has them."""
+        if aliases == self.aliases:
+            return self
+        return replace(self, commit_number=self.commit_number + 1, aliases=aliases)
+
+    def rolled_back_to(self, name: str) -> Manifest:
+        """The next commit, which serves a kept generation, keeps this one and rejects all newer ones."""
+        generations = self._all_generations()
+        (target,) = (commit for commit in generations if commit.generation_name == name)
+        others = tuple(
+            replace(commit, is_rejected=commit.is_rejected or commit.generation_name > name)
+            for commit in generations
+            if commit.generation_name != name
+        )
+        return replace(
+            target, commit_number=self.commit_number + 1, kept_generations=others, is_rejected=False
+        )
+
+    def without_generations(self, names: Container[str]) -> Manifest:
+        """The next commit, which no longer keeps these generations."""
+        kept = tuple(commit for commit in self.kept_generations if commit.generation_name not in names)
+        return replace(self, commit_number=self.commit_number + 1, kept_generations=kept)
+
+    def _all_generations(self) -> tuple[Manifest, ...]:
+        """This generation, if it is one, and the kept ones, the newest first, rejected ones last."""
+        own = (replace(self, kept_generations=()),) if self.has_index else ()
+        newest_first = sorted(
+            (*own, *self.kept_generations), key=lambda commit: commit.generation_name, reverse=True
+        )
+        return tuple(sorted(newest_first, key=lambda commit: commit.is_rejected))
+
+    def layers_of(self, segment: str) -> list[LayerInfo]:
+        return [layer for layer in self.layers if layer.segment == segment]
+
+    def _without_unused_recipes(self) -> Manifest:
+        used = {layer.recipe for layer in self.layers}
+        return replace(self, recipes={key: self.recipes[key] for key in self.recipes if key in used})
+
+    def as_dict(self) -> dict[str, Any]:
+        """As it is stored."""
+        return {
+            "description": self.description.as_dict(),
+            "segments": self.segments,
+            "generation": self.commit_number,
+            "layers": [asdict(layer) for layer in self.layers],
+            "recipes": self.recipes,
+            "format": self.format,
+            "made": self.generation_name,
+            "kept": [commit.as_dict() for commit in self.kept_generations],
+            **({"rejected": True} if self.is_rejected else {}),
+            **({"aliases": self.aliases} if self.aliases else {}),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Manifest:
+        return cls(
+            Description.from_dict(data["description"]),
+            tuple(data["segments"]),
+            data["generation"],
+            tuple(map(LayerInfo.from_dict, data.get("layers", ()))),
+            data.get("recipes", {}),
+            data["format"],
+            generation_name=data.get("made", UNNAMED),
+            kept_generations=tuple(map(cls.from_dict, data.get("kept", ()))),
+            is_rejected=data.get("rejected", False),
+            aliases=data.get("aliases", {}),
+        )
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The last commit. Raises IndexMissing or IndexUnusable, also if the index needs `esr migrate`."""
+    commit = read_any_format(folder)
+    if commit.format != FORMAT:
+        raise IndexUnusable(
+            f"{folder} has index format {commit.format}, this esr searches {FORMAT}: run esr migrate"
+        )
+    if not commit.description.is_current:
+        raise IndexUnusable(outdated_analyzer(str(folder), commit.description))
+    return commit
+
+
+def read_any_format(folder: Path) -> Manifest:
+    """The last commit, also of an older format: only its documents may be read then."""
+    try:
+        data = json.loads((folder / MANIFEST_NAME).read_text("utf-8"))
+    except NotADirectoryError as error:
+        raise IndexUnusable(f"{folder} is a file, not an index folder") from error
+    except FileNotFoundError as error:
+        if not folder.exists():
+            raise IndexMissing(f"there is no index at {folder}: make one with esr load") from error
+        raise IndexUnusable(f"{folder} is not an index: it has no {MANIFEST_NAME}") from error
+    except (OSError, ValueError) as error:
+        raise IndexUnusable(f"{folder / MANIFEST_NAME} cannot be read: {error}") from error
+    format = data.get("format") if isinstance(data, dict) else None
+    if not isinstance(format, int) or not 1 <= format <= FORMAT:
+        raise IndexUnusable(f"{folder} has index format {format}, this esr knows {FORMAT}: use a newer esr")
+    try:
+        return Manifest.from_dict(data)
+    except (KeyError, TypeError) as error:
+        raise IndexUnusable(
+            f"{folder / MANIFEST_NAME} is incomplete: delete the folder and load everything again"
+        ) from error
+
+
+def commit(folder: Path, manifest: Manifest) -> None:
+    """Replace the manifest atomically: readers see the old commit or the new one."""
+    replace_json(folder / MANIFEST_NAME, manifest.as_dict())
+
+
+CHECKPOINT_NAME = "esr-load.json"
+_STORED_NAMES = {"generation_name": "made", "digest": "content", "is_migration": "migrates"}
+"""The names of attributes in the file, where they differ."""
+
+
+class Checkpoint(Struct, frozen=True):
+    """A load in progress.
+
+    `base` is the number of the commit that it started from. The first `documents` of its documents have
+    been read; `digest` is that of their JSON, which identifies them when they are given again.
+    """
+
+    generation_name: str
+    description: Description
+    append: bool
+    base: int
+    segments: tuple[str, ...] = ()
+    layers: tuple[LayerInfo, ...] = ()
+    documents: int = 0
+    digest: str = ""
+    is_migration: bool = False
+    """Whether it converts the index to another format, and its documents are those of the index."""
+
+    def with_segment(self, segment: str, layer: LayerInfo | None, documents: int, digest: str) -> Checkpoint:
+        """The checkpoint after one more segment is on disk."""
+        layers = self.layers if layer is None else (*self.layers, layer)
+        return replace(
+            self, segments=(*self.segments, segment), layers=layers, documents=documents, digest=digest
+        )
+
+
+def read_checkpoint(folder: Path) -> Checkpoint | None:
+    """The checkpoint of an unfinished load, or None if there is none, or none that can be read."""
+    try:
+        return _from_dict(json.loads((folder / CHECKPOINT_NAME).read_text("utf-8")))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
+    replace_json(folder / CHECKPOINT_NAME, _as_dict(checkpoint))
+
+
+def remove_checkpoint(folder: Path) -> None:
+    (folder / CHECKPOINT_NAME).unlink(missing_ok=True)
+
+
+def _as_dict(checkpoint: Checkpoint) -> dict[str, Any]:
+    return {_STORED_NAMES.get(name, name): value for name, value in to_builtins(checkpoint).items()}
+
+
+def _from_dict(data: Mapping[str, Any]) -> Checkpoint:
+    attributes = {stored: name for name, stored in _STORED_NAMES.items()}
+    fields = {attributes.get(name, name): value for name, value in data.items()}
+    fields["description"] = Description(**data["description"])
+    fields["segments"] = tuple(data["segments"])
+    fields["layers"] = tuple(map(LayerInfo.from_dict, data["layers"]))
+    return Checkpoint(**fields)
+
+
+LOCK_NAME = "lock"
+
+
+@contextmanager
+def hold_writer_lock(folder: Path) -> Iterator[None]:
+    """Raises IndexUnusable if another writer holds it. The system releases it when the process ends."""
+    import fcntl
+
+    while True:
+        with (folder / LOCK_NAME).open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise IndexUnusable(
+                    f"another load into {folder}, or its enrichment, is running: wait until it has finished"
+                ) from error
+            # A writer that removes the index removes the file: the next one would lock another.
+            if _is_at(folder / LOCK_NAME, file.fileno()):
+                yield
+                return
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def is_bare(folder: Path) -> bool:
+    """Whether a folder holds nothing, or only what a load killed in its first step left."""
+    return {entry.name for entry in folder.iterdir()} <= {f"{MANIFEST_NAME}.new", LOCK_NAME}
+
+
+def remove_index(folder: Path) -> None:
+    """Delete the files of an index without segments, and the folder if nothing else is in it."""
+    for name in (MANIFEST_NAME, CHECKPOINT_NAME):
+        (folder / name).unlink(missing_ok=True)
+        (folder / f"{name}.new").unlink(missing_ok=True)
+    (folder / LOCK_NAME).unlink(missing_ok=True)
+    for name in (SEGMENTS, LAYERS):
+        with suppress(OSError):
+            (folder / name).rmdir()
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def delete_unreferenced(folder: Path, commit: Manifest | None = None) -> None:
+    """Delete segments and layers that a failed or killed writer left, or that have been replaced.
+
+    They are those to which `commit` does not refer; by default, the last one.
+    """
+    for path in list_unreferenced(folder, commit or read_any_format(folder)):
+        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+def list_unreferenced(folder: Path, commit: Manifest) -> list[Path]:
+    """The segments and layers that neither this commit nor the checkpoint of a load refers to."""
+    commits = (commit, *commit.kept_generations)
+    referenced = {
+        SEGMENTS: {name for commit in commits for name in commit.segments},
+        LAYERS: {layer.name for commit in commits for layer in commit.layers},
+    }
+    unfinished = read_checkpoint(folder)
+    if unfinished is not None:
+        referenced[SEGMENTS] |= set(unfinished.segments)
+        referenced[LAYERS] |= {layer.name for layer in unfinished.layers}
+    return [
+        path
+        for kind, names in referenced.items()
+        for path in ((folder / kind).iterdir() if (folder / kind).exists() else ())
+        if path.name not in names
+    ]

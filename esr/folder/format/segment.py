@@ -1,0 +1,332 @@
+"""One segment, opened for reading: columns mapped from disk.
+
+Postings of terms in sentences, one number each: that of the sentence, and in its low bits the count.
+
+Nearly all counts are 1, so a column of their own would be a fifth of the postings. All postings of a segment
+have the same number of bits for the count, so they ascend by sentence as the numbers alone do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from copy import copy
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.errors import IndexUnusable
+from esr.folder.format.document_codec import NO_PARAGRAPH, StoredDocument
+from esr.folder.format.files import map_array
+from esr.folder.format.layers import Layer, LayerStack
+from esr.folder.format.manifest import LayerInfo
+from esr.folder.format.strings import AttributeTable, BlobTable, NoAttributes, StringTable
+from esr.folder.format.words import WordTable
+from esr.text.document import Document
+
+Array = npt.NDArray[Any]
+POSTINGS, COUNT_BITS = "sentence_postings", "sentence_count_bits"
+"""The columns of a segment: the postings, and one number, how many of their bits are the count."""
+
+
+def pack(sentences: Array, counts: Array) -> dict[str, Array]:
+    """The columns for these postings: 4 bytes each if numbers and counts have no more than 31 bits."""
+    bits = int(counts.max(initial=0)).bit_length()
+    packed = sentences.astype(np.int64) << bits | counts
+    if packed.max(initial=0) <= np.iinfo(np.int32).max:
+        packed = packed.astype(np.int32)
+    return {POSTINGS: packed, COUNT_BITS: np.array([bits], np.uint8)}
+
+
+def unpack(packed: Array, bits: int) -> tuple[Array, Array]:
+    """The sentences and the counts of these postings."""
+    return packed >> bits, packed & ((1 << bits) - 1)
+
+
+Numbers = npt.NDArray[np.integer[Any]]
+NO_DATE = np.iinfo(np.int64).min
+"""In the column of dates: the document has none."""
+
+
+class Postings(NamedTuple):
+    """The sentences or documents that contain a term, ascending, and how often it occurs in each."""
+
+    numbers: Numbers
+    counts: Numbers
+
+
+NO_POSTINGS = Postings(np.zeros(0, np.int32), np.zeros(0, np.uint8))
+
+
+class SentenceViews(NamedTuple):
+    """Columns: the document of each sentence, the first sentence of each document, the paragraphs.
+
+    A number of a view takes a third of the time of one of an array.
+    """
+
+    document: memoryview
+    first: memoryview
+    paragraph: memoryview
+
+
+class SegmentDamaged(IndexUnusable):
+    """Files of a segment, or of a layer, are missing or truncated."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"{path} is damaged, files are missing or truncated: "
+            "load everything again with --if-exists replace"
+        )
+
+
+COLUMNS = [
+    "date",
+    "document",
+    "document_counts",
+    "document_length",
+    "document_likelihood",
+    "document_numbers",
+    "document_starts",
+    "first",
+    "length",
+    "occurrences",
+    "sentence_starts",
+    "source",
+    "surrounding_length",
+    "surrounding_likelihood",
+]
+PARAGRAPH = "paragraph"
+"""The column of the sentences' paragraphs, numbered from 1. Segments of older formats have none."""
+LANGUAGE = "language"
+"""The column of the documents' languages. Segments of older formats have none."""
+LANGUAGES = "languages.json"
+
+
+def read_counts(folder: Path) -> tuple[int, int]:
+    """How many documents and sentences a segment has, without opening the rest. Raises SegmentDamaged."""
+    try:
+        return len(BlobTable(folder, "texts")), len(map_array(folder / "length.npy"))
+    except (FileNotFoundError, EOFError, ValueError) as error:
+        raise SegmentDamaged(folder) from error
+
+
+class Segment:
+    """Sentences and documents are numbered from 0 within the segment, in the order they were loaded."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises SegmentDamaged."""
+        self.folder = folder
+        # Everything is mapped at once: a running search can finish even if a writer deletes the segment.
+        try:
+            self.terms = StringTable(folder, "terms")
+            self.document_ids = StringTable(folder, "documents")
+            self.explicit_ids = StringTable(folder, "given")
+            """The ids of sentences that are not the default."""
+            self._explicit_id_numbers = map_array(folder / "given_at.npy")
+            self._blobs = BlobTable(folder, "texts")
+            self.columns = {name: map_array(folder / f"{name}.npy") for name in COLUMNS}
+            if not _is_before_packing(folder):
+                self.columns |= {name: map_array(folder / f"{name}.npy") for name in (POSTINGS, COUNT_BITS)}
+            self.columns[PARAGRAPH] = _map_paragraphs(folder, len(self.columns["length"]))
+            self.sources: list[str | None] = json.loads((folder / "sources.json").read_text("utf-8"))
+            self._words: WordTable | None = None
+            self.languages: list[str | None] = [None]
+            self.attributes = NoAttributes() if _is_before_packing(folder) else AttributeTable(folder)
+            """What documents are filtered and counted by. Segments of older formats have none."""
+            if not _is_before_words(folder):
+                self._words = WordTable(folder, len(self.columns["length"]))
+                self.columns[LANGUAGE] = map_array(folder / f"{LANGUAGE}.npy")
+                self.languages = json.loads((folder / LANGUAGES).read_text("utf-8"))
+        except (FileNotFoundError, EOFError, ValueError) as error:
+            raise SegmentDamaged(folder) from error
+        self.enrichment = LayerStack((), self.column("first"), self.sentence_count)
+        """Features, entities and parses of the segment's sentences."""
+
+    def with_layers(self, layers: Sequence[tuple[LayerInfo, Layer]]) -> Segment:
+        """The same segment with these layers. Nothing is read again."""
+        segment = copy(self)
+        segment.enrichment = LayerStack(layers, self.column("first"), self.sentence_count)
+        return segment
+
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """A stored column, one of COLUMNS, or that of the paragraphs."""
+        return self.columns[name]
+
+    @property
+    def words(self) -> WordTable:
+        """The words as they are written. Segments of older formats have none."""
+        if self._words is None:
+            raise SegmentDamaged(self.folder)
+        return self._words
+
+    @property
+    def document_count(self) -> int:
+        return len(self.document_ids)
+
+    @cached_property
+    def sentence_count(self) -> int:
+        return len(self.column("length"))
+
+    @cached_property
+    def has_previous(self) -> npt.NDArray[np.bool_]:
+        """Whether each sentence has a previous one in its document."""
+        document = self.column("document")
+        has_previous = np.zeros(len(document), bool)
+        has_previous[1:] = document[1:] == document[:-1]
+        return has_previous
+
+    @cached_property
+    def sentence_length_range(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """The lengths of the shortest and the longest sentence of each document; 0 without sentences."""
+        first, length = self.column("first"), self.column("length")
+        has_sentences = np.diff(first) > 0
+        shortest, longest = np.zeros(len(has_sentences)), np.zeros(len(has_sentences))
+        if has_sentences.any():
+            shortest[has_sentences] = np.minimum.reduceat(length, first[:-1][has_sentences])
+            longest[has_sentences] = np.maximum.reduceat(length, first[:-1][has_sentences])
+        return shortest, longest
+
+    @cached_property
+    def log_likelihoods(self) -> dict[str, npt.NDArray[Any]]:
+        """What is stored for the importance priors, by the name of the prior."""
+        return {
+            "importance": self.column("document_likelihood"),
+            "importance_surrounding": self.column("surrounding_likelihood"),
+        }
+
+    def sentence_postings(self, term: int | None, end: int | None = None) -> Postings:
+        """The postings of a term in sentences, or of all terms from it to before `end`, one after another."""
+        if term is None:
+            return NO_POSTINGS
+        packed = self.column(POSTINGS)[self._range("sentence_starts", term, end)]
+        return Postings(*unpack(packed, self.count_bits))
+
+    @cached_property
+    def count_bits(self) -> int:
+        """How many low bits of a posting in a sentence are the count."""
+        return int(self.column(COUNT_BITS)[0])
+
+    def document_postings(self, term: int | None, end: int | None = None) -> Postings:
+        """The same in documents."""
+        if term is None:
+            return NO_POSTINGS
+        range = self._range("document_starts", term, end)
+        return Postings(self.column("document_numbers")[range], self.column("document_counts")[range])
+
+    def _range(self, name: str, term: int, end: int | None) -> slice:
+        starts = self.column(name)
+        return slice(int(starts[term]), int(starts[term + 1 if end is None else end]))
+
+    def posting_ranges(self, term: int | None) -> tuple[int, int, int, int]:
+        """Where a term's postings start and stop in the columns: in those of sentences, then of documents."""
+        if term is None:
+            return 0, 0, 0, 0
+        sentences, documents, _ = self._number_views
+        return sentences[term], sentences[term + 1], documents[term], documents[term + 1]
+
+    def occurrences(self, term: int | None) -> int:
+        """How often a term occurs in sentences."""
+        return 0 if term is None else self._number_views[2][term]
+
+    @cached_property
+    def _number_views(self) -> list[memoryview]:
+        """What is read for a single term. A number of a view takes a third of the time of one of an array."""
+        names = ("sentence_starts", "document_starts", "occurrences")
+        return [memoryview(self.columns[name]) for name in names]  # type: ignore[arg-type]
+
+    def document(self, number: int) -> Document:
+        first = self.column("first")
+        paragraphs = self.column(PARAGRAPH)[int(first[number]) : int(first[number + 1])]
+        return self.stored_document(number).document(paragraphs)
+
+    def stored_document(self, number: int) -> StoredDocument:
+        """A document, for callers that do not need all of it."""
+        return StoredDocument(self._blobs[number])
+
+    @cached_property
+    def sentence_views(self) -> SentenceViews:
+        """What is read for a single sentence."""
+        return SentenceViews(*(memoryview(self.columns[name]) for name in ("document", "first", PARAGRAPH)))  # type: ignore[arg-type]
+
+    def blob(self, number: int) -> bytes:
+        """A document as it is stored."""
+        return self._blobs[number]
+
+    def blob_view(self, number: int) -> memoryview:
+        """The same where it is mapped."""
+        return self._blobs.view(number)
+
+    def find_sentence(self, sentence_id: str) -> int | None:
+        """The number of a sentence by its id, explicit or of the default form `<document id>.s<n>`."""
+        explicit = self.explicit_ids.find(sentence_id)
+        if explicit is not None:
+            return int(self._explicit_id_numbers[explicit])
+        document_id, dot, position = sentence_id.rpartition(".s")
+        if not dot or not is_position(position):
+            return None
+        document = self.document_ids.find(document_id)
+        if document is None:
+            return None
+        first = self.column("first")
+        number = int(first[document]) + int(position)
+        if number >= first[document + 1] or self._find_explicit_id(number) is not None:
+            return None
+        return number
+
+    def sentence_id(self, number: int) -> str:
+        explicit = self._find_explicit_id(number)
+        if explicit is not None:
+            return self.explicit_ids[explicit]
+        document = int(self.column("document")[number])
+        return f"{self.document_ids[document]}.s{number - int(self.column('first')[document])}"
+
+    def sentence_ids(self, numbers: npt.NDArray[np.int64]) -> list[str]:
+        """The ids of these sentences."""
+        documents = self.column("document")[numbers]
+        positions = (numbers - self.column("first")[documents]).tolist()
+        names = self.document_ids.get_many(documents)
+        ids = [f"{name}.s{position}" for name, position in zip(names, positions, strict=True)]
+        if self.has_explicit_ids:
+            known = self._explicit_id_numbers
+            indices = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
+            explicit = np.flatnonzero(known[indices] == numbers).tolist()
+            for n, id in zip(explicit, self.explicit_ids.get_many(indices[explicit]), strict=True):
+                ids[n] = id
+        return ids
+
+    @property
+    def has_explicit_ids(self) -> bool:
+        return len(self._explicit_id_numbers) > 0
+
+    def _find_explicit_id(self, number: int) -> int | None:
+        """The place of a sentence's id in `explicit_ids`, or None if its id is the default."""
+        if not self.has_explicit_ids:
+            return None
+        index = int(np.searchsorted(self._explicit_id_numbers, number))
+        known = index < len(self._explicit_id_numbers) and self._explicit_id_numbers[index] == number
+        return index if known else None
+
+
+def _map_paragraphs(folder: Path, sentence_count: int) -> npt.NDArray[Any]:
+    try:
+        return map_array(folder / f"{PARAGRAPH}.npy")
+    except FileNotFoundError:
+        return np.full(sentence_count, NO_PARAGRAPH, np.uint8)
+
+
+def _is_before_packing(folder: Path) -> bool:
+    """Whether a segment is of a format before 5, with a column of counts. A migration reads its documents."""
+    return (folder / "sentence_counts.npy").exists()
+
+
+def _is_before_words(folder: Path) -> bool:
+    """Whether a segment is of a format before 4, without words and languages. A migration reads it."""
+    return not (folder / LANGUAGES).exists() and not (folder / f"{LANGUAGE}.npy").exists()
+
+
+def is_position(text: str) -> bool:
+    """Whether this is the `<n>` of a default sentence id: "7", but not "07", "+7" or "٧"."""
+    return text.isascii() and text.isdecimal() and (text == "0" or text[0] != "0")

@@ -1,0 +1,353 @@
+"""A snapshot: one commit of an index, and its statistics.
+
+The documents of a commit, numbered over its segments: their sentences and their lengths.
+
+What the segments of a commit hold together: documents, statistics of terms, importance priors.
+
+None of it depends on layers, so a commit of enrichment takes it over from the commit before.
+
+Finds new documents whose content an index has under another id, as when ids are made in another way.
+
+Only a sample of the new documents is looked up, so the cost is bounded whatever the size of the delivery.
+
+The survey of the terms of segments, from their columns.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.folder.format.layers import Layer
+from esr.folder.format.manifest import LAYERS, SEGMENTS, LayerInfo, Manifest
+from esr.folder.format.segment import Segment, SegmentDamaged
+from esr.hashing import hash64
+from esr.index.contract import find_main_encoder
+from esr.plans.evaluate import Array
+from esr.plans.plan import CollectionStatistics, TermStatistics
+from esr.text.analyzer import FREQUENT_SHARE, LONG_SENTENCE, TermSurvey, most_frequent
+from esr.text.document import Document
+
+Numbers = npt.NDArray[np.int64]
+
+
+class DocumentTable(NamedTuple):
+    """Columns of D documents, each of shape (D,). Sentences are numbered over all segments.
+
+    `first` is the ordinal of a document's first sentence, `size` how many sentences it has, `length` c(d),
+    `shortest` and `longest` the terms in its shortest and longest sentence (0 where it has no sentence).
+    `document_bases`, of shape (segments + 1,), has the number of each segment's first document.
+    """
+
+    first: Numbers
+    size: Numbers
+    length: Array
+    shortest: Array
+    longest: Array
+    document_bases: Numbers
+
+
+def make_document_table(segments: Sequence[Segment], sentence_bases: Sequence[int]) -> DocumentTable:
+    """The table of these segments. `sentence_bases` has the ordinal of each segment's first sentence."""
+    first = [s.column("first")[:-1] + base for s, base in zip(segments, sentence_bases, strict=False)]
+    size = [np.diff(segment.column("first")) for segment in segments]
+    length = [segment.column("document_length").astype(float) for segment in segments]
+    extremes = [segment.sentence_length_range for segment in segments]
+    document_bases = np.cumsum([0, *map(len, size)])
+    return DocumentTable(
+        np.concatenate([np.zeros(0, np.int64), *first]),
+        np.concatenate([np.zeros(0, np.int64), *size]),
+        np.concatenate([np.zeros(0), *length]),
+        np.concatenate([np.zeros(0), *(shortest for shortest, _ in extremes)]),
+        np.concatenate([np.zeros(0), *(longest for _, longest in extremes)]),
+        document_bases,
+    )
+
+
+def reduce_by_document(
+    ufunc: np.ufunc, values: npt.NDArray[np.generic], table: DocumentTable, empty: float
+) -> Array:
+    """The reduction of sentences' values over each document, of shape (D,); `empty` without sentences."""
+    reduced = np.full(len(table.size), empty)
+    has_sentences = table.size > 0
+    if has_sentences.any():
+        reduced[has_sentences] = ufunc.reduceat(values, table.first[has_sentences])
+    return reduced
+
+
+IMPORTANCE = ("importance", "importance_surrounding")
+"""The columns of the importance priors."""
+MAX_TERM_ENTRIES = 20_000
+"""Terms that are not looked up again."""
+
+
+class TermEntry(NamedTuple):
+    """A term in a commit: its statistics, its number in each segment (None where it is missing), and in each
+    segment where its postings begin and end: those of sentences, then those of documents."""
+
+    statistics: TermStatistics
+    numbers: tuple[int | None, ...]
+    posting_ranges: tuple[tuple[int, int, int, int], ...]
+
+
+class CommitStatistics:
+    """Threads share it. What is made lazily may be made twice, to the same values."""
+
+    def __init__(self, segments: Sequence[Segment]) -> None:
+        # Without their layers: this outlives commits that replace layers.
+        self.segments = [segment.with_layers(()) for segment in segments]
+        self.sentence_bases = [0, *accumulate(segment.sentence_count for segment in segments)]
+        """The ordinal of each segment's first sentence, and the number of all sentences."""
+        self._term_entries: dict[str, TermEntry] = {}
+
+    @cached_property
+    def document_table(self) -> DocumentTable:
+        return make_document_table(self.segments, self.sentence_bases)
+
+    @cached_property
+    def collection(self) -> CollectionStatistics:
+        parts = [_collection_statistics(segment) for segment in self.segments]
+        names = {*CollectionStatistics.__struct_fields__} - {"longest_sentence", "bounds"}
+        return CollectionStatistics(
+            **{name: sum(getattr(part, name) for part in parts) for name in names},
+            longest_sentence=max((part.longest_sentence for part in parts), default=0),
+        )
+
+    def find(self, term: str) -> TermEntry:
+        """The entry of a term. A term that is in no segment has an empty one."""
+        entry = self._term_entries.get(term)
+        if entry is None:
+            hash = hash64(term)
+            numbers = tuple([segment.terms.find(term, hash) for segment in self.segments])
+            ranges = tuple([s.posting_ranges(n) for s, n in zip(self.segments, numbers, strict=True)])
+            sf = df = occurrences = 0
+            for segment, number, each in zip(self.segments, numbers, ranges, strict=True):
+                sf, df = sf + each[1] - each[0], df + each[3] - each[2]
+                occurrences += segment.occurrences(number)
+            entry = TermEntry(TermStatistics(sf, df, occurrences), numbers, ranges)
+            if len(self._term_entries) >= MAX_TERM_ENTRIES:
+                self._term_entries.clear()
+            self._term_entries[term] = entry
+        return entry
+
+    @cached_property
+    def importance(self) -> list[dict[str, Array]]:
+        """The importance priors of each segment's sentences, by column."""
+        return [self.importance_of(owner, {}, 0) for owner in range(len(self.segments))]
+
+    def importance_of(self, owner: int, elsewhere: Mapping[str, int], total: int) -> dict[str, Array]:
+        """The importance priors of a segment's sentences, with p(t|C) of the whole collection.
+
+        log p(d|s) = sum of c(t,s) log p(t|d) - sum of c(t,s) log p(t). The first sum is stored; the
+        second depends on every segment. `elsewhere` adds occurrences that are not in this index, of
+        `total` in all.
+        """
+        segment = self.segments[owner]
+        log_background = np.log(self.background(owner, elsewhere, total))
+        weights = np.repeat(log_background, np.diff(segment.column("sentence_starts")))
+        sentences, counts = segment.sentence_postings(0, len(segment.terms))
+        weights *= counts
+        collection = np.bincount(sentences, weights, segment.sentence_count)
+        return {name: column - collection for name, column in segment.log_likelihoods.items()}
+
+    def background(self, owner: int, elsewhere: Mapping[str, int], total: int) -> Array:
+        """p(t|C) of a segment's terms in the whole collection, with what is elsewhere.
+
+        A term that occurs in titles only counts as one occurrence.
+        """
+        segment = self.segments[owner]
+        occurrences = segment.column("occurrences").astype(np.int64)
+        for other in self.segments:
+            if other is not segment and len(other.terms):
+                # Terms are matched by their hash: no two are expected to share all 64 bits.
+                shared = other.terms.contains_hashes(segment.terms.hashes)
+                places = np.searchsorted(other.terms.hashes, segment.terms.hashes[shared])
+                occurrences[shared] += other.column("occurrences")[places]
+        if elsewhere:
+            occurrences += [elsewhere.get(segment.terms[n], 0) for n in range(len(segment.terms))]
+        return np.asarray(np.maximum(occurrences, 1) / max(self.collection.occurrences + total, 1))
+
+
+def _collection_statistics(segment: Segment) -> CollectionStatistics:
+    length, document_length = segment.column("length"), segment.column("document_length")
+
+    def total(column: npt.NDArray[Any]) -> int:
+        return int(column.sum(dtype=np.int64))
+
+    return CollectionStatistics(
+        sentences=len(length),
+        documents=len(document_length),
+        occurrences=total(length),
+        document_length=total(document_length),
+        surrounding_length=total(segment.column("surrounding_length")),
+        weighted_document_length=total(np.diff(segment.column("first")) * document_length),
+        document_terms=len(segment.column("document_numbers")),
+        longest_sentence=int(length.max(initial=0)),
+    )
+
+
+class Snapshot:
+    """What a search sees from beginning to end, whatever is committed meanwhile."""
+
+    def __init__(self, folder: Path, manifest: Manifest, before: Snapshot | None = None) -> None:
+        """Raises SegmentDamaged. What `before` has open already is not opened again."""
+        self.manifest = manifest
+        open_segments = {} if before is None else {s.folder.name: s for s in before.segments}
+        open_layers = {} if before is None else before.layers
+        self.layers: dict[str, Layer] = {
+            run.name: open_layers.get(run.name) or _open_layer(folder, run) for run in manifest.layers
+        }
+        self.segments: list[Segment] = [
+            (open_segments.get(name) or Segment(folder / SEGMENTS / name)).with_layers(
+                [(run, self.layers[run.name]) for run in manifest.layers_of(name)]
+            )
+            for name in manifest.segments
+        ]
+        self.statistics: CommitStatistics
+        if before is not None and before.manifest.segments == manifest.segments:
+            # Enrichment leaves the sentences as they are, and so their statistics and priors.
+            self.statistics = before.statistics
+        else:
+            self.statistics = CommitStatistics(self.segments)
+
+    @cached_property
+    def features(self) -> list[str]:
+        """The names of all stored features."""
+        return sorted({name for segment in self.segments for name in segment.enrichment.features})
+
+    @cached_property
+    def has_parses(self) -> bool:
+        """Whether any sentence has a stored parse."""
+        return any(segment.enrichment.has_parses for segment in self.segments)
+
+    @cached_property
+    def main_encoder(self) -> str | None:
+        """The id of the encoder that made the vectors of most sentences, None without vectors."""
+        sentences: Counter[str] = Counter()
+        for segment in self.segments:
+            for span in segment.enrichment.vector_spans:
+                if span.recipe is not None:
+                    encoder = self.manifest.recipes[span.recipe]["made_with"]["encoder"]
+                    sentences[encoder] += span.stop - span.start
+        return find_main_encoder(sentences)
+
+
+def _open_layer(folder: Path, run: LayerInfo) -> Layer:
+    path = folder / LAYERS / run.name
+    try:
+        return Layer(path)
+    except (FileNotFoundError, ValueError) as error:
+        raise SegmentDamaged(path) from error
+
+
+SAMPLE = 500
+"""How many new documents are looked up at most, evenly spaced."""
+_CANDIDATES = 16
+"""How many documents are compared for each signature. Only short documents share one by chance."""
+_MULTIPLIERS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0xAEF17502108EF2D9)
+_MAX_EXAMPLES = 3
+
+
+def sample_documents(segments: Sequence[Segment]) -> list[Document]:
+    """A sample of the documents of these segments, without those that have no sentence."""
+    total = sum(segment.document_count for segment in segments)
+    sampled = []
+    base = 0
+    for segment in segments:
+        numbers = np.unique(np.linspace(0, max(total - 1, 0), min(SAMPLE, total)).astype(np.int64)) - base
+        numbers = numbers[(numbers >= 0) & (numbers < segment.document_count)]
+        sampled += [segment.document(number) for number in numbers.tolist()]
+        base += segment.document_count
+    return [document for document in sampled if document.sentences]
+
+
+def has_same_content(one: Document, other: Document) -> bool:
+    """Whether two documents have the same title and the same texts."""
+    return one.title == other.title and [s.text for s in one.sentences] == [s.text for s in other.sentences]
+
+
+def describe_known_content(segments: Sequence[Segment], known: Mapping[str, str]) -> list[str]:
+    """The line of a report about new documents of these segments, with the ids that have their content."""
+    if not known:
+        return []
+    total = sum(segment.document_count for segment in segments)
+    compared = f"{min(total, SAMPLE):,} compared of {total:,}" if total > SAMPLE else f"{total:,}"
+    examples = ", ".join(f"{id} (as {other})" for id, other in list(known.items())[:_MAX_EXAMPLES])
+    more = ", …" if len(known) > _MAX_EXAMPLES else ""
+    return [
+        f"warning: the index has the content of {len(known):,} documents ({compared}) under another id: "
+        f"{examples}{more}"
+    ]
+
+
+def find_known_content(new: Sequence[Segment], old: Sequence[Segment]) -> dict[str, str]:
+    """By the id of a new document, that of another one in the old segments with its content."""
+    wanted: dict[int, list[Document]] = {}
+    sampled = {document.id: document for document in sample_documents(new)}
+    for segment in new:
+        numbers = {id: segment.document_ids.find(id) for id in sampled}
+        signatures = _sign_documents(segment)
+        for id, number in numbers.items():
+            if number is not None:
+                wanted.setdefault(int(signatures[number]), []).append(sampled[id])
+    known: dict[str, str] = {}
+    if not wanted:
+        return known
+    compared: Counter[int] = Counter()
+    for segment in old:
+        signatures = _sign_documents(segment)
+        for number in np.flatnonzero(np.isin(signatures, np.array(list(wanted), np.uint64))).tolist():
+            signature = int(signatures[number])
+            compared[signature] += 1
+            if compared[signature] > _CANDIDATES:
+                continue
+            stored = segment.document(number)
+            for document in wanted[signature]:
+                if document.id != stored.id and has_same_content(document, stored):
+                    known.setdefault(document.id, stored.id)
+    return known
+
+
+def _sign_documents(segment: Segment) -> npt.NDArray[np.uint64]:
+    """A signature of each document, of its length and the lengths of its sentences, of shape (D,)."""
+    first = segment.column("first").astype(np.int64)
+    positions = np.arange(segment.sentence_count) - np.repeat(first[:-1], np.diff(first))
+    by_position, by_document, offset = (np.uint64(number) for number in _MULTIPLIERS)
+    mixed = (segment.column("length").astype(np.uint64) + np.uint64(1)) * (
+        positions.astype(np.uint64) * by_position + offset
+    )
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
+    signatures: npt.NDArray[np.uint64] = sums[first[1:]] - sums[first[:-1]]
+    return signatures + segment.column("document_length").astype(np.uint64) * by_document
+
+
+def survey_terms(segments: Sequence[Segment]) -> TermSurvey:
+    """What the terms of all these segments tell."""
+    sentences = sum(segment.sentence_count for segment in segments)
+    lengths = [segment.column("length") for segment in segments]
+    # A term that is frequent in all of them is frequent in one.
+    candidates = {term for segment in segments for term in _frequent_terms(segment)}
+    frequencies = [(term, sum(_frequency(segment, term) for segment in segments)) for term in candidates]
+    return TermSurvey(
+        sentences,
+        sum(int((length == 0).sum()) for length in lengths),
+        sum(int((length > LONG_SENTENCE).sum()) for length in lengths),
+        most_frequent(frequencies, sentences),
+    )
+
+
+def _frequent_terms(segment: Segment) -> list[str]:
+    frequencies = np.diff(segment.column("sentence_starts"))
+    return segment.terms.get_many(np.flatnonzero(frequencies > FREQUENT_SHARE * segment.sentence_count))
+
+
+def _frequency(segment: Segment, term: str) -> int:
+    start, end, _, _ = segment.posting_ranges(segment.terms.find(term))
+    return end - start

@@ -1,0 +1,259 @@
+"""Many strings or blobs in two memory-mapped files: their bytes, concatenated, and the offset of each end.
+
+Search among strings that are numbered in the order of their UTF-8, which is that of their code points.
+
+The values of attributes (`esr.text.document`) in a segment, and the documents that have each.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.folder.format.files import map_array, map_bytes, narrow, save_array, save_bytes
+from esr.hashing import hash64
+from esr.text.document import META, META_PREFIX
+
+_LAST = b"\xff"  # greater than any byte of UTF-8
+
+
+def find_string(count: int, bytes_of: Callable[[int], bytes], text: str) -> int | None:
+    """The number of a string, or None. `bytes_of` gives the UTF-8 of each of `count` strings."""
+    encoded = _encode(text)
+    number = bisect_left(range(count), encoded, key=bytes_of)
+    return number if number < count and bytes_of(number) == encoded else None
+
+
+def prefix_range(count: int, bytes_of: Callable[[int], bytes], prefix: str) -> range:
+    """The numbers of the strings that begin so."""
+    encoded, numbers = _encode(prefix), range(count)
+    start = bisect_left(numbers, encoded, key=bytes_of)
+    return range(start, bisect_left(numbers, encoded + _LAST, start, key=bytes_of))
+
+
+def _encode(text: str) -> bytes:
+    """Half a surrogate pair may be typed. No string has one."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+Hashes = npt.NDArray[np.uint64]
+Numbers = npt.NDArray[np.integer[Any]]
+
+
+def hash_strings(strings: Iterable[str]) -> Hashes:
+    return np.fromiter((hash64(s) for s in strings), np.uint64)
+
+
+class BlobTable:
+    """BlobTable by number."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        """Raises ValueError or FileNotFoundError for incomplete files."""
+        self._bytes = map_bytes(folder / f"{name}.bytes")
+        self._ends = map_array(folder / f"{name}.ends.npy")
+        if len(self._ends) == 0 or len(self._bytes) != self._ends[-1]:
+            raise ValueError(f"{folder / name}.bytes is truncated")
+        # A single number of a view takes a third of the time of one of an array.
+        self._end_view = memoryview(self._ends)  # type: ignore[arg-type]
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def __getitem__(self, number: int) -> bytes:
+        return bytes(self._bytes[self._end_view[number] : self._end_view[number + 1]])
+
+    def view(self, number: int) -> memoryview:
+        """A blob where it is mapped."""
+        return self._bytes[self._end_view[number] : self._end_view[number + 1]]
+
+    def get_many(self, numbers: Numbers) -> list[memoryview]:
+        """The blobs of these numbers, where they are mapped."""
+        ends, content = self._ends, self._bytes
+        ranges = zip(ends[numbers].tolist(), ends[1:][numbers].tolist(), strict=True)
+        return [content[start:stop] for start, stop in ranges]
+
+    def decode_many(self, numbers: Numbers) -> list[str]:
+        """The blobs of these numbers as strings."""
+        return [str(blob, "utf-8") for blob in self.get_many(numbers)]
+
+    @staticmethod
+    def save(folder: Path, name: str, blobs: Sequence[bytes]) -> None:
+        ends = np.zeros(len(blobs) + 1, np.int64)
+        np.cumsum([len(blob) for blob in blobs], out=ends[1:])
+        save_bytes(folder / f"{name}.bytes", blobs)
+        save_array(folder / f"{name}.ends.npy", narrow(ends))
+
+
+class StringTable:
+    """Distinct strings by number, and numbers by string through sorted hashes."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        """Raises ValueError or FileNotFoundError for incomplete files."""
+        self._blobs = BlobTable(folder, name)
+        self.hashes: Hashes = map_array(folder / f"{name}.hashes.npy")
+        self._hash_view = memoryview(self.hashes)  # type: ignore[arg-type]
+        self.numbers = map_array(folder / f"{name}.numbers.npy")
+        self._number_view = memoryview(self.numbers)  # type: ignore[arg-type]
+
+    def __len__(self) -> int:
+        return len(self._blobs)
+
+    def __getitem__(self, number: int) -> str:
+        return self._blobs[number].decode()
+
+    def get_many(self, numbers: Numbers) -> list[str]:
+        """The strings of these numbers."""
+        return self._blobs.decode_many(numbers)
+
+    def find(self, string: str, hash: int | None = None) -> int | None:
+        """The number of a string, or None. `hash` is that of the string, if it is at hand."""
+        if not len(self.hashes):
+            return None
+        # Of one number, bisect takes a fourth of the time of numpy's search.
+        hashes, target = self._hash_view, hash64(string) if hash is None else hash
+        index = bisect_left(hashes, target)
+        while index < len(hashes) and hashes[index] == target:
+            number = self._number_view[index]
+            if self[number] == string:  # two strings may share a hash
+                return number
+            index += 1
+        return None
+
+    def with_prefix(self, prefix: str, limit: int) -> list[str]:
+        """The first `limit` strings with this prefix, in code point order."""
+        order = self._sorted_numbers
+        found = prefix_range(len(order), lambda place: self._blobs[order[place]], prefix)
+        return self.get_many(order[found.start : found.stop][:limit])
+
+    @cached_property
+    def _sorted_numbers(self) -> npt.NDArray[np.int32]:
+        """The numbers in the order of their strings, computed by the first search that needs them: few do."""
+        return np.array(sorted(range(len(self)), key=self._blobs.__getitem__), np.int32)
+
+    def contains_hashes(self, hashes: Hashes) -> npt.NDArray[np.bool_]:
+        """Which of these hashes the table has. A hash that it has may still be that of another string."""
+        if not len(self.hashes):
+            return np.zeros(len(hashes), bool)
+        indices = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
+        return np.asarray(self.hashes[indices] == hashes)
+
+    @staticmethod
+    def save(folder: Path, name: str, strings: Sequence[str], hashes: Hashes | None = None) -> None:
+        """Write the table. `hashes` are those of the strings, if they are at hand."""
+        if hashes is None:
+            hashes = hash_strings(strings)
+        order = np.argsort(hashes, kind="stable")
+        BlobTable.save(folder, name, [s.encode() for s in strings])
+        save_array(folder / f"{name}.hashes.npy", hashes[order])
+        save_array(folder / f"{name}.numbers.npy", narrow(order))
+
+
+ValueNumbers = npt.NDArray[np.integer[Any]]
+NAMES = "attributes.json"
+"""By the name of an attribute, the numbers of its first value and of the first one after it."""
+
+
+class AttributeTable:
+    """Values are numbered by attribute, then in the order of their code points."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises ValueError or FileNotFoundError for incomplete files."""
+        names = json.loads((folder / NAMES).read_text("utf-8"))
+        self._ranges = {name: range(*ends) for name, ends in names.items()}
+        if self._ranges:
+            self._values = BlobTable(folder, "attributes")
+            self._starts = map_array(folder / "attribute_starts.npy")
+            self._documents = map_array(folder / "attribute_documents.npy")
+
+    def count(self, name: str, counts: ValueNumbers | None = None) -> Iterator[tuple[str, int]]:
+        """The values of an attribute, as written, and how many documents have each.
+
+        The values of META are the keys of metadata. `counts`: how often each document counts, of shape
+        (documents,), instead of once.
+        """
+        if name == META:
+            for of_key in [of_key for of_key in self._ranges if of_key.startswith(META_PREFIX)]:
+                documents = np.unique(self._documents_of(self._ranges[of_key]))
+                total = len(documents) if counts is None else int(counts[documents].sum(dtype=np.int64))
+                yield of_key.removeprefix(META_PREFIX), total
+            return
+        numbers = self._ranges.get(name)
+        if not numbers:
+            return
+        starts = self._starts[numbers.start : numbers.stop + 1].astype(np.int64)
+        if counts is None:
+            totals = np.diff(starts)
+        else:
+            of_documents = counts[self._documents_of(numbers)].astype(np.int64)
+            totals = np.add.reduceat(of_documents, starts[:-1] - starts[0])  # no value is without documents
+        counted = np.flatnonzero(totals)
+        values = self._values.decode_many(counted + numbers.start)
+        yield from zip(values, totals[counted].tolist(), strict=True)
+
+    def documents(self, names: Iterable[str], values: Iterable[str]) -> ValueNumbers:
+        """The numbers of the documents that have one of these values under one of these names."""
+        wanted = frozenset(values)
+        parts = [
+            self._documents_of(range(number, number + 1))
+            for name in names
+            for number in self._find(name, wanted)
+        ]
+        return np.concatenate([np.zeros(0, np.int64), *parts]).astype(np.int64)
+
+    def _find(self, name: str, values: Iterable[str]) -> Iterator[int]:
+        """The numbers of these values of an attribute."""
+        numbers = self._ranges.get(name, range(0))
+        for value in values:
+            encoded = value.encode("utf-8", "surrogatepass")
+            place = bisect_left(numbers, encoded, key=self._values.__getitem__)
+            if place < len(numbers) and self._values[numbers[place]] == encoded:
+                yield numbers[place]
+
+    def _documents_of(self, numbers: range) -> ValueNumbers:
+        return self._documents[int(self._starts[numbers.start]) : int(self._starts[numbers.stop])]
+
+
+class NoAttributes(AttributeTable):
+    """The table of a segment of a format without attributes."""
+
+    def __init__(self) -> None:
+        self._ranges = {}
+
+
+class AttributeBuilder:
+    """Collects the attributes of the documents of a segment, in order."""
+
+    def __init__(self) -> None:
+        self._documents: dict[str, dict[str, array[int]]] = {}
+
+    def add(self, document: int, attributes: Mapping[str, Sequence[str]]) -> None:
+        """Add the attributes of a document by its number."""
+        for name, values in attributes.items():
+            of_name = self._documents.setdefault(name, {})
+            for value in values:
+                of_name.setdefault(value, array("i")).append(document)
+
+    def save(self, folder: Path) -> None:
+        """Write the table. Without attributes, it is one small file."""
+        names: dict[str, tuple[int, int]] = {}
+        values: list[bytes] = []
+        documents: list[array[int]] = []
+        for name in sorted(self._documents):
+            of_name = {value.encode(): numbers for value, numbers in self._documents[name].items()}
+            names[name] = (len(values), len(values) + len(of_name))
+            values += sorted(of_name)
+            documents += (of_name[value] for value in sorted(of_name))
+        save_bytes(folder / NAMES, [json.dumps(names).encode()])
+        if names:
+            BlobTable.save(folder, "attributes", values)
+            ends = np.cumsum([0, *map(len, documents)])
+            save_array(folder / "attribute_starts.npy", narrow(ends))
+            save_array(folder / "attribute_documents.npy", narrow(np.concatenate(documents)))

@@ -1,0 +1,380 @@
+"""The words of a segment as they are written (analyzer `words`), and where each occurs.
+
+The words of all texts are numbered on: those of the sentences, then those of the titles, in order. A number
+is left out after each text, so that words with consecutive numbers stand next to each other. The numbers of
+a word's occurrences ascend; lists of similar lengths share a group of `elias_fano`. Words are in the order
+of their bytes, which is that of their code points, so the words with a prefix are a range.
+
+Where the words of a segment occur: what is computed from the files of a `WordTable` to find it.
+
+It takes some 12 bytes for each sentence and each word of the segment, so whoever searches decides how long to
+keep it.
+
+Lists of ascending numbers of 31 bits in few bits: the code of Elias and Fano (Vigna 2013,
+"Quasi-succinct indices").
+
+The lists of a group have one number of low bits, and one limit that all numbers are below. The low bits of
+all numbers stand one after another. What is above them never falls within a list, and is in unary: a number
+is a 1 after a 0 for each step from the number before it. All lists have the same number of zeros, so each
+begins at a known place, and consecutive lists are decoded together. A list takes some 2 + log2(limit /
+length) bits a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.folder.format.files import map_array, map_bytes, narrow, save_array, save_bytes
+from esr.folder.format.strings import find_string, prefix_range
+
+Array = npt.NDArray[Any]
+_CODE_CHUNK = 1 << 17  # numbers whose bits are spread at once: a multiple of 8, so that they end with a byte
+_STEP = 3  # of the numbers of low bits
+_WINDOW = 4  # bytes that are read for one number: low bits are fewer than 25
+
+
+class Group(NamedTuple):
+    """What the lists of a group share: the bytes of the group are `low_bytes(count)` and the unary part."""
+
+    low_bits: int
+    limit: int
+
+    @property
+    def steps(self) -> int:
+        """The zeros of a list in the unary part."""
+        return (self.limit >> self.low_bits) + 1
+
+
+def choose_low_bits(lengths: Array, limit: int) -> Array:
+    """The number of low bits for lists of these lengths, at least 1, with numbers below the limit.
+
+    The best is the logarithm of limit / length. It is rounded to a multiple of 3, for 2 % more bytes: so a
+    few groups hold all lists, and those of a prefix are decoded in as many steps.
+    """
+    # A float's exponent is exact, its logarithm is not.
+    exponents = np.frexp(np.maximum(limit // lengths.astype(np.int64), 1).astype(float))[1] - 1
+    rounded: Array = (exponents + 1) // _STEP * _STEP
+    return rounded
+
+
+def encode(group: Group, numbers: Array, lengths: Array) -> bytes:
+    """The lists of these lengths, which stand one after another in `numbers`."""
+    list_of = np.repeat(np.arange(len(lengths)), lengths)
+    bits = np.zeros(len(numbers) + len(lengths) * group.steps, np.uint8)
+    bits[(numbers >> group.low_bits) + list_of * group.steps + np.arange(len(numbers))] = 1
+    return _pack_low(numbers, group.low_bits) + np.packbits(bits, bitorder="little").tobytes()
+
+
+class EncodedLists(NamedTuple):
+    """Consecutive lists of a group, of these lengths.
+
+    `content` are the bytes of the group, whose unary part begins with the byte `unary`. Before these lists,
+    the group has `first` lists with `before` numbers.
+    """
+
+    group: Group
+    content: Array
+    unary: int
+    first: int
+    before: int
+    lengths: Array
+
+
+def decode(lists: EncodedLists) -> Array:
+    """The numbers of the lists, one after another."""
+    group, content, unary_start, first, before, lengths = lists
+    count, steps = int(lengths.sum()), group.steps
+    start = before + first * steps
+    stop = start + count + len(lengths) * steps
+    unary = content[unary_start:][start >> 3 : -(-stop >> 3)]
+    bits = np.unpackbits(unary, bitorder="little")[start & 7 :][: stop - start]
+    numbers = np.flatnonzero(bits).astype(np.int32)
+    numbers -= np.arange(count, dtype=np.int32)
+    if len(lengths) > 1:
+        numbers -= np.repeat(np.arange(len(lengths), dtype=np.int32) * np.int32(steps), lengths)
+    numbers <<= group.low_bits
+    numbers |= _unpack_low(content, group.low_bits, before, count)
+    return numbers
+
+
+def low_code_size(count: int, low_bits: int) -> int:
+    """The bytes of the low bits of so many numbers, before the unary part."""
+    return -(-count * low_bits >> 3) + _WINDOW
+
+
+def _pack_low(numbers: Array, low_bits: int) -> bytes:
+    shifts = np.arange(low_bits)
+    parts = [
+        np.packbits(
+            (numbers[n : n + _CODE_CHUNK, None] >> shifts & 1).astype(np.uint8), bitorder="little"
+        ).tobytes()
+        for n in range(0, len(numbers), _CODE_CHUNK)
+        if low_bits
+    ]
+    return b"".join(parts).ljust(low_code_size(len(numbers), low_bits), b"\0")
+
+
+def _unpack_low(content: Array, low_bits: int, start: int, count: int) -> Array:
+    """The low bits of `count` numbers from the number `start` on."""
+    if not low_bits:
+        return np.zeros(count, np.int32)
+    first_byte = start * low_bits >> 3
+    places = np.arange(start * low_bits & 7, (start * low_bits & 7) + count * low_bits, low_bits)
+    low = content[first_byte : first_byte + (int(places[-1]) >> 3) + _WINDOW if count else first_byte]
+    windows = np.lib.stride_tricks.as_strided(
+        np.frombuffer(low, "<u4", 1), (len(low) - _WINDOW + 1,), (1,), writeable=False
+    )
+    low_parts: Array = windows[places >> 3]
+    low_parts >>= (places & 7).astype(np.uint32)
+    low_parts &= np.uint32((1 << low_bits) - 1)
+    return low_parts.view(np.int32)
+
+
+_GROUPS = 32  # numbers have fewer bits
+BLOCK_BITS = 4  # of the number of places in a block: fewer than most sentences have
+_LIST_BYTES = 20
+"""Memory of a word in `PlaceLists`, beside what they share with others."""
+
+
+class PlaceLists(NamedTuple):
+    """The lists of a segment's words, as `elias_fano` has them.
+
+    `content` are the bytes of all groups. A group is known by its number of low bits: its bytes begin at
+    `begins`, those of its unary part at `unary`, both of shape (32,). Of each word, of shape (W,): its group,
+    and how many lists (`rank`) and numbers (`before`) of the group precede its own, which has `counts`.
+    """
+
+    content: Array
+    begins: Array
+    unary: Array
+    limit: int
+    group: Array
+    rank: Array
+    before: Array
+    counts: Array
+
+
+class WordPlaces:
+    """The places of the words of a table. The arguments are what the table's files contain."""
+
+    def __init__(
+        self, counts: Array, content: memoryview, group_ends: Array, text_lengths: Array, sentence_count: int
+    ) -> None:
+        self._counts = counts
+        self._content = content
+        self._group_ends = group_ends
+        self._sentence_count = sentence_count
+        self._text_starts = text_starts(text_lengths)
+        self.block_sentences = self._find_block_sentences()
+        """The sentence that has the first place of each block: that of another place is near."""
+        self._group_of = choose_low_bits(counts, self._limit).astype(np.uint8)
+        self._members = self._find_members()
+        members = sum(array.nbytes for arrays in self._members.values() for array in arrays)
+        own = self._text_starts.nbytes + self.block_sentences.nbytes + self._group_of.nbytes
+        self.nbytes = own + members + _LIST_BYTES * len(counts)
+        """Memory that it takes, with its lists."""
+
+    def places(self, number: int) -> Array:
+        """The places of a word, ascending."""
+        (lists,) = self.encoded_places(range(number, number + 1))
+        return decode(lists)
+
+    def encoded_places(self, words: range) -> Iterator[EncodedLists]:
+        """The places of consecutive words, in no order: the lists of each group that some of them are in."""
+        for group in np.unique(self._group_of[words.start : words.stop]).tolist():
+            members, before = self._members[group]
+            first, last = np.searchsorted(members, (words.start, words.stop)).tolist()
+            begin, end = (int(self._group_ends[group + n]) for n in (0, 1))
+            yield EncodedLists(
+                Group(group, self._limit),
+                np.frombuffer(self._content, np.uint8, end - begin, begin),
+                low_code_size(int(before[-1]), group),
+                first,
+                int(before[first]),
+                self._counts[members[first:last]].astype(np.int64),
+            )
+
+    @cached_property
+    def place_lists(self) -> PlaceLists:
+        """The encoded places of all words, for a decoder of single lists."""
+        rank, before = np.empty(len(self._counts), np.int32), np.empty(len(self._counts), np.int64)
+        unary = np.zeros(_GROUPS, np.int64)
+        for group, (members, before_members) in self._members.items():
+            rank[members] = np.arange(len(members))
+            before[members] = before_members[:-1]
+            low_size = low_code_size(int(before_members[-1]), group)
+            unary[group] = int(self._group_ends[group]) + low_size
+        begins = np.zeros(_GROUPS, np.int64)
+        begins[: len(self._group_ends)] = self._group_ends[:_GROUPS]
+        content = np.frombuffer(self._content, np.uint8)
+        counts = self._counts.astype(np.int64)
+        return PlaceLists(content, begins, unary, self._limit, self._group_of, rank, before, counts)
+
+    def places_of_range(self, words: range) -> Array:
+        """The places of these words, in no order."""
+        return np.concatenate([np.zeros(0, np.int32), *map(decode, self.encoded_places(words))])
+
+    def sentences(self, places: Array) -> Array:
+        """The sentences that have these places, which may repeat. Places in titles have none."""
+        starts = self._text_starts
+        places = places[places < starts[self._sentence_count]]
+        sentences: Array = self.block_sentences[places >> BLOCK_BITS]
+        while (is_later := starts[sentences + 1] <= places).any():
+            sentences += is_later
+        return sentences
+
+    def titles(self, places: Array) -> Array:
+        """The documents whose title has these places, which may repeat. Places in sentences have none."""
+        starts = self._text_starts[self._sentence_count :]
+        titles: Array = np.searchsorted(starts, places[places >= starts[0]], "right") - 1
+        return titles
+
+    @property
+    def sentence_starts(self) -> Array:
+        """The place of the first word of each sentence, and where that of the first title may be."""
+        return self._text_starts[: self._sentence_count + 1]
+
+    @property
+    def _limit(self) -> int:
+        return int(self._text_starts[-1])
+
+    def _find_block_sentences(self) -> Array:
+        starts = self.sentence_starts
+        blocks = np.arange(0, int(starts[-1]), 1 << BLOCK_BITS)
+        return (np.searchsorted(starts, blocks, "right") - 1).astype(np.int32)
+
+    def _find_members(self) -> dict[int, tuple[Array, Array]]:
+        """By group: the numbers of its words, and how many places are before those of each, then all."""
+        members = {}
+        for group in np.unique(self._group_of).tolist():
+            numbers = np.flatnonzero(self._group_of == group).astype(np.int32)
+            members[group] = numbers, np.concatenate([[0], np.cumsum(self._counts[numbers], dtype=np.int64)])
+        return members
+
+
+def text_starts(lengths: Array) -> Array:
+    """The place of the first word of each text with so many words, then the limit of all places."""
+    starts = np.arange(len(lengths) + 1, dtype=np.int32)
+    starts[1:] += np.cumsum(lengths, dtype=np.int32)
+    return starts
+
+
+_NAME = "words"
+_CHUNK = 1 << 16  # words whose signatures are made at once
+_BIT_OF_BYTE = np.array([1 << (code & 63) if code < 128 else 0 for code in range(256)], np.uint64)
+
+
+class WordTable:
+    """Words by number, ascending, and how often each occurs."""
+
+    def __init__(self, folder: Path, sentence_count: int) -> None:
+        """Raises ValueError or FileNotFoundError for incomplete files."""
+        self._bytes = map_bytes(folder / f"{_NAME}.bytes")
+        self._lengths = map_array(folder / f"{_NAME}.lengths.npy")
+        self.counts = map_array(folder / f"{_NAME}.counts.npy")
+        """How often each word occurs."""
+        self._places = map_bytes(folder / f"{_NAME}.places.bytes")
+        self._group_ends = map_array(folder / f"{_NAME}.groups.npy")
+        self._text_lengths = map_array(folder / f"{_NAME}.texts.npy")
+        self._sentence_count = sentence_count
+        sizes = int(self._lengths.sum(dtype=np.int64)), int(self._group_ends[-1])
+        if (len(self._bytes), len(self._places)) != sizes or len(self.counts) != len(self._lengths):
+            raise ValueError(f"{folder / _NAME} is truncated")
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def __getitem__(self, number: int) -> str:
+        return self._encoded(number).decode()
+
+    def find(self, word: str) -> int | None:
+        """The number of a word, or None."""
+        return find_string(len(self), self._encoded, word)
+
+    def prefix_range(self, prefix: str) -> range:
+        """The numbers of the words that begin so."""
+        return prefix_range(len(self), self._encoded, prefix)
+
+    def words(self, numbers: Array) -> list[str]:
+        """The words with these numbers."""
+        ends = self._ends
+        bounds = zip(ends[numbers].tolist(), ends[numbers + 1].tolist(), strict=True)
+        return [str(self._bytes[start:stop], "utf-8") for start, stop in bounds]
+
+    @property
+    def byte_lengths(self) -> Array:
+        """How many bytes of UTF-8 each word has."""
+        return self._lengths
+
+    def read_signatures(self, numbers: Array) -> npt.NDArray[np.uint64]:
+        """The signatures of the words with these numbers."""
+        content, signatures = np.frombuffer(self._bytes, np.uint8), np.empty(len(numbers), np.uint64)
+        for first in range(0, len(numbers), _CHUNK):
+            chunk = numbers[first : first + _CHUNK]
+            starts, lengths = self._ends[chunk], self._lengths[chunk].astype(np.int64)
+            begins = np.cumsum(lengths) - lengths
+            places = np.arange(int(lengths.sum())) + np.repeat(starts - begins, lengths)
+            signatures[first : first + _CHUNK] = np.bitwise_or.reduceat(_BIT_OF_BYTE[content[places]], begins)
+        return signatures
+
+    def read_places(self) -> WordPlaces:
+        """Where the words occur."""
+        return WordPlaces(
+            self.counts, self._places, self._group_ends, self._text_lengths, self._sentence_count
+        )
+
+    def _encoded(self, number: int) -> bytes:
+        return bytes(self._bytes[self._end_view[number] : self._end_view[number + 1]])
+
+    @cached_property
+    def _ends(self) -> Array:
+        return np.concatenate([[0], np.cumsum(self._lengths, dtype=np.int64)])
+
+    @cached_property
+    def _end_view(self) -> memoryview:
+        """A single number of a view takes a third of the time of one of an array."""
+        return memoryview(self._ends)  # type: ignore[arg-type]
+
+
+def sign_word(encoded: bytes) -> int:
+    """The signature of a word in UTF-8: the set of its ASCII characters. Some share one of its 64 bits."""
+    return int(np.bitwise_or.reduce(_BIT_OF_BYTE[np.frombuffer(encoded, np.uint8)]))
+
+
+def save_words(folder: Path, words: list[str], numbers: Array, places: Array, text_lengths: Array) -> None:
+    """Write the table.
+
+    `words` ascend. Each occurrence has the number of its word and its place, in any order.
+    """
+    limit = int(text_starts(text_lengths)[-1])
+    counts = np.bincount(numbers, minlength=len(words))
+    group_of = choose_low_bits(counts, limit)
+    order = np.argsort(group_of, kind="stable")
+    rank = np.empty(len(words), np.int64)
+    rank[order] = np.arange(len(words))
+    keys = rank[numbers] << limit.bit_length() | places
+    keys.sort()
+    keys &= (1 << limit.bit_length()) - 1
+    # Groups follow each other, and words within a group: so each group is a slice.
+    group_counts, start, encoded = counts[order], 0, []
+    borders = np.searchsorted(group_of[order], np.arange(int(group_of.max(initial=0)) + 2))
+    for group, (first, last) in enumerate(zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True)):
+        lengths = group_counts[first:last]
+        stop = start + int(lengths.sum())
+        part = encode(Group(group, limit), keys[start:stop], lengths) if first < last else b""
+        encoded.append(part)
+        start = stop
+    texts = [word.encode() for word in words]
+    save_bytes(folder / f"{_NAME}.bytes", texts)
+    save_array(folder / f"{_NAME}.lengths.npy", narrow(np.array([len(text) for text in texts], np.int64)))
+    save_array(folder / f"{_NAME}.counts.npy", narrow(counts))
+    save_bytes(folder / f"{_NAME}.places.bytes", encoded)
+    ends = np.cumsum([0, *(len(part) for part in encoded)], dtype=np.int64)
+    save_array(folder / f"{_NAME}.groups.npy", ends)
+    save_array(folder / f"{_NAME}.texts.npy", narrow(text_lengths))

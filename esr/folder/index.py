@@ -1,0 +1,393 @@
+"""The embedded engine: an index in a folder."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from esr.errors import IndexClosed, IndexMissing, UsageError
+from esr.folder.format import manifest
+from esr.folder.format.files import size_on_disk
+from esr.folder.format.segment import SegmentDamaged
+from esr.folder.format.snapshot import Snapshot
+from esr.folder.search import vocabulary
+from esr.folder.search.cache import SearchCache
+from esr.folder.search.candidates import TopK, count_masked, mask_allowed, read_candidates
+from esr.folder.search.evidence import read_column, read_evidence
+from esr.folder.search.facets import count_days, count_facets, find_by_date
+from esr.folder.search.kernel_loader import LOADER
+from esr.folder.search.records import (
+    Location,
+    Locations,
+    find_sentence,
+    group_by_segment,
+    locate,
+    read_records,
+    sentence_ids,
+)
+from esr.folder.search.similarity import find_nearest, read_similarities
+from esr.folder.search.top_k import search_exhaustive, search_pruned
+from esr.index.contract import Index, Result, Similarities, SimilarityRescoring
+from esr.index.filters import (
+    DayCounts,
+    FacetCounts,
+    Filters,
+    ValueTable,
+    resolve_condition,
+    resolve_filters,
+    resolve_plan,
+)
+from esr.index.hits import (
+    EVIDENCE_COLUMNS,
+    CandidateEvidence,
+    Histogram,
+    Hit,
+    LazyHits,
+    SearchResult,
+    SentenceRecord,
+    make_hits,
+)
+from esr.index.names import Name
+from esr.plans.condition import Condition
+from esr.plans.evaluate import Evidence, concatenate, no_evidence
+from esr.plans.plan import FIELDS, Plan, Statistics, Unprunable
+from esr.text.analyzer import get_analyzer
+from esr.text.document import Document, QuantizedVector
+
+if TYPE_CHECKING:
+    from esr.folder.write.enrichment import EmbeddedEnrichment
+
+
+_Mark = tuple[int, int]
+
+
+class EmbeddedIndex:
+    """An index in a folder. It sees each commit of a writer from its next search on."""
+
+    def __init__(
+        self, where: str, cache: SearchCache | None = None, closed: threading.Event | None = None
+    ) -> None:
+        """With a cache, the index stays at the commit of that cache. Snapshots share `closed`."""
+        self.where = where
+        self._closed = closed or threading.Event()
+        self._pinned: EmbeddedIndex | None
+        """What `snapshot` gave last. It never changes, so searches of one commit share it."""
+        self._manifest = os.path.join(where, manifest.MANIFEST_NAME)
+        self._is_pinned = cache is not None
+        mark = self._commit_mark()
+        self._use(cache or SearchCache(self._open()), mark)
+
+    def snapshot(self) -> EmbeddedIndex:
+        if self._is_pinned:
+            return self
+        cache, pinned = self._latest(), self._pinned
+        if pinned is None or pinned._opened[0] is not cache:
+            pinned = self._pinned = EmbeddedIndex(self.where, cache, self._closed)
+        return pinned
+
+    def on_latest(self, work: Callable[[Index], Result]) -> Result:
+        return work(self.snapshot())
+
+    def statistics(self, terms: Sequence[str]) -> Statistics:
+        statistics = self._snapshot().statistics
+        return Statistics(statistics.collection, {term: statistics.find(term).statistics for term in terms})
+
+    def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
+        cache = self._latest()
+        plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
+        answer, exhaustive = search_pruned(plan, cache, k, filters), None
+        if isinstance(answer, Unprunable):
+            exhaustive = answer.reason
+            with LOADER.count_time():
+                best = search_exhaustive(plan, cache, k, filters)
+        else:
+            best = answer
+        hits = _read_hits(cache, best, records)
+        return SearchResult(hits, best.total, None, best.scored, exhaustive)
+
+    def request(
+        self,
+        plan: Plan,
+        k: int,
+        filters: Filters,
+        *,
+        standalone: bool = False,
+        rescoring: SimilarityRescoring | None = None,
+    ) -> dict[str, Any]:
+        raise UsageError(
+            "an index folder takes no requests: only http(s)://host:port/alias of Elasticsearch does"
+        )
+
+    def check_ready(self) -> None:
+        if self._commit_mark() is None:
+            raise IndexMissing(f"there is no index at {self.where}: make one with esr load")
+        self._snapshot()
+
+    def warm_up(self) -> None:
+        # Until it is loaded, searches score every candidate.
+        apart = {"apart": True}
+        threading.Thread(target=LOADER.load, kwargs=apart, name="esr-kernel", daemon=True).start()
+
+    def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
+        cache = self._latest()
+        bases = cache.snapshot.statistics.sentence_bases
+        found = self._find(cache.snapshot, ids)
+        ordinals = [bases[location.segment] + location.number for location in found]
+        return read_records(cache.snapshot, cache.documents, ordinals)
+
+    def evidence(
+        self,
+        terms: Sequence[str],
+        ids: Sequence[str],
+        columns: Iterable[str] = (),
+        ordinals: Sequence[int] | None = None,
+    ) -> Evidence:
+        snapshot = self._snapshot()
+        names = {*EVIDENCE_COLUMNS, *columns}
+        if not ids:
+            return no_evidence(len(terms), names)
+        parts, order = [], []
+        for owner, places, numbers in group_by_segment(self._locate(snapshot, ids, ordinals)):
+            segment, importance = snapshot.segments[owner], snapshot.statistics.importance[owner]
+            parts.append(read_evidence(terms, FIELDS, names, segment, importance, numbers))
+            order.append(places)
+        return concatenate(parts).take(np.argsort(np.concatenate(order)))
+
+    def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
+        snapshot = self._snapshot()
+        parses: list[bytes | None] = [None] * len(ids)
+        for owner, places, numbers in group_by_segment(self._locate(snapshot, ids, ordinals)):
+            blobs = snapshot.segments[owner].enrichment.parses(numbers)
+            for place, blob in zip(places.tolist(), blobs, strict=True):
+                parses[place] = blob
+        return parses
+
+    def has_parses(self) -> bool:
+        return self._snapshot().has_parses
+
+    def encoder(self) -> str | None:
+        return self._snapshot().main_encoder
+
+    def similarities(
+        self,
+        encoder: str,
+        query: QuantizedVector,
+        ids: Sequence[str],
+        ordinals: Sequence[int] | None = None,
+        contexts: Collection[str] = (),
+    ) -> Similarities:
+        snapshot = self._snapshot()
+        locations = self._locate(snapshot, ids, ordinals)
+        return read_similarities(snapshot, encoder, query, locations, contexts)
+
+    def nearest(
+        self,
+        encoder: str,
+        query: QuantizedVector,
+        k: int,
+        condition: Condition | None,
+        filters: Filters,
+    ) -> list[Hit]:
+        cache = self._latest()
+        resolved = None if condition is None else resolve_condition(self, condition)
+        filters = resolve_filters(self, filters)
+        ordinals, products = find_nearest(cache, encoder, query, k, mask_allowed(resolved, cache, filters))
+        ids = sentence_ids(cache.snapshot, ordinals)
+        return [
+            Hit(id, product, None, ordinal)
+            for id, product, ordinal in zip(ids, products.tolist(), ordinals.tolist(), strict=True)
+        ]
+
+    def facets(
+        self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
+    ) -> dict[str, FacetCounts]:
+        resolved = {field: resolve_filters(self, filters) for field, filters in filters_by_field.items()}
+        return count_facets(self._latest(), resolve_plan(self, plan), resolved, size)
+
+    def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
+        cache, filters = self._latest(), resolve_filters(self, filters)
+        conditions = [resolve_condition(self, each) for each in conditions]
+        if LOADER.kernel is None:
+            return [count_masked(each, cache, filters) for each in conditions]
+        from esr.folder.search.counting import count_sentences  # a single search does without it
+
+        return count_sentences(LOADER.kernel, conditions, cache, filters)
+
+    def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
+        cache, resolved = self._latest(), resolve_filters(self, filters)
+        conditions = [each and resolve_condition(self, each) for each in conditions]
+        return [count_days(each, cache, resolved) for each in conditions]
+
+    def by_date(
+        self,
+        condition: Condition,
+        k: int,
+        filters: Filters,
+        *,
+        oldest_first: bool = False,
+        records: bool = True,
+    ) -> SearchResult:
+        cache = self._latest()
+        condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
+        ordinals, total = find_by_date(condition, cache, k, filters, oldest_first)
+        best = TopK(ordinals, np.zeros(len(ordinals)), total, 0)
+        return SearchResult(_read_hits(cache, best, records), total)
+
+    def values(self, field: str) -> ValueTable:
+        return self._latest().values(field)
+
+    def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
+        return self._latest().names.find(keys)
+
+    def name_keys(self, prefix: str, limit: int) -> list[str]:
+        return self._latest().names.keys(prefix, limit)
+
+    def enrichment(self) -> AbstractContextManager[EmbeddedEnrichment]:
+        from esr.folder.write.enrichment import enrichment
+
+        return enrichment(Path(self.where))
+
+    def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
+        return read_candidates(self._latest(), resolve_plan(self, plan), resolve_filters(self, filters))
+
+    def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
+        segments = self._snapshot().segments
+        return sorted({t for segment in segments for t in segment.terms.with_prefix(prefix, limit)})[:limit]
+
+    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
+        return vocabulary.words_with_prefix(self._snapshot().segments, prefix, limit)
+
+    def similar_words(self, word: str, max_edits: int, least: int) -> Mapping[str, int]:
+        cache = self._latest()
+        return vocabulary.similar_words(cache.snapshot.segments, cache.memory, word, max_edits, least)
+
+    def written_forms(self, words: Sequence[str]) -> list[str]:
+        return list(map(self._latest().word_usage.written_form, words))
+
+    def features(self) -> Sequence[str]:
+        return self._snapshot().features
+
+    def histogram(self, column: str) -> Histogram:
+        snapshot = self._snapshot()
+        columns = [
+            read_column(column, segment, importance, np.arange(segment.sentence_count))
+            for segment, importance in zip(snapshot.segments, snapshot.statistics.importance, strict=True)
+        ]
+        values = np.concatenate([np.zeros(0), *columns])
+        return Histogram(*np.unique_counts(values[~np.isnan(values)]))
+
+    def document(self, document_id: str) -> Document:
+        for segment in self._snapshot().segments:
+            number = segment.document_ids.find(document_id)
+            if number is not None:
+                return segment.document(number)
+        raise UsageError(f"there is no document {document_id!r} in {self.where}")
+
+    def documents(self) -> Iterator[Document]:
+        for segment in self._snapshot().segments:
+            yield from (segment.document(number) for number in range(segment.document_count))
+
+    def documents_at(self, numbers: Sequence[int]) -> list[Document]:
+        segments = self._snapshot().segments
+        ends = np.cumsum([segment.document_count for segment in segments])
+        owners = np.searchsorted(ends, numbers, "right")
+        return [
+            segments[owner].document(int(number - (ends[owner - 1] if owner else 0)))
+            for number, owner in zip(numbers, owners.tolist(), strict=True)
+        ]
+
+    def status(self) -> Mapping[str, Any]:
+        from esr.folder.write.enrichment import summarize_enrichment
+
+        snapshot = self._snapshot()
+        size = sum(size_on_disk(segment.folder) for segment in snapshot.segments)
+        collection = snapshot.statistics.collection
+        return {
+            "engine": "embedded",
+            "where": self.where,
+            "documents": collection.documents,
+            "sentences": collection.sentences,
+            "occurrences": collection.occurrences,
+            "size_bytes": size + sum(layer.size_bytes for layer in snapshot.layers.values()),
+            "segments": len(snapshot.segments),
+            "generation": snapshot.manifest.commit_number,
+            "enrichment": summarize_enrichment(snapshot),
+            **self.description.as_dict(),
+        }
+
+    def close(self) -> None:
+        self._closed.set()  # mapped files close with their last use
+
+    def _open(self, before: Snapshot | None = None) -> Snapshot:
+        folder = Path(self.where)
+        while True:
+            last = manifest.read_manifest(folder)
+            try:
+                return Snapshot(folder, last, before)
+            except SegmentDamaged:
+                # Perhaps a writer replaced the commit and swept the old one between the two steps.
+                if manifest.read_manifest(folder) == last:
+                    raise
+
+    def _use(self, cache: SearchCache, mark: _Mark | None) -> None:
+        """`mark` was read before the cache's commit: a commit that came between is opened next."""
+        # In one step: another thread may open another commit at the same time.
+        self._opened = cache, mark
+        self._pinned = None
+        self.description = cache.snapshot.manifest.description
+        self.analyzer = get_analyzer(self.description.analyzer)
+
+    def _commit_mark(self) -> _Mark | None:
+        """Differs from commit to commit. None where there is no index any more."""
+        try:
+            status = os.stat(self._manifest)
+        except OSError:
+            return None
+        return status.st_ino, status.st_mtime_ns
+
+    def _latest(self) -> SearchCache:
+        """The cache of the last commit, which is opened only if it is a new one. Raises IndexClosed."""
+        if self._closed.is_set():
+            raise IndexClosed(self.where)
+        cache, opened = self._opened
+        if self._is_pinned:
+            return cache
+        mark = self._commit_mark()
+        if mark is None or mark == opened:
+            return cache  # if the folder was removed, what is mapped still answers
+        cache = SearchCache(self._open(cache.snapshot), cache)
+        self._use(cache, mark)
+        return cache
+
+    def _snapshot(self) -> Snapshot:
+        return self._latest().snapshot
+
+    def _locate(self, snapshot: Snapshot, ids: Sequence[str], ordinals: Sequence[int] | None) -> Locations:
+        """The sentences of these ids. Looking them up by ordinals, where these are known, is much faster."""
+        return Locations.of(self._find(snapshot, ids)) if ordinals is None else locate(snapshot, ordinals)
+
+    def _find(self, snapshot: Snapshot, ids: Sequence[str]) -> list[Location]:
+        """The sentences of these ids. Raises UsageError for an unknown one."""
+        locations = []
+        for id in ids:
+            location = find_sentence(snapshot, id)
+            if location is None:
+                raise UsageError(f"there is no sentence {id!r} in {self.where}")
+            locations.append(location)
+        return locations
+
+
+def _read_hits(cache: SearchCache, best: TopK, records: bool) -> Sequence[Hit]:
+    """The hits of these ordinals, with their sentences or their ids alone."""
+    snapshot = cache.snapshot
+    if not records:
+        return LazyHits(best.ordinals, best.scores, lambda n: sentence_ids(snapshot, best.ordinals[n]))
+    ordinals = best.ordinals.tolist()
+    entries = read_records(snapshot, cache.documents, ordinals)
+    return make_hits([entry.sentence_id for entry in entries], best.scores.tolist(), entries, ordinals)

@@ -1,0 +1,204 @@
+"""How many sentences match a query, counted by bits without scores.
+
+How many sentences have any or all of some terms, by their postings alone.
+
+Which sentences have a word of several, from the encoded places of these (`segments.store.elias_fano`).
+
+Products of a vector with stored vectors, of 8-bit numbers: sums of whole numbers, exact in any order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from esr.folder.kernel.columns import bits_32_at, bits_64_at, column_number, count_trailing_zeros, lower_bound
+from esr.folder.kernel.layout import (
+    COUNT_BITS,
+    DOCUMENT_OF,
+    FIRST_DOCUMENT,
+    FIRST_SENTENCE,
+    OWN,
+    SENTENCE_POSTINGS,
+    SENTENCES_FROM,
+    SENTENCES_TO,
+    SURROUNDING,
+)
+from esr.folder.kernel.numba_support import (
+    DOUBLES,
+    LONG,
+    LONG_CUBE,
+    LONG_TABLE,
+    LONGS,
+    MASK,
+    PLACE_LISTS,
+    SENTENCE_PLACES,
+    SHORTS,
+    VECTORS,
+    WORDS,
+    eager_jit,
+    inlined,
+    uncounted,
+)
+
+NONE, ONE, LAST = np.uint64(0), np.uint64(1), np.uint64(63)
+PAIRS, FOURS, EIGHTS, SUM = (
+    np.uint64(n) for n in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F, 0x0101010101010101)
+)
+
+
+@inlined
+def count_bits(word):
+    """How many bits of a word are 1."""
+    word = word - ((word >> ONE) & PAIRS)
+    word = (word & FOURS) + ((word >> np.uint64(2)) & FOURS)
+    word = (word + (word >> np.uint64(4))) & EIGHTS
+    return np.int64((word * SUM) >> np.uint64(56))
+
+
+@inlined
+def mark_sentences(terms, commit, mask, marks):
+    """Set the bits of the sentences that hold an own term, in documents that the mask lets through."""
+    segments, ranges, table = commit.segments, terms.posting_ranges, terms.table
+    for g in range(len(segments)):
+        first, first_document = segments[g, FIRST_SENTENCE], segments[g, FIRST_DOCUMENT]
+        bits = segments[g, COUNT_BITS]
+        for t in range(len(table)):
+            if table[t, OWN] == 0:
+                continue
+            for at in range(ranges[t, g, SENTENCES_FROM], ranges[t, g, SENTENCES_TO]):
+                s = column_number(segments, g, SENTENCE_POSTINGS, at) >> bits
+                if len(mask) and not mask[first_document + column_number(segments, g, DOCUMENT_OF, s)]:
+                    continue
+                marks[(first + s) >> 6] |= ONE << np.uint64((first + s) & 63)
+
+
+@uncounted
+def count_matches(rule, terms, commit, scores, filters, marks):
+    """How many sentences hold an own term, or by the rule have a neighbour in their document that does.
+
+    Those count that the filters let through and that have a value: `scores` is empty, or -inf where there is
+    none. `marks` has a bit for each sentence, 0, as it is left.
+    """
+    with_neighbours, begins, allowed = rule.candidates == SURROUNDING, commit.begins, filters.sentence_bits
+    mark_sentences(terms, commit, filters.documents, marks)
+    total, before = 0, NONE
+    for n in range(len(marks)):
+        word = matches = marks[n]
+        marks[n] = NONE
+        if with_neighbours:
+            # A neighbour is none beyond the border of a document.
+            after = marks[n + 1] & ~begins[n + 1] if n + 1 < len(marks) else NONE
+            matches |= ((word << ONE) | (before >> LAST)) & ~begins[n]
+            matches |= ((word & ~begins[n]) >> ONE) | (after << LAST)
+            before = word
+        if len(allowed):
+            matches &= allowed[n]
+        if len(scores) == 0:
+            total += count_bits(matches)
+        elif matches != NONE:
+            for bit in range(64):
+                if (matches >> np.uint64(bit)) & ONE != NONE:
+                    total += scores[64 * n + bit] > -np.inf
+    return total
+
+
+@eager_jit(LONG_CUBE, LONG_TABLE, WORDS, WORDS)
+def count_any(ranges, segments, allowed, marks):
+    """How many sentences have at least one of the terms.
+
+    `ranges` are their posting ranges, as in `Terms`; `segments` those of `Commit`. `allowed` has a bit for
+    each sentence that counts, and is empty where all do. `marks` has one for each sentence, 0, as it is left.
+    """
+    for g in range(len(segments)):
+        first, bits = segments[g, FIRST_SENTENCE], segments[g, COUNT_BITS]
+        for t in range(len(ranges)):
+            for at in range(ranges[t, g, SENTENCES_FROM], ranges[t, g, SENTENCES_TO]):
+                s = first + (column_number(segments, g, SENTENCE_POSTINGS, at) >> bits)
+                marks[s >> 6] |= ONE << np.uint64(s & 63)
+    total = 0
+    for n in range(len(marks)):
+        word = marks[n]
+        marks[n] = NONE
+        total += count_bits(word & allowed[n] if len(allowed) else word)
+    return total
+
+
+@eager_jit(LONG_CUBE, LONG_TABLE, WORDS)
+def count_all(ranges, segments, allowed):
+    """How many sentences have every term. The first should be the rarest. `ranges` is written to."""
+    total = 0
+    for g in range(len(segments)):
+        first, bits = segments[g, FIRST_SENTENCE], segments[g, COUNT_BITS]
+        for at in range(ranges[0, g, SENTENCES_FROM], ranges[0, g, SENTENCES_TO]):
+            number = column_number(segments, g, SENTENCE_POSTINGS, at) >> bits
+            s, t = first + number, 1
+            if len(allowed) and (allowed[s >> 6] >> np.uint64(s & 63)) & ONE == NONE:
+                continue
+            while t < len(ranges):
+                low, end = ranges[t, g, SENTENCES_FROM], ranges[t, g, SENTENCES_TO]
+                low = lower_bound(segments, g, SENTENCE_POSTINGS, low, end, number << bits)
+                ranges[t, g, SENTENCES_FROM] = low  # the next sentence comes later
+                if low == end or column_number(segments, g, SENTENCE_POSTINGS, low) >> bits != number:
+                    break
+                t += 1
+            total += t == len(ranges)
+    return total
+
+
+@inlined
+def unary_bits(content, byte):
+    """The 64 bits from this byte on, 0 behind the last byte."""
+    if byte + 8 <= len(content):
+        return bits_64_at(content.ctypes.data + byte)
+    word = np.uint64(0)
+    for n in range(byte, len(content)):
+        word |= np.uint64(content[n]) << np.uint64(8 * (n - byte))
+    return word
+
+
+@eager_jit(MASK, LONG, LONG, PLACE_LISTS, SENTENCE_PLACES)
+def mark_places(mask, first_word, end_word, lists, sentences):
+    """Set the mask of each sentence that has one of these words. Places in titles are in none.
+
+    `lists` is a `PlaceLists`. `sentences` has the first place of each sentence and that behind the last; the
+    sentence that has the first place of each block; and how many bits a place in a block has.
+    """
+    content, begins, unary, limit, group, rank, before, counts = lists
+    starts, block_sentences, block_bits = sentences
+    end = starts[len(mask)]
+    for w in range(first_word, end_word):
+        low_bits, number, left = np.int64(group[w]), before[w], counts[w]
+        low_address, low_mask = content.ctypes.data + begins[low_bits], (1 << low_bits) - 1
+        bit = number + rank[w] * ((limit >> low_bits) + 1)
+        # A number is a 1 of the unary part; the zeros before it are what it has above its low bits.
+        zeros = -bit
+        while left > 0:
+            word = unary_bits(content, unary[low_bits] + (bit >> 3)) >> np.uint64(bit & 7)
+            while word != 0 and left > 0:
+                at = number * low_bits
+                low = (np.int64(bits_32_at(low_address + (at >> 3))) >> (at & 7)) & low_mask
+                place = (zeros + bit + np.int64(count_trailing_zeros(word))) << low_bits | low
+                if place < end:
+                    s = block_sentences[place >> block_bits]
+                    while starts[s + 1] <= place:
+                        s += 1
+                    mask[s] = True
+                word &= word - np.uint64(1)
+                number, left, zeros = number + 1, left - 1, zeros - 1
+            bit += 64 - (bit & 7)
+
+
+@eager_jit(DOUBLES, VECTORS, LONGS, SHORTS)
+def multiply_vectors(products, vectors, rows, query):
+    """Set `products`, of shape (n,), to those of the query with the vectors of these rows.
+
+    The query has 16-bit numbers, for which processors have an instruction that multiplies and adds. A sum of
+    4,096 products, as many as a vector may have dimensions, has 27 bits.
+    """
+    dimensions = len(query)
+    for n in range(len(rows)):
+        row = vectors[rows[n]]
+        total = np.int32(0)
+        for i in range(dimensions):
+            total = np.int32(total + np.int32(row[i]) * np.int32(query[i]))
+        products[n] = total

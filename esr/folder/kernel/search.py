@@ -1,0 +1,313 @@
+"""The search, as it is called from outside.
+
+Importing this compiles the kernel, or reads it from numba's cache.
+
+The sentences that may be among the k best.
+
+Documents are looked at by their bounds, the best first, until no bound that is left reaches the k-th value.
+A sentence whose value is within rounding of the k best is selected; `esr.plans.evaluate` sums up the scores
+of the selection from the evidence that `evidence.py` computes.
+
+What a search works with: made at its beginning, and grown where it is too small.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from esr.folder.kernel.bounds import (
+    add_documents,
+    add_impacts,
+    are_all_own,
+    best_evidence,
+    bound_documents,
+    mark_reached,
+    offset_impacts,
+    round_impacts,
+)
+from esr.folder.kernel.counting import count_all, count_any, count_matches, mark_places, multiply_vectors
+from esr.folder.kernel.documents import (
+    fill_batch,
+    locate_postings,
+    order_documents,
+    prefetch_postings,
+    select_sentences,
+    take_documents,
+)
+from esr.folder.kernel.layout import (
+    ALL_DOCUMENTS,
+    BACKGROUND,
+    BATCH,
+    CANDIDATES,
+    DOCUMENT_LEVEL,
+    MARGIN,
+    MIXTURE,
+    OWN,
+    STARTS,
+    TABLE,
+    TERMLESS,
+    WEIGHT,
+    Batch,
+    Commit,
+    Filters,
+    K,
+    Listed,
+    Rule,
+    Scoring,
+    Scratch,
+    Selection,
+    Statics,
+    Terms,
+    Transform,
+    Workspace,
+)
+from esr.folder.kernel.numba_support import (
+    COMMIT,
+    DOUBLE_TABLE,
+    DOUBLES,
+    FILTERS,
+    FLOATS,
+    LONGS,
+    SCRATCH,
+    STATICS,
+    TRANSFORM,
+    compiled,
+    eager_jit,
+    inlined,
+)
+from esr.folder.kernel.score import compute_evidence, reads_surrounding
+
+PLACES, SELECTED = 64, 256
+"""The places of the largest document, and the selected sentences, that there is room for at first."""
+
+
+@inlined
+def open_workspace(table):
+    """A workspace for a plan's terms, with room for small documents."""
+    terms = len(table)
+    weight, inverse, own = np.empty(terms), np.empty(terms), np.empty(terms, np.bool_)
+    for t in range(terms):
+        weight[t], inverse[t], own[t] = table[t, WEIGHT], 1.0 / table[t, BACKGROUND], table[t, OWN] > 0
+    present, document_counts, share = np.zeros(terms, np.int64), np.zeros(terms), np.zeros(terms)
+    counts, around, lifts = np.zeros((terms, PLACES)), np.zeros((terms, PLACES)), np.zeros(PLACES)
+    return Workspace(
+        weight, inverse, own, present, document_counts, share, counts, around, lifts, open_list(PLACES)
+    )
+
+
+@inlined
+def enlarge(space, places):
+    """The workspace with so many places."""
+    terms = len(space.weight)
+    counts, around, lifts = np.zeros((terms, places)), np.zeros((terms, places)), np.zeros(places)
+    return Workspace(
+        space.weight,
+        space.inverse_background,
+        space.own,
+        space.present,
+        space.document_counts,
+        space.share,
+        counts,
+        around,
+        lifts,
+        open_list(places),
+    )
+
+
+@inlined
+def open_list(places):
+    """Room for the sentences of a document with so many places."""
+    numbers, lengths, around_lengths = (
+        np.empty(places, np.int64),
+        np.empty(places, np.int64),
+        np.empty(places, np.int64),
+    )
+    here, beside, wide = np.empty(places), np.empty(places), np.empty(places)
+    return Listed(numbers, lengths, around_lengths, here, beside, wide, np.empty(places), np.empty(places))
+
+
+@inlined
+def open_batch(terms):
+    """Room for a batch of documents."""
+    documents, bounds, owners = np.empty(BATCH, np.int64), np.empty(BATCH), np.empty(BATCH, np.int64)
+    in_documents, in_sentences = np.empty((terms, BATCH), np.int64), np.empty((terms, BATCH), np.int64)
+    members, having = np.empty(BATCH + 1, np.int64), np.empty(BATCH + 1, np.int64)
+    wanted, found = np.empty(BATCH + 1, np.int64), np.empty(BATCH + 1, np.int64)
+    return Batch(documents, bounds, owners, in_documents, in_sentences, members, having, wanted, found)
+
+
+@inlined
+def open_selection(terms, k):
+    """A selection without sentences."""
+    facts = np.empty((SELECTED, 3 * terms + 3))
+    return Selection(np.empty(SELECTED, np.int64), np.empty(SELECTED), facts, np.full(k, -np.inf))
+
+
+@inlined
+def compact(selection, used, room):
+    """The selection without what is below the k-th value, grown if that makes too little room.
+
+    Gives how many sentences are left, too.
+    """
+    sentences, values, facts, least = selection.sentences, selection.values, selection.facts, selection.top[0]
+    left = 0
+    for n in range(used):
+        if values[n] >= least:
+            sentences[left], values[left] = sentences[n], values[n]
+            facts[left] = facts[n]
+            left += 1
+    if 2 * left + room > len(sentences):
+        size = 2 * len(sentences) + room
+        more, more_values, more_facts = (
+            np.empty(size, np.int64),
+            np.empty(size),
+            np.empty((size, facts.shape[1])),
+        )
+        more[:left], more_values[:left], more_facts[:left] = sentences[:left], values[:left], facts[:left]
+        return Selection(more, more_values, more_facts, selection.top), left
+    return selection, left
+
+
+@compiled
+def top_k(rule, transform, terms, commit, statics, filters, scratch):
+    """The sentences that may be among the k best, in no order.
+
+    Gives the selection; its size; how many candidates there are, if the rule takes whole documents; how many
+    sentences were valued.
+    """
+    ranges = terms.posting_ranges
+    scoring = Scoring(
+        rule.candidates,
+        rule.margin,
+        transform.shape,
+        transform.numbers,
+        transform.length_table,
+        ranges,
+        terms.termless,
+        terms.impacts,
+        offset_impacts(terms, len(commit.segments)),
+        reads_surrounding(transform.shape == MIXTURE, transform.numbers),
+        statics.upper_bounds,
+        statics.scores,
+        filters.sentences,
+    )
+    space, batch, selection = (
+        open_workspace(terms.table),
+        open_batch(len(ranges)),
+        open_selection(len(ranges), rule.k),
+    )
+    prefetch_postings(commit.segments, ranges)
+    reached, starts, all_own = 0, terms.impact_starts.copy(), are_all_own(rule, terms)
+    for g in range(len(commit.segments)):
+        reached = add_impacts(terms, commit, g, space.weight, starts, scratch, reached)
+        if not all_own:
+            mark_reached(terms, commit, g, space.own, scratch)
+    if rule.all_documents:
+        reached = add_documents(terms, filters.documents, scratch, reached)
+    total, size, threshold = bound_documents(
+        rule, transform, terms, commit, statics, filters, scratch, reached
+    )
+    keys, documents, sizes, top = scratch.keys, scratch.documents, commit.sizes, selection.top
+    used, valued, done, places = 0, 0, 0, PLACES
+    while done < size:
+        # The best bounds that are left: first those above the threshold, then all that may still count.
+        n, lowest, highest = take_documents(keys, documents, done, size, threshold)
+        bounds, ordered = order_documents(keys[done : done + n], documents[done : done + n], lowest, highest)
+        done += n
+        position = 0
+        while position < n:
+            position, filled, largest = fill_batch(batch, bounds, ordered, sizes, position, top[0])
+            if largest + 2 > places:
+                places = 2 * largest + 2
+                space = enlarge(space, places)
+            locate_postings(commit, ranges, batch, filled)
+            at = 0
+            while at < filled:
+                used, at, more = select_sentences(scoring, commit, batch, space, selection, used, at, filled)
+                valued += more
+                if at < filled:
+                    selection, used = compact(selection, used, sizes[batch.documents[at]])
+        if threshold <= top[0]:
+            break
+        threshold = top[0]
+    selection, used = compact(selection, used, 0)
+    return selection, used, total, valued
+
+
+__all__ = [
+    "best_evidence",
+    "count_all",
+    "count_any",
+    "mark_places",
+    "multiply_vectors",
+    "rank",
+    "round_impacts",
+    "search",
+]
+
+
+@inlined
+def read_rule(numbers, reals):
+    """The rule of a query, from its numbers."""
+    return Rule(numbers[K], numbers[CANDIDATES], numbers[ALL_DOCUMENTS] != 0, reals[MARGIN])
+
+
+@inlined
+def read_terms(numbers, reals, impacts, segments):
+    """The terms of a query, from its numbers."""
+    terms = (len(reals) - TABLE) // 3
+    ranges = numbers[STARTS + terms :].reshape((terms, segments, 4))
+    table = reals[TABLE:].reshape((terms, 3))
+    return Terms(table, ranges, impacts, numbers[STARTS : STARTS + terms], reals[TERMLESS:TABLE])
+
+
+@compiled
+def _search(rule, transform, terms, commit, statics, filters, scratch):
+    selection, used, total, valued = top_k(rule, transform, terms, commit, statics, filters, scratch)
+    order = np.argsort(selection.sentences[:used])
+    if rule.candidates != DOCUMENT_LEVEL:
+        total = count_matches(rule, terms, commit, statics.scores, filters, scratch.marks)
+    evidence = compute_evidence(transform, terms.table, selection.facts, order)
+    return selection.sentences[order], evidence, total, valued
+
+
+@eager_jit(LONGS, DOUBLES, FLOATS, TRANSFORM, COMMIT, STATICS, FILTERS, SCRATCH)
+def search(numbers, reals, impacts, transform, commit, statics, filters, scratch):
+    """The ordinals of the sentences that may be among the k best, ascending; the evidence for them; how many
+    candidates there are; how many sentences were valued.
+
+    `numbers` and `reals` are those of the query, `impacts` those of `Terms`. The groups of `layout` come as
+    plain tuples.
+    """
+    return _search(
+        read_rule(numbers, reals),
+        Transform(*transform),
+        read_terms(numbers, reals, impacts, len(commit[0])),
+        Commit(*commit),
+        Statics(*statics),
+        Filters(*filters),
+        Scratch(*scratch),
+    )
+
+
+@eager_jit(LONGS, DOUBLES, LONGS, DOUBLE_TABLE, DOUBLE_TABLE)
+def rank(numbers, reals, ordinals, values, statics):
+    """The ordinals of the k best sentences of a query, best first, ties as they come, and their scores.
+
+    `values` is what the terms add per unit of their weights (T, n), `statics` what each static adds, one in a
+    row. Sentences without a finite score are left out. Scores are summed up by the steps of
+    `esr.plans.evaluate`.
+    """
+    scores, ranked, left = np.zeros(len(ordinals)), np.empty(len(ordinals), np.int64), 0
+    for t in range(len(values)):
+        weight = reals[TABLE + 3 * t + WEIGHT]
+        for n in range(len(ordinals)):
+            scores[n] += weight * values[t, n]
+    for row in range(len(statics)):
+        for n in range(len(ordinals)):
+            scores[n] += statics[row, n]
+    for n in range(len(ordinals)):
+        scores[left], ranked[left] = -scores[n], ordinals[n]
+        left += np.isfinite(scores[n])
+    order = np.argsort(scores[:left], kind="mergesort")[: numbers[K]]
+    return ranked[order], -scores[order]

@@ -1,0 +1,141 @@
+"""The candidates of a plan: the sentences that its rule and the filters let through.
+
+The evidence for all candidates of a plan.
+
+The best sentences of a search, as numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.folder.format.segment import Segment
+from esr.folder.search.cache import SearchCache
+from esr.folder.search.conditions import mask_documents, mask_entities
+from esr.folder.search.evidence import read_evidence
+from esr.folder.search.records import Location, find_sentence, sentence_id
+from esr.index.filters import Filters
+from esr.index.hits import EVIDENCE_COLUMNS, CandidateEvidence
+from esr.plans.condition import Condition
+from esr.plans.evaluate import Array, concatenate
+from esr.plans.plan import FIELDS, Plan
+
+Mask = npt.NDArray[np.bool_]
+
+
+def select_candidates(plan: Plan, cache: SearchCache, filters: Filters) -> list[npt.NDArray[np.int64]]:
+    """The numbers of the candidates, ascending, by segment."""
+    allowed = mask_sentences(plan.condition, cache, filters)
+    candidates = []
+    for n, segment in enumerate(cache.snapshot.segments):
+        mask = _mask_matches(plan, segment, mask_documents(segment, filters))
+        candidates.append(np.flatnonzero(mask if allowed is None else mask & allowed[n]))
+    return candidates
+
+
+def mask_sentences(condition: Condition | None, cache: SearchCache, filters: Filters) -> list[Mask] | None:
+    """The sentences that satisfy the condition and the filters on sentences, of shape (sentences,), by
+    segment; None if there are neither."""
+    masks = [] if condition is None else [cache.conditions.masks(condition)]
+    if filters.entities:
+        masks.append([mask_entities(segment, filters.entities) for segment in cache.snapshot.segments])
+    return [reduce(np.logical_and, of_segment) for of_segment in zip(*masks, strict=True)] if masks else None
+
+
+def mask_allowed(
+    condition: Condition | None, cache: SearchCache, filters: Filters
+) -> Iterator[tuple[Segment, Mask | None]]:
+    """By segment, the sentences that satisfy the condition and all filters; None if there are neither."""
+    masks = mask_sentences(condition, cache, filters)
+    for n, segment in enumerate(cache.snapshot.segments):
+        documents = mask_documents(segment, filters)
+        allowed = None if documents is None else documents[segment.column("document")]
+        if masks is not None:
+            allowed = masks[n] if allowed is None else masks[n] & allowed
+        yield segment, allowed
+
+
+def count_masked(condition: Condition, cache: SearchCache, filters: Filters) -> int:
+    """How many sentences satisfy the condition and the filters, by their masks."""
+    masks = (mask for _, mask in mask_allowed(condition, cache, filters))
+    return sum(int(np.count_nonzero(mask)) for mask in masks if mask is not None)
+
+
+def _mask_matches(plan: Plan, segment: Segment, document_mask: Mask | None) -> Mask:
+    """The sentences that the rule takes, in the documents of the mask."""
+    numbers = [segment.terms.find(term) for term in plan.candidate_terms]
+    document = segment.column("document")
+    if plan.candidates == "context" and plan.context == "document":
+        has_term = np.zeros(segment.document_count, bool)
+        for number in numbers:
+            has_term[segment.document_postings(number).numbers] = True
+        if document_mask is not None:
+            has_term &= document_mask
+        mask: Mask = has_term[document]
+        return mask
+    if plan.candidates == "all":
+        mask = np.ones(segment.sentence_count, bool)
+    else:
+        mask = np.zeros(segment.sentence_count, bool)
+        for number in numbers:
+            mask[segment.sentence_postings(number).numbers] = True
+        if plan.candidates == "context":
+            mask = _with_neighbours(mask, segment.has_previous)
+    if document_mask is not None:
+        mask &= document_mask[document]
+    return mask
+
+
+def _with_neighbours(mask: Mask, has_previous: Mask) -> Mask:
+    """The sentences of the mask and their neighbours in the same document."""
+    spread = mask.copy()
+    spread[1:] |= mask[:-1] & has_previous[1:]
+    spread[:-1] |= mask[1:] & has_previous[1:]
+    return spread
+
+
+def read_candidates(cache: SearchCache, plan: Plan, filters: Filters) -> CandidateEvidence:
+    snapshot = cache.snapshot
+    terms = [term.term for term in plan.terms]
+    columns = {*EVIDENCE_COLUMNS, *(static.column for static in plan.statics)}
+    numbers = select_candidates(plan, cache, filters)
+    parts = [
+        read_evidence(terms, FIELDS, columns, segment, importance, candidates)
+        for segment, importance, candidates in zip(
+            snapshot.segments, snapshot.statistics.importance, numbers, strict=True
+        )
+    ]
+    bases = np.cumsum([0, *map(len, numbers)])
+
+    def id_at(place: int) -> str:
+        owner = int(np.searchsorted(bases, place, "right")) - 1
+        return sentence_id(snapshot, Location(owner, int(numbers[owner][place - bases[owner]])))
+
+    def place_of(id: str) -> int | None:
+        location = find_sentence(snapshot, id)
+        if location is None:
+            return None
+        candidates = numbers[location.segment]
+        place = int(np.searchsorted(candidates, location.number))
+        is_candidate = place < len(candidates) and candidates[place] == location.number
+        return int(bases[location.segment]) + place if is_candidate else None
+
+    return CandidateEvidence(concatenate(parts), id_at, place_of)
+
+
+Numbers = npt.NDArray[np.int64]
+
+
+class TopK(NamedTuple):
+    """The ordinals of the k best sentences, best first, ties in collection order; their scores; how many
+    candidates there are, and how many of them were scored."""
+
+    ordinals: Numbers
+    scores: Array
+    total: int
+    scored: int

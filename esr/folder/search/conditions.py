@@ -1,0 +1,170 @@
+"""Which sentences of a segment satisfy a condition (`esr.plans.condition`).
+
+What the conditions of recent searches gave: a page asks for hits, facets and counts under one
+condition.
+
+Which documents and sentences of a segment satisfy the filters of a search, once these are resolved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial, reduce
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.folder.format.segment import LANGUAGE, NO_DATE, Segment
+from esr.folder.search.memory import SearchMemory
+from esr.folder.search.words import PlaceCache, Places, find_phrase, find_prefix, mask_prefix
+from esr.index.filters import Filters
+from esr.index.names import name_key
+from esr.plans.condition import (
+    AllOf,
+    AnyOf,
+    Condition,
+    DateRange,
+    HasAttribute,
+    HasEntity,
+    HasLanguage,
+    HasPrefix,
+    HasSource,
+    HasTerm,
+    HasWords,
+    Not,
+    TextField,
+)
+
+FilterMask = npt.NDArray[np.bool_]
+
+
+def mask_documents(segment: Segment, filters: Filters) -> FilterMask | None:
+    """Which documents satisfy the filters on documents; None if there are no filters."""
+    if not filters:
+        return None
+    mask = np.ones(segment.document_count, bool)
+    if filters.date_from is not None or filters.date_to is not None:
+        mask &= mask_dates(segment, filters.date_from, filters.date_to)
+    if filters.sources:
+        mask &= mask_sources(segment, filters.sources)
+    for wanted in filters.attributes:
+        mask &= mask_attribute(segment, wanted)
+    if filters.documents:
+        numbers = [n for n in map(segment.document_ids.find, filters.documents) if n is not None]
+        listed = np.zeros(len(mask), bool)
+        listed[numbers] = True
+        mask &= listed
+    return mask
+
+
+def mask_dates(segment: Segment, start: int | None, end: int | None) -> FilterMask:
+    """Which documents are of these milliseconds since the epoch, both ends included."""
+    date = segment.column("date")
+    mask: FilterMask = date != NO_DATE
+    if start is not None:
+        mask &= date >= start
+    if end is not None:
+        mask &= date <= end
+    return mask
+
+
+def mask_sources(segment: Segment, forms: Sequence[str]) -> FilterMask:
+    """Which documents have one of these sources, as written (`resolve_source`)."""
+    numbers = [n for n, source in enumerate(segment.sources) if source in forms]
+    return np.isin(segment.column("source"), numbers)
+
+
+def mask_attribute(segment: Segment, wanted: HasAttribute) -> FilterMask:
+    """Which documents have one of the values, as written (`resolve_attribute`)."""
+    mask = np.zeros(segment.document_count, bool)
+    mask[segment.attributes.documents(wanted.names, wanted.values)] = True
+    return mask
+
+
+def mask_entities(segment: Segment, names: Sequence[str]) -> FilterMask:
+    """Which sentences have one of these names, each a key (`resolve_name`) or any form with that key."""
+    return segment.enrichment.name_mask(map(name_key, names))
+
+
+Mask = npt.NDArray[np.bool_]
+
+
+def mask_condition(condition: Condition, segment: Segment, places: PlaceCache) -> Mask:
+    """Whether each sentence satisfies the condition, of shape (sentences,)."""
+    match condition:
+        case AllOf(parts):
+            return reduce(np.logical_and, (mask_condition(part, segment, places) for part in parts))
+        case AnyOf(parts):
+            return reduce(np.logical_or, (mask_condition(part, segment, places) for part in parts))
+        case Not(part):
+            return ~mask_condition(part, segment, places)
+        case HasTerm(term):
+            numbers = segment.sentence_postings(segment.terms.find(term)).numbers
+            return _mark(segment.sentence_count, numbers)
+        case HasWords(words, field):
+            return _mask_places(segment, find_phrase(segment.words, words, places), field, places)
+        case HasPrefix(prefix, "sentence"):
+            return mask_prefix(segment.words, prefix, segment.sentence_count, places)
+        case HasPrefix(prefix, field):
+            return _mask_places(segment, find_prefix(segment.words, prefix, places), field, places)
+        case HasEntity(keys):
+            return mask_entities(segment, keys)
+        case HasSource(forms):
+            return _mask_sentences_of(segment, mask_sources(segment, forms))
+        case HasAttribute():
+            return _mask_sentences_of(segment, mask_attribute(segment, condition))
+        case HasLanguage(language):
+            return _mask_sentences_of(segment, _mask_language(segment, language))
+        case DateRange(start, end):
+            return _mask_sentences_of(segment, mask_dates(segment, start, end))
+
+
+def _mask_places(segment: Segment, found: Places, field: TextField, places: PlaceCache) -> Mask:
+    """The sentences, or those under the titles, with these places of words."""
+    in_texts = places.of(segment.words)
+    if field == "sentence":
+        return _mark(segment.sentence_count, in_texts.sentences(found))
+    return _mask_sentences_of(segment, _mark(segment.document_count, in_texts.titles(found)))
+
+
+def _mask_language(segment: Segment, language: str) -> Mask:
+    """The documents in the language or in a variety of it."""
+    names = [(name or "").lower() for name in segment.languages]
+    matches = [name == language or name.startswith(f"{language}-") for name in names]
+    mask: Mask = np.array(matches, bool)[segment.column(LANGUAGE)]
+    return mask
+
+
+def _mark(count: int, numbers: npt.NDArray[Any]) -> Mask:
+    mask = np.zeros(count, bool)
+    mask[numbers] = True
+    return mask
+
+
+def _mask_sentences_of(segment: Segment, documents: Mask) -> Mask:
+    """The sentences of these documents."""
+    mask: Mask = documents[segment.column("document")]
+    return mask
+
+
+class ConditionCache:
+    """The masks of conditions on the segments of a snapshot. Threads share it."""
+
+    def __init__(self, segments: Sequence[Segment], places: PlaceCache, memory: SearchMemory) -> None:
+        self._segments = segments
+        self._places = places
+        self._memory = memory
+        self._token = object()
+        """Tells the masks of these segments from those of others, and keeps none of them alive."""
+
+    def masks(self, condition: Condition) -> list[Mask]:
+        """Whether each sentence satisfies the condition, by segment."""
+        return self._memory.get((self._token, condition), partial(self._make, condition), _size)
+
+    def _make(self, condition: Condition) -> list[Mask]:
+        return list(map(partial(mask_condition, condition, places=self._places), self._segments))
+
+
+def _size(masks: Sequence[Mask]) -> int:
+    return sum(mask.nbytes for mask in masks)

@@ -1,0 +1,180 @@
+"""The exact evidence for sentences of one segment: counts, lengths and stored columns.
+
+What the static parts of plans add in documents and in sentences, kept for all searches of a commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial, reduce
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.folder.format.segment import NO_POSTINGS, Postings, Segment
+from esr.folder.format.snapshot import IMPORTANCE, Snapshot, reduce_by_document
+from esr.folder.search.memory import SearchMemory
+from esr.plans.evaluate import Array, Evidence, score_static
+from esr.plans.plan import FEATURE_PREFIX, FieldName, Plan, Static
+
+Numbers = npt.NDArray[np.int64]
+
+
+def read_evidence(
+    terms: Sequence[str],
+    fields: Iterable[FieldName],
+    columns: Iterable[str],
+    segment: Segment,
+    importance: dict[str, Array],
+    numbers: Numbers,
+) -> Evidence:
+    """The evidence for the sentences of these numbers. `importance` holds the computed columns.
+
+    The column `features.x` is NaN where the feature is not known.
+    """
+    needed = set(fields) | {"sentence"}
+    term_numbers = [segment.terms.find(term) for term in terms]
+    document = segment.column("document")[numbers]
+    own, around = _sentence_counts(segment, term_numbers, numbers, "surrounding" in needed)
+    counts: dict[FieldName, Array] = {"sentence": own}
+    lengths: dict[FieldName, Array] = {"sentence": segment.column("length")[numbers].astype(float)}
+    if around is not None:
+        counts["surrounding"] = around
+        lengths["surrounding"] = segment.column("surrounding_length")[numbers].astype(float)
+    if "document" in needed:
+        counts["document"] = np.empty((len(terms), len(numbers)))
+        size = segment.document_count
+        for row, number in enumerate(term_numbers):
+            counts["document"][row] = _dense(segment.document_postings(number), size)[document]
+        lengths["document"] = segment.column("document_length")[document].astype(float)
+    stored = {name: read_column(name, segment, importance, numbers) for name in columns}
+    return Evidence(counts, lengths, stored)
+
+
+def read_columns(plan: Plan, snapshot: Snapshot, ordinals: Numbers) -> dict[str, Array]:
+    """The columns that a plan looks at, of these sentences of a commit, ascending."""
+    names = list(dict.fromkeys(static.column for static in plan.statics))
+    columns = {name: np.empty(len(ordinals)) for name in names}
+    bases = snapshot.statistics.sentence_bases
+    borders = np.searchsorted(ordinals, bases)
+    for owner, segment in enumerate(snapshot.segments):
+        if borders[owner] < borders[owner + 1]:
+            own = slice(int(borders[owner]), int(borders[owner + 1]))
+            importance = read_importance(snapshot, names, owner)
+            for name in names:
+                columns[name][own] = read_column(name, segment, importance, ordinals[own] - bases[owner])
+    return columns
+
+
+def read_importance(snapshot: Snapshot, columns: Iterable[str], owner: int) -> dict[str, Array]:
+    """The importance priors of a segment's sentences, if one of the columns is of them."""
+    return snapshot.statistics.importance[owner] if set(columns) & set(IMPORTANCE) else {}
+
+
+def read_column(name: str, segment: Segment, importance: dict[str, Array], numbers: Numbers) -> Array:
+    """A column of these sentences, of shape (n,): NaN where it is not known."""
+    if name.startswith(FEATURE_PREFIX):
+        return segment.enrichment.feature(name.removeprefix(FEATURE_PREFIX), numbers)
+    values: Array
+    if name == "length":
+        values = segment.column("length")[numbers].astype(float)
+    elif name == "position":
+        values = (numbers - segment.column("first")[segment.column("document")[numbers]]).astype(float)
+    else:
+        values = importance[name][numbers]
+    return values
+
+
+def _sentence_counts(
+    segment: Segment, term_numbers: Sequence[int | None], numbers: Numbers, with_surrounding: bool
+) -> tuple[Array, Array | None]:
+    own = np.empty((len(term_numbers), len(numbers)))
+    around = np.empty_like(own) if with_surrounding else None
+    # A border has no neighbour: it looks at the slot behind the last sentence, which is always 0.
+    size = segment.sentence_count
+    before = np.where(segment.has_previous[numbers], numbers - 1, size)
+    after = np.where(np.append(segment.has_previous, False)[numbers + 1], numbers + 1, size)
+    for row, number in enumerate(term_numbers):
+        dense = _dense(segment.sentence_postings(number), size + 1)
+        own[row] = dense[numbers]
+        if around is not None:
+            around[row] = own[row] + dense[before] + dense[after]
+    return own, around
+
+
+def _dense(postings: Postings, size: int) -> Array:
+    dense = np.zeros(size)
+    if postings is not NO_POSTINGS:
+        dense[postings.numbers] = postings.counts
+    return dense
+
+
+class StaticBounds(NamedTuple):
+    """The bounds of one static, or of several together.
+
+    `upper_bounds` has the most it adds in each document, of shape (D,), -inf where no sentence has a value.
+    `greatest` is the most that it adds or takes anywhere. `has_value` says which sentences have a value, of
+    shape (sentences,); None if all have one.
+    """
+
+    upper_bounds: Array
+    greatest: float
+    has_value: npt.NDArray[np.bool_] | None
+
+    @property
+    def nbytes(self) -> int:
+        return self.upper_bounds.nbytes + (0 if self.has_value is None else self.has_value.nbytes)
+
+
+class StaticCache:
+    """The statics that searches of a snapshot asked for. They depend on features, so on layers too."""
+
+    def __init__(self, snapshot: Snapshot, memory: SearchMemory) -> None:
+        self._snapshot = snapshot
+        self._memory = memory
+        self._token = object()
+        """Tells what is kept of this snapshot from what is kept of others, and keeps none of them alive."""
+
+    def bounds(self, statics: Sequence[Static]) -> StaticBounds:
+        """The bounds of all these statics together."""
+        parts = [self._bounds_of(static) for static in statics]
+        masks = [part.has_value for part in parts if part.has_value is not None]
+        nothing = np.zeros(len(self._snapshot.statistics.document_table.size))
+        return StaticBounds(
+            reduce(np.add, (part.upper_bounds for part in parts), nothing),
+            sum(part.greatest for part in parts),
+            reduce(np.logical_and, masks) if masks else None,
+        )
+
+    def scores(self, statics: Sequence[Static]) -> npt.NDArray[np.float32]:
+        """What all these statics add to each sentence, of shape (sentences,); -inf where one has no value."""
+        key = tuple(statics)
+        return self._memory.get((self._token, key), partial(self._sum_scores, key))
+
+    def _sum_scores(self, statics: Sequence[Static]) -> npt.NDArray[np.float32]:
+        total = reduce(np.add, map(self._scores_of, statics))
+        return np.where(np.isfinite(total), total, -np.inf).astype(np.float32)
+
+    def _bounds_of(self, static: Static) -> StaticBounds:
+        return self._memory.get((self._token, static), partial(self._compute_bounds, static))
+
+    def _compute_bounds(self, static: Static) -> StaticBounds:
+        scores = self._scores_of(static)
+        has_value = np.isfinite(scores)
+        greatest = float(np.abs(scores[has_value]).max(initial=0.0))
+        scores[~has_value] = -np.inf
+        table = self._snapshot.statistics.document_table
+        upper_bounds = reduce_by_document(np.maximum, scores, table, -np.inf)
+        return StaticBounds(upper_bounds, greatest, None if has_value.all() else has_value)
+
+    def _scores_of(self, static: Static) -> Array:
+        """What one static adds to each sentence, of shape (sentences,). Not finite where it has no value."""
+        owners = range(len(self._snapshot.segments))
+        return np.concatenate([np.zeros(0), *(self._segment_scores(static, owner) for owner in owners)])
+
+    def _segment_scores(self, static: Static, owner: int) -> Array:
+        segment = self._snapshot.segments[owner]
+        importance = read_importance(self._snapshot, [static.column], owner)
+        column = read_column(static.column, segment, importance, np.arange(segment.sentence_count))
+        return score_static(static, column)

@@ -1,0 +1,140 @@
+"""Facets: how many candidates have each value of several fields, counted in one pass over them.
+
+Counts sentences by the day of their document.
+
+The sentences that satisfy a condition, in the order of their dates.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.errors import unknown
+from esr.folder.format.manifest import Numbers
+from esr.folder.format.segment import NO_DATE, Segment
+from esr.folder.search.cache import SearchCache
+from esr.folder.search.candidates import mask_allowed, select_candidates
+from esr.folder.search.name_table import NameTable, count_values
+from esr.index.filters import (
+    DAY,
+    FACET_FIELDS,
+    DayCounts,
+    FacetCounts,
+    Filters,
+    attribute_names,
+    can_be_counted,
+)
+from esr.index.names import ENTITY_TYPES
+from esr.plans.condition import Condition
+from esr.plans.plan import Plan
+
+DocumentCounts = Sequence[tuple[Segment, Numbers]]
+"""By segment, how many candidates each document has."""
+
+
+def count_facets(
+    cache: SearchCache, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
+) -> dict[str, FacetCounts]:
+    """The most frequent values of each field under its filters. Fields with the same filters share a pass."""
+    for field in filters_by_field:
+        if not can_be_counted(field):
+            raise unknown("facet", field, FACET_FIELDS)
+    segments = cache.snapshot.segments
+    counts: dict[str, FacetCounts] = {}
+    for filters in dict.fromkeys(filters_by_field.values()):
+        candidates = select_candidates(plan, cache, filters)
+        fields = [field for field in filters_by_field if filters_by_field[field] == filters]
+        if by_document := [field for field in fields if field not in ENTITY_TYPES]:
+            documents = [
+                (segment, np.bincount(segment.column("document")[numbers], minlength=segment.document_count))
+                for segment, numbers in zip(segments, candidates, strict=True)
+            ]
+            for field in by_document:
+                is_month = field == "month"
+                counted = _count_months(documents) if is_month else _count_values(cache, field, documents)
+                counts[field] = _top(counted, size)
+        if types := [field for field in fields if field in ENTITY_TYPES]:
+            of_names = cache.names.count_sentences(candidates)
+            counts |= {type: _top_names(cache.names, of_names, type, size) for type in types}
+    return {field: counts[field] for field in filters_by_field}
+
+
+def _count_values(cache: SearchCache, field: str, documents: DocumentCounts) -> Iterable[tuple[str, int]]:
+    """A candidate without a value counts for none."""
+    total: Counter[str] = Counter()
+    values, names = cache.values(field), attribute_names(cache, field)
+    for segment, candidates in documents:
+        for value, count in count_values(segment, names, candidates):
+            total[values.form(value)] += count
+    return total.items()
+
+
+def _count_months(documents: DocumentCounts) -> Iterable[tuple[str, int]]:
+    """In UTC. A candidate without a date counts for none."""
+    total: Counter[str] = Counter()
+    for segment, candidates in documents:
+        date = segment.column("date")
+        dated = np.flatnonzero((date != NO_DATE) & (candidates > 0))
+        month = date[dated].astype("datetime64[ms]").astype("datetime64[M]")
+        months, place = np.unique(month, return_inverse=True)
+        by_month = np.bincount(place, candidates[dated], len(months)).astype(int)
+        total.update(dict(zip(np.datetime_as_string(months).tolist(), by_month.tolist(), strict=True)))
+    return total.items()
+
+
+def _top_names(names: NameTable, counts: Numbers, type: str, size: int) -> FacetCounts:
+    """The most frequent names of a type, under the form that is shown, equal ones by key."""
+    best = names.most_frequent(counts, names.by_type[type], size)
+    return [(names.name(number).form, int(counts[number])) for number in best]
+
+
+def _top(counts: Iterable[tuple[str, int]], size: int) -> FacetCounts:
+    """The most frequent values, the most frequent first, then by name."""
+    return sorted(counts, key=lambda value: (-value[1], value[0]))[:size]
+
+
+def count_days(condition: Condition | None, cache: SearchCache, filters: Filters) -> DayCounts:
+    """How many sentences of each day satisfy the condition and the filters. Without a date, none counts."""
+    counts: Counter[int] = Counter()
+    for segment, mask in mask_allowed(condition, cache, filters):
+        document = segment.column("document")
+        numbers = document if mask is None else document[mask]
+        by_document = np.bincount(numbers, minlength=segment.document_count)
+        date = segment.column("date")
+        dated = np.flatnonzero((date != NO_DATE) & (by_document > 0))
+        days, place = np.unique(date[dated] // DAY, return_inverse=True)
+        of_days = np.bincount(place, by_document[dated], len(days)).astype(int)
+        counts.update(dict(zip(days.tolist(), of_days.tolist(), strict=True)))
+    return counts
+
+
+def find_by_date(
+    condition: Condition, cache: SearchCache, k: int, filters: Filters, oldest_first: bool
+) -> tuple[npt.NDArray[np.int64], int]:
+    """The ordinals of the first k, and how many there are. Without a date they are last.
+
+    Equal dates are in collection order.
+    """
+    start, ordinals, dates = 0, [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for segment, mask in mask_allowed(condition, cache, filters):
+        assert mask is not None  # as there is a condition
+        numbers = np.flatnonzero(mask)
+        ordinals.append(numbers + start)
+        dates.append(segment.column("date")[segment.column("document")[numbers]])
+        start += segment.sentence_count
+    all_ordinals, keys = np.concatenate(ordinals), _sort_keys(np.concatenate(dates), oldest_first)
+    total = len(keys)
+    if k < total:  # those behind the k-th need no order
+        chosen = np.flatnonzero(keys <= np.partition(keys, k - 1)[k - 1])
+        all_ordinals, keys = all_ordinals[chosen], keys[chosen]
+    return all_ordinals[np.argsort(keys, kind="stable")][:k], total
+
+
+def _sort_keys(dates: npt.NDArray[np.int64], oldest_first: bool) -> npt.NDArray[np.int64]:
+    """What to sort by in ascending order. NO_DATE becomes the greatest key."""
+    last = np.iinfo(np.int64).max
+    return np.where(dates == NO_DATE, last, dates if oldest_first else -dates)

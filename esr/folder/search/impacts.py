@@ -1,0 +1,231 @@
+"""What terms add at most in each document (impacts), kept in memory once a query has asked for them.
+
+An impact (`Bound.upper_bounds`) depends on the transform, the term and its background, and on nothing else of
+the query. So the bounds of a query are one addition for each document of each term. Impacts are rounded up to
+32 bits. Those of all terms of a transform follow one another in one array, and what is filled never changes.
+
+How impacts are computed: by the kernel, in one pass over the postings, or by numpy where it is not loaded.
+
+Both give the same numbers.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from itertools import accumulate
+from typing import Any, NamedTuple
+from weakref import WeakMethod
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.folder.format.postings import read_postings
+from esr.folder.format.snapshot import CommitStatistics
+from esr.folder.kernel.layout import HYPERBOLA, LOGARITHM, MIXTURE, Transform
+from esr.folder.search.kernel_loader import LOADER, KernelTables
+from esr.folder.search.memory import SearchMemory
+from esr.plans.bounds import Bound
+from esr.plans.evaluate import Array, round_outward, saturate
+from esr.plans.plan import Mixture, PlanTerm, Saturation
+
+Values = npt.NDArray[np.float32]
+
+
+class ImpactComputation:
+    """The impacts of one transform in one commit, kept nowhere."""
+
+    def __init__(
+        self,
+        transform: Mixture | Saturation,
+        statistics: CommitStatistics,
+        tables: Callable[[], KernelTables] | None = None,
+    ) -> None:
+        """Without the tables of the kernel, numpy computes them."""
+        self.bound = Bound(transform, statistics.collection.longest_sentence)
+        self._transform = transform
+        self.statistics = statistics
+        self._tables = tables
+        self._fields = set(transform.fields())
+
+    @cached_property
+    def transform_numbers(self) -> tuple[int, Array]:
+        """The shape of the transform, and its parameters."""
+        transform = self._transform
+        fields = (transform.sentence, transform.surrounding, transform.document)
+        numbers = [number for field in fields for number in field]
+        if isinstance(transform, Mixture):
+            return MIXTURE, np.array([transform.mu, *numbers, *transform.collection])
+        shape = LOGARITHM if transform.k1 is None else HYPERBOLA
+        return shape, np.array([transform.k1 or 0.0, *numbers])
+
+    def compute(self, terms: Sequence[PlanTerm], sizes: Sequence[int], impacts: Values) -> list[float]:
+        """Set `impacts` to those of these terms, one after another; `sizes` are their numbers of documents.
+
+        Gives the greatest of each term, whatever its sign.
+        """
+        if LOADER.kernel is not None and self._tables is not None:
+            return self._compute_by_kernel(terms, sizes, impacts, self._tables())
+        greatest, start = [], 0
+        for term, size in zip(terms, sizes, strict=True):
+            postings = read_postings(self.statistics, term.term, self._fields)
+            values = round_outward(self.bound.upper_bounds(term, *postings), up=term.weight >= 0)
+            impacts[start : start + size] = values
+            greatest.append(float(np.abs(values).max(initial=0.0)))
+            start += size
+        return greatest
+
+    def _compute_by_kernel(
+        self, terms: Sequence[PlanTerm], sizes: Sequence[int], impacts: Values, tables: KernelTables
+    ) -> list[float]:
+        kernel, find = LOADER.kernel, self.statistics.find
+        table = np.array([term[1:] for term in terms], np.float64)
+        ranges = np.array([find(term.term).posting_ranges for term in terms], np.int64)
+        evidence, greatest = np.empty(len(impacts)), np.empty(len(terms))
+        shape, numbers = self.transform_numbers
+        kernel.best_evidence(
+            shape, numbers, self._evidence_table, table, ranges, tables.commit_group, evidence
+        )
+        if isinstance(self._transform, Mixture):
+            values = np.log(evidence, out=evidence)
+        else:
+            values = saturate(self._transform, evidence)
+        kernel.round_impacts(values, impacts, np.array([*accumulate(sizes)], np.int64), table, greatest)
+        return list(map(float, greatest.tolist()))
+
+    @cached_property
+    def _evidence_table(self) -> Array:
+        return self.bound.evidence_table()
+
+
+_Key = tuple[str, float, bool, bool]
+"""A term, its p(t|C), whether it is the query's own, whether its weight is below 0."""
+LIMIT_SHARE = 0.5
+"""Of the memory of searches, what the impacts of a transform may take."""
+
+
+class TermImpacts(NamedTuple):
+    """The impacts of a plan's terms: one array, and where each term's begin. A term has one for each of its
+    documents, by segment, in the order of the postings. `greatest` is the greatest of weight times impact."""
+
+    values: Values
+    starts: list[int]
+    greatest: float
+
+
+class Impacts:
+    """The impacts of one transform in one commit. Threads share it."""
+
+    def __init__(
+        self,
+        computation: ImpactComputation,
+        limit: float,
+        note_size: Callable[[int], None] = lambda size: None,
+    ) -> None:
+        """`limit`: bytes that they may take. `note_size` is called with their bytes when these grow."""
+        self.bound = computation.bound
+        self._computation = computation
+        self._limit = limit
+        self._note_size = note_size
+        self._kernel_transform: tuple[Any, ...] | None = None
+        self._values: Values = np.zeros(0, np.float32)
+        self._used = 0
+        self._entries: dict[_Key, tuple[int, float]] = {}
+        """Where the impacts of a term begin, and the greatest of them."""
+        self._lock = threading.Lock()
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in use."""
+        transform = self._kernel_transform
+        return self._values.nbytes + (0 if transform is None else 2 * Transform(*transform).high.nbytes)
+
+    def kernel_transform(self) -> tuple[Any, ...]:
+        """The transform as the kernel takes it: `layout.Transform` as a plain tuple."""
+        if self._kernel_transform is None:
+            table = self._computation.statistics.document_table
+            high, low = self.bound.log_collection_range(table.shortest, table.longest)
+            self._kernel_transform = tuple(
+                Transform(
+                    *self._computation.transform_numbers,
+                    self.bound.length_table(),
+                    round_outward(high, up=True),
+                    round_outward(low, up=False),
+                )
+            )
+            self._note_size(self.nbytes)
+        return self._kernel_transform
+
+    def get(self, terms: Sequence[PlanTerm]) -> TermImpacts:
+        """The impacts of these terms. Those that are missing are computed."""
+        keys = [(term, background, own, weight < 0) for term, weight, background, own in terms]
+        with self._lock:
+            entries = list(map(self._entries.get, keys))
+            if None in entries:
+                self._add(dict(zip(keys, terms, strict=True)))
+                entries = list(map(self._entries.get, keys))
+            values = self._values
+        starts, greatest = [], 0.0
+        for term, entry in zip(terms, entries, strict=True):
+            assert entry is not None
+            starts.append(entry[0])
+            greatest = max(greatest, abs(term.weight) * entry[1])
+        return TermImpacts(values, starts, greatest)
+
+    def _add(self, terms: Mapping[_Key, PlanTerm]) -> None:
+        """Keep the impacts of these terms. Where there is no room for more, all others go."""
+        fresh = {key: term for key, term in terms.items() if key not in self._entries}
+        sizes = self._sizes(fresh)
+        if (self._used + sum(sizes)) * self._values.itemsize > self._limit:
+            self._entries, self._used, self._values = {}, 0, np.zeros(0, np.float32)
+            fresh, sizes = dict(terms), self._sizes(terms)
+        end = self._used + sum(sizes)
+        self._grow(end)
+        greatest = self._computation.compute([*fresh.values()], sizes, self._values[self._used : end])
+        starts = accumulate(sizes, initial=self._used)
+        self._entries |= zip(fresh, zip(starts, greatest, strict=False), strict=True)
+        self._used = end
+        self._note_size(self.nbytes)
+
+    def _sizes(self, terms: Mapping[_Key, PlanTerm]) -> list[int]:
+        """How many documents each term has."""
+        return [self._computation.statistics.find(term.term).statistics.df for term in terms.values()]
+
+    def _grow(self, end: int) -> None:
+        """Make room up to this place. Searches that are running keep the array that they have."""
+        if end > len(self._values):
+            most = int(self._limit) // self._values.itemsize
+            grown = np.empty(max(min(max(2 * len(self._values), 1 << 16), most), end), np.float32)
+            grown[: self._used] = self._values[: self._used]
+            self._values = grown
+
+
+class ImpactCache:
+    """The impacts of the transforms that searches of a commit asked for. Threads share it."""
+
+    def __init__(
+        self,
+        statistics: CommitStatistics,
+        memory: SearchMemory,
+        tables: Callable[[], KernelTables] | None = None,
+    ) -> None:
+        """`tables`: those of the kernel, which are made when it is first used."""
+        self._statistics = statistics
+        self._memory = memory
+        self._tables = tables
+
+    def get(self, transform: Mixture | Saturation) -> Impacts:
+        """The impacts of a transform."""
+        return self._memory.get(transform, partial(self._make, transform))
+
+    def _make(self, transform: Mixture | Saturation) -> Impacts:
+        computation = ImpactComputation(transform, self._statistics, self._tables)
+        # Weak: the memory has the impacts, and would have itself.
+        resize = WeakMethod(self._memory.resize)
+
+        def note_size(size: int) -> None:
+            if (note := resize()) is not None:
+                note(transform, size)
+
+        return Impacts(computation, LIMIT_SHARE * self._memory.limit, note_size)

@@ -1,0 +1,188 @@
+"""When the kernel is loaded.
+
+numba is installed only where it has wheels. Loading the kernel takes half a second, so it is loaded when
+searches have taken as long, or when a server says that many will come. Once on a machine it compiles for
+half a minute or more: another process does that. Until the kernel is loaded, every candidate is scored.
+
+The segments of a commit as the kernel takes them.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from esr.folder.format.segment import POSTINGS, Segment
+from esr.folder.format.snapshot import CommitStatistics
+from esr.folder.kernel.layout import FIRST_DOCUMENT, Commit, Scratch
+
+KERNEL = "esr.folder.kernel.search"
+SUPPORT = "esr.folder.kernel.numba_support"
+LOAD_AFTER = 0.5
+"""Seconds of exhaustive searches after which the kernel is loaded."""
+MAX_COUNTED = 0.05
+"""At most so many seconds of one search count: a few slow ones do not load it."""
+COMPILING = "the kernel is being compiled"
+LOOK_SECONDS = 1.0
+"""How often searches look whether the kernel is compiled."""
+MAX_ATTEMPTS = 3
+"""How often a program starts the compiler, if others that compiled were stopped."""
+
+
+class Loader:
+    """Loads the kernel once."""
+
+    def __init__(self) -> None:
+        self.kernel: Any = None
+        """The module `KERNEL`, or None while every candidate is scored."""
+        self.reason = "the compiled kernel is not loaded yet"
+        """Why there is no kernel."""
+        self._spent = 0.0
+        self._is_tried = False
+        self._compiler: threading.Thread | None = None
+        """Waits for the process that compiles the kernel, while searches go on."""
+        self._failure: str | None = None
+        self._attempts = 0
+        self._next_look = 0.0
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def count_time(self) -> Iterator[None]:
+        """Around an exhaustive search. It may load the kernel, and never waits for the compiler."""
+        started = time.perf_counter()
+        yield
+        self._spent += min(time.perf_counter() - started, MAX_COUNTED)
+        if self._spent > LOAD_AFTER and not self._is_tried and time.monotonic() >= self._next_look:
+            self.load(apart=True, wait=False)
+
+    def load(self, *, apart: bool = False, wait: bool = True) -> None:
+        """Load the kernel, where numba is installed. Other threads score every candidate meanwhile.
+
+        `apart`: another process compiles it, if that is to be done. In this one, searches that come meanwhile
+        would leave the compiler no time. Unless it should `wait`, a later call loads what is compiled.
+        """
+        if self._is_tried or not self._lock.acquire(blocking=False):
+            return
+        import logging  # which a search without the kernel does not need
+
+        self._is_tried = True
+        try:
+            if apart and not import_module(SUPPORT).is_kept("search", "rank"):  # the last of its functions
+                if self.reason != COMPILING:
+                    self.reason = COMPILING
+                    logging.getLogger(__name__).info(
+                        "another process compiles the search in index folders, once on this machine: "
+                        "for about a minute, searches score every candidate"
+                    )
+                if not wait:
+                    self._start_compiler()
+                    self._is_tried = False
+                    return
+                _compile_apart()
+            self.kernel = import_module(KERNEL)
+        except ModuleNotFoundError as error:
+            self.reason = "numba is not installed"
+            logging.getLogger(__name__).info("searches go without numba: %s", error)
+        except Exception as error:  # a numba too old, or not for this numpy; no place for its cache
+            self.reason = "numba does not load"
+            logging.getLogger(__name__).warning("searches go without numba: %s", error)
+        finally:
+            self._lock.release()
+
+    def _start_compiler(self) -> None:
+        """Let a process compile the kernel, unless one does. Raises ChildProcessError if that is no use."""
+        self._next_look = time.monotonic() + LOOK_SECONDS
+        if (self._compiler and self._compiler.is_alive()) or import_module(SUPPORT).is_compiling():
+            return
+        if self._failure or self._attempts == MAX_ATTEMPTS:
+            raise ChildProcessError(self._failure or "what is compiled is not kept")
+        self._attempts += 1
+        self._compiler = threading.Thread(target=self._wait_for_compiler, name="esr-compiler", daemon=True)
+        self._compiler.start()
+
+    def _wait_for_compiler(self) -> None:
+        try:
+            status = _compile_apart(unless_another_does=True)
+            self._failure = f"compiling ended with status {status}" if status else None
+        except Exception as error:  # no process can be started
+            self._failure = f"nothing can be compiled: {error}"
+
+
+def _compile_apart(*, unless_another_does: bool = False) -> int:
+    """Compile the kernel in a process of its own, which leaves it in numba's cache. Gives its exit status.
+
+    The process goes on when this one is interrupted or ends: the next program needs what it makes.
+    """
+    import subprocess  # which other processes do not need
+
+    code = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+    code += f"sys.path[:] = {sys.path!r}; from {SUPPORT} import compile_alone, is_compiling; "
+    code += f"{unless_another_does} and is_compiling() or compile_alone({KERNEL!r})"
+    nowhere = subprocess.DEVNULL
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, check=False).returncode
+
+
+LOADER = Loader()
+
+
+_COLUMNS = (
+    POSTINGS,
+    "document_numbers",
+    "document_counts",
+    "length",
+    "document",
+)
+"""In the order of `layout`."""
+
+
+class KernelTables:
+    """Threads share it; each search has a scratch of its own."""
+
+    def __init__(self, statistics: CommitStatistics) -> None:
+        table, bases = statistics.document_table, statistics.sentence_bases
+        self._mapped = [segment.columns for segment in statistics.segments]  # keeps the addresses valid
+        addresses = list(map(_addresses, statistics.segments, bases, table.document_bases.tolist()))
+        documents = (table.first, table.size, table.length, table.shortest, table.longest)
+        is_first = np.zeros(64 * (bases[-1] // 64 + 1), bool)
+        is_first[table.first[table.size > 0]] = True
+        is_first[bases[-1] :] = True  # there is nothing behind the last sentence
+        self.commit = Commit(
+            np.array(addresses, np.int64).reshape(-1, FIRST_DOCUMENT + 1),
+            table.document_bases.astype(np.int64),
+            np.stack(documents, axis=1).astype(np.int32),
+            table.size.astype(np.int32),
+            np.packbits(is_first, bitorder="little").view("<u8").astype(np.uint64),
+        )
+        self.commit_group = tuple(self.commit)
+        """As the kernel takes it."""
+        self._idle: deque[tuple[Any, ...]] = deque()
+
+    def take_scratch(self) -> tuple[Any, ...]:
+        """A `Scratch` for one search, as a plain tuple, until it is put back. After an error it is not put
+        back."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            n = len(self.commit.sizes)
+            # One place more: the kernel writes a document there before it knows whether it is new.
+            documents, marks = np.empty(n + 1, np.int32), np.zeros(len(self.commit.begins), np.uint64)
+            return tuple(Scratch(np.full(n, -np.inf), np.zeros(n, bool), np.empty(n), documents, marks))
+
+    def put_back(self, scratch: tuple[Any, ...]) -> None:
+        self._idle.append(scratch)
+
+
+def _addresses(segment: Segment, first_sentence: int, first_document: int) -> list[int]:
+    """A row of `Commit.segments`."""
+    columns = [segment.column(name) for name in _COLUMNS]
+    addresses = [number for column in columns for number in (column.ctypes.data, column.itemsize)]
+    return [*addresses, segment.count_bits, first_sentence, first_document]

@@ -1,0 +1,90 @@
+"""What searches of a folder keep in memory for the searches after them, within one limit."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable, Sequence
+from operator import attrgetter
+from typing import Any, TypeVar
+
+from esr.index.limits import read_cache_limit
+
+_LEAST_SIZE = 1 << 10
+"""What a value counts at least, so that small ones are not too many."""
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class SearchMemory:
+    """Values by key. Those that were not used for longest are dropped where all together exceed the limit.
+
+    A single value may exceed it: its search needs it. Threads share it.
+    """
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.limit = read_cache_limit() if limit is None else limit
+        self.used = 0
+        """Bytes of all values."""
+        self._values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        """With their sizes; what was used last is the last."""
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, key: Hashable, make: Callable[[], V], size: Callable[[V], int] = attrgetter("nbytes")) -> V:
+        """The value of a key, which is made if it is missing. Two threads may make it at once: both get the
+        same. If it grows later, `resize` is to be called."""
+        with self._lock:
+            entry = self._values.get(key)
+            if entry is not None:
+                self._values.move_to_end(key)
+                used: V = entry[0]
+                return used
+        made = make()
+        with self._lock:
+            value: V = self._values[key][0] if key in self._values else made
+            self._use(key, value, size(value))
+        return value
+
+    def get_many(
+        self,
+        keys: Collection[K],
+        make: Callable[[Sequence[K]], Sequence[V]],
+        size: Callable[[V], int] = attrgetter("nbytes"),
+    ) -> dict[K, V]:
+        """The values of different keys. Those that are missing are made at once, in their order."""
+        found: dict[K, V] = {}
+        missing: list[K] = []
+        values = self._values
+        with self._lock:
+            for key in keys:
+                entry = values.get(key)
+                if entry is None:
+                    missing.append(key)
+                else:
+                    values.move_to_end(key)
+                    found[key] = entry[0]
+        if missing:
+            made = list(zip(missing, make(missing), strict=True))
+            found.update(made)
+            with self._lock:
+                for key, value in made:
+                    self._use(key, value, size(value))
+        return found
+
+    def resize(self, key: Hashable, size: int) -> None:
+        """Take note of the size of a value that has grown while it was used."""
+        with self._lock:
+            if key in self._values:
+                self._use(key, self._values[key][0], size)
+
+    def _use(self, key: Hashable, value: object, size: int) -> None:
+        _, before = self._values.pop(key, (None, 0))
+        size = max(size, _LEAST_SIZE)
+        self._values[key] = value, size
+        self.used += size - before
+        while self.used > self.limit and len(self._values) > 1:
+            self.used -= self._values.popitem(last=False)[1][1]

@@ -1,0 +1,222 @@
+"""The names of a snapshot: its written forms grouped by key, counted over all layers.
+
+A name is numbered in the order of the hash of its key, by which the keys of several layers are matched. It is
+made when a snapshot's names are first counted or looked up, and kept with the snapshot.
+
+How often each value of a field of documents occurs in a segment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.folder.format.layers import Layer, LayerSpan
+from esr.folder.format.manifest import Numbers
+from esr.folder.format.segment import Segment
+from esr.hashing import hash64
+from esr.index.names import ENTITY_TYPES, Aliases, Name, majority_form, other_types, parse_entity_key
+
+
+class NameTable:
+    """Threads share it. What is made lazily may be made twice, to the same values."""
+
+    def __init__(self, segments: Sequence[Segment], aliases: Aliases) -> None:
+        self._aliases = aliases
+        self._spans = [segment.enrichment.entity_spans for segment in segments]
+        self._layers = list(dict.fromkeys(span.layer for spans in self._spans for span in spans))
+        hashes = np.concatenate([np.zeros(0, np.uint64), *(layer.names.hashes for layer in self._layers)])
+        self._hashes, names = np.unique(_group(hashes, aliases), return_inverse=True)
+        ends = np.cumsum([len(layer.names) for layer in self._layers])
+        self._name_of_key = dict(zip(self._layers, np.split(names, ends[:-1]), strict=False))
+        """By layer, the name of each of its keys."""
+        self._names: dict[int, Name] = {}
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def count_sentences(self, sentences: Iterable[Numbers]) -> Numbers:
+        """How many of these sentences have each name. `sentences` are numbers by segment."""
+        counts = np.zeros(len(self) + 1, np.int64)
+        for spans, numbers in zip(self._spans, sentences, strict=True):
+            for span in spans:
+                inside = numbers[(numbers >= span.start) & (numbers < span.stop)] - span.first
+                names = self._occurrences[span.layer][_places(span.layer, inside)]
+                counts += np.bincount(names, minlength=len(counts))
+        return counts[:-1]
+
+    @cached_property
+    def totals(self) -> Numbers:
+        """How many sentences have each name. A name that later layers have replaced has none."""
+        sentences = [np.arange(max((span.stop for span in spans), default=0)) for spans in self._spans]
+        return self.count_sentences(sentences)
+
+    @cached_property
+    def _type_counts(self) -> Numbers:
+        """How many sentences give each name each type: a row a name, a column for each of ENTITY_TYPES."""
+        counts = np.zeros((len(self), len(ENTITY_TYPES)), np.int64)
+        for span in (span for spans in self._spans for span in spans):
+            layer = span.layer
+            first = layer.arrays["entity.first"][span.start - span.first : span.stop - span.first + 1]
+            entities = layer.arrays["entity.of"][first[0] : first[-1]]
+            keys = layer.names.of_entity[entities].astype(np.int64)
+            codes = keys * len(ENTITY_TYPES) + layer.arrays["entity.types"][entities]
+            is_first = _mask_first(np.repeat(np.arange(len(first) - 1), np.diff(first)), codes)
+            of_key = np.bincount(codes[is_first], minlength=len(layer.names) * len(ENTITY_TYPES))
+            np.add.at(counts, self._name_of_key[layer], of_key.reshape(-1, len(ENTITY_TYPES)))
+        return counts
+
+    @cached_property
+    def types(self) -> npt.NDArray[np.intp]:
+        """The type of each name, as an index of ENTITY_TYPES."""
+        return np.asarray(self._type_counts.argmax(axis=1))
+
+    @cached_property
+    def by_type(self) -> dict[str, Numbers]:
+        """The names of each type."""
+        return {type: np.flatnonzero(self.types == number) for number, type in enumerate(ENTITY_TYPES)}
+
+    def find(self, keys: Iterable[str]) -> dict[str, Name]:
+        """The names with these keys, by key, those that a sentence has."""
+        numbers = {key: self._find(key) for key in keys}
+        return {key: self.name(number) for key, number in numbers.items() if number is not None}
+
+    def keys(self, prefix: str, limit: int) -> list[str]:
+        """The keys of the names of which a key or an alias begins so, most sentences first, then by key."""
+        parts = [self._name_of_key[layer][_slice(layer.names.with_prefix(prefix))] for layer in self._layers]
+        groups = self._aliases.with_prefix(prefix)
+        aliased = [number for number in map(self._find, groups) if number is not None]
+        numbers = np.unique(np.concatenate([np.array(aliased, np.int64), *parts]))
+        return [self._key(number) for number in self.most_frequent(self.totals, numbers, limit)]
+
+    def most_frequent(self, counts: Numbers, numbers: Numbers, size: int) -> list[int]:
+        """The names among `numbers` with the greatest counts but 0, equal ones by key."""
+        numbers = numbers[counts[numbers] > 0]
+        of_numbers = counts[numbers]
+        least = 1
+        if size < len(numbers):
+            least = max(least, int(np.partition(of_numbers, len(numbers) - size)[len(numbers) - size]))
+        ranked = numbers[of_numbers >= least].tolist()
+        return sorted(ranked, key=lambda number: (-counts[number], self._key(number)))[:size]
+
+    def name(self, number: int) -> Name:
+        """The name of this number."""
+        if number not in self._names:
+            key = self._key(number)
+            form = self._aliases.form(key) or majority_form(self._count_forms(number))
+            type, total = ENTITY_TYPES[self.types[number]], int(self.totals[number])
+            of_types = dict(zip(ENTITY_TYPES, self._type_counts[number].tolist(), strict=True))
+            others = other_types(of_types, total)
+            self._names[number] = Name(key, form, type, total, self._aliases.members(key), others)
+        return self._names[number]
+
+    def _find(self, key: str) -> int | None:
+        hash = np.uint64(hash64(self._aliases.group_key(key)))
+        number = int(np.searchsorted(self._hashes, hash))
+        is_known = number < len(self) and self._hashes[number] == hash and self.totals[number] > 0
+        return number if is_known else None
+
+    @cached_property
+    def _occurrences(self) -> dict[Layer, npt.NDArray[np.int32]]:
+        """By layer, the name of each entity of each sentence; the number of names for one that repeats."""
+        occurrences = {}
+        for layer in self._layers:
+            names = self._name_of_key[layer][layer.names.of_entity[layer.arrays["entity.of"]]]
+            first = layer.arrays["entity.first"]
+            is_first = _mask_first(np.repeat(np.arange(len(first) - 1), np.diff(first)), names)
+            occurrences[layer] = np.where(is_first, names, len(self)).astype(np.int32)
+        return occurrences
+
+    @cached_property
+    def _entities_by_name(self) -> tuple[Numbers, Numbers, Numbers]:
+        """The entities of all layers in the order of their names: names, indices of layers, numbers there."""
+        parts = [self._name_of_key[layer][layer.names.of_entity] for layer in self._layers]
+        names = np.concatenate([np.zeros(0, np.int64), *parts])
+        layers = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+        numbers = np.concatenate([np.zeros(0, np.int64), *(np.arange(len(part)) for part in parts)])
+        order = np.argsort(names, kind="stable")
+        return names[order], layers[order], numbers[order]
+
+    def _entities(self, name: int) -> Iterator[tuple[Layer, int]]:
+        names, layers, numbers = self._entities_by_name
+        rows = slice(*np.searchsorted(names, [name, name + 1]).tolist())
+        for layer, number in zip(layers[rows].tolist(), numbers[rows].tolist(), strict=True):
+            yield self._layers[layer], number
+
+    def _key(self, name: int) -> str:
+        """The key of a name; of one with aliases, that of its form in the table."""
+        layer, entity = next(self._entities(name))
+        return self._aliases.group_key(layer.names.key(int(layer.names.of_entity[entity])))
+
+    def _count_forms(self, name: int) -> Iterator[tuple[str, int]]:
+        """The written forms of a name, and how many sentences have each, under any type."""
+        sentences: dict[str, dict[Layer, list[Numbers]]] = {}
+        for layer, entity in self._entities(name):
+            form = parse_entity_key(layer.entity_key(entity)).text
+            sentences.setdefault(form, {}).setdefault(layer, []).append(layer.sentences_of(entity))
+        spans: dict[Layer, list[LayerSpan]] = {}
+        for span in (span for spans in self._spans for span in spans):
+            spans.setdefault(span.layer, []).append(span)
+        for form, by_layer in sentences.items():
+            count = 0
+            for layer, parts in by_layer.items():
+                numbers = np.unique(np.concatenate(parts))
+                for span in spans[layer]:
+                    ends = np.searchsorted(numbers + span.first, [span.start, span.stop])
+                    count += int(ends[1] - ends[0])
+            yield form, count
+
+
+def _group(hashes: npt.NDArray[np.uint64], aliases: Aliases) -> npt.NDArray[np.uint64]:
+    """The hashes of keys, with those of aliases replaced by those of their names."""
+    pairs = [(hash64(key), hash64(group)) for group, keys in aliases.groups.items() for key in keys]
+    if not pairs:
+        return hashes
+    known, groups = np.array(sorted(pairs), np.uint64).T
+    places = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
+    return np.where(known[places] == hashes, groups[places], hashes)
+
+
+def _mask_first(sentences: Numbers, values: Numbers) -> npt.NDArray[np.bool_]:
+    """Which places are the first of their sentence with their value. Sentences ascend."""
+    order = np.lexsort((values, sentences))
+    is_repeat = np.zeros(len(values), bool)
+    same = (np.diff(sentences[order]) == 0) & (np.diff(values[order]) == 0)
+    is_repeat[order[1:][same]] = True
+    return ~is_repeat
+
+
+def _places(layer: Layer, sentences: Numbers) -> Numbers:
+    """The places in `entity.of` of the entities of these sentences."""
+    first = layer.arrays["entity.first"].astype(np.int64)
+    sizes = first[sentences + 1] - first[sentences]
+    before = np.cumsum(sizes) - sizes
+    return np.asarray(np.repeat(first[sentences] - before, sizes) + np.arange(int(sizes.sum())))
+
+
+def _slice(numbers: range) -> slice:
+    return slice(numbers.start, numbers.stop)
+
+
+def count_values(
+    segment: Segment, names: Iterable[str], counts: Numbers | None = None
+) -> Iterator[tuple[str, int]]:
+    """The values of `source` or of attributes under these names, as written, and their numbers of documents.
+
+    `counts`: how often each document counts, of shape (documents,), instead of once. Documents without a
+    value count for none.
+    """
+    for name in names:
+        yield from (
+            _count_sources(segment, counts) if name == "source" else segment.attributes.count(name, counts)
+        )
+
+
+def _count_sources(segment: Segment, counts: Numbers | None) -> Iterator[tuple[str, int]]:
+    by_source = np.bincount(segment.column("source"), counts, len(segment.sources)).astype(np.int64)
+    for source, count in zip(segment.sources, by_source.tolist(), strict=True):
+        if source is not None and count:
+            yield source, count

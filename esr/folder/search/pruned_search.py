@@ -1,0 +1,172 @@
+"""The best sentences by the kernel: what it is given, and how the sentences that it selects are scored.
+
+A plan bound to a snapshot: what pruning begins with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.folder.format.segment import Segment
+from esr.folder.format.snapshot import CommitStatistics
+from esr.folder.kernel import layout
+from esr.folder.kernel.layout import DOCUMENT_LEVEL, MATCHING, SURROUNDING
+from esr.folder.search.cache import SearchCache
+from esr.folder.search.candidates import TopK, mask_sentences
+from esr.folder.search.conditions import mask_documents
+from esr.folder.search.evidence import StaticBounds, read_columns
+from esr.folder.search.impacts import Impacts
+from esr.index.filters import Filters
+from esr.plans.evaluate import Array, apply_transform, score_static
+from esr.plans.plan import Plan, Unprunable
+
+Mask = npt.NDArray[np.bool_]
+_FEW = 0.1
+"""The share of sentences up to which it pays to look only at the documents that have one of them."""
+
+
+class BoundQuery(NamedTuple):
+    """The search for a plan's best k sentences in a commit.
+
+    `statics` is None where the plan has none. `document_mask` has the documents that may have candidates,
+    None if all. `sentence_mask` has the sentences that filters and the plan's condition let through, of shape
+    (sentences,), None if these tell no sentences of a document apart.
+    """
+
+    plan: Plan
+    cache: SearchCache
+    k: int
+    impacts: Impacts
+    statics: StaticBounds | None
+    document_mask: Mask | None
+    sentence_mask: Mask | None
+
+    @property
+    def statistics(self) -> CommitStatistics:
+        return self.cache.snapshot.statistics
+
+    @property
+    def is_document_level(self) -> bool:
+        """Whether the plan's rule takes all sentences of a document or none."""
+        plan = self.plan
+        return plan.candidates == "all" or (plan.candidates == "context" and plan.context == "document")
+
+    def rounding_margin(self, greatest: float) -> float:
+        """What rounding may put between a bound and a score. `greatest`: what a term adds at most."""
+        if self.statics is not None:
+            greatest = max(greatest, self.statics.greatest)
+        return self.impacts.bound.rounding_margin(self.plan, greatest)
+
+
+def bind(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> BoundQuery | Unprunable:
+    """The search, if there are bounds for the plan."""
+    impacts = cache.impacts.get(plan.transform)
+    reason = impacts.bound.unavailable_reason(plan.terms)
+    if reason is not None:
+        return Unprunable(reason)
+    statics = cache.statics.bounds(plan.statics) if plan.statics else None
+    masks = _mask(plan, cache, filters) if filters or plan.condition is not None else (None, None)
+    return BoundQuery(plan, cache, k, impacts, statics, *masks)
+
+
+def _mask(plan: Plan, cache: SearchCache, filters: Filters) -> tuple[Mask | None, Mask | None]:
+    """The documents and the sentences of `BoundQuery`."""
+    segments = cache.snapshot.segments
+    document_mask = _concatenate(mask_documents(segment, filters) for segment in segments)
+    sentence_masks = mask_sentences(plan.condition, cache, filters) or []
+    sentence_mask = _concatenate(sentence_masks)
+    if sentence_mask is not None and np.count_nonzero(sentence_mask) < _FEW * len(sentence_mask):
+        has_sentence = np.concatenate(list(map(_mask_documents_of, segments, sentence_masks)))
+        document_mask = has_sentence if document_mask is None else document_mask & has_sentence
+    return document_mask, sentence_mask
+
+
+def _mask_documents_of(segment: Segment, sentences: Mask) -> Mask:
+    """The documents that have a sentence of the mask."""
+    mask = np.zeros(segment.document_count, bool)
+    mask[segment.column("document")[np.flatnonzero(sentences)]] = True
+    return mask
+
+
+def _concatenate(masks: Iterable[Mask | None]) -> Mask | None:
+    parts = [mask for mask in masks if mask is not None]
+    return np.concatenate(parts) if parts else None
+
+
+MAX_STATIC = 1e30
+"""Statics that add more cannot be pruned: the kernel has them in 32 bits."""
+_NO_MASK, _NO_BITS, _NO_SCORES = np.zeros(0, bool), np.zeros(0, np.uint64), np.zeros((0, 0))
+_NO_STATICS = tuple(layout.Statics(np.zeros(0), np.zeros(0, np.float32), False))
+_NO_FILTERS = tuple(layout.Filters(_NO_MASK, _NO_MASK, _NO_BITS))
+
+
+def topk_numba(kernel: Any, query: BoundQuery) -> TopK:
+    """The answer. Sentences that the kernel selects are scored as any sentence is."""
+    plan, cache = query.plan, query.cache
+    if not cache.snapshot.statistics.sentence_bases[-1]:
+        return TopK(np.zeros(0, np.int64), np.zeros(0), 0, 0)
+    tables, scratch = cache.kernel_tables, cache.kernel_tables.take_scratch()
+    numbers, reals, impacts = _flatten(query)
+    ordinals, evidence, total, scored = kernel.search(
+        numbers,
+        reals,
+        impacts,
+        query.impacts.kernel_transform(),
+        tables.commit_group,
+        _statics(query),
+        _filters(query),
+        scratch,
+    )
+    tables.put_back(scratch)
+    statics = _NO_SCORES
+    if plan.statics:
+        columns = read_columns(plan, cache.snapshot, ordinals)
+        statics = np.array([score_static(static, columns[static.column]) for static in plan.statics])
+    values = apply_transform(plan.transform, evidence)
+    ranked, scores = kernel.rank(numbers, reals, ordinals, values, statics)
+    return TopK(ranked, scores, total, scored)
+
+
+def _flatten(query: BoundQuery) -> tuple[layout.Longs, Array, layout.Floats]:
+    """The numbers of a query, whole and real, as the kernel takes them, and the impacts."""
+    plan, statistics = query.plan, query.cache.snapshot.statistics
+    terms, (impacts, starts, greatest) = plan.terms, query.impacts.get(plan.terms)
+    candidates = DOCUMENT_LEVEL
+    if not query.is_document_level:
+        candidates = MATCHING if plan.candidates == "matching" else SURROUNDING
+    # Twice: a score may be off from its value, and the k-th best score from the k-th best value.
+    margin = 2.0 * query.rounding_margin(greatest)
+    if query.statics is not None:
+        margin += 2.0**-22 * query.statics.greatest
+    k = min(query.k, statistics.sentence_bases[-1])
+    numbers: list[int] = [k, candidates, plan.candidates == "all", *starts]
+    reals: list[float] = [margin, *query.impacts.bound.termless_score(terms)]
+    for term in terms:
+        for ranges in statistics.find(term.term).posting_ranges:
+            numbers += ranges
+        reals += term[1:]
+    return np.array(numbers, np.int64), np.array(reals, np.float64), impacts
+
+
+def _statics(query: BoundQuery) -> tuple[Any, ...]:
+    """`layout.Statics`."""
+    if query.statics is None:
+        return _NO_STATICS
+    scores = query.cache.statics.scores(query.plan.statics)
+    return query.statics.upper_bounds, scores, query.statics.has_value is not None
+
+
+def _filters(query: BoundQuery) -> tuple[Any, ...]:
+    """`layout.Filters`."""
+    documents, sentences = query.document_mask, query.sentence_mask
+    if documents is None and sentences is None:
+        return _NO_FILTERS
+    bits = _NO_BITS
+    if sentences is not None and not query.is_document_level:
+        bits = np.zeros(len(sentences) // 64 + 1, np.uint64)
+        bits.view(np.uint8)[: -(-len(sentences) // 8)] = np.packbits(sentences, bitorder="little")
+    return _NO_MASK if documents is None else documents, _NO_MASK if sentences is None else sentences, bits

@@ -1,0 +1,57 @@
+"""The best k sentences, without scoring those that a bound keeps out.
+
+Every document with a candidate gets a bound of its best sentence's score (`esr.plans.bounds`), from its
+terms' postings. Documents are looked at best bound first. It ends when no bound that is left reaches the k-th
+score so far. Equal scores reach it, so the answer is the one that scoring everything gives, ties included.
+Nothing is stored for it: the bounds come from the postings, whatever the plan's parameters.
+
+The best k sentences by scoring every candidate: where pruning is not possible, and in tests.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from esr.folder.search.cache import SearchCache
+from esr.folder.search.candidates import TopK, select_candidates
+from esr.folder.search.evidence import read_evidence, read_importance
+from esr.folder.search.kernel_loader import LOADER
+from esr.index.filters import Filters
+from esr.plans.evaluate import score_sentences, top_k
+from esr.plans.plan import Plan, Unprunable
+
+
+def search_pruned(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> TopK | Unprunable:
+    """The answer, unless everything has to be scored."""
+    if LOADER.kernel is None:
+        return Unprunable(LOADER.reason)
+    # Which a search from the command line does not need: it ends before the kernel is loaded.
+    from esr.folder.search.pruned_search import MAX_STATIC, bind, topk_numba
+
+    query = bind(plan, cache, k, filters)
+    if isinstance(query, Unprunable):
+        return query
+    if query.statics is not None and query.statics.greatest > MAX_STATIC:
+        return Unprunable(f"a prior or a feature adds more than {MAX_STATIC:g}")
+    return topk_numba(LOADER.kernel, query)
+
+
+def search_exhaustive(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> TopK:
+    """The answer, from the evidence of all candidates."""
+    snapshot = cache.snapshot
+    columns = [static.column for static in plan.statics]
+    terms = [term.term for term in plan.terms]
+    ordinals, values = [np.zeros(0, np.int64)], [np.zeros(0)]
+    scored = 0
+    for owner, numbers in enumerate(select_candidates(plan, cache, filters)):
+        importance = read_importance(snapshot, columns, owner)
+        fields = plan.transform.fields()
+        evidence = read_evidence(terms, fields, columns, snapshot.segments[owner], importance, numbers)
+        scores = score_sentences(plan, evidence)
+        has_score = np.flatnonzero(np.isfinite(scores))
+        scored += len(numbers)
+        ordinals.append(numbers[has_score] + snapshot.statistics.sentence_bases[owner])
+        values.append(scores[has_score])
+    all_ordinals, all_scores = np.concatenate(ordinals), np.concatenate(values)
+    best = top_k(all_scores, k)
+    return TopK(all_ordinals[best], all_scores[best], len(all_scores), scored)

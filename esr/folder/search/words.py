@@ -1,0 +1,153 @@
+"""Where words stand next to each other, and where a word has a prefix, in one segment.
+
+How sentences use single words: how many have a word, and how it is written there.
+
+Both are facts of a snapshot, and the words that are suggested for misspelt ones repeat from query to query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.folder.format.snapshot import Snapshot
+from esr.folder.format.words import BLOCK_BITS, WordPlaces, WordTable
+from esr.folder.search.kernel_loader import LOADER
+from esr.folder.search.memory import SearchMemory
+from esr.folder.search.records import DocumentCache, Numbers, read_records
+from esr.index.names import SAMPLE, choose_written_form
+
+Mask = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.int32]
+_NOWHERE = np.zeros(0, np.int32)
+_FREQUENT = 1 << 13
+"""Occurrences from which it pays to remember where a word stands: few words have more, and many phrases
+have one."""
+
+
+class PlaceCache:
+    """Where words occur, and the places of frequent words. Threads share it."""
+
+    def __init__(self, memory: SearchMemory) -> None:
+        self._memory = memory
+
+    def of(self, table: WordTable) -> WordPlaces:
+        """Where the words of a table occur."""
+        return self._memory.get((table, "places"), table.read_places)
+
+    def get(self, table: WordTable, number: int) -> Places:
+        """The places of a word."""
+        if table.counts[number] < _FREQUENT:
+            return self.of(table).places(number)
+        return self._memory.get((table, number), lambda: self.of(table).places(number))
+
+
+def find_phrase(table: WordTable, words: Sequence[str], cache: PlaceCache) -> Places:
+    """The places where these words begin, next to each other in this order."""
+    numbers = [table.find(word) for word in words]
+    known = [number for number in numbers if number is not None]
+    if len(known) < len(numbers):
+        return _NOWHERE
+    # The rarest first: the others are only looked up beside it.
+    order = sorted(range(len(known)), key=lambda n: int(table.counts[known[n]]))
+    starts = cache.get(table, known[order[0]]) - np.int32(order[0])
+    for n in order[1:]:
+        if not len(starts):
+            break
+        starts = starts[_contains(cache.get(table, known[n]), starts + np.int32(n))]
+    return starts
+
+
+def mask_prefix(table: WordTable, prefix: str, sentence_count: int, cache: PlaceCache) -> Mask:
+    """Which sentences have a word with this prefix. Such words may be so frequent that the kernel is used."""
+    mask, words, places = np.zeros(sentence_count, bool), table.prefix_range(prefix), cache.of(table)
+    if LOADER.kernel is None:
+        mask[places.sentences(places.places_of_range(words))] = True
+        return mask
+    sentences = places.sentence_starts, places.block_sentences, BLOCK_BITS
+    LOADER.kernel.mark_places(mask, words.start, words.stop, tuple(places.place_lists), sentences)
+    return mask
+
+
+def find_prefix(table: WordTable, prefix: str, cache: PlaceCache) -> Places:
+    """The places of the words with this prefix, in no order."""
+    return cache.of(table).places_of_range(table.prefix_range(prefix))
+
+
+def _contains(ascending: Places, values: Places) -> npt.NDArray[np.bool_]:
+    """Which of the values occur."""
+    at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
+    return np.asarray(ascending[at] == values)
+
+
+V = TypeVar("V")
+_ENTRY_BYTES = 200
+"""Memory of a word and what is known of it."""
+
+
+class _WordFacts(dict[str, V]):
+    """What is known of some words."""
+
+    @property
+    def nbytes(self) -> int:
+        return _ENTRY_BYTES * len(self)
+
+
+class WordUsage:
+    """How the sentences of a snapshot use the words that were asked for. Threads share it."""
+
+    def __init__(
+        self, snapshot: Snapshot, places: PlaceCache, documents: DocumentCache, memory: SearchMemory
+    ) -> None:
+        self._snapshot = snapshot
+        self._documents = documents
+        self._places = places
+        self._memory = memory
+        self._token = object()
+        """Tells the words of this snapshot from those of others, and keeps none of them alive."""
+
+    def count_sentences(self, word: str) -> int:
+        """How many sentences have a word, given as the analyzer `words` does."""
+        return self._recall("count", word, self._count_sentences)
+
+    def written_form(self, word: str) -> str:
+        """The word as most of the first sentences that have it write it."""
+        return self._recall("form", word, self._read_written_form)
+
+    def _recall(self, what: str, word: str, make: Callable[[str], V]) -> V:
+        # Words with one beginning are stored together: each is much smaller than the least that is stored.
+        key = self._token, what, word[:2]
+        facts: _WordFacts[V] = self._memory.get(key, _WordFacts)
+        value = facts.get(word)
+        if value is None:
+            value = make(word)
+            if value:  # who types what no sentence has must not fill the memory
+                facts[word] = value
+                self._memory.resize(key, facts.nbytes)
+        return value
+
+    def _count_sentences(self, word: str) -> int:
+        return sum(len(numbers) for _, numbers in self._find_sentences(word))
+
+    def _read_written_form(self, word: str) -> str:
+        bases = self._snapshot.statistics.sentence_bases
+        ordinals: list[int] = []
+        for owner, numbers in self._find_sentences(word):
+            ordinals += (numbers[: SAMPLE - len(ordinals)] + bases[owner]).tolist()
+            if len(ordinals) == SAMPLE:
+                break
+        records = read_records(self._snapshot, self._documents, ordinals)
+        return choose_written_form(word, [record.text for record in records])
+
+    def _find_sentences(self, word: str) -> Iterator[tuple[int, Numbers]]:
+        """The sentences that have a word, ascending, by the number of their segment."""
+        for owner, segment in enumerate(self._snapshot.segments):
+            number = segment.words.find(word)
+            if number is not None:
+                places = self._places.of(segment.words)
+                sentences = places.sentences(places.places(number))
+                # They ascend as the places do, and repeat where a sentence has the word twice.
+                yield owner, sentences[np.flatnonzero(np.diff(sentences, prepend=-1))]

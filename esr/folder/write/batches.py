@@ -1,0 +1,104 @@
+"""Batches of some hundred documents, prepared for a segment: compressed, and their terms numbered.
+
+A batch depends on nothing but the JSON of its documents, so any process can build it at any time.
+
+A document on its way into a segment.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from esr.folder.format.document_codec import compress, decode_texts
+from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
+from esr.text.document import Document
+from esr.text.term_encoder import EncodedTexts, TermEncoder
+
+
+class Batch(NamedTuple):
+    """The blobs of documents, and the terms and words of their texts: of each its sentences', then its
+    title's.
+
+    Words are those of the analyzer `words`. Those of a title count even if its terms do not.
+    """
+
+    blobs: list[bytes]
+    terms: EncodedTexts
+    words: EncodedTexts
+
+
+class BatchBuilder:
+    """Builds batches."""
+
+    def __init__(self, analyzer: str, title: bool) -> None:
+        """`title`: whether the terms of titles count."""
+        self._encoder = TermEncoder(get_analyzer(analyzer))
+        self._word_encoder = TermEncoder(get_analyzer(WORDS_ANALYZER))
+        self._title = title
+
+    def build(self, documents: Iterable[Document], encoded: Sequence[bytes]) -> Batch:
+        """The batch of documents, given with their JSON."""
+        texts = (([s.text for s in document.sentences], document.title) for document in documents)
+        return self._build(encoded, texts)
+
+    def build_from_json(self, encoded: Sequence[bytes]) -> Batch:
+        """The same batch, from the JSON alone."""
+        return self._build(encoded, map(decode_texts, encoded))
+
+    def _build(self, encoded: Sequence[bytes], documents: Iterable[tuple[list[str], str | None]]) -> Batch:
+        texts: list[str] = []
+        titles: list[int] = []
+        for sentences, title in documents:
+            texts += sentences
+            titles.append(len(texts))
+            texts.append(title or "")
+        words = self._word_encoder.encode(texts)
+        if not self._title:
+            for place in titles:
+                texts[place] = ""
+        return Batch([compress(document) for document in encoded], self._encoder.encode(texts), words)
+
+
+class Payload(NamedTuple):
+    """What a segment stores of a document: its blob, and its terms and words as slices of its batch.
+
+    `term_count` counts the terms of its sentences. `texts`, `terms` and `words` are the document's slices of
+    the batch's texts, of their terms and of their words.
+    """
+
+    blob: bytes
+    term_count: int
+    batch: Batch
+    texts: slice
+    terms: slice
+    words: slice
+
+
+class PreparedDocument(NamedTuple):
+    """A document, the place where it was read, and its JSON.
+
+    `explicit_ids` are the positions of the sentences whose id is not the default. `paragraphs` is the
+    document's part of the column of paragraphs. `payload` is None if the document is not to be written.
+    """
+
+    where: str
+    document: Document
+    explicit_ids: list[int]
+    encoded: bytes
+    paragraphs: array[int]
+    payload: Payload | None
+
+
+def split_batch(batch: Batch, sizes: Sequence[int]) -> Iterator[Payload]:
+    """The payloads of a batch's documents, by how many sentences each has."""
+    text = term = word = 0
+    term_counts, word_counts = batch.terms.lengths.tolist(), batch.words.lengths.tolist()
+    for blob, size in zip(batch.blobs, sizes, strict=True):
+        in_sentences = sum(term_counts[text : text + size])
+        texts = slice(text, text + size + 1)
+        terms = slice(term, term + in_sentences + term_counts[text + size])
+        words = slice(word, word + sum(word_counts[texts]))
+        yield Payload(blob, in_sentences, batch, texts, terms, words)
+        text, term, word = texts.stop, terms.stop, words.stop

@@ -1,0 +1,204 @@
+"""The columns of a segment that derive from its terms: postings, counts, lengths and likelihoods.
+
+A key combines the number of a term with that of a sentence, or of a document. So one sort groups the
+occurrences of each term, and what is sorted by sentence is sorted by document too. The rest is done for a
+range of terms at a time, which stays in the processor's cache and takes little memory beside the keys.
+
+Where the words of a segment's texts stand: the input of its word table.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.folder.format.files import narrow
+from esr.folder.format.segment import pack
+from esr.folder.format.words import save_words, text_starts
+
+Array = npt.NDArray[Any]
+_CHUNK_KEYS = 2**17
+
+
+class TokenizedTexts(NamedTuple):
+    """The numbers of all terms, how many terms each text has, and how many sentences each document has.
+
+    The texts of a document are its sentences, then its title.
+    """
+
+    tokens: Array
+    lengths: Array
+    sizes: Array
+
+
+class _Groups(NamedTuple):
+    """Distinct keys, ascending; how often each occurs, and where its occurrences start."""
+
+    keys: Array
+    counts: Array
+    starts: Array
+
+
+def build_columns(texts: TokenizedTexts, term_count: int) -> dict[str, Array]:
+    """The columns by name."""
+    is_title = np.zeros(len(texts.lengths), bool)
+    is_title[np.cumsum(texts.sizes + 1) - 1] = True
+    in_title = np.repeat(is_title, texts.lengths)
+    lengths, title_lengths = texts.lengths[~is_title], texts.lengths[is_title]
+    document = np.repeat(np.arange(len(texts.sizes), dtype=np.int32), texts.sizes)
+    document_length = np.bincount(document, lengths, len(texts.sizes)).astype(np.int64) + title_lengths
+    surrounding_length = _sum_surrounding(lengths, document)
+    tokens = texts.tokens[~in_title]
+    postings = _PostingsBuilder(document, lengths, surrounding_length, document_length)
+    title_keys = _sorted_keys(texts.tokens[in_title], title_lengths)
+    postings.add_all(_sorted_keys(tokens, lengths), title_keys, term_count)
+    return {
+        "length": narrow(lengths),
+        "surrounding_length": narrow(surrounding_length),
+        "document_length": narrow(document_length),
+        "document": narrow(document),
+        "first": np.concatenate([[0], np.cumsum(texts.sizes)]),
+        "occurrences": narrow(np.bincount(tokens, minlength=term_count)),
+        **postings.columns(),
+    }
+
+
+def _sum_surrounding(values: Array, document: Array) -> Array:
+    """The value of each sentence plus those of its neighbors in the same document."""
+    total = values.astype(np.int64)
+    are_neighbors = document[1:] == document[:-1]
+    total[1:] += np.where(are_neighbors, values[:-1], 0)
+    total[:-1] += np.where(are_neighbors, values[1:], 0)
+    return total
+
+
+def _sorted_keys(tokens: Array, lengths: Array) -> Array:
+    """A key for each term and the number of its text. `lengths` are those of the texts."""
+    keys = tokens.astype(np.int64)
+    keys <<= _bits(lengths)
+    keys |= np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+    keys.sort()
+    return keys
+
+
+def _bits(items: Array) -> int:
+    """How many bits of a key the number of an item takes."""
+    return len(items).bit_length()
+
+
+class _PostingsBuilder:
+    """Collects postings in sentences and in documents, and the likelihoods of sentences, term by term."""
+
+    def __init__(
+        self, document: Array, lengths: Array, surrounding_length: Array, document_length: Array
+    ) -> None:
+        self._document = document
+        self._surrounding_length = surrounding_length
+        self._document_length = document_length
+        self._bits, self._document_bits = _bits(lengths), _bits(document_length)
+        self._document_likelihood = np.zeros(len(lengths))
+        self._surrounding_likelihood = np.zeros(len(lengths))
+        self._parts: dict[str, list[Array]] = {
+            f"{kind}_{name}": [np.zeros(1 if name == "starts" else 0, np.int32)]
+            for kind in ("sentence", "document")
+            for name in ("starts", "numbers", "counts")
+        }
+
+    def add_all(self, sentence_keys: Array, title_keys: Array, term_count: int) -> None:
+        """Add all keys, which are sorted."""
+        start = title_start = first = 0
+        while first < term_count:
+            end = term_count
+            if start + _CHUNK_KEYS < len(sentence_keys):
+                end = int(sentence_keys[start + _CHUNK_KEYS] >> self._bits) + 1
+            stop = int(np.searchsorted(sentence_keys, end << self._bits))
+            title_stop = int(np.searchsorted(title_keys, end << self._document_bits))
+            self._add(sentence_keys[start:stop], title_keys[title_start:title_stop], range(first, end))
+            start, title_start, first = stop, title_stop, end
+
+    def _add(self, sentence_keys: Array, title_keys: Array, terms: range) -> None:
+        """Add the keys of some terms."""
+        in_sentences = _group(sentence_keys)
+        sentence = in_sentences.keys & ((1 << self._bits) - 1)
+        document = self._document[sentence]
+        document_keys = in_sentences.keys >> self._bits << self._document_bits | document
+        in_documents = _group(document_keys, in_sentences.counts)
+        keys, counts, counts_of_present = _add_titles(in_documents, _group(title_keys))
+        self._append("sentence", in_sentences.keys, self._bits, in_sentences.counts, terms)
+        self._append("document", keys, self._document_bits, counts, terms)
+        document_count = np.repeat(counts_of_present, np.diff(in_documents.starts, append=len(sentence)))
+        likelihood = in_sentences.counts * np.log(document_count / self._document_length[document])
+        np.add.at(self._document_likelihood, sentence, likelihood)
+        surrounding_count = _surrounding_counts(in_sentences, document)
+        likelihood = in_sentences.counts * np.log(surrounding_count / self._surrounding_length[sentence])
+        np.add.at(self._surrounding_likelihood, sentence, likelihood)
+
+    def _append(self, kind: str, keys: Array, bits: int, counts: Array, terms: range) -> None:
+        starts = self._parts[f"{kind}_starts"]
+        ends = np.searchsorted(keys, np.arange(terms.start + 1, terms.stop + 1) << bits)
+        starts.append(starts[-1][-1] + ends)
+        self._parts[f"{kind}_numbers"].append((keys & ((1 << bits) - 1)).astype(np.int32))
+        self._parts[f"{kind}_counts"].append(counts.astype(np.int32))
+
+    def columns(self) -> dict[str, Array]:
+        columns = {name: np.concatenate(parts) for name, parts in self._parts.items()}
+        sentences, counts = columns.pop("sentence_numbers"), columns.pop("sentence_counts")
+        return {
+            **{name: narrow(column) for name, column in columns.items()},
+            **pack(sentences, counts),
+            "document_likelihood": self._document_likelihood,
+            "surrounding_likelihood": self._surrounding_likelihood,
+        }
+
+
+def _group(keys: Array, counts: Array | None = None) -> _Groups:
+    """The groups of sorted keys. Each key counts once, or as often as `counts` says."""
+    is_first = np.ones(len(keys), bool)
+    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+    starts = np.flatnonzero(is_first)
+    totals = np.diff(starts, append=len(keys)) if counts is None else np.add.reduceat(counts, starts)
+    return _Groups(keys[starts], totals, starts)
+
+
+def _add_titles(documents: _Groups, titles: _Groups) -> tuple[Array, Array, Array]:
+    """Add the counts in titles to those in documents.
+
+    Returns the keys, their counts, and the counts of those keys alone that occur in sentences.
+    """
+    places = np.searchsorted(documents.keys, titles.keys)
+    is_new = np.ones(len(places), bool)
+    is_inside = places < len(documents.keys)
+    is_new[is_inside] = documents.keys[places[is_inside]] != titles.keys[is_inside]
+    counts = documents.counts.copy()
+    counts[places[~is_new]] += titles.counts[~is_new]
+    keys = np.insert(documents.keys, places[is_new], titles.keys[is_new])
+    return keys, np.insert(counts, places[is_new], titles.counts[is_new]), counts
+
+
+def _surrounding_counts(postings: _Groups, document: Array) -> Array:
+    """c(t, c_s) of each posting, given its document. Postings of neighbors are adjacent and differ by one."""
+    after = np.flatnonzero(np.diff(postings.keys) == 1) + 1
+    after = after[document[after] == document[after - 1]]
+    total = postings.counts.copy()
+    total[after] += postings.counts[after - 1]
+    total[after - 1] += postings.counts[after]
+    return total
+
+
+def save_word_table(folder: Path, words: list[str], texts: TokenizedTexts) -> None:
+    """Write the table. The numbers of `texts.tokens` are those of `words`."""
+    order = np.array(sorted(range(len(words)), key=words.__getitem__), np.int64)
+    number = np.empty(len(words), np.int64)
+    number[order] = np.arange(len(words))
+    is_title = np.zeros(len(texts.lengths), bool)
+    is_title[np.cumsum(texts.sizes + 1) - 1] = True
+    in_order = np.argsort(is_title, kind="stable")  # of the table: sentences, then titles
+    lengths = texts.lengths[in_order].astype(np.int64)
+    starts = np.empty(len(lengths), np.int64)
+    starts[in_order] = text_starts(lengths)[:-1]
+    before = np.cumsum(texts.lengths, dtype=np.int64) - texts.lengths
+    places = np.repeat(starts - before, texts.lengths) + np.arange(len(texts.tokens))
+    save_words(folder, [words[n] for n in order.tolist()], number[texts.tokens], places, lengths)

@@ -1,0 +1,320 @@
+"""Deliveries to an index folder: segments that lose documents are written again, the others stay.
+
+Writes segments again: without deleted documents, and small neighbors merged into one.
+
+Otherwise every delivery would leave a small segment. Neighbors are merged so that each is more than twice
+as large as the next, as layers are: a document is written again a few times in all, and segments stay few.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.errors import EsrError, IndexMissing
+from esr.folder.format import manifest
+from esr.folder.format.files import sync_folder, translate_disk_errors
+from esr.folder.format.manifest import (
+    LAYERS,
+    SEGMENTS,
+    LayerInfo,
+    Manifest,
+    delete_unreferenced,
+    hold_writer_lock,
+    new_layer_name,
+)
+from esr.folder.format.segment import Segment
+from esr.folder.format.snapshot import describe_known_content, find_known_content
+from esr.folder.write.enrichment import copy_layer
+from esr.folder.write.prefetch import prepare
+from esr.folder.write.segment_writer import FULL_BYTES, FULL_TERMS, SegmentWriter
+from esr.folder.write.session import IdRegistry, find_document, recover
+from esr.index.generations import DEFAULT_KEEP, new_generation_name
+from esr.index.writer import DeliveryReport, Description, FindIds, no_ids, sentence_id_conflict
+from esr.text.document import Located
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a delivery changes: new segments with their layers, and the documents that old segments lose.
+
+    `deleted` holds the numbers of documents, by the name of their segment.
+    """
+
+    segments: Sequence[Segment] = ()
+    layers: Sequence[LayerInfo] = ()
+    deleted: Mapping[str, set[int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Where the documents of a segment that was written again are now: from `start` on in `segment`."""
+
+    segment: str
+    start: int
+
+
+def rewrite_segments(
+    folder: Path, before: Manifest, changes: Changes, generation_name: str, keep: int
+) -> Manifest:
+    """The commit of a new generation: the remaining documents of `before`, then the new segments.
+
+    Segments and layers that it names and that do not exist are written first.
+    """
+    segments = [Segment(folder / SEGMENTS / name) for name in before.segments] + [*changes.segments]
+    remaining = {segment.folder.name: _remaining(segment, changes) for segment in segments}
+    names: list[str] = []
+    targets: dict[str, _Target] = {}
+    for group in _group_segments(segments, remaining):
+        first = group[0].folder.name
+        if len(group) == 1 and remaining[first].all():
+            names.append(first)
+            continue
+        name, starts = _write_group(folder, before.description, group, remaining)
+        if name is not None:
+            names.append(name)
+            targets |= {old: _Target(name, start) for old, start in starts.items()}
+    by_name = {segment.folder.name: segment for segment in segments}
+    layers = [layer for layer in changes.layers if layer.segment in names]
+    for layer in (*before.layers, *changes.layers):
+        old = layer.segment
+        if old in targets:
+            layers += _copy_layer(folder, layer, by_name[old], remaining[old], targets[old])
+    if (folder / LAYERS).exists():
+        sync_folder(folder / LAYERS)
+    return before.next_generation(generation_name, tuple(names), before.description, layers, keep)
+
+
+def _remaining(segment: Segment, changes: Changes) -> Mask:
+    """Which documents of a segment are not deleted."""
+    mask = np.ones(segment.document_count, bool)
+    mask[list(changes.deleted.get(segment.folder.name, ()))] = False
+    return mask
+
+
+def _group_segments(segments: Iterable[Segment], remaining: Mapping[str, Mask]) -> Iterator[list[Segment]]:
+    """Neighbors that become one segment each, by how many terms they have."""
+    groups: list[tuple[list[Segment], int, int]] = []
+    for segment in segments:
+        in_remaining = np.repeat(remaining[segment.folder.name], np.diff(segment.column("first")))
+        terms = int(segment.column("length")[in_remaining].sum())
+        groups.append(([segment], terms, (segment.folder / "texts.bytes").stat().st_size))
+        while len(groups) > 1:
+            (left, left_terms, left_bytes), (right, right_terms, right_bytes) = groups[-2:]
+            terms, size = left_terms + right_terms, left_bytes + right_bytes
+            is_full = terms > FULL_TERMS or size > FULL_BYTES
+            if left_terms > 2 * right_terms or is_full:
+                break
+            groups[-2:] = [(left + right, terms, size)]
+    yield from (group for group, _, _ in groups)
+
+
+def _write_group(
+    folder: Path, description: Description, group: Sequence[Segment], remaining: Mapping[str, Mask]
+) -> tuple[str | None, dict[str, int]]:
+    """Write a group as one segment.
+
+    Returns its name, None if no document remains, and the first document in it of each old segment.
+    """
+    starts: dict[str, int] = {}
+    count = 0
+    for segment in group:
+        starts[segment.folder.name] = count
+        count += int(remaining[segment.folder.name].sum())
+    documents = (
+        Located("index", segment.document(number))
+        for segment in group
+        for number in np.flatnonzero(remaining[segment.folder.name]).tolist()
+    )
+    writer = SegmentWriter(folder, description, is_rewrite=True)
+    with closing(prepare(documents, description)) as stream:
+        for prepared in stream:
+            writer.add(prepared)
+    writer.flush()
+    return (writer.segments[0].folder.name if writer.segments else None), starts
+
+
+def _copy_layer(
+    folder: Path, layer: LayerInfo, old: Segment, remaining: Mask, target: _Target
+) -> Iterator[LayerInfo]:
+    """Copy a layer of a segment that was written again, for its remaining documents."""
+    start = target.start + int(remaining[: layer.start].sum())
+    stop = start + int(remaining[layer.start : layer.stop].sum())
+    if stop == start:
+        return
+    copy = LayerInfo(new_layer_name(), target.segment, start, stop, layer.parts, layer.recipe)
+    covered = remaining[layer.start : layer.stop]
+    sizes = np.diff(old.column("first"))[layer.start : layer.stop]
+    sentences = None if covered.all() else np.flatnonzero(np.repeat(covered, sizes))
+    copy_layer(folder, layer, copy, sentences)
+    yield copy
+
+
+MakeChanges = Callable[[Description, list[Segment], DeliveryReport], Changes]
+"""Given the segments of the index, writes what is new, and counts it in the report."""
+
+
+class EmbeddedDelivery:
+    """A delivery makes a generation of the segments that stay, those written again, and new ones."""
+
+    def __init__(self, where: str | Path, keep: int = DEFAULT_KEEP) -> None:
+        """Raises IndexMissing or IndexUnusable."""
+        self._folder = Path(where)
+        self._keep = keep
+        if not manifest.read_manifest(self._folder).has_index:
+            raise IndexMissing(f"there is no index at {self._folder}: make one with esr load")
+
+    def append(self, documents: Iterable[Located], find_removed: FindIds = no_ids) -> DeliveryReport:
+        def write(description: Description, old: list[Segment], report: DeliveryReport) -> Changes:
+            deleted: dict[str, set[int]] = {}
+            writer = self._write_new(documents, description, old, report, deleted)
+            _find_removed(find_removed(), old, report, deleted)
+            changes = Changes(writer.segments, writer.layers, deleted)
+            _check_sentence_ids(changes, old)
+            return changes
+
+        return self._apply("append", write)
+
+    def compare(self, documents: Iterable[Located], find_removed: FindIds = no_ids) -> DeliveryReport:
+        report = DeliveryReport()
+        segments = [
+            Segment(self._folder / SEGMENTS / name) for name in manifest.read_manifest(self._folder).segments
+        ]
+        for located in _skip_unchanged(documents, segments, report):
+            if find_document(segments, located.document.id) is None:
+                report.added += 1
+            else:
+                report.changed += 1
+        _find_removed(find_removed(), segments, report, {})
+        return report
+
+    def remove(self, ids: Iterable[str]) -> DeliveryReport:
+        def find(description: Description, old: list[Segment], report: DeliveryReport) -> Changes:
+            deleted: dict[str, set[int]] = {}
+            _find_removed(ids, old, report, deleted)
+            return Changes(deleted=deleted)
+
+        return self._apply("remove", find)
+
+    def _write_new(
+        self,
+        documents: Iterable[Located],
+        description: Description,
+        old: list[Segment],
+        report: DeliveryReport,
+        deleted: dict[str, set[int]],
+    ) -> SegmentWriter:
+        """Write the new and the changed documents as new segments."""
+        ids = IdRegistry()
+        writer = SegmentWriter(self._folder, description, lambda segment, layer: ids.segment_written())
+        with closing(prepare(_skip_unchanged(documents, old, report), description)) as stream:
+            for prepared in stream:
+                ids.register(prepared, writer.segments)
+                writer.add(prepared)
+                place = find_document(old, prepared.document.id)
+                if place is None:
+                    report.added += 1
+                else:
+                    report.changed += 1
+                    deleted.setdefault(place[0].folder.name, set()).add(place[1])
+        writer.flush()
+        known = find_known_content(writer.segments, old)
+        report.notes += describe_known_content(writer.segments, known)
+        return writer
+
+    def _apply(self, command: str, make_changes: MakeChanges) -> DeliveryReport:
+        """Make changes and commit them."""
+        started = time.perf_counter()
+        report = DeliveryReport()
+        with translate_disk_errors(self._folder, command), hold_writer_lock(self._folder), self._clean_up():
+            before = recover(self._folder, manifest.read_manifest(self._folder).description)
+            old = [Segment(self._folder / SEGMENTS / name) for name in before.segments]
+            changes = make_changes(before.description, old, report)
+            if report.has_changes:
+                self._commit(before, old, changes, report)
+        report.seconds = time.perf_counter() - started
+        return report
+
+    def _commit(self, before: Manifest, old: list[Segment], changes: Changes, report: DeliveryReport) -> None:
+        commit = rewrite_segments(
+            self._folder, before, changes, new_generation_name(before.newest_name), self._keep
+        )
+        self._verify(commit, old, changes, report)
+        manifest.commit(self._folder, commit)
+        if before.generation_name in {kept.generation_name for kept in commit.kept_generations}:
+            report.notes.append(f"generation {before.generation_name} is kept: esr rollback goes back to it")
+
+    @contextmanager
+    def _clean_up(self) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            delete_unreferenced(self._folder)
+
+    def _verify(self, commit: Manifest, old: list[Segment], changes: Changes, report: DeliveryReport) -> None:
+        """Count documents. Their checksums were compared when each segment was written."""
+        expected = sum(segment.document_count for segment in (*old, *changes.segments))
+        expected -= report.removed + report.changed
+        found = sum(Segment(self._folder / SEGMENTS / name).document_count for name in commit.segments)
+        if found != expected:
+            raise EsrError(
+                f"{self._folder} would have {found} documents instead of {expected}, nothing was changed: "
+                "check the disk and try again"
+            )
+
+
+def _skip_unchanged(
+    documents: Iterable[Located], old: list[Segment], report: DeliveryReport
+) -> Iterator[Located]:
+    """The documents that the index does not have as they are."""
+    for located in documents:
+        place = find_document(old, located.document.id)
+        if place is not None and place[0].document(place[1]) == located.document:
+            report.unchanged += 1
+        else:
+            yield located
+
+
+def _find_removed(
+    ids: Iterable[str], old: list[Segment], report: DeliveryReport, deleted: dict[str, set[int]]
+) -> None:
+    """Count the documents with these ids, and add their numbers in their segments to `deleted`."""
+    for id in dict.fromkeys(ids):
+        place = find_document(old, id)
+        if place is None:
+            report.missing.append(id)
+        else:
+            report.removed += 1
+            deleted.setdefault(place[0].folder.name, set()).add(place[1])
+
+
+def _check_sentence_ids(changes: Changes, old: list[Segment]) -> None:
+    """Raises InputError if a new sentence has the id of one that stays."""
+    if not any(segment.has_explicit_ids for segment in (*changes.segments, *old)):
+        return  # default ids contain the id of their document
+    for segment in changes.segments:
+        for number in range(segment.sentence_count):
+            id = segment.sentence_id(number)
+            owner = _find_owner(id, changes, old)
+            if owner is not None:
+                document = segment.document_ids[int(segment.column("document")[number])]
+                raise sentence_id_conflict(f"document {document!r}", id, owner)
+
+
+def _find_owner(sentence_id: str, changes: Changes, old: list[Segment]) -> str | None:
+    """The id of the remaining document that has this sentence."""
+    for segment in old:
+        sentence = segment.find_sentence(sentence_id)
+        if sentence is not None:
+            document = int(segment.column("document")[sentence])
+            if document not in changes.deleted.get(segment.folder.name, ()):
+                return segment.document_ids[document]
+    return None

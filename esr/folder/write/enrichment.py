@@ -1,0 +1,341 @@
+"""Stores enrichment beside the segments: one or more layers for each batch.
+
+Each batch is one commit of the manifest, as a load is. What a killed run left is deleted by the next writer.
+
+Copies stored enrichment: layers to segments that were written again, and sentences to a new layer.
+
+Keeps the layers of a segment few, by merging neighbors of the same recipe.
+
+They are merged so that each is more than twice as large as the next: a segment has few layers at any time,
+and one when it is enriched completely.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from msgspec.structs import replace
+
+from esr.dependency.parses import encode
+from esr.enrichment.recipe import Recipe
+from esr.errors import UsageError
+from esr.folder.format import manifest
+from esr.folder.format.files import save_bundle, sync_folder, translate_disk_errors
+from esr.folder.format.layers import EncodedEnrichment, Layer, LayerStack, merge_layers, save_layer
+from esr.folder.format.manifest import (
+    LAYERS,
+    LayerInfo,
+    Numbers,
+    delete_unreferenced,
+    hold_writer_lock,
+    new_layer_name,
+    resolve_owners,
+    split_by_owner,
+)
+from esr.folder.format.segment import Segment
+from esr.folder.format.snapshot import Snapshot
+from esr.index.names import Aliases, group_entities
+from esr.text.analyzer import get_analyzer
+from esr.text.document import PARTS, VECTORS, Document, SentenceEnrichment
+
+
+def copy_layer(folder: Path, source: LayerInfo, target: LayerInfo, sentences: Numbers | None) -> None:
+    """Write the layer `target` with these sentences of the layer `source`, or with all if None."""
+    source_path, target_path = folder / LAYERS / source.name, folder / LAYERS / target.name
+    if sentences is None:
+        os.link(source_path, target_path)  # layers never change
+    else:
+        save_layer(target_path, _extract(Layer(source_path), sentences, source.parts), source.parts)
+
+
+def read_stored(stack: LayerStack, sentences: Numbers, parts: Sequence[str]) -> Iterator[EncodedEnrichment]:
+    """These parts of sentences of a segment, in order, each from the layer that applies to it."""
+    names = stack.features if "features" in parts else []
+    columns = {name: stack.feature(name, sentences).tolist() for name in names}
+    parses = stack.parses(sentences) if "parse" in parts else [None] * len(sentences)
+    vectors = stack.vectors(sentences) if VECTORS in parts else [None] * len(sentences)
+    for n, sentence in enumerate(sentences.tolist()):
+        yield EncodedEnrichment(
+            {name: column[n] for name, column in columns.items() if column[n] == column[n]},
+            stack.entities(sentence) if "entities" in parts else None,
+            parses[n],
+            vectors[n],
+        )
+
+
+def _extract(layer: Layer, sentences: Numbers, parts: Sequence[str]) -> list[EncodedEnrichment]:
+    columns = {name: column[sentences].astype(float).tolist() for name, column in layer.features.items()}
+    parses = layer.parses(sentences) if "parse" in parts else [None] * len(sentences)
+    vectors = layer.stored_vectors(sentences) if VECTORS in parts else [None] * len(sentences)
+    return [
+        EncodedEnrichment(
+            {name: column[n] for name, column in columns.items() if column[n] == column[n]},
+            layer.entities(sentence) if "entities" in parts else None,
+            parses[n],
+            vectors[n],
+        )
+        for n, sentence in enumerate(sentences.tolist())
+    ]
+
+
+def tidy_layers(folder: Path, layers: list[LayerInfo], segment: Segment, new: LayerInfo) -> list[LayerInfo]:
+    """The layers after `new` was added: without hidden ones, and with neighbors of `new` merged."""
+    layers = [layer for n, layer in enumerate(layers) if not _is_hidden(layer, layers[n + 1 :])]
+    mergeable = [
+        layer
+        for n, layer in enumerate(layers)
+        if (layer.segment, layer.recipe, layer.parts) == (new.segment, new.recipe, new.parts)
+        and not any(layer.overlaps(later) for later in layers[n + 1 :])
+    ]
+    mergeable.sort(key=lambda layer: layer.start)
+    for group in _group_layers(mergeable, segment.document_count):
+        if len(group) > 1:
+            merged = _merge(folder, segment, group)
+            layers = [*(layer for layer in layers if layer not in group), merged]
+    return layers
+
+
+def _is_hidden(layer: LayerInfo, later: Sequence[LayerInfo]) -> bool:
+    """Whether later layers take precedence for every part of every document of a layer."""
+    others = [other for other in later if other.segment == layer.segment]
+    owners = (resolve_owners(others, part, layer.stop)[layer.start :] for part in layer.parts)
+    return all((owner >= 0).all() for owner in owners)
+
+
+def _group_layers(layers: Sequence[LayerInfo], documents: int) -> list[list[LayerInfo]]:
+    """Layers, ordered by their first document, in groups that are to become one layer each."""
+    groups: list[list[LayerInfo]] = []
+    for layer in layers:
+        groups.append([layer])
+        while len(groups) > 1 and _should_merge(groups[-2], groups[-1]):
+            groups[-2:] = [groups[-2] + groups[-1]]
+    if sum(layer.documents for layer in layers) == documents:
+        return [list(layers)]
+    return groups
+
+
+def _should_merge(left: Sequence[LayerInfo], right: Sequence[LayerInfo]) -> bool:
+    left_size, right_size = (sum(layer.documents for layer in group) for group in (left, right))
+    return left[-1].stop == right[0].start and left_size <= 2 * right_size
+
+
+def _merge(folder: Path, segment: Segment, group: Sequence[LayerInfo]) -> LayerInfo:
+    """Write neighboring layers as one."""
+    first, last = group[0], group[-1]
+    starts = segment.column("first")
+    sizes = [int(starts[layer.stop] - starts[layer.start]) for layer in group]
+    merged = LayerInfo(new_layer_name(), first.segment, first.start, last.stop, first.parts, first.recipe)
+    layers = [Layer(folder / LAYERS / layer.name) for layer in group]
+    merge_layers(folder / LAYERS / merged.name, layers, sizes, merged.parts)
+    return merged
+
+
+Mask = npt.NDArray[np.bool_]
+
+
+@contextmanager
+def enrichment(folder: Path) -> Iterator[EmbeddedEnrichment]:
+    """The enrichment of a folder, with other writers locked out until it is closed."""
+    with ExitStack() as stack:
+        with translate_disk_errors(folder, "enrich"):
+            stack.enter_context(hold_writer_lock(folder))
+            delete_unreferenced(folder)
+        yield EmbeddedEnrichment(folder)
+
+
+class EmbeddedEnrichment:
+    """The enrichment of an index in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._snapshot = Snapshot(folder, manifest.read_manifest(folder))
+        self._analyzer = get_analyzer(self._snapshot.manifest.description.analyzer)
+        self._languages: dict[str, list[str | None]] = {}
+
+    def progress(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
+        segments = self._snapshot.segments
+        pending = sum(len(self._pending(segment, recipe, slice)) for segment in segments)
+        documents = sum(len(_select_slice(segment, slice)) for segment in segments)
+        return documents - pending, documents
+
+    def pending(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
+        for segment in self._snapshot.segments:
+            for number in self._pending(segment, recipe, slice):
+                yield segment.document(int(number))
+
+    def store(self, recipe: Recipe, batch: Iterable[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
+        before = self._snapshot.manifest
+        layers = list(before.layers)
+        with translate_disk_errors(self._folder, "enrich"):
+            try:
+                for segment, documents in self._by_segment(batch):
+                    for layer in self._write_layers(segment, recipe, documents):
+                        layers = tidy_layers(self._folder, [*layers, layer], segment, layer)
+                if not layers:
+                    return
+                sync_folder(self._folder / LAYERS)
+                recipes = {**before.recipes, recipe.digest: recipe.as_dict()}
+                commit = before.with_layers(tuple(layers), recipes)
+                manifest.commit(self._folder, commit)
+                self._snapshot = Snapshot(self._folder, commit, self._snapshot)
+            finally:
+                delete_unreferenced(self._folder)
+
+    def update_names(self, aliases: Aliases | None) -> int:
+        before, opened = self._snapshot.manifest, self._snapshot.layers
+        outdated = {layer: opened[layer.name] for layer in before.layers if opened[layer.name].needs_names}
+        commit = before if aliases is None else before.with_aliases(aliases.as_dict())
+        with translate_disk_errors(self._folder, "enrich"):
+            try:
+                renamed = {layer: replace(layer, name=new_layer_name()) for layer in outdated}
+                for layer, content in outdated.items():
+                    save_bundle(self._folder / LAYERS / renamed[layer].name, content.arrays_with_names())
+                if renamed:
+                    sync_folder(self._folder / LAYERS)
+                    layers = tuple(renamed.get(layer, layer) for layer in before.layers)
+                    commit = commit.with_layers(layers, before.recipes)
+                if commit != before:
+                    manifest.commit(self._folder, commit)
+                    self._snapshot = Snapshot(self._folder, commit, self._snapshot)
+            finally:
+                delete_unreferenced(self._folder)
+        return sum(len(layer.arrays["entity.known"]) for layer in outdated.values())
+
+    def finish(self, recipe: Recipe) -> list[str]:
+        return []  # every batch leaves the index tidy
+
+    def _pending(self, segment: Segment, recipe: Recipe, slice: tuple[int, int]) -> Numbers:
+        """The documents of a segment's slice that lack a part of the recipe."""
+        documents = _select_slice(segment, slice)
+        is_done, _ = self._find_done(segment, recipe)
+        return documents[~is_done[documents]]
+
+    def _find_done(self, segment: Segment, recipe: Recipe) -> tuple[Mask, Mask]:
+        """Which documents of a segment have all parts as the recipe makes them, and which have them by it.
+
+        Another recipe makes the same of a document if it has the same tools for its language.
+        """
+        layers = self._snapshot.manifest.layers_of(segment.folder.name)
+        recipes = {key: Recipe.from_dict(value) for key, value in self._snapshot.manifest.recipes.items()}
+        is_done, is_own = np.ones((2, segment.document_count), bool)
+        for part, mark in recipe.fingerprints.items():
+            owners = resolve_owners(layers, part, segment.document_count)
+            for number, layer in enumerate(layers):
+                used = recipes.get(layer.recipe or "")
+                if used is None or used.fingerprints.get(part) != mark:
+                    owned = np.flatnonzero(owners == number)
+                    is_own[owned] = False
+                    is_done[owned] &= self._agree(segment, owned, recipe, used, part)
+            is_done &= owners >= 0
+        return is_done, is_done & is_own
+
+    def _agree(
+        self, segment: Segment, documents: Numbers, recipe: Recipe, used: Recipe | None, part: str
+    ) -> Mask:
+        """For which documents two recipes make the same of a part."""
+        if used is None or not len(documents) or not recipe.may_agree(used, part):
+            return np.zeros(len(documents), bool)
+        languages = self._languages_of(segment)
+        agree = {language: recipe.agrees(used, part, language) for language in set(languages)}
+        return np.array([agree[languages[number]] for number in documents])
+
+    def _languages_of(self, segment: Segment) -> list[str | None]:
+        """The language that each document of a segment names."""
+        name = segment.folder.name
+        if name not in self._languages:
+            stored = map(segment.stored_document, range(segment.document_count))
+            self._languages[name] = [document.get("language") for document in stored]
+        return self._languages[name]
+
+    def _by_segment(
+        self, batch: Iterable[tuple[str, Sequence[SentenceEnrichment]]]
+    ) -> Iterator[tuple[Segment, dict[int, Sequence[SentenceEnrichment]]]]:
+        """The segments that have documents of the batch, with these by their numbers."""
+        segments = self._snapshot.segments
+        by_segment: list[dict[int, Sequence[SentenceEnrichment]]] = [{} for _ in segments]
+        for document_id, sentences in batch:
+            for segment, documents in zip(segments, by_segment, strict=True):
+                number = segment.document_ids.find(document_id)
+                if number is not None:
+                    documents[number] = sentences
+                    break
+            else:
+                raise UsageError(f"there is no document {document_id!r} in {self._folder}")
+        for segment, documents in zip(segments, by_segment, strict=True):
+            if documents:
+                yield segment, documents
+
+    def _write_layers(
+        self, segment: Segment, recipe: Recipe, documents: dict[int, Sequence[SentenceEnrichment]]
+    ) -> Iterator[LayerInfo]:
+        """Write a layer for each run of consecutive documents.
+
+        Documents beside them that other recipes made the same of become part of the layer, so that a run over
+        one of several languages does not leave a layer for each of its documents.
+        """
+        (self._folder / LAYERS).mkdir(exist_ok=True)
+        is_done, is_own = self._find_done(segment, recipe)
+        is_in_layer = is_done & ~is_own
+        is_in_layer[list(documents)] = True
+        numbers = np.flatnonzero(is_in_layer)
+        first = segment.column("first")
+        for run in np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1):
+            if not any(int(number) in documents for number in run):
+                continue
+            start, stop = int(run[0]), int(run[-1]) + 1
+            others = [number for number in run.tolist() if number not in documents]
+            stored = read_stored(segment.enrichment, _sentences_of(first, others), recipe.parts)
+            sentences: list[EncodedEnrichment] = []
+            for number in run.tolist():
+                if number in documents:
+                    sentences += map(self._encode, documents[number])
+                else:
+                    sentences += islice(stored, int(first[number + 1] - first[number]))
+            if len(sentences) != first[stop] - first[start]:
+                raise ValueError(
+                    "enrichment must give one SentenceEnrichment for each sentence of its document"
+                )
+            name = new_layer_name()
+            layer = LayerInfo(name, segment.folder.name, start, stop, recipe.parts, recipe.digest)
+            save_layer(self._folder / LAYERS / name, sentences, layer.parts)
+            yield layer
+
+    def _encode(self, sentence: SentenceEnrichment) -> EncodedEnrichment:
+        entities = None if sentence.entities is None else group_entities(sentence.entities)
+        parse = None if sentence.parse is None else encode(sentence.parse, self._analyzer)
+        return EncodedEnrichment(sentence.features, entities, parse, sentence.vector)
+
+
+def _sentences_of(first: Numbers, documents: Sequence[int]) -> Numbers:
+    """The numbers of the sentences of documents, in order. `first` holds each document's first sentence."""
+    return np.concatenate([np.zeros(0, np.int64), *(np.arange(first[n], first[n + 1]) for n in documents)])
+
+
+def _select_slice(segment: Segment, slice: tuple[int, int]) -> Numbers:
+    """The documents of a slice: consecutive ones of each segment, so that a later load moves no slice."""
+    number, count = slice
+    size = segment.document_count
+    return np.arange(size * (number - 1) // count, size * number // count)
+
+
+def summarize_enrichment(snapshot: Snapshot) -> list[dict[str, object]]:
+    """How many documents are enriched, by part and recipe."""
+    counts: dict[tuple[str, str | None], int] = {}
+    for segment in snapshot.segments:
+        layers = snapshot.manifest.layers_of(segment.folder.name)
+        for part in PARTS if layers else ():
+            owners = resolve_owners(layers, part, segment.document_count)
+            for start, stop, owner in split_by_owner(owners):
+                key = part, layers[owner].recipe
+                counts[key] = counts.get(key, 0) + stop - start
+    return [
+        {"part": part, "documents": count, "made_with": dict(snapshot.manifest.recipes[recipe]["made_with"])}
+        for (part, recipe), count in sorted(counts.items(), key=str)
+        if recipe is not None
+    ]

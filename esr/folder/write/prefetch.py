@@ -1,0 +1,266 @@
+"""Reads documents ahead of a load and prepares them in batches, partly in a second process.
+
+The result is the same as if each document were read and prepared when the load asks for it.
+
+The load's side of its second process, which builds batches just as the load itself does.
+
+Only `wait` blocks: the pipes take and give what they can at the moment. The load survives the death of the
+worker process, and builds itself the batches that it left undone.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+
+from esr.folder.format.document_codec import encode_document, encode_paragraphs
+from esr.folder.write.batches import Batch, BatchBuilder, PreparedDocument, split_batch
+from esr.folder.write.worker import LENGTH_BYTES, encode_message
+from esr.index.writer import Description
+from esr.text.document import Document, Located, custom_id_positions
+
+_PIPE_BYTES = 2**20  # on Linux; elsewhere pipes keep their size
+_RESPONSE_TIMEOUT = 10.0  # seconds; a batch takes hundredths of a second
+_EXIT_TIMEOUT = 1.0  # seconds
+
+
+def can_start_worker() -> bool:
+    """Whether there is a spare processor, and pipes that need not block."""
+    processors = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
+    can_spawn = bool(sys.executable) and not hasattr(sys, "frozen")
+    return os.name == "posix" and len(processors) > 1 and can_spawn
+
+
+class WorkerClient:
+    """The second process. Close it when it is no longer needed."""
+
+    def __init__(self, analyzer: str, title: bool) -> None:
+        """Raises OSError if it cannot be started."""
+        command = [sys.executable, "-P", "-m", "esr.folder.write.worker"]
+        self._process = subprocess.Popen(
+            [*command, analyzer, "title" if title else "no-title"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))},
+        )
+        assert self._process.stdin and self._process.stdout
+        self._input, self._output = self._process.stdin, self._process.stdout
+        for pipe in (self._input, self._output):
+            os.set_blocking(pipe.fileno(), False)
+            _enlarge(pipe.fileno())
+        self._unsent: deque[memoryview] = deque()
+        self._received = bytearray()
+        self.is_alive = True
+
+    def submit(self, documents: Sequence[bytes]) -> None:
+        """Request the batch of documents, given as JSON."""
+        self._unsent.append(memoryview(encode_message(documents)))
+
+    def receive(self) -> list[Batch]:
+        """The batches that have arrived, in the order of the requests."""
+        try:
+            self._send()
+            self._receive()
+            return self._decode()
+        except (OSError, EOFError, pickle.UnpicklingError):
+            self.is_alive = False
+            return []
+
+    def wait(self) -> None:
+        """Return when the pipes are ready. A worker that does not respond in time counts as dead."""
+        poll = select.poll()
+        poll.register(self._output.fileno(), select.POLLIN)
+        if self._unsent:
+            poll.register(self._input.fileno(), select.POLLOUT)
+        self.is_alive = bool(poll.poll(_RESPONSE_TIMEOUT * 1000))
+
+    def close(self) -> None:
+        self._input.close()
+        self._output.close()
+        try:
+            self._process.wait(_EXIT_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _send(self) -> None:
+        try:
+            while self._unsent:
+                count = os.write(self._input.fileno(), self._unsent[0])
+                self._unsent[0] = self._unsent[0][count:]
+                if not self._unsent[0]:
+                    self._unsent.popleft()
+        except BlockingIOError:
+            pass
+
+    def _receive(self) -> None:
+        try:
+            while content := os.read(self._output.fileno(), _PIPE_BYTES):
+                self._received += content
+        except BlockingIOError:
+            return
+        raise EOFError
+
+    def _decode(self) -> list[Batch]:
+        """The batches of the complete messages."""
+        batches: list[Batch] = []
+        while len(self._received) >= LENGTH_BYTES:
+            end = LENGTH_BYTES + int.from_bytes(self._received[:LENGTH_BYTES])
+            if len(self._received) < end:
+                break
+            batches.append(pickle.loads(self._received[LENGTH_BYTES:end]))
+            del self._received[:end]
+        return batches
+
+
+def _enlarge(pipe: int) -> None:
+    """Make room for several batches, so that neither side has to wait while the other works."""
+    if sys.platform == "linux":
+        import fcntl
+
+        with suppress(OSError):  # above the system's limit
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+
+
+BATCH_BYTES = 2**19
+WORKER_AFTER_BYTES = 2**22  # a third of a second's work; starting a process takes a tenth of a second
+MAX_IN_FLIGHT = 4  # batches
+
+
+@dataclass(slots=True)
+class _PendingBatch:
+    """Documents that have been read, and their batch once it is built."""
+
+    documents: list[tuple[Located, list[int], bytes, bool]] = field(default_factory=list)
+    """A document, its explicit ids, its JSON, and whether it needs a payload."""
+    size: int = 0
+    batch: Batch | None = None
+
+    def add(self, located: Located, needs_payload: bool) -> None:
+        explicit_ids = custom_id_positions(located.document)
+        encoded = encode_document(located.document, explicit_ids)
+        self.documents.append((located, explicit_ids, encoded, needs_payload))
+        self.size += len(encoded)
+
+    @property
+    def with_payload(self) -> list[Document]:
+        return [located.document for located, _, _, needs_payload in self.documents if needs_payload]
+
+    @property
+    def encoded(self) -> list[bytes]:
+        return [encoded for _, _, encoded, needs_payload in self.documents if needs_payload]
+
+    def prepared(self) -> Iterator[PreparedDocument]:
+        assert self.batch
+        payloads = split_batch(self.batch, [len(document.sentences) for document in self.with_payload])
+        for (where, document), explicit_ids, encoded, needs_payload in self.documents:
+            payload = next(payloads) if needs_payload else None
+            paragraphs = encode_paragraphs(document)
+            yield PreparedDocument(where, document, explicit_ids, encoded, paragraphs, payload)
+
+
+def prepare(
+    documents: Iterable[Located],
+    description: Description,
+    needs_payload: Callable[[Document], bool] = lambda document: True,
+) -> Generator[PreparedDocument, None, None]:
+    """The documents, prepared, in their order.
+
+    `needs_payload` is called once for each document, in order: those that are not to be written need none.
+    """
+    problem: Exception | None = None
+    with closing(_Prefetcher(description)) as prefetcher:
+        pending = _PendingBatch()
+        try:
+            for located in documents:
+                pending.add(located, needs_payload(located.document))
+                if pending.size >= BATCH_BYTES:
+                    full, pending = pending, _PendingBatch()
+                    prefetcher.submit(full)
+                    yield from prefetcher.completed()
+        except Exception as error:  # raised after the documents that were read before it
+            problem = error
+        prefetcher.submit(pending)
+        yield from prefetcher.drain()
+    if problem:
+        raise problem
+
+
+class _Prefetcher:
+    """Batches in order, built by a second process, and by this one when the other has enough to do."""
+
+    def __init__(self, description: Description) -> None:
+        self._settings = description.analyzer, description.title
+        self._builder = BatchBuilder(*self._settings)
+        self._worker: WorkerClient | None = None
+        self._bytes = 0
+        self._queue: deque[_PendingBatch] = deque()
+        self._in_flight: deque[_PendingBatch] = deque()
+        """Of the queue, those that the worker is building."""
+
+    def submit(self, pending: _PendingBatch) -> None:
+        """Add a batch: it is built now, or by the worker while the next is read."""
+        self._queue.append(pending)
+        encoded = pending.encoded
+        before, self._bytes = self._bytes, self._bytes + sum(map(len, encoded))
+        if before <= WORKER_AFTER_BYTES < self._bytes and can_start_worker():
+            self._start_worker()
+        if self._worker and encoded and len(self._in_flight) < MAX_IN_FLIGHT:
+            self._in_flight.append(pending)
+            self._worker.submit(encoded)
+        else:
+            self._build(pending)
+        self._collect()
+
+    def completed(self) -> Iterator[PreparedDocument]:
+        """The documents of the first batches, as far as they are built."""
+        while self._queue and self._queue[0].batch:
+            yield from self._queue.popleft().prepared()
+        while len(self._queue) > 2 * MAX_IN_FLIGHT:
+            yield from self._next()
+
+    def drain(self) -> Iterator[PreparedDocument]:
+        """The remaining documents."""
+        while self._queue:
+            yield from self._next()
+
+    def close(self) -> None:
+        if self._worker:
+            self._worker.close()
+            self._worker = None
+
+    def _next(self) -> Iterator[PreparedDocument]:
+        while not self._queue[0].batch:
+            if not self._worker:
+                self._build(self._queue[0])
+                break
+            self._worker.wait()
+            self._collect()
+        return self._queue.popleft().prepared()
+
+    def _start_worker(self) -> None:
+        with suppress(OSError):  # without memory or process for it, the load does all the work itself
+            self._worker = WorkerClient(*self._settings)
+
+    def _collect(self) -> None:
+        """Take the batches that the worker has built. If it has died, build here what it left undone."""
+        if not self._worker:
+            return
+        for batch in self._worker.receive():
+            self._in_flight.popleft().batch = batch
+        if not self._worker.is_alive:
+            self.close()
+            while self._in_flight:
+                self._build(self._in_flight.popleft())
+
+    def _build(self, pending: _PendingBatch) -> None:
+        pending.batch = self._builder.build(pending.with_payload, pending.encoded)

@@ -1,0 +1,281 @@
+"""Writes documents as new segments of an index folder. Nothing refers to them before a commit.
+
+Builds one segment: collects documents in memory, converts them to columns and writes them once.
+
+The terms of a segment, numbered in the order of their first occurrence, copied out of batches.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from array import array
+from collections.abc import Callable
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.dependency.parses import encode
+from esr.errors import EsrError
+from esr.folder.format.files import narrow, save_array, save_bytes, sync_folder
+from esr.folder.format.layers import NO_ENRICHMENT, EncodedEnrichment, save_layer
+from esr.folder.format.manifest import LAYERS, SEGMENTS, LayerInfo
+from esr.folder.format.segment import LANGUAGE, LANGUAGES, NO_DATE, PARAGRAPH, Segment
+from esr.folder.format.strings import AttributeBuilder, BlobTable, StringTable, hash_strings
+from esr.folder.write.batches import PreparedDocument
+from esr.folder.write.columns import Array, TokenizedTexts, build_columns, save_word_table
+from esr.index.writer import Description
+from esr.text.analyzer import Analyzer, get_analyzer
+from esr.text.dates import parse_date_start
+from esr.text.document import Sentence, attributes, has_attributes
+from esr.text.term_encoder import EncodedTexts
+
+Numbers = npt.NDArray[np.int32]
+
+
+class TokenBuffer:
+    """The terms of all texts, concatenated. The last text of each document is its title."""
+
+    def __init__(self) -> None:
+        self.terms: dict[str, int] = {}
+        """The numbers of the terms."""
+        self._tokens = array("i")
+        self._lengths = array("i")
+        self._batch = EncodedTexts([], np.zeros(0, np.int32), np.zeros(0, np.int32))
+        self._texts = self._numbers = slice(0, 0)
+
+    def add(self, batch: EncodedTexts, texts: slice, numbers: slice) -> None:
+        """Add a document: its slices of a batch's texts and of their terms."""
+        if batch is self._batch and texts.start == self._texts.stop:
+            self._texts = slice(self._texts.start, texts.stop)
+            self._numbers = slice(self._numbers.start, numbers.stop)
+        else:
+            self._copy()
+            self._batch, self._texts, self._numbers = batch, texts, numbers
+
+    def finish(self) -> tuple[Numbers, Numbers]:
+        """The numbers of all terms, and how many each text has."""
+        self._copy()
+        self._texts = self._numbers = slice(0, 0)
+        return np.frombuffer(self._tokens, np.int32), np.frombuffer(self._lengths, np.int32)
+
+    def _copy(self) -> None:
+        """Copy consecutive documents of a batch. Its others are in other segments, or set aside."""
+        terms, numbers = self._batch.terms, self._batch.term_ids[self._numbers]
+        present = np.flatnonzero(np.bincount(numbers, minlength=len(terms)))
+        renumbered = np.zeros(len(terms), np.int32)
+        number_of = self.terms.setdefault
+        renumbered[present] = [number_of(terms[n], len(self.terms)) for n in present.tolist()]
+        self._tokens.frombytes(renumbered[numbers].tobytes())
+        self._lengths.frombytes(self._batch.lengths[self._texts].tobytes())
+
+
+FULL_TERMS = 4_000_000
+FULL_BYTES = 96_000_000
+
+
+class SegmentBuilder:
+    """Collects documents up to a limit. A load of full segments takes about 400 MB of memory."""
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        self._analyzer = analyzer
+        self._tokens, self._words = TokenBuffer(), TokenBuffer()
+        self._term_count = 0
+        self._sizes = array("i")
+        self._dates = array("q")
+        self._sources: dict[str | None, int] = {}
+        self._source_numbers = array("i")
+        self._languages: dict[str | None, int] = {}
+        self._language_numbers = array("i")
+        self._attributes = AttributeBuilder()
+        self._paragraphs = array("I")
+        self._blobs: list[bytes] = []
+        self._bytes = 0
+        self._sentences = 0
+        self.document_ids: list[str] = []
+        self.explicit_ids: list[str] = []
+        self._explicit_id_numbers = array("q")
+        self._inline: dict[int, EncodedEnrichment] = {}
+        """Inline enrichment: features and parses that came with the documents, by sentence."""
+
+    @property
+    def is_full(self) -> bool:
+        return self._term_count >= FULL_TERMS or self._bytes >= FULL_BYTES
+
+    def __len__(self) -> int:
+        return len(self.document_ids)
+
+    @property
+    def sentence_count(self) -> int:
+        return self._sentences
+
+    @property
+    def paragraphs(self) -> Array:
+        """The column of paragraphs."""
+        return narrow(np.asarray(self._paragraphs, np.uint32))
+
+    def add(self, prepared: PreparedDocument) -> None:
+        document, payload = prepared.document, prepared.payload
+        assert payload, "the document was not prepared for writing"
+        for number, sentence in enumerate(document.sentences, self._sentences):
+            if sentence.features or sentence.parse is not None:
+                self._inline[number] = self._inline_enrichment(sentence)
+        for position in prepared.explicit_ids:
+            self._explicit_id_numbers.append(self._sentences + position)
+            self.explicit_ids.append(document.sentences[position].id)
+        self._sentences += len(document.sentences)
+        self._paragraphs.extend(prepared.paragraphs)
+        self._tokens.add(payload.batch.terms, payload.texts, payload.terms)
+        self._words.add(payload.batch.words, payload.texts, payload.words)
+        self._term_count += payload.term_count
+        self._sizes.append(len(document.sentences))
+        self._dates.append(NO_DATE if document.date is None else parse_date_start(document.date))
+        self._source_numbers.append(self._sources.setdefault(document.source, len(self._sources)))
+        self._language_numbers.append(self._languages.setdefault(document.language, len(self._languages)))
+        if has_attributes(document):
+            self._attributes.add(len(self._blobs), attributes(document))
+        self._blobs.append(payload.blob)
+        self._bytes += len(payload.blob)
+        self.document_ids.append(document.id)
+
+    def _inline_enrichment(self, sentence: Sentence) -> EncodedEnrichment:
+        parse = None if sentence.parse is None else encode(sentence.parse, self._analyzer)
+        return EncodedEnrichment(sentence.features, None, parse)
+
+    def save(self, folder: Path) -> None:
+        """Write the segment into a new folder, synced to disk."""
+        folder.mkdir(parents=True)
+        for name, column in self._save_terms(folder).items():
+            save_array(folder / f"{name}.npy", column)
+        words, lengths = self._words.finish()
+        texts = TokenizedTexts(words, lengths, np.asarray(self._sizes, np.int64))
+        save_word_table(folder, list(self._words.terms), texts)
+        save_array(folder / "date.npy", np.asarray(self._dates, np.int64))
+        save_array(folder / "source.npy", np.asarray(self._source_numbers, np.int32))
+        save_array(folder / f"{LANGUAGE}.npy", narrow(np.asarray(self._language_numbers, np.int32)))
+        save_array(folder / f"{PARAGRAPH}.npy", self.paragraphs)
+        StringTable.save(folder, "documents", self.document_ids)
+        StringTable.save(folder, "given", self.explicit_ids)
+        save_array(folder / "given_at.npy", np.asarray(self._explicit_id_numbers, np.int64))
+        BlobTable.save(folder, "texts", self._blobs)
+        save_bytes(folder / "sources.json", [json.dumps(list(self._sources)).encode()])
+        self._attributes.save(folder)
+        save_bytes(folder / LANGUAGES, [json.dumps(list(self._languages)).encode()])
+        sync_folder(folder)
+
+    def _save_terms(self, folder: Path) -> dict[str, Array]:
+        """Write the table of terms. Returns the columns that are made of them."""
+        tokens, lengths = self._tokens.finish()
+        terms = list(self._tokens.terms)
+        hashes = hash_strings(terms)
+        # Terms are numbered by their hash, so that a table of sorted hashes needs no second column.
+        order = np.argsort(hashes, kind="stable")
+        number = np.empty(len(terms), np.int32)
+        number[order] = np.arange(len(terms))
+        StringTable.save(folder, "terms", [terms[i] for i in order], hashes[order])
+        texts = TokenizedTexts(number[tokens], lengths, np.asarray(self._sizes, np.int64))
+        return build_columns(texts, len(terms))
+
+    @property
+    def inline_parts(self) -> tuple[str, ...]:
+        """The parts of the inline enrichment."""
+        inline = self._inline.values()
+        has_part = {
+            "features": any(sentence.features for sentence in inline),
+            "parse": any(sentence.parse is not None for sentence in inline),
+        }
+        return tuple(part for part, present in has_part.items() if present)
+
+    def save_inline_layer(self, path: Path) -> None:
+        """Write the inline enrichment as a layer."""
+        path.parent.mkdir(exist_ok=True)
+        sentences = [self._inline.get(number, NO_ENRICHMENT) for number in range(self.sentence_count)]
+        save_layer(path, sentences, self.inline_parts)
+        sync_folder(path.parent)
+
+
+OnSegment = Callable[[Segment, LayerInfo | None], None]
+"""Called with a segment, and its layer of inline enrichment if it has one."""
+
+
+class SegmentWriter:
+    """Builds one segment in memory, and writes and verifies it when it is full.
+
+    `segments` and `layers` have been written; `on_segment` is called after each. `is_rewrite` is for
+    documents of the index itself: they become a single segment, and their layers are copied elsewhere.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        description: Description,
+        on_segment: OnSegment = lambda segment, layer: None,
+        *,
+        is_rewrite: bool = False,
+    ) -> None:
+        self._folder = folder
+        self._analyzer = get_analyzer(description.analyzer)
+        self._on_segment = on_segment
+        self._is_rewrite = is_rewrite
+        self.segments: list[Segment] = []
+        self.layers: list[LayerInfo] = []
+        self._start_segment()
+
+    def _start_segment(self) -> None:
+        self._builder = SegmentBuilder(self._analyzer)
+        self._checksums: list[bytes] = []
+
+    def add(self, prepared: PreparedDocument) -> None:
+        """Add a document that was prepared for writing."""
+        self._builder.add(prepared)
+        assert prepared.payload
+        self._checksums.append(_checksum(prepared.payload.blob))
+        if self._builder.is_full and not self._is_rewrite:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the segment in memory, if it has any document."""
+        builder = self._builder
+        if not len(builder):
+            return
+        name = uuid.uuid4().hex[:12]
+        builder.save(self._folder / SEGMENTS / name)
+        sync_folder(self._folder / SEGMENTS)
+        layer = None
+        if builder.inline_parts and not self._is_rewrite:
+            builder.save_inline_layer(self._folder / LAYERS / name)
+            layer = LayerInfo(name, name, 0, len(builder), builder.inline_parts, None)
+        segment = Segment(self._folder / SEGMENTS / name)
+        self._verify(segment)
+        self.segments.append(segment)
+        self.layers += [] if layer is None else [layer]
+        self._start_segment()
+        self._on_segment(segment, layer)
+
+    def _verify(self, segment: Segment) -> None:
+        """Read every document back. Raises EsrError if one differs from what was written."""
+        builder = self._builder
+        counts = segment.document_count, segment.sentence_count
+        if counts != (len(builder), builder.sentence_count):
+            raise EsrError(
+                f"{segment.folder} has {counts[0]} documents and {counts[1]} sentences instead of "
+                f"{len(builder)} and {builder.sentence_count}, nothing was committed: "
+                "check the disk and load again"
+            )
+        if not np.array_equal(segment.column(PARAGRAPH), builder.paragraphs):
+            raise EsrError(
+                f"{segment.folder} has other numbers of paragraphs when read back, nothing was committed: "
+                "check the disk and load again"
+            )
+        for number, checksum in enumerate(self._checksums):
+            if _checksum(segment.blob(number)) != checksum:
+                raise EsrError(
+                    f"document {builder.document_ids[number]!r} has another checksum when read back from "
+                    f"{segment.folder}, nothing was committed: check the disk and load again"
+                )
+
+
+def _checksum(blob: bytes) -> bytes:
+    return blake2b(blob, digest_size=16).digest()

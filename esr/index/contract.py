@@ -1,0 +1,299 @@
+"""The one interface over the engines. Nothing above it knows which engine it has.
+
+How close the vectors of sentences, of their neighbours and of their documents are to that of a query.
+
+The stored enrichment of an index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+from esr.index.filters import DayCounts, FacetCounts, Filters, Vocabulary
+from esr.index.hits import CandidateEvidence, Histogram, Hit, SearchResult, SentenceRecord
+from esr.index.names import Aliases
+from esr.index.writer import Description
+from esr.plans.condition import Condition
+from esr.plans.evaluate import Array, Evidence
+from esr.plans.plan import Plan, Statistics
+from esr.text.analyzer import Analyzer
+from esr.text.document import Document, QuantizedVector, SentenceEnrichment
+
+if TYPE_CHECKING:
+    from esr.enrichment.recipe import Recipe
+
+
+Numbers = npt.NDArray[np.int64]
+
+
+class Similarities(Struct, frozen=True):
+    """Products of a query's vector with those of n sentences, each of shape (n,). NaN: no vector.
+
+    `neighbours` is the mean over the sentence before and the one after, or the sentence's own where neither
+    has a vector. `document` is the mean over the sentences of the document. Either may not be asked for.
+    """
+
+    sentence: Array
+    neighbours: Array | None = None
+    document: Array | None = None
+
+
+class SimilarityRescoring(Struct, frozen=True):
+    """Adds `weight` times its similarity to the score of each of the best `window` sentences.
+
+    The query's vector is of the encoder with this id. A sentence without one has the similarity `missing`.
+    """
+
+    encoder: str
+    query: QuantizedVector
+    weight: float
+    window: int
+    missing: float
+
+
+def find_main_encoder(counts: Mapping[str, int]) -> str | None:
+    """The encoder that made most vectors, from how many each made."""
+    return max(counts, key=lambda encoder: (counts[encoder], encoder), default=None)
+
+
+def mean_known(similarities: Array) -> float:
+    """The mean of those that are known, which the others get: their words decide."""
+    known = similarities[np.isfinite(similarities)]
+    return float(known.mean()) if len(known) else 0.0
+
+
+def average_neighbours(own: Array, before: Array, after: Array) -> Array:
+    """The mean of the products of both neighbours, each of shape (n,), NaN where there is none."""
+    known = np.isfinite(before).astype(float) + np.isfinite(after)
+    total = np.nan_to_num(before, nan=0.0) + np.nan_to_num(after, nan=0.0)
+    means = np.where(known > 0, total / np.maximum(known, 1.0), own)
+    return np.where(np.isfinite(own), means, np.nan)
+
+
+def average_documents(products: Array, first: Numbers) -> Array:
+    """The mean over the sentences of each document, whose products are one after another.
+
+    `first` has the place of each document's first product, and the end of the last. NaN: none has a vector.
+    """
+    sums = np.add.reduceat(np.append(np.nan_to_num(products, nan=0.0), 0.0), first[:-1])
+    known = np.add.reduceat(np.append(np.isfinite(products).astype(float), 0.0), first[:-1])
+    known = np.where(np.diff(first) > 0, known, 0.0)
+    return np.where(known > 0, sums / np.maximum(known, 1.0), np.nan)
+
+
+class Enrichment(Protocol):
+    """Reads and writes an index's enrichment. Searches continue and see each stored batch.
+
+    `slice` (i, n) is the i-th of n slices of the documents, i from 1. Slices are disjoint, and together
+    they hold all documents.
+    """
+
+    def progress(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
+        """How many documents of the slice this recipe has enriched, and how many there are."""
+
+    def pending(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
+        """The documents that this recipe has not enriched, in collection order."""
+
+    def store(self, recipe: Recipe, batch: Iterable[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
+        """Store the enrichment of documents: their ids, and their sentences in order.
+
+        It is durable when this returns, and replaces what was stored of the recipe's parts.
+        """
+
+    def update_names(self, aliases: Aliases | None) -> int:
+        """Store what groups the names that are stored, where an older version of esr did not.
+
+        `aliases` replace those that the index has; None leaves them. Returns how many sentences were updated.
+        """
+
+    def finish(self, recipe: Recipe) -> list[str]:
+        """Clean up after the last `store`. Returns notes for the user."""
+
+
+Result = TypeVar("Result")
+
+
+class Index(Vocabulary, Protocol):
+    """A collection of sentences that plans are run against. Methods raise EsrError only.
+
+    It takes filters as people write them: engines resolve them (`resolve_filters`).
+    """
+
+    where: str
+    description: Description
+    analyzer: Analyzer
+
+    def snapshot(self) -> Index:
+        """The index as it is now. Loads that finish later do not change what it shows."""
+
+    def on_latest(self, work: Callable[[Index], Result]) -> Result:
+        """What `work` gives for the index as it is now, at less cost than by `snapshot` for a single search.
+
+        `work` may run twice: it must do nothing but ask the index that it is given.
+        """
+
+    def statistics(self, terms: Sequence[str]) -> Statistics:
+        """The statistics of the whole collection, and of these terms in it."""
+
+    def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
+        """Run a plan and return the k best sentences."""
+
+    def request(
+        self,
+        plan: Plan,
+        k: int,
+        filters: Filters,
+        *,
+        standalone: bool = False,
+        rescoring: SimilarityRescoring | None = None,
+    ) -> dict[str, Any]:
+        """The search as a request that other applications can send to the engine, without esr.
+
+        `standalone` leaves p(t|C) to the engine. With `rescoring`, each shard rescores its best sentences.
+        Raises UsageError for an engine without requests.
+        """
+
+    def check_ready(self) -> None:
+        """Raises EsrError if the index cannot be searched now. Always asks the engine, never a cache."""
+
+    def warm_up(self) -> None:
+        """Start to load, in the background, what pays off only for many searches."""
+
+    def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
+        """The sentences with these ids, in this order. Raises UsageError for an unknown id."""
+
+    def evidence(
+        self,
+        terms: Sequence[str],
+        ids: Sequence[str],
+        columns: Iterable[str] = (),
+        ordinals: Sequence[int] | None = None,
+    ) -> Evidence:
+        """The exact counts, lengths and stored columns that a plan is computed from.
+
+        The columns are EVIDENCE_COLUMNS and those named in `columns`, such as `features.subj`. `ordinals`
+        are those of this index's hits: with them, an engine need not look up the ids.
+        """
+
+    def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
+        """All candidates of a plan, whatever its weights, with the evidence for its terms and columns."""
+
+    def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
+        """The first `limit` terms of the collection with this prefix, in code point order."""
+
+    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
+        """The most frequent words that begin so, as they are written, with about how often they occur."""
+
+    def similar_words(self, word: str, max_edits: int, least: int) -> Mapping[str, int]:
+        """The words within 1 or 2 edits of another, with about how often each occurs.
+
+        Only those that occur at least `least` times.
+        """
+
+    def written_forms(self, words: Sequence[str]) -> list[str]:
+        """Each word, given as the analyzer `words` does, as people write it: Beyoncé for beyonce.
+
+        It is the form that is most frequent in the first sentences of the collection that have the word.
+        """
+
+    def features(self) -> Sequence[str]:
+        """The names of the features that sentences of the index have."""
+
+    def histogram(self, column: str) -> Histogram:
+        """The distribution of a column over all sentences that have a value in it."""
+
+    def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
+        """The stored parses of these sentences, encoded by `esr.dependency.parses`; None if not parsed.
+
+        `ordinals` are those of this very index's hits, which may spare looking up the ids. Raises UsageError
+        for an unknown id.
+        """
+
+    def has_parses(self) -> bool:
+        """Whether any sentence has a stored parse."""
+
+    def encoder(self) -> str | None:
+        """The id of the encoder that made most of its vectors, None without vectors."""
+
+    def similarities(
+        self,
+        encoder: str,
+        query: QuantizedVector,
+        ids: Sequence[str],
+        ordinals: Sequence[int] | None = None,
+        contexts: Collection[str] = (),
+    ) -> Similarities:
+        """The products of a query's vector with the stored vectors of these sentences, and of `contexts`.
+
+        Vectors that another encoder made do not count. Raises UsageError for an unknown id.
+        """
+
+    def nearest(
+        self,
+        encoder: str,
+        query: QuantizedVector,
+        k: int,
+        condition: Condition | None,
+        filters: Filters,
+    ) -> list[Hit]:
+        """The k sentences whose vectors have the greatest products with a query's, best first; exact.
+
+        They satisfy the condition and the filters. Their scores are the products. There are no records.
+        """
+
+    def facets(
+        self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
+    ) -> dict[str, FacetCounts]:
+        """The most frequent values of fields of FACET_FIELDS over a plan's candidates, with their counts.
+
+        Each field is counted under filters of its own. All forms of a name or a source are one value, under
+        the form that is shown. Values are ordered by count, then by source or month, names by their keys.
+        Raises UsageError for an unknown field.
+        """
+
+    def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
+        """How many sentences satisfy each condition and the filters."""
+
+    def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
+        """How many sentences of each day satisfy each condition and the filters; None is satisfied by all.
+
+        Sentences of documents without a date count for no day.
+        """
+
+    def by_date(
+        self,
+        condition: Condition,
+        k: int,
+        filters: Filters,
+        *,
+        oldest_first: bool = False,
+        records: bool = True,
+    ) -> SearchResult:
+        """The k newest, or oldest, sentences that satisfy a condition and the filters, without scores (0).
+
+        Equal dates are in collection order. Sentences of documents without a date are last.
+        """
+
+    def enrichment(self) -> AbstractContextManager[Enrichment]:
+        """The stored enrichment of the index, for writing."""
+
+    def document(self, document_id: str) -> Document:
+        """A complete document. Raises UsageError for an unknown id."""
+
+    def documents(self) -> Iterator[Document]:
+        """All documents as they were loaded, in collection order, as of the start of the iteration."""
+
+    def documents_at(self, numbers: Sequence[int]) -> list[Document]:
+        """Documents by their number in collection order, from 0: for random samples."""
+
+    def status(self) -> Mapping[str, Any]:
+        """Counts, sizes and settings, for people and programs."""
+
+    def close(self) -> None:
+        """Close it with its snapshots, which share its connections. From now on they raise IndexClosed."""

@@ -1,0 +1,101 @@
+"""Enriches the documents of an index, storing batch by batch, so that little is lost when it is stopped."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from esr.enrichment.enricher import Enricher
+from esr.enrichment.worker_pool import enrich_documents
+from esr.index.contract import Enrichment, Index
+from esr.index.names import Aliases
+from esr.text.document import SentenceEnrichment
+
+BATCH_SECONDS = 20.0
+"""A batch is stored after this time: more work is not lost when the process is killed."""
+BATCH_SENTENCES = 50_000
+"""A batch is stored at this size, to bound the memory it takes."""
+
+
+@dataclass(slots=True)
+class EnrichmentReport:
+    """What a run did. `already` counts the documents that the same recipe had enriched before.
+
+    `regrouped` counts the sentences whose names were stored by an older version, and are now grouped.
+    """
+
+    documents: int = 0
+    sentences: int = 0
+    already: int = 0
+    regrouped: int = 0
+    seconds: float = 0.0
+    notes: list[str] = field(default_factory=list)
+
+
+def run_enrichment(
+    index: Index,
+    enricher: Enricher,
+    *,
+    slice: tuple[int, int] = (1, 1),
+    workers: int = 1,
+    aliases: Aliases | None = None,
+    on_start: Callable[[int, int], None] = lambda done, documents: None,
+    on_progress: Callable[[int], object] = lambda documents: None,
+) -> EnrichmentReport:
+    """Enrich all documents of a slice that the enricher's recipe has not enriched yet.
+
+    `on_start` is called with the documents already enriched and those of the slice, `on_progress` with how
+    many more documents are enriched. An interruption stores the unfinished batch before it propagates. The
+    first slice also brings stored names up to date, and stores `aliases` of names if they are given.
+    """
+    started = time.perf_counter()
+    with index.enrichment() as enrichment:
+        already, documents = enrichment.progress(enricher.recipe, slice)
+        on_start(already, documents)
+        report = EnrichmentReport(already=already)
+        batch = _Batch(enrichment, enricher)
+        languages: Counter[str | None] = Counter()
+        try:
+            pending = enrichment.pending(enricher.recipe, slice)
+            for document, sentences in enrich_documents(pending, enricher, workers):
+                batch.add(document.id, sentences)
+                languages[document.language] += 1
+                report.documents += 1
+                report.sentences += len(sentences)
+                on_progress(1)
+        finally:
+            batch.store()
+        if slice[0] == 1:
+            report.regrouped = enrichment.update_names(aliases)
+        report.notes = enricher.describe_missing_models(languages)
+        if report.documents or report.regrouped:
+            report.notes += enrichment.finish(enricher.recipe)
+    report.seconds = time.perf_counter() - started
+    return report
+
+
+class _Batch:
+    """The enriched documents that are not stored yet."""
+
+    def __init__(self, enrichment: Enrichment, enricher: Enricher) -> None:
+        self._enrichment = enrichment
+        self._recipe = enricher.recipe
+        self._clear()
+
+    def _clear(self) -> None:
+        self._documents: list[tuple[str, Sequence[SentenceEnrichment]]] = []
+        self._sentences = 0
+        self._started = time.monotonic()
+
+    def add(self, document_id: str, sentences: Sequence[SentenceEnrichment]) -> None:
+        self._documents.append((document_id, sentences))
+        self._sentences += len(sentences)
+        if self._sentences >= BATCH_SENTENCES or time.monotonic() - self._started >= BATCH_SECONDS:
+            self.store()
+
+    def store(self) -> None:
+        if self._documents:
+            self._enrichment.store(self._recipe, self._documents)
+        self._clear()

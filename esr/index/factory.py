@@ -1,0 +1,137 @@
+"""Opens an index, or what changes one, by its location: a folder, or `http(s)://host:port/alias`."""
+
+from __future__ import annotations
+
+from esr.errors import UsageError, unknown
+from esr.index.contract import Index
+from esr.index.generations import Generations, StoredPriors
+from esr.index.login import redact
+from esr.index.writer import IF_EXISTS, Delivery, Description, IndexWriter, LoadOptions, Migration
+from esr.text.analyzer import get_analyzer
+
+__all__ = [
+    "IF_EXISTS",
+    "LoadOptions",
+    "is_elasticsearch",
+    "open_delivery",
+    "open_generations",
+    "open_index",
+    "open_migration",
+    "open_priors",
+    "open_writer",
+]
+
+
+def is_elasticsearch(where: str) -> bool:
+    """Whether a location is in Elasticsearch, else it is a folder. Raises UsageError if it is neither."""
+    if where.startswith(("http://", "https://")):
+        return True
+    if "://" in where:
+        raise UsageError(f"{redact(where)!r} is neither a folder nor http(s)://host:port/alias")
+    return False
+
+
+def open_index(where: str) -> Index:
+    """Raises IndexMissing, IndexUnusable or EngineUnreachable."""
+    if is_elasticsearch(where):
+        from esr.elastic.index import ElasticsearchIndex
+
+        return ElasticsearchIndex(where)
+    from esr.folder.index import EmbeddedIndex
+
+    return EmbeddedIndex(where)
+
+
+def open_writer(where: str, options: LoadOptions) -> IndexWriter:
+    """A writer that loads into this location. Raises UsageError if the options do not fit what is there."""
+    if options.if_exists not in IF_EXISTS:
+        raise unknown("choice for --if-exists", options.if_exists, IF_EXISTS)
+    if is_elasticsearch(where):
+        from esr.elastic.write import writer as engine
+    else:
+        _check_folder_options(options)
+        from esr.folder.write import folder_writer as engine  # type: ignore[no-redef]
+    if options.slice is not None and options.if_exists == "append":
+        raise UsageError(
+            "a slice cannot be appended, since slices make a new generation: "
+            "use --if-exists replace, or esr append"
+        )
+    existing = engine.describe_existing(where, options.if_exists)
+    if existing is not None and options.if_exists == "fail":
+        raise UsageError(
+            f"there is an index at {redact(where)} already: use --if-exists replace or --if-exists append"
+        )
+    append = existing is not None and options.if_exists == "append"
+    description = _resolve_description(options, existing if append else None)
+    return engine.create_writer(where, description, options, append)
+
+
+def open_delivery(where: str, options: LoadOptions) -> Delivery:
+    """A delivery to the index at this location. Raises IndexMissing if there is none."""
+    if is_elasticsearch(where):
+        from esr.elastic.write.delivery import ElasticsearchDelivery
+
+        return ElasticsearchDelivery(where, options)
+    from esr.folder.write.delivery import EmbeddedDelivery
+
+    return EmbeddedDelivery(where, options.keep)
+
+
+def open_generations(where: str) -> Generations:
+    """The generations at this location. Raises IndexMissing or IndexUnusable."""
+    if is_elasticsearch(where):
+        from esr.elastic.write.migration import ElasticsearchGenerations
+
+        return ElasticsearchGenerations(where)
+    from esr.folder.write.generations import EmbeddedGenerations
+
+    return EmbeddedGenerations(where)
+
+
+def open_priors(where: str) -> StoredPriors:
+    """The stored importance priors of the index at this location. Raises IndexMissing or IndexUnusable."""
+    if is_elasticsearch(where):
+        from esr.elastic.write.priors import ElasticsearchPriors
+
+        return ElasticsearchPriors(where)
+    from esr.folder.write.generations import EmbeddedPriors
+
+    return EmbeddedPriors(where)
+
+
+def open_migration(where: str, options: LoadOptions) -> Migration:
+    """A migration of an index to the present format. Raises IndexMissing or IndexUnusable."""
+    if is_elasticsearch(where):
+        from esr.elastic.write.migration import ElasticsearchMigration
+
+        return ElasticsearchMigration(where, options)
+    from esr.folder.write.migration import EmbeddedMigration
+
+    return EmbeddedMigration(where, options.keep)
+
+
+def _check_folder_options(options: LoadOptions) -> None:
+    """Raises UsageError for an option that only Elasticsearch has."""
+    for option in ("shards", "replicas"):
+        if getattr(options, option) is not None:
+            raise UsageError(f"--{option} is for Elasticsearch only: an index folder has no {option}")
+    if options.slice is not None:
+        raise UsageError(
+            "--slice is for Elasticsearch only: an index folder has one writer, so load everything in one run"
+        )
+
+
+def _resolve_description(options: LoadOptions, existing: Description | None) -> Description:
+    """The description that the options ask for or, when appending, that of the existing index."""
+    if existing is None:
+        analyzer = get_analyzer(options.analyzer or options.choose_analyzer()).name
+        return Description(analyzer, options.title is not False)
+    if options.analyzer not in (None, existing.analyzer):
+        raise UsageError(
+            f"the index was loaded with --analyzer {existing.analyzer}: append with the same analyzer"
+        )
+    if options.title not in (None, existing.title):
+        raise UsageError(
+            f"the index was loaded with --{'' if existing.title else 'no-'}title: append with the same option"
+        )
+    return existing

@@ -1,0 +1,453 @@
+"""What restricts a search, and what its candidates can be counted by.
+
+From what people write in filters to what an index holds: keys of names, written forms of sources.
+
+Values of filters that an index does not have, each with the nearest that it has.
+
+The values of a field of documents, such as sources: found in any case, listed, and the nearest to one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from operator import index
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from msgspec import Struct
+from msgspec.structs import force_setattr, replace
+
+from esr.errors import UsageError, unknown
+from esr.index.names import ENTITY_TYPES, Name, NameFilter, entity_key, parse_name_filter
+from esr.plans.condition import (
+    AllOf,
+    AnyOf,
+    Condition,
+    HasAttribute,
+    HasEntity,
+    HasSource,
+    HasTerm,
+    replace_leaves,
+)
+from esr.plans.plan import Plan
+from esr.text.dates import parse_date_end, parse_date_start
+from esr.text.document import ATTRIBUTES, META, META_PREFIX, is_attribute, value_key
+
+FACET_FIELDS = ("source", "month", *ATTRIBUTES, *ENTITY_TYPES)
+"""The document's source, its month (2017-02, in UTC), its attributes, and the names in the sentence by type.
+
+The keys of the metadata can be counted too: `meta.desk`.
+"""
+
+FacetCounts = list[tuple[str, int]]
+"""Values of a field, and how many candidates have each."""
+DAY = 86_400_000
+"""Milliseconds of a day."""
+DayCounts = Mapping[int, int]
+"""Days since 1970-01-01 in UTC, and how many sentences there are of each."""
+Moment = int | str | date
+"""Milliseconds since the epoch, an ISO 8601 date such as "2024-01", or a date or datetime, which is in UTC if
+it has no zone."""
+Texts = str | Iterable[str]
+"""One text, or several."""
+
+
+class Filters(Struct, frozen=True):
+    """The conditions that every hit satisfies. Dates are milliseconds since the epoch, both ends included.
+
+    A hit needs one of several sources, documents or entities, and satisfies each of `attributes`. Sources and
+    attributes may be written in any case. An entity is `person:Barack Obama`, or `Barack Obama` for any type:
+    a name of which the sentence itself has a form.
+
+    All may be given as people write them: dates as `Moment`, with the whole of a month or day; one value in
+    place of several; attributes as a mapping such as `{"author": "Ann Lee", "meta.desk": "Berlin"}`. Raises
+    UsageError for anything else.
+    """
+
+    date_from: int | None = None
+    date_to: int | None = None
+    sources: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    attributes: tuple[HasAttribute, ...] = ()
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            date_from: Moment | None = None,
+            date_to: Moment | None = None,
+            sources: Texts | None = (),
+            documents: Texts | None = (),
+            entities: Texts | None = (),
+            attributes: HasAttribute | Iterable[HasAttribute] | Mapping[str, Texts] = (),
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        for name, parse in (("date_from", parse_date_start), ("date_to", parse_date_end)):
+            force_setattr(self, name, _read_moment(name, getattr(self, name), parse))
+        for name in ("sources", "documents", "entities"):
+            force_setattr(self, name, _read_texts(name, getattr(self, name)))
+        force_setattr(self, "attributes", _read_attributes(self.attributes))
+        if self.date_from is not None and self.date_to is not None and self.date_from > self.date_to:
+            raise UsageError("the first day is after the last: swap them")
+
+    def __bool__(self) -> bool:
+        return self is not NO_FILTERS and self != NO_FILTERS
+
+    def attribute_values(self, name: str) -> tuple[str, ...]:
+        """The values that are wanted of an attribute."""
+        return tuple(v for wanted in self.attributes if wanted.names == (name,) for v in wanted.values)
+
+    def without_attribute(self, name: str) -> Filters:
+        """The same without the filter on one attribute."""
+        return replace(self, attributes=tuple(one for one in self.attributes if one.names != (name,)))
+
+
+def build_attribute_filters(
+    values: Mapping[str, Sequence[str]], metadata: Iterable[str]
+) -> tuple[HasAttribute, ...]:
+    """The filters on attributes: the values of each by its name, and pairs `desk=Berlin` of metadata.
+
+    Raises UsageError for something else than a pair.
+    """
+    by_name = {name: list(of_name) for name, of_name in values.items() if of_name}
+    for pair in metadata:
+        key, _, value = pair.partition("=")
+        if not key.strip() or not value.strip():
+            raise UsageError(f"metadata is filtered by KEY=VALUE, such as desk=Berlin, not {pair!r}")
+        name = META_PREFIX + key.strip()
+        name = next((known for known in by_name if value_key(known) == value_key(name)), name)
+        by_name.setdefault(name, []).append(value)
+    return tuple(HasAttribute((name,), tuple(of_name)) for name, of_name in by_name.items())
+
+
+def read_filters(filters: Filters | Mapping[str, Any] | None) -> Filters:
+    """Filters, also of a mapping by the names that the command line has: `{"source": "BBC", "from": "2024"}`.
+
+    Raises UsageError for anything else.
+    """
+    if isinstance(filters, Filters):
+        return filters
+    if filters is None:
+        return NO_FILTERS
+    if not isinstance(filters, Mapping):
+        example = "{'source': 'BBC', 'from': '2024-01'}"
+        raise UsageError(f"filters are Filters or a mapping such as {example}, not {filters!r}")
+    for name in filters:
+        if name not in _NAMES:
+            raise unknown("filter", str(name), _NAMES)
+    values = {
+        name: _read_texts(f"filter {name!r}", filters.get(name))
+        for name in ("source", "document", "entity", META, *ATTRIBUTES)
+    }
+    return Filters(
+        _read_moment("filter 'from'", filters.get("from"), parse_date_start),
+        _read_moment("filter 'to'", filters.get("to"), parse_date_end),
+        values["source"],
+        values["document"],
+        values["entity"],
+        build_attribute_filters({name: values[name] for name in ATTRIBUTES}, values[META]),
+    )
+
+
+def _read_moment(name: str, value: Any, parse: Callable[[str], int]) -> int | None:
+    if value is None or type(value) is int:
+        return value
+    try:
+        if isinstance(value, str | date):
+            return parse(value if isinstance(value, str) else value.isoformat())
+        if not isinstance(value, bool):
+            return index(value)
+    except (TypeError, ValueError):
+        pass
+    raise UsageError(f"{name} is a date such as '2024-01-31', not {value!r}")
+
+
+def _read_texts(name: str, value: Any) -> tuple[str, ...]:
+    texts = value
+    if value is None or isinstance(value, str):
+        texts = () if value is None else (value,)
+    elif isinstance(value, Iterable) and not isinstance(value, Mapping):
+        texts = tuple(value)
+    if not isinstance(texts, tuple) or not all(isinstance(text, str) for text in texts):
+        raise UsageError(f"{name} is a text or several, not {value!r}")
+    return texts
+
+
+def _read_attributes(value: Any) -> tuple[HasAttribute, ...]:
+    if isinstance(value, Mapping):
+        for name in value:
+            if not is_attribute(name):
+                raise unknown("attribute", str(name), (*ATTRIBUTES, f"{META_PREFIX}KEY"))
+        return build_attribute_filters(
+            {name: _read_texts(name, of_name) for name, of_name in value.items()}, ()
+        )
+    attributes = (value,) if isinstance(value, HasAttribute) else value
+    if isinstance(attributes, Iterable):
+        attributes = tuple(attributes)
+        if all(isinstance(one, HasAttribute) for one in attributes):
+            return attributes
+    raise UsageError(f"attributes is a mapping such as {{'author': 'Ann Lee'}}, not {value!r}")
+
+
+def can_be_counted(field: str) -> bool:
+    """Whether candidates can be counted by a field."""
+    return field in FACET_FIELDS or field.startswith(META_PREFIX)
+
+
+_NAMES = ("from", "to", "source", "document", "entity", META, *ATTRIBUTES)
+"""The filters as the command line and saved searches name them."""
+NO_FILTERS = Filters()
+
+
+class Value(NamedTuple):
+    """A value under the form that most documents have, of several the first by code points.
+
+    `documents` counts those that have any of its `forms`.
+    """
+
+    form: str
+    documents: int
+    forms: tuple[str, ...]
+
+
+class ValueTable:
+    """Values that differ in case alone are one."""
+
+    def __init__(self, documents: Iterable[tuple[str, int]]) -> None:
+        """`documents`: how many have each written form."""
+        by_key: dict[str, list[tuple[str, int]]] = {}
+        for form, count in sorted(documents, key=lambda value: (-value[1], value[0])):
+            by_key.setdefault(value_key(form), []).append((form, count))
+        self._values = {
+            key: Value(forms[0][0], sum(count for _, count in forms), tuple(form for form, _ in forms))
+            for key, forms in by_key.items()
+        }
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def find(self, text: str) -> Value | None:
+        """The value that a text names, in any case."""
+        return self._values.get(value_key(text))
+
+    def form(self, written: str) -> str:
+        """The form under which a value is shown, by one of its forms."""
+        value = self.find(written)
+        return value.form if value else written
+
+    @property
+    def has_variants(self) -> bool:
+        """Whether a value has several forms."""
+        return any(len(value.forms) > 1 for value in self._values.values())
+
+    def with_prefix(self, prefix: str, limit: int) -> list[Value]:
+        """The values of which a word begins so, those of most documents first, then by form."""
+        start = f" {value_key(prefix)}"
+        matches = [value for key, value in self._values.items() if start in f" {key}"]
+        return sorted(matches, key=lambda value: (-value.documents, value.form))[:limit]
+
+    def nearest(self, text: str) -> Value | None:
+        """The value that is written most like a text, if one is."""
+        from difflib import get_close_matches  # which few searches need
+
+        matches = get_close_matches(value_key(text), self._values, n=1, cutoff=0.5)
+        return self._values[matches[0]] if matches else None
+
+
+_NOTHING = ""
+"""The key and the source that nothing has."""
+
+
+class ValueLister(Protocol):
+    """Lists the values of documents."""
+
+    def values(self, field: str) -> ValueTable:
+        """The values of the field `source` or of an attribute in the documents; of META, the keys."""
+
+
+class Vocabulary(ValueLister, Protocol):
+    """The names, sources and attributes of an index: a part of the interface `Index`."""
+
+    def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
+        """The names with these keys, by key. Those that no sentence has are left out."""
+
+    def name_keys(self, prefix: str, limit: int) -> list[str]:
+        """The keys of the names of which a key or an alias begins so, most sentences first, then by key."""
+
+
+def resolve_filters(vocabulary: Vocabulary, filters: Filters) -> Filters:
+    """The filters as engines execute them: with written forms of values, and keys of names."""
+    if not filters.sources and not filters.entities and not filters.attributes:
+        return filters
+    sources = [form for text in filters.sources for form in resolve_source(vocabulary, text)]
+    keys = [key for text in filters.entities for key in resolve_name(vocabulary, text)]
+    return replace(
+        filters,
+        sources=tuple(dict.fromkeys(sources)) or (_NOTHING,) * bool(filters.sources),
+        entities=tuple(dict.fromkeys(keys)) or (_NOTHING,) * bool(filters.entities),
+        attributes=tuple(resolve_attribute(vocabulary, wanted) for wanted in filters.attributes),
+    )
+
+
+def resolve_plan(vocabulary: Vocabulary, plan: Plan) -> Plan:
+    """The plan with its condition as engines execute it."""
+    if plan.condition is None:
+        return plan
+    return replace(plan, condition=resolve_condition(vocabulary, plan.condition))
+
+
+def resolve_condition(vocabulary: Vocabulary, condition: Condition) -> Condition:
+    """The condition as engines execute it: with written forms of sources, and keys of names."""
+    if _has_only_terms(condition):  # as those that each answer counts
+        return condition
+
+    def resolve(leaf: Condition) -> Condition:
+        match leaf:
+            case HasSource(texts):
+                return HasSource(tuple(form for text in texts for form in resolve_source(vocabulary, text)))
+            case HasAttribute():
+                return resolve_attribute(vocabulary, leaf)
+            case HasEntity(texts):
+                return HasEntity(tuple(key for text in texts for key in resolve_name(vocabulary, text)))
+            case _:
+                return leaf
+
+    return replace_leaves(condition, resolve)
+
+
+def _has_only_terms(condition: Condition) -> bool:
+    parts = condition.conditions if isinstance(condition, AllOf | AnyOf) else (condition,)
+    return {type(part) for part in parts} == {HasTerm}
+
+
+def resolve_source(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
+    """The written forms of the source that a text names, in any case; none if there is no such source."""
+    source = vocabulary.values("source").find(text)
+    return source.forms if source else ()
+
+
+def resolve_attribute(vocabulary: Vocabulary, wanted: HasAttribute) -> HasAttribute:
+    """The condition with the written forms of its name and values; with none if there are no such values."""
+    values = [
+        form
+        for name in wanted.names
+        for text in wanted.values
+        if (value := vocabulary.values(name).find(text))
+        for form in value.forms
+    ]
+    names = [form for name in wanted.names for form in attribute_names(vocabulary, name)]
+    return HasAttribute(tuple(names), tuple(dict.fromkeys(values)))
+
+
+def attribute_names(vocabulary: ValueLister, name: str) -> tuple[str, ...]:
+    """An attribute as documents have it: `meta.desk` under each form that its key is written in."""
+    if not name.startswith(META_PREFIX):
+        return (name,)
+    key = vocabulary.values(META).find(name.removeprefix(META_PREFIX))
+    return tuple(META_PREFIX + form for form in key.forms) if key else ()
+
+
+def resolve_name(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
+    """The keys of the name that an entry of `Filters.entities` asks for; none if there is no such name."""
+    wanted = parse_name_filter(text)
+    name = vocabulary.find_names([wanted.key]).get(wanted.key)
+    if name is None or not name.has_type(wanted.type):
+        return ()
+    return name.keys
+
+
+_BEGINNINGS = (3, 1)
+"""Characters of a name that are taken for right at first, and those that are taken for right then."""
+_CANDIDATES = 1000
+_KNOWN_VALUES = 5
+
+
+class UnknownFilter(NamedTuple):
+    """A value of a filter that no sentence passes. `nearest` is one that sentences pass, in the same form.
+
+    `field` is the query argument: `source`, `entity`, `author`, `section`, `keyword` or `meta`.
+    """
+
+    field: str
+    value: str
+    message: str
+    nearest: str | None
+
+
+def find_unknown_filters(vocabulary: Vocabulary, filters: Filters) -> tuple[UnknownFilter, ...]:
+    """The sources, attributes and names in the filters that the index does not have."""
+    return (
+        *(unknown for text in filters.sources for unknown in _unknown_value(vocabulary, "source", text)),
+        *(
+            unknown
+            for wanted in filters.attributes
+            for name in wanted.names
+            for text in wanted.values
+            for unknown in _unknown_value(vocabulary, name, text)
+        ),
+        *_unknown_names(vocabulary, filters),
+    )
+
+
+def nearest_name(vocabulary: Vocabulary, key: str) -> Name | None:
+    """The name that is written most like a key, among the most frequent that begin as it does."""
+    from difflib import get_close_matches  # which few searches need
+
+    for length in _BEGINNINGS:
+        candidates = vocabulary.name_keys(key[:length], _CANDIDATES)
+        for match in get_close_matches(key, candidates, n=1, cutoff=0.6):
+            return vocabulary.find_names([match]).get(match)
+    return None
+
+
+def _unknown_value(vocabulary: Vocabulary, field: str, text: str) -> Iterator[UnknownFilter]:
+    """The value of a field as unknown, unless documents have it; or the key of metadata."""
+    argument, key, pair = field, "", text
+    if field.startswith(META_PREFIX):
+        argument, key = META, field.removeprefix(META_PREFIX)
+        pair = f"{key}={text}"
+        if vocabulary.values(META).find(key) is None:
+            problem, near = _describe(vocabulary.values(META), "metadata", key)
+            yield UnknownFilter(META, pair, problem, near and f"{near}={text}")
+            return
+    values = vocabulary.values(field)
+    if values.find(text) is None:
+        problem, near = _describe(values, key or field, text)
+        yield UnknownFilter(argument, pair, problem, f"{key}={near}" if key and near else near)
+
+
+def _describe(values: ValueTable, kind: str, text: str) -> tuple[str, str | None]:
+    """What to say of an unknown value, and the nearest one."""
+    near = values.nearest(text)
+    known = [value.form for value in values.with_prefix("", _KNOWN_VALUES)]
+    hint = f"did you mean {near.form!r}?" if near else f"known: {', '.join(known) or 'none'}"
+    return f"unknown {kind} {text!r}: {hint}", near and near.form
+
+
+def _unknown_names(vocabulary: Vocabulary, filters: Filters) -> Iterator[UnknownFilter]:
+    for text in filters.entities:
+        wanted = parse_name_filter(text)
+        name = vocabulary.find_names([wanted.key]).get(wanted.key)
+        if name is None:
+            near = nearest_name(vocabulary, wanted.key)
+            yield UnknownFilter(
+                "entity", text, _describe_unknown(vocabulary, wanted, near), near and near.form
+            )
+        elif not name.has_type(wanted.type):
+            article = "an" if name.type[0] in "aeiou" else "a"
+            form = f'"{name.form}"' if " " in name.form else name.form
+            problem = (
+                f"{name.form!r} is {article} {name.type} in this index, not: {wanted.type}; "
+                f"search for {entity_key(name.type, form)}"
+            )
+            yield UnknownFilter("entity", text, problem, entity_key(name.type, name.form))
+
+
+def _describe_unknown(vocabulary: Vocabulary, wanted: NameFilter, near: Name | None) -> str:
+    if near is not None:
+        return f"unknown name {wanted.text!r}: did you mean {near.form!r}?"
+    if not vocabulary.name_keys("", 1):
+        return f"unknown name {wanted.text!r}: the index has no names, find them with esr enrich"
+    return f"unknown name {wanted.text!r}: no sentence has it"

@@ -1,0 +1,215 @@
+"""What an index returns: sentences, hits, the evidence of candidates, distributions of values.
+
+Hits as columns: scores and ordinals are arrays, ids are read when somebody looks at them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import repeat
+from typing import NamedTuple, overload
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+from esr.errors import UsageError
+from esr.plans.evaluate import Array, Evidence
+
+_new_tuple = tuple.__new__
+EVIDENCE_COLUMNS = ("length", "importance", "importance_surrounding")
+"""The columns that all evidence has. Others are `position` and those of the features."""
+
+
+class SentenceRecord(NamedTuple):
+    """A sentence with its neighbors (None at either end of the document) and the document's fields.
+
+    `features` holds those that are known. `entities` holds the names by type, None before enrichment.
+    `paragraph` is the number of its paragraph in the source text, from 0; None if unknown.
+    """
+
+    sentence_id: str
+    document_id: str
+    position: int
+    text: str
+    previous: str | None
+    next: str | None
+    title: str | None
+    date: str | None
+    source: str | None
+    url: str | None
+    language: str | None
+    features: Mapping[str, float] = {}
+    entities: Mapping[str, Sequence[str]] | None = None
+    paragraph: int | None = None
+    authors: tuple[str, ...] = ()
+    section: str | None = None
+    keywords: tuple[str, ...] = ()
+
+
+class Hit(NamedTuple):
+    """A ranked sentence. `record` is None if only ids were requested, `ordinal` its place in the index."""
+
+    sentence_id: str
+    score: float
+    record: SentenceRecord | None
+    ordinal: int = 0
+
+    @property
+    def text(self) -> str:
+        """The sentence. Raises UsageError if only ids were requested."""
+        if self.record is None:
+            raise UsageError("the hits have ids alone: search with records=True")
+        return self.record.text
+
+
+def make_hits(
+    ids: Iterable[str],
+    scores: Iterable[float],
+    records: Iterable[SentenceRecord | None],
+    ordinals: Iterable[int],
+) -> list[Hit]:
+    """As Hit(...) makes each, in half of the time."""
+    return [_new_tuple(Hit, fields) for fields in zip(ids, scores, records, ordinals, strict=False)]
+
+
+class SearchResult(Struct, frozen=True):
+    """The k best sentences, best first, ties in collection order.
+
+    `total` counts all candidates. `incomplete` says what the result lacks (a shard failed, the time ran
+    out), or is None. `scored` is how many candidates were scored, None if unknown. `exhaustive` says why
+    all of them had to be scored, or is None.
+    """
+
+    hits: Sequence[Hit]
+    total: int
+    incomplete: str | None = None
+    scored: int | None = None
+    exhaustive: str | None = None
+
+    @property
+    def diagnostics(self) -> tuple[str | None, int | None, str | None]:
+        """How the result came about: `incomplete`, `scored`, `exhaustive`."""
+        return self.incomplete, self.scored, self.exhaustive
+
+
+class CandidateEvidence(Struct, frozen=True):
+    """All candidates of a plan, in collection order, with their evidence: the input of tuning.
+
+    `sentence_id` gives the id of a row of the evidence; `row_of` the row of a sentence, None if it is no
+    candidate.
+    """
+
+    evidence: Evidence
+    sentence_id: Callable[[int], str]
+    row_of: Callable[[str], int | None]
+
+
+class Histogram(NamedTuple):
+    """The values of a column, ascending, and how many sentences have each. Both have the shape (values,)."""
+
+    values: Array
+    counts: npt.NDArray[np.int64]
+
+
+Numbers = npt.NDArray[np.int64]
+Places = npt.NDArray[np.intp]
+ReadIds = Callable[[Places], list[str]]
+
+
+class LazyIds(Sequence[str]):
+    """The ids of n hits, all read at the first look at one of them."""
+
+    def __init__(self, n: int, read_ids: ReadIds) -> None:
+        self._n = n
+        self._read_ids = read_ids
+
+    @cached_property
+    def _ids(self) -> list[str]:
+        return self._read_ids(np.arange(self._n))
+
+    def __len__(self) -> int:
+        return self._n
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        return self._ids[place]
+
+
+class LazyHits(Sequence[Hit]):
+    """The hits of an answer without records. Equal to the same hits in a list.
+
+    `ordinals` and `scores` are of shape (n,). `read_ids` gives the ids of the hits at some places.
+    """
+
+    __hash__ = None  # type: ignore[assignment]  # as lists have none
+
+    def __init__(self, ordinals: Numbers, scores: Array, read_ids: ReadIds) -> None:
+        self.ordinals = ordinals
+        self.scores = scores
+        self._read_ids = read_ids
+        self.ids: Sequence[str] = LazyIds(len(ordinals), read_ids)
+
+    @classmethod
+    def of(cls, hits: Sequence[Hit]) -> LazyHits:
+        """Any hits as columns, without their records."""
+        if isinstance(hits, LazyHits):
+            return hits
+        ordinals = np.array([hit.ordinal for hit in hits], np.int64)
+        scores = np.array([hit.score for hit in hits], float)
+        return cls(ordinals, scores, lambda places: [hits[n].sentence_id for n in places.tolist()])
+
+    def head(self, n: int) -> LazyHits:
+        """The first n."""
+        return self if n >= len(self) else LazyHits(self.ordinals[:n], self.scores[:n], self._read_ids)
+
+    def at(self, places: Places, scores: Array | None = None) -> LazyHits:
+        """The hits at these places, with other scores of their shape if any are given."""
+        scores = self.scores[places] if scores is None else scores
+        return LazyHits(self.ordinals[places], scores, lambda own: self._read_ids(places[own]))
+
+    @staticmethod
+    def join(parts: Sequence[LazyHits]) -> LazyHits:
+        """Hits one after another."""
+        ends = np.cumsum([len(part) for part in parts])
+
+        def read_ids(places: Places) -> list[str]:
+            owners = np.searchsorted(ends, places, "right")
+            ids = np.empty(len(places), object)
+            for n, part in enumerate(parts):
+                own = np.flatnonzero(owners == n)
+                if len(own):
+                    ids[own] = part._read_ids(places[own] - (ends[n] - len(part)))
+            return list(ids)
+
+        ordinals = np.concatenate([part.ordinals for part in parts])
+        return LazyHits(ordinals, np.concatenate([part.scores for part in parts]), read_ids)
+
+    def rescored(self, places: Places, scores: Array) -> list[Hit]:
+        """The hits at these places with other scores, both of shape (m,). No other hit's id is read."""
+        ordinals = self.ordinals[places].tolist()
+        return make_hits(self._read_ids(places), scores.tolist(), repeat(None), ordinals)
+
+    @cached_property
+    def _hits(self) -> list[Hit]:
+        return make_hits(self.ids, self.scores.tolist(), repeat(None), self.ordinals.tolist())
+
+    def __len__(self) -> int:
+        return len(self.ordinals)
+
+    @overload
+    def __getitem__(self, place: int) -> Hit: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Hit]: ...
+    def __getitem__(self, place: int | slice) -> Hit | list[Hit]:
+        return self._hits[place]
+
+    def __eq__(self, other: object) -> bool:
+        return self._hits == (other._hits if isinstance(other, LazyHits) else other)
+
+    def __repr__(self) -> str:
+        return repr(self._hits)

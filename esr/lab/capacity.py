@@ -1,0 +1,466 @@
+"""What a collection of some size needs: disk, memory, processors, and the time of a load and of searches.
+
+How a quantity grows with the sentences, through measured points.
+
+`linear`: a fixed part and one for each sentence, by least squares of the relative errors. `power`:
+a · sentences^b, by least squares of the logarithms, for what grows more slowly than the collection.
+
+The measured figures, as data: `measurements.json`.
+
+Sizes and times for people: two or three digits, and "~" for what is extrapolated.
+
+Generates docs/capacity.md from the measured figures: `python -m esr.lab.capacity > docs/capacity.md`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from esr.index.limits import DEFAULT_CACHE_LIMIT
+
+Form = Literal["linear", "power"]
+
+
+class Growth(NamedTuple):
+    """`fixed` + `factor` · sentences^`exponent`. `smallest`, `largest`: of the sizes that were measured."""
+
+    fixed: float
+    factor: float
+    exponent: float
+    smallest: int
+    largest: int
+
+    def at(self, sentences: float) -> float:
+        """Below the smallest size at least its share of what that has: a line may fall below 0 there."""
+        value = self.fixed + self.factor * math.pow(sentences, self.exponent)
+        if sentences < self.smallest:
+            return max(value, self.at(self.smallest) * sentences / self.smallest)
+        return value
+
+    def is_measured(self, sentences: float) -> bool:
+        """Whether sizes were measured on both sides."""
+        return self.smallest <= sentences <= self.largest
+
+
+def fit(form: Form, sizes: Sequence[int], values: Sequence[float]) -> Growth:
+    """The growth through at least two points with positive values."""
+    if len(sizes) < 2:
+        raise ValueError("growth needs two points")
+    n, v = np.array(sizes, float), np.array(values)
+    if form == "linear":
+        factor, fixed = np.polyfit(n, v, 1, w=1 / v)
+        return Growth(float(fixed), float(factor), 1.0, min(sizes), max(sizes))
+    exponent, log_factor = np.polyfit(np.log(n), np.log(v), 1)
+    return Growth(0.0, math.exp(log_factor), float(exponent), min(sizes), max(sizes))
+
+
+class Quantity(NamedTuple):
+    """What is measured at several sizes of a collection, by its name in the file, and how it grows."""
+
+    name: str
+    description: str
+    unit: str
+    form: Form
+
+
+QUANTITIES = {
+    quantity.name: quantity
+    for quantity in (
+        Quantity("bytes", "the index on disk, one generation", "B", "linear"),
+        Quantity("load_seconds", "a load, on one processor", "s", "linear"),
+        Quantity("load_memory", "memory of the loader", "B", "power"),
+        Quantity("search_memory", "memory of a process after 150 searches", "B", "linear"),
+        Quantity("search_p50", "the best 10 sentences, median", "s", "power"),
+        Quantity("search_p95", "the same, 95th percentile", "s", "power"),
+        Quantity("first_p50", "the same for terms that were never asked for, median", "s", "linear"),
+        Quantity("page_p50", "a first page: sentences, counts and facets, median", "s", "linear"),
+    )
+}
+
+
+class Point(NamedTuple):
+    """What was measured at one size."""
+
+    sentences: int
+    values: Mapping[str, float]
+
+
+class ElasticsearchFigures(NamedTuple):
+    """What was measured of Elasticsearch on one shard of one node.
+
+    Each point has `bytes` of the index and `search_p50`, seconds of the median search for 10 sentences.
+    `cached_share`: of the index, what searches read. `sentences_per_second`: the rate of a load by one
+    loader. `read_per_second`: the rate at which it reads and analyses them, before it sends its slice.
+    """
+
+    points: tuple[Point, ...]
+    cached_share: float
+    sentences_per_second: float
+    read_per_second: float
+
+
+@cache
+def read_points() -> tuple[Point, ...]:
+    """The points of the embedded engine, by size."""
+    return _points(_read()["embedded"])
+
+
+@cache
+def read_elasticsearch() -> ElasticsearchFigures:
+    """What was measured of Elasticsearch."""
+    figures = _read()["elasticsearch"]
+    return ElasticsearchFigures(**{**figures, "points": _points(figures["points"])})
+
+
+def _points(rows: list[dict[str, Any]]) -> tuple[Point, ...]:
+    return tuple(sorted(Point(row.pop("sentences"), row) for row in map(dict, rows)))
+
+
+def _read() -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(files(__package__).joinpath("measurements.json").read_text("utf-8"))
+    return content
+
+
+GENERATIONS = 3
+"""On disk while a load runs: the one that is loaded, the one that is served, and the one before it."""
+FREE = 0.2
+"""The share of a disk that stays free: Elasticsearch needs it for merges and its watermarks."""
+BUSY = 0.6
+"""The share of the processors that searches take. With more, they begin to wait for one another."""
+SHARD_BYTES = 30e9
+"""The size of a shard at most. A shard of up to 50 GB is moved in reasonable time, and shards grow."""
+CACHE_BYTES = 32e9
+"""What a node of 64 GB leaves to the file cache, with as much for its heap and the system."""
+SEARCH_CACHE_BYTES = 40
+"""Memory for each sentence that searches of a folder may keep, so that frequent terms are not computed anew:
+what was set for the measurements."""
+LOADER_PROCESSORS = 2
+"""A load into a folder runs in two processes."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """One thing that is needed. `is_measured`: the size lies within those that were measured."""
+
+    name: str
+    value: float
+    unit: str
+    is_measured: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one engine needs, and the settings that go with it."""
+
+    engine: str
+    needs: Sequence[Need]
+    settings: Sequence[str]
+
+    def value(self, name: str) -> float:
+        return next(need.value for need in self.needs if need.name == name)
+
+
+def growth(quantity: str, points: tuple[Point, ...] | None = None) -> Growth:
+    """How a quantity of the embedded engine grows, by all measured points or by these."""
+    points = read_points() if points is None else points
+    sizes, values = [p.sentences for p in points], [p.values[quantity] for p in points]
+    return fit(QUANTITIES[quantity].form, sizes, values)
+
+
+def plan_folder(sentences: float, queries_per_second: float) -> Plan:
+    """A folder on one machine, and the server over it. One loader writes a folder."""
+    size = growth("bytes").at(sentences)
+    limit = _cache_limit(sentences)
+    memory = growth("search_memory").at(sentences) + limit
+    processors = max(1, math.ceil(queries_per_second * growth("page_p50").at(sentences) / BUSY))
+    return Plan(
+        "folder",
+        tuple(
+            Need(name, value, unit, growth(quantity).is_measured(sentences))
+            for name, value, unit, quantity in (
+                ("one generation", size, "B", "bytes"),
+                ("disk", GENERATIONS * size / (1 - FREE), "B", "bytes"),
+                ("memory for files", _cache_share() * size, "B", "bytes"),
+                ("memory of a server process", memory, "B", "search_memory"),
+                ("memory of the loader", growth("load_memory").at(sentences), "B", "load_memory"),
+                ("load", growth("load_seconds").at(sentences) / LOADER_PROCESSORS, "s", "load_seconds"),
+                ("search, median", growth("search_p50").at(sentences), "s", "search_p50"),
+                ("search, 95th percentile", growth("search_p95").at(sentences), "s", "search_p95"),
+                ("search for new terms, median", growth("first_p50").at(sentences), "s", "first_p50"),
+                ("first page, median", growth("page_p50").at(sentences), "s", "page_p50"),
+                ("processors for searches", processors, "", "page_p50"),
+            )
+        ),
+        (
+            f"ESR_WORKERS={processors} ESR_CACHE_BYTES={limit} esr serve --index FOLDER",
+            "esr load FILES --index FOLDER --keep 1",
+        ),
+    )
+
+
+def plan_elasticsearch(
+    sentences: float, queries_per_second: float, replicas: int = 1, loaders: int = 1
+) -> Plan:
+    """Elasticsearch with shards that are searched at once, each by a processor. Loaders take slices."""
+    figures = read_elasticsearch()
+    size = elasticsearch_growth("bytes").at(sentences)
+    shards = max(1, math.ceil(size / SHARD_BYTES))
+    seconds = elasticsearch_growth("search_p50").at(sentences / shards)
+    copies = 1 + replicas
+    processors = max(shards, math.ceil(queries_per_second * seconds * shards / BUSY))
+    nodes = max(copies, math.ceil(copies * size * figures.cached_share / CACHE_BYTES))
+    reading = sentences / figures.read_per_second  # by each loader, whatever its slice
+    load = reading + (sentences / figures.sentences_per_second - reading) / loaders
+    is_measured = elasticsearch_growth("bytes").is_measured(sentences)
+    return Plan(
+        "Elasticsearch",
+        tuple(
+            Need(name, value, unit, is_measured)
+            for name, value, unit in (
+                ("one generation, one copy", size, "B"),
+                ("disk of all nodes", GENERATIONS * copies * size / (1 - FREE), "B"),
+                ("shards", shards, ""),
+                ("size of a shard", size / shards, "B"),
+                ("nodes of 64 GB", nodes, ""),
+                ("load", load, "s"),
+                ("search, median", seconds, "s"),
+                ("processors for searches", processors, ""),
+            )
+        ),
+        (
+            *(
+                f"esr load FILES --index URL/ALIAS --shards {shards} --replicas {replicas}"
+                + (f" --slice {n}/{loaders}" if loaders > 1 else "")
+                for n in range(1, loaders + 1)
+            ),
+            "ES_JAVA_OPTS: -Xms31g -Xmx31g on each node",
+        ),
+    )
+
+
+def elasticsearch_growth(quantity: str, points: tuple[Point, ...] | None = None) -> Growth:
+    """How `bytes` or `search_p50` of one shard of Elasticsearch grow, by all measured points or by these."""
+    points = read_elasticsearch().points if points is None else points
+    form: Form = "linear" if quantity == "bytes" else "power"
+    return fit(form, [p.sentences for p in points], [p.values[quantity] for p in points])
+
+
+def _cache_limit(sentences: float) -> int:
+    """What `ESR_CACHE_BYTES` should be: no less than the default."""
+    return max(DEFAULT_CACHE_LIMIT, round(SEARCH_CACHE_BYTES * sentences))
+
+
+def _cache_share() -> float:
+    """The share of a folder that searches read: all but the stored texts."""
+    largest = read_points()[-1].values
+    return 1 - largest["text_bytes"] / largest["bytes"]
+
+
+_BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+_SECONDS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
+
+
+def format_need(need: Need) -> str:
+    return ("" if need.is_measured else "~") + format_value(need.value, need.unit)
+
+
+def format_value(value: float, unit: str) -> str:
+    """A number of bytes ("B"), of seconds ("s"), or of things ("")."""
+    if unit == "B":
+        step, name = next((step for step in _BYTES if value >= step[0]), (1.0, "B"))
+    elif unit == "s":
+        step, name = next((step for step in _SECONDS if value >= step[0]), (0.001, "ms"))
+    else:
+        return f"{value:,.0f}"
+    return f"{_round(value / step)} {name}"
+
+
+def _round(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+
+
+SIZES = (1e7, 1e8, 1e9)
+QUERIES_PER_SECOND = 50
+
+_HEAD = f"""# Capacity
+
+How much disk, memory and time a collection takes, before there is one:
+
+```sh
+esr plan --sentences 1e8 --queries-per-second {QUERIES_PER_SECOND}
+```
+
+This page is generated by `python -m esr.lab.capacity > docs/capacity.md` from the figures in
+`esr/capacity/measurements.json`. `~` marks what is extrapolated: nobody has measured it.
+
+## What was measured
+
+"""
+
+_HOW = """
+The collections are news-core, once and several times (`benchmarks/speed/corpus.py`), loaded and searched by
+
+```
+ESR_CACHE_BYTES=2000000000 \\
+python -m benchmarks.scale documents.jsonl.gz queries.tsv.gz --work FOLDER --times 1 4 20 97
+```
+
+A load into Elasticsearch used the two processors at the same time, so times are processor time, and longer
+than those of idle processors ([performance.md](performance.md#growth)). Queries are headlines as they come,
+of any length. Memory is without the pages of mapped files, which the system takes back when it needs them.
+
+What searches keep for later ones stays below `ESR_CACHE_BYTES`. The default of 512 MB is too little for 50
+million sentences: the median of queries that were asked before was 105 ms instead of 19, since what a term
+adds at most had to be computed again. A server's memory below has room for all that this variable allows.
+
+## How it grows
+
+Most has a fixed part and one for each sentence; what grows more slowly than the collection follows a power of
+its size. *Predicted* is what the smaller sizes say of the largest: a ratio below 0.75 or above 1.25 says that
+the figure is no more than a hint. Straight line or power was chosen with all sizes known, so the ratios are
+better than those of a prediction made beforehand.
+"""
+
+_NEEDS = f"""
+## What is needed
+
+For {QUERIES_PER_SECOND} first pages a second. Disks have room for {GENERATIONS} generations (the one that is
+loaded, the one that is served, the one before it) and {FREE:.0%} free; processors are {BUSY:.0%} busy. Memory
+for files is the system's file cache: with less, searches wait for the disk.
+"""
+
+_ELASTICSEARCH_HEAD = """
+### Elasticsearch
+
+With one replica and one loader, which keeps two processors of the nodes busy. {n} loaders that each take a
+slice (`--slice`) divide the time by {n}, if the nodes have {n} times as many processors for them, but for a
+tenth of it: each of them reads all documents.
+All shards are searched at once, each by a processor. Processors are for {q} searches a second for 10
+sentences: counts and facets of a first page come on top, and were not measured.
+"""
+
+_STAGES = """
+## What a query costs, by stage
+
+| folder, 516,872 sentences | ms |
+| --- | ---: |
+| analysis and plan | 0.03 |
+| upper bounds and scores, best 10 | 0.05 |
+| the rest of the search | 0.05 |
+| texts of 10 sentences, shown before or not | 0.02, 0.1 |
+| the server: HTTP, Flask, counts of words | 0.7 |
+
+| Elasticsearch, 516,872 sentences | ms |
+| --- | ---: |
+| a request | 0.4 |
+| the sentences with the highest bounds | 0.9 |
+| their scores | 0.4 |
+| Python | 0.8 |
+| texts of 10 sentences, by another request | 1.8 |
+
+On idle processors: [performance.md](performance.md#what-limits-it). In a folder, upper bounds are computed
+for every document with a term, so they are what grows with the collection; on Elasticsearch, it is the search
+for the highest ones.
+"""
+
+
+def build_page() -> str:
+    """The page as Markdown. A test compares the file with it."""
+    return (
+        _HEAD
+        + "".join(_measured())
+        + _HOW
+        + "".join(_growth())
+        + _NEEDS
+        + "\n### A folder\n\n"
+        + _table_of_plans([plan_folder(size, QUERIES_PER_SECOND) for size in SIZES])
+        + _ELASTICSEARCH_HEAD.format(n=4, q=QUERIES_PER_SECOND)
+        + "\n"
+        + _table_of_plans([plan_elasticsearch(size, QUERIES_PER_SECOND) for size in SIZES])
+        + _elasticsearch_source()
+        + _STAGES
+    )
+
+
+def _measured() -> Iterator[str]:
+    points = read_points()
+    yield _row(["a folder", *(f"{point.sentences:,} sentences" for point in points)])
+    yield _row(["---", *("---:" for _ in points)])
+    for quantity in QUANTITIES.values():
+        values = (format_value(point.values[quantity.name], quantity.unit) for point in points)
+        yield _row([quantity.description, *values])
+
+
+def _growth() -> Iterator[str]:
+    points = read_points()
+    largest = points[-1]
+    yield "\n" + _row(["", "growth", f"predicted for {largest.sentences:,}", "measured", "ratio"])
+    yield _row(["---", "---", "---:", "---:", "---:"])
+    for quantity in QUANTITIES.values():
+        predicted = growth(quantity.name, points[:-1]).at(largest.sentences)
+        measured = largest.values[quantity.name]
+        yield _row(
+            [
+                quantity.description,
+                _describe(growth(quantity.name)),
+                format_value(predicted, quantity.unit),
+                format_value(measured, quantity.unit),
+                f"{predicted / measured:.2f}",
+            ]
+        )
+
+
+def _table_of_plans(plans: Sequence[Plan]) -> str:
+    sizes = [f"{size:,.0f} sentences" for size in SIZES]
+    rows = [["", *sizes], ["---", *("---:" for _ in sizes)]]
+    for needs in zip(*(plan.needs for plan in plans), strict=True):
+        rows.append([needs[0].name, *map(format_need, needs)])
+    return "".join(map(_row, rows))
+
+
+def _elasticsearch_source() -> str:
+    figures = read_elasticsearch()
+    *smaller, largest = figures.points
+    rows = [
+        ["one shard of one node", "sentences", "bytes a sentence", "search, median"],
+        ["---", *["---:"] * 3],
+    ]
+    for point in figures.points:
+        size = f"{point.values['bytes'] / point.sentences:,.0f}"
+        rows.append(["measured", f"{point.sentences:,}", size, format_value(point.values["search_p50"], "s")])
+    predicted, seconds = (
+        elasticsearch_growth(name, tuple(smaller)).at(largest.sentences) for name in ("bytes", "search_p50")
+    )
+    rows.append(
+        [
+            "predicted by the smaller ones",
+            f"{largest.sentences:,}",
+            f"{predicted / largest.sentences:,.0f}",
+            format_value(seconds, "s"),
+        ]
+    )
+    return (
+        f"\nOne loader wrote {figures.sentences_per_second:,.0f} sentences a second, on two processors that "
+        "it shared with the node, at\n5 million sentences (`python -m benchmarks.scale_elasticsearch`). "
+        "Searches of one node with one shard:\n\n" + "".join(map(_row, rows))
+    )
+
+
+def _describe(growth: Growth) -> str:
+    return "linear" if growth.exponent == 1 else f"power {growth.exponent:.2f}"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |\n"
+
+
+if __name__ == "__main__":
+    print(build_page(), end="")

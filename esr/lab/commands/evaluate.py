@@ -1,0 +1,264 @@
+"""`esr evaluate`: measures runs against judgements, and compares them with a baseline.
+
+`esr compare`: rankings × collections × measures, one table per measure.
+
+The option of commands that measure runs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import click
+from tqdm import tqdm
+
+import esr
+from esr.batch import runs, topics
+from esr.batch.runs import Run
+from esr.cli import options
+from esr.cli.output import check_output
+from esr.errors import EsrError, UsageError
+from esr.extras import require
+from esr.index.login import redact
+from esr.lab.comparison import ComparisonPlan, build_cells, compute_cells, read_results
+from esr.lab.measures import (
+    DEFAULT,
+    RESAMPLES,
+    SEED,
+    Qrels,
+    compare_systems,
+    correct_p_values,
+    parse,
+    read_qrels,
+    split_names,
+    unknown_sentences,
+    without_relevant,
+)
+from esr.lab.results import align_columns, evaluate_runs, to_csv, to_json, to_table
+
+measures_option = click.option(
+    "-m",
+    "--measures",
+    "measure_texts",
+    multiple=True,
+    default=[" ".join(DEFAULT)],
+    show_default=True,
+    help='Measures, as ir_measures names them: "AP P@10". May be repeated.',
+)
+
+
+def parse_measures(texts: Iterable[str]) -> list[str]:
+    """The names of the measures, before long files are read. Raises UsageError if one does not exist."""
+    names = split_names(" ".join(texts))
+    if not names:
+        raise UsageError("no measure given: name one with -m, like -m AP")
+    for name in names:
+        parse(name)
+    return names
+
+
+_MAX_EXAMPLES = 5
+_FILE = click.Path(dir_okay=False)
+
+
+@click.command()
+@click.argument("qrels_file", metavar="QRELS", type=_FILE)
+@click.argument("run_files", metavar="RUN...", nargs=-1, required=True, type=_FILE)
+@measures_option
+@click.option(
+    "--baseline", type=_FILE, metavar="RUN", help="Test the difference from this run for significance."
+)
+@click.option(
+    "--by",
+    type=_FILE,
+    metavar="FILE",
+    help='Also show figures by type of topic. FILE has lines of "qid<TAB>type", or topics with types.',
+)
+@click.option("--per-topic", is_flag=True, help="Also show the figures of every topic.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: run, type, topic, measure, value.")
+@options.as_json
+@click.option(
+    "--index", "where", metavar="WHERE", help="Also report which judged sentences this index lacks."
+)
+@click.option(
+    "--resamples",
+    type=click.IntRange(100, 10_000_000),
+    default=RESAMPLES,
+    show_default=True,
+    help="Number of random permutations of the randomisation test.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=SEED,
+    show_default=True,
+    help="Of its random numbers.",
+)
+def evaluate(
+    qrels_file: str,
+    run_files: tuple[str, ...],
+    measure_texts: tuple[str, ...],
+    baseline: str | None,
+    by: str | None,
+    per_topic: bool,
+    as_csv: bool,
+    as_json: bool,
+    where: str | None,
+    resamples: int,
+    seed: int,
+) -> None:
+    """Evaluate TREC runs of esr or other systems.
+
+    QRELS has lines of "qid 0 sentence_id grade", or of "N12 docno:num" as in the Novelty track. A topic
+    that a run lacks scores 0. Files may be compressed with gzip; - is standard input.
+
+    \b
+    Example:
+      esr evaluate qrels.txt 2si.run
+      esr evaluate qrels.txt 2si.run bm25.run -m "AP P@10" --baseline tfisf.run
+    """
+    if as_csv and as_json:
+        raise UsageError("--csv and --json exclude each other: leave one out")
+    require("esr evaluate", "ir_measures", "scipy")
+    names = parse_measures(measure_texts)
+    kinds = topics.read_topic_kinds(by) if by else None
+    judgements = read_qrels(qrels_file)
+    paths = runs.remove_duplicates([*([baseline] if baseline else []), *run_files])
+    loaded_runs = {path: runs.read_run(path) for path in paths}
+    display_names = runs.display_names(loaded_runs)
+    _warn_of_judgements(qrels_file, judgements, where)
+    for path, run in loaded_runs.items():
+        _warn_of_topics(path, run, judgements)
+    if kinds is not None:
+        _warn(f"{by} has no type for", [t for t in judgements if t not in kinds], len(judgements))
+    results = evaluate_runs(
+        names,
+        judgements,
+        {display_names[path]: run.scores for path, run in loaded_runs.items()},
+        baseline=display_names[baseline] if baseline else None,
+        kinds=kinds,
+        resamples=resamples,
+        seed=seed,
+    )
+    if as_json:
+        click.echo(json.dumps(to_json(results, per_topic=per_topic), indent=1, ensure_ascii=False))
+    elif as_csv:
+        click.echo(to_csv(results, per_topic=per_topic), nl=False)
+    else:
+        click.echo(to_table(results, per_topic=per_topic))
+
+
+def _warn_of_judgements(path: str, judgements: Qrels, where: str | None) -> None:
+    without = without_relevant(judgements)
+    _warn(f"{path} has no relevant sentence for", without, len(judgements), ", which score 0")
+    if where is not None:
+        with esr.open(where) as searcher:
+            unknown = unknown_sentences(judgements, searcher.index)
+        total = len({sentence for grades in judgements.values() for sentence in grades})
+        _warn(f"{redact(where)} lacks", unknown, total, unit="judged sentences")
+
+
+def _warn_of_topics(path: str, run: Run, judgements: Qrels) -> None:
+    missing = [topic for topic in judgements if topic not in run.scores]
+    _warn(f"{path} lacks", missing, len(judgements), ", which score 0")
+    unjudged = [topic for topic in run.scores if topic not in judgements]
+    _warn(f"{path}: no judgements for", unjudged, len(run.scores), ", which are ignored")
+
+
+def _warn(problem: str, ids: Sequence[str], total: int, effect: str = "", unit: str = "topics") -> None:
+    """Report topics or sentences with a problem, the first few by name."""
+    if ids:
+        examples = ", ".join(ids[:_MAX_EXAMPLES]) + (", …" if len(ids) > _MAX_EXAMPLES else "")
+        click.echo(f"{problem} {len(ids):,} of {total:,} {unit}{effect}: {examples}", err=True)
+
+
+_RESAMPLES = 1  # the table shows the t-test only
+
+
+@click.command()
+@click.argument("comparison", type=options.FILE)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=options.FILE,
+    help="JSON Lines of all figures, one cell per line. Existing cells are not computed again.",
+)
+@click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Processes.")
+def compare(comparison: Path, output: Path, workers: int) -> None:
+    """Evaluate every ranking on every collection, and print one table per measure.
+
+    COMPARISON is a JSON file: {"collections": {name: {"index", "topics", "qrels"}}, "rankings": {name:
+    ranking}, "measures": ["AP"], "baseline": name}. Without rankings, every model is evaluated in every
+    context. With "parameters": ["default", "tuned", "estimated"] each ranking is evaluated with its own
+    parameters, with those tuned on four fifths of the topics for the last fifth, and with those estimated
+    from the collection. An interrupted call resumes where it stopped. * and ** mark differences from the
+    baseline at 95 % and 99 % (paired t-test, Holm's correction).
+
+    \b
+    Example:
+      esr compare comparison.json -o figures.jsonl
+    """
+    require("esr compare", "ir_measures", "scipy")
+    plan = ComparisonPlan.from_file(comparison)
+    all_cells = build_cells(plan)
+    try:
+        inputs = (file for c in plan.collections.values() for file in (c.topics, c.qrels))
+        check_output(output, comparison, *inputs)
+        results = read_results(output)
+        keys = [cell.key() for cell in all_cells]
+        missing = {key: cell for key, cell in zip(keys, all_cells, strict=True) if key not in results}
+        for result in tqdm(
+            compute_cells(missing, output, workers),
+            total=len(missing),
+            unit=" cells",
+            disable=None,
+            leave=False,
+        ):
+            results[result["key"]] = result
+    except OSError as error:
+        raise EsrError(f"cannot use {error.filename or output}: {error.strerror}") from error
+    table = {
+        (cell.collection, cell.ranking, cell.parameters): results[key]
+        for key, cell in zip(keys, all_cells, strict=True)
+    }
+    for name in plan.measures:
+        click.echo(f"{name}\n{_format_table(plan, table, name)}\n")
+
+
+Results = Mapping[tuple[str, str, str], Mapping[str, Any]]
+"""By collection, ranking and source of parameters."""
+
+
+def _format_table(plan: ComparisonPlan, results: Results, measure: str) -> str:
+    """One row per ranking and source of parameters, compared with the baseline from the same source."""
+    marks = _find_marks(plan, results, measure)
+    rows = [["", *plan.collections]]
+    for ranking, source in product(plan.rankings, plan.parameters):
+        keys = [(collection, ranking, source) for collection in plan.collections]
+        figures = [f"{results[key]['measures'][measure]:.4f}{marks.get(key, ''):<2}" for key in keys]
+        rows.append([ranking if len(plan.parameters) == 1 else f"{ranking}, {source}", *figures])
+    return align_columns(rows, left=1)
+
+
+def _find_marks(plan: ComparisonPlan, results: Results, measure: str) -> dict[tuple[str, str, str], str]:
+    """The marks of significant differences from the baseline."""
+    marks: dict[tuple[str, str, str], str] = {}
+    if plan.baseline is None:
+        return marks
+    rankings = [name for name in plan.rankings if name != plan.baseline]
+    for collection, source in product(plan.collections, plan.parameters):
+        baseline = results[collection, plan.baseline, source]["values"][measure]
+        tests = [
+            compare_systems(
+                results[collection, name, source]["values"][measure], baseline, resamples=_RESAMPLES
+            )
+            for name in rankings
+        ]
+        for name, test in zip(rankings, correct_p_values(tests), strict=True):
+            marks[collection, name, source] = test.mark
+    return marks

@@ -1,0 +1,193 @@
+"""`esr report`: an evaluation as one page of tables and pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from tqdm import tqdm
+
+import esr
+from esr.batch import topics
+from esr.batch.runs import choose_restrictions
+from esr.batch.topics import TITLE
+from esr.cli.output import check_output, open_output
+from esr.cli.ranking_options import ranking_options
+from esr.errors import EsrError, UsageError
+from esr.extras import require
+from esr.lab.commands.evaluate import measures_option, parse_measures
+from esr.lab.report.page import Inputs, read_inputs
+from esr.lab.results import RunEvaluation, evaluate_runs
+from esr.lab.tuner import build_tasks
+from esr.ranking.ranking import Ranking
+
+if TYPE_CHECKING:
+    from esr.lab.report.page import Picture
+    from esr.lab.tuner import Task
+    from esr.ranking.searcher import Searcher
+
+_FILE = click.Path(dir_okay=False)
+_DEFAULT_MEASURE = "AP"
+
+
+@click.command()
+@click.argument("qrels_file", metavar="QRELS", type=_FILE)
+@click.argument("run_files", metavar="RUN...", nargs=-1, required=True, type=_FILE)
+@click.option("-o", "--output", required=True, type=_FILE, help="The HTML page to write; - prints it.")
+@click.option(
+    "--baseline", type=_FILE, metavar="RUN", help="Compare with this run: significance, gains per topic."
+)
+@measures_option
+@click.option(
+    "--by",
+    type=_FILE,
+    metavar="FILE",
+    help='Also show figures by type of topic: lines of "qid<TAB>type", or topics.',
+)
+@click.option("--title", default="Retrieval report", show_default=True, help="Title of the page.")
+@click.option(
+    "--pictures",
+    type=click.Path(file_okay=False),
+    help="Also write the pictures as PNG and SVG to this folder.",
+)
+@click.option(
+    "--index", "where", metavar="WHERE", help="Also show the lengths of the runs' top-ranked sentences."
+)
+@click.option(
+    "--topics",
+    "topics_file",
+    type=_FILE,
+    help="With --index: also show how AP depends on each parameter of --model.",
+)
+@click.option(
+    "--curves",
+    multiple=True,
+    metavar="FEATURE",
+    help="With --topics: also show what this feature could add, as for the ranking's own features.",
+)
+@click.option("--field", default=TITLE, show_default=True, help="Field of the topics to search for.")
+@click.option("--restrict", "restrict_file", type=_FILE, help="Lines of qid<TAB>document id to rank.")
+@ranking_options
+def report(
+    qrels_file: str,
+    run_files: tuple[str, ...],
+    output: str,
+    baseline: str | None,
+    measure_texts: tuple[str, ...],
+    by: str | None,
+    title: str,
+    pictures: str | None,
+    where: str | None,
+    topics_file: str | None,
+    curves: tuple[str, ...],
+    field: str,
+    restrict_file: str | None,
+    ranking: Ranking,
+) -> None:
+    """Write an evaluation as one self-contained HTML page with tables and pictures.
+
+    The files are those of esr evaluate. The page always has the measures, the curves of precision and
+    recall, and the weight of an unseen query term in each model; options add the rest.
+
+    \b
+    Example:
+      esr report qrels.txt 2si.run bm25.run --baseline tfisf.run -o report.html
+      esr report qrels.txt 2si.run -o report.html --index my-index --topics topics.tsv --model 2si
+    """
+    require("esr report", "matplotlib", "ir_measures", "scipy")
+    check_output(output, qrels_file, *run_files, baseline, by, topics_file, restrict_file)
+    names = parse_measures(measure_texts)
+    if topics_file and not where:
+        raise UsageError("--topics needs --index: name the index to search")
+    if not topics_file and (ranking != Ranking() or restrict_file or curves):
+        raise UsageError("a model, --curves and --restrict need a search: give --index and --topics too")
+    kinds = topics.read_topic_kinds(by) if by else None
+    data = read_inputs(qrels_file, run_files, baseline, kinds)
+    for note in data.notes:
+        click.echo(note, err=True)
+    results = evaluate_runs(names, data.qrels, data.runs, baseline=data.baseline, kinds=kinds)
+    from esr.lab.report import page  # deferred: it imports matplotlib
+
+    drawings = _draw_runs(data, results, _DEFAULT_MEASURE if _DEFAULT_MEASURE in names else names[0])
+    if where:
+        with esr.open(where) as searcher:
+            drawings += _draw_index(searcher, data, topics_file, field, restrict_file, ranking, curves)
+    drawings += _draw_models()
+    text = page.render(page.ReportPage(title, results, drawings, data.notes))
+    try:
+        if pictures:
+            _write_pictures(Path(pictures), drawings)
+    except OSError as error:
+        raise EsrError(f"cannot write {error.filename or pictures}: {error.strerror}") from error
+    with open_output(output) as file:
+        file.write(text)
+    if output != "-":
+        click.echo(f"wrote {output}")
+
+
+def _draw_runs(data: Inputs, results: list[RunEvaluation], measure: str) -> list[Picture]:
+    from esr.lab.report.rankings import build_gains, build_precision_recall, compute_curves, compute_gains
+
+    drawings = [build_precision_recall(compute_curves(data.qrels, data.runs))]
+    if data.baseline is not None and len(results) > 1:
+        drawings.append(build_gains(compute_gains(results, measure), measure, data.baseline))
+    return drawings
+
+
+def _draw_index(
+    searcher: Searcher,
+    data: Inputs,
+    topics_file: str | None,
+    field: str,
+    restrict_file: str | None,
+    ranking: Ranking,
+    curves: tuple[str, ...],
+) -> list[Picture]:
+    from esr.lab.report.parameters import build_feature_curves, estimate_feature_curves, varied_parameters
+    from esr.lab.report.rankings import build_lengths, measure_lengths
+
+    drawings = [build_lengths(measure_lengths(searcher.index, data.qrels, data.runs))]
+    if topics_file is not None:
+        all_topics = topics.read_topics(topics_file)
+        allowed = choose_restrictions(restrict_file, all_topics)
+        tasks = build_tasks(all_topics, data.qrels, field=field, restrictions=allowed).ready
+        features = dict.fromkeys([*(f.feature for f in ranking.features), *curves])
+        if not varied_parameters(ranking) and not features:
+            raise UsageError(f"model {ranking.model!r} has no parameter to vary: leave out --topics")
+        if varied_parameters(ranking):
+            drawings.append(_draw_sensitivity(searcher, tasks, ranking))
+        drawings += [
+            build_feature_curves(estimate_feature_curves(searcher, tasks, ranking, feature))
+            for feature in features
+        ]
+    return drawings
+
+
+def _draw_sensitivity(searcher: Searcher, tasks: list[Task], ranking: Ranking) -> Picture:
+    from esr.lab.report.parameters import build_sensitivity, compute_lines, varied_parameters
+    from esr.lab.tuner import Tuner
+
+    total = len(tasks) * len(varied_parameters(ranking))
+    with tqdm(total=total, unit=" topics", disable=None, leave=False) as bar:
+
+        def tick(topics: int) -> None:
+            bar.update(topics)
+
+        lines = compute_lines(Tuner(searcher, tasks, _DEFAULT_MEASURE), ranking, tick)
+    return build_sensitivity(lines, ranking, _DEFAULT_MEASURE)
+
+
+def _draw_models() -> list[Picture]:
+    from esr.lab.report.parameters import build_unseen_terms, compute_weights
+
+    return [build_unseen_terms(compute_weights())]
+
+
+def _write_pictures(folder: Path, drawings: list[Picture]) -> None:
+    from esr.lab.report.page import to_png, to_svg
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for picture in drawings:
+        (folder / f"{picture.name}.svg").write_bytes(to_svg(picture))
+        (folder / f"{picture.name}.png").write_bytes(to_png(picture))

@@ -1,0 +1,173 @@
+"""`esr reproduce`: the papers' experiments on data that the user holds.
+
+`esr plan`: what a collection needs before there is one.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from esr.cli import options
+from esr.cli.output import check_output, open_output
+from esr.errors import UsageError
+from esr.extras import require
+from esr.lab.capacity import Plan, format_need, plan_elasticsearch, plan_folder
+
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+# Copies of esr.lab.reproduce, so that other commands start without importing it. A test compares them.
+_TRAIN = ("2002", "2003", "2004", "all")
+_RANKED = ("matching", "context", "all")
+_STATISTICS = ("year", "topic")
+
+
+@click.group()
+def reproduce() -> None:
+    """The papers' experiments, if you have their data."""
+
+
+@reproduce.command()
+@click.option("--data", required=True, type=_FOLDER, help="Folder with the raw files, anywhere below it.")
+@click.option("--work", type=_FOLDER, help="Keep unpacked files and indexes here, and reuse them.")
+@click.option(
+    "--train", type=click.Choice(_TRAIN), default="all", show_default=True, help="Year to train on, or all."
+)
+@click.option(
+    "--ranked",
+    type=click.Choice(_RANKED),
+    default="matching",
+    show_default=True,
+    help="Sentences of a topic to rank: those with a query term; for models with a context all; always all.",
+)
+@click.option(
+    "--statistics",
+    type=click.Choice(_STATISTICS),
+    default="year",
+    show_default=True,
+    help="Compute statistics from all documents of the year, or from each topic's.",
+)
+@click.option("--depth", type=click.IntRange(1), default=1000, show_default=True, help="Sentences per topic.")
+@click.option(
+    "--grid",
+    "grid_texts",
+    multiple=True,
+    metavar="NAME=V,V,...",
+    help="Values to try for parameters with this name, instead of the papers'. May be repeated.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    type=options.FILE,
+    metavar="FILE",
+    help="FILE.md or FILE.json; may be repeated. Default: print Markdown.",
+)
+def novelty(
+    data: Path,
+    work: Path | None,
+    train: str,
+    ranked: str,
+    statistics: str,
+    depth: int,
+    grid_texts: tuple[str, ...],
+    outputs: tuple[Path, ...],
+) -> None:
+    """The TREC Novelty experiments (2002-2004): from raw files to tables, beside the papers' known figures.
+
+    esr does not include the data: docs/reproduce.md lists the files. Each system is tuned on one year and
+    tested on the others. The open questions of the protocol are options.
+
+    \b
+    Example:
+      esr reproduce novelty --data trec-novelty --work work -o novelty.md -o novelty.json
+    """
+    from tqdm import tqdm
+
+    from esr.lab.grid import parse_grid
+    from esr.lab.reproduce import experiment
+    from esr.lab.reproduce.output import as_json, as_markdown
+    from esr.lab.reproduce.systems import Protocol
+
+    require("esr reproduce", "ir_measures", "scipy")
+    for output in outputs:
+        if output.suffix not in (".md", ".json"):
+            raise UsageError(f"-o needs a file name that ends in .md or .json, not {output}")
+        check_output(output)
+    protocol = Protocol(ranked, statistics, depth, parse_grid(grid_texts))
+    with ExitStack() as stack:
+        work_folder = work or Path(stack.enter_context(TemporaryDirectory(prefix="esr-novelty-")))
+        bar = stack.enter_context(tqdm(unit=" steps", disable=None, leave=False))
+
+        def tick(step: str) -> None:
+            bar.set_description_str(step)
+            bar.update(1)
+
+        results = experiment.run(data, work_folder, train, protocol, tick)
+    verdicts = experiment.verdicts(results)
+    for output in outputs:
+        with open_output(output) as file:
+            if output.suffix == ".md":
+                file.write(as_markdown(results, verdicts))
+            else:
+                file.write(json.dumps(as_json(results, verdicts), indent=1, ensure_ascii=False) + "\n")
+        click.echo(f"wrote {output}")
+    if not outputs:
+        click.echo(as_markdown(results, verdicts), nl=False)
+    if results.absent:
+        click.echo(f"left out, because {data} has no file of it: {', '.join(results.absent)}", err=True)
+
+
+@click.command()
+@click.option(
+    "--sentences", type=click.FloatRange(1e4, 1e11), required=True, help="Sentences, such as 2500000 or 1e8."
+)
+@click.option(
+    "--queries-per-second",
+    type=click.FloatRange(0, 1e6),
+    default=1.0,
+    show_default=True,
+    help="Searches in the busiest second.",
+)
+@click.option(
+    "--replicas", type=click.IntRange(0, 10), default=1, show_default=True, help="Of Elasticsearch."
+)
+@click.option(
+    "--loaders", type=click.IntRange(1, 64), default=1, show_default=True, help="Slices, for Elasticsearch."
+)
+@options.as_json
+def plan(sentences: float, queries_per_second: float, replicas: int, loaders: int, as_json: bool) -> None:
+    """Estimate disk, memory, processors and times for a collection, on either engine.
+
+    \b
+    Example:
+      esr plan --sentences 1e8 --queries-per-second 50
+    The estimates are fits to measured figures (docs/capacity.md). "~" marks those beyond the sizes that were
+    measured: try a tenth of your data before you buy machines.
+    """
+    plans = (
+        plan_folder(sentences, queries_per_second),
+        plan_elasticsearch(sentences, queries_per_second, replicas, loaders),
+    )
+    click.echo(_to_json(plans) if as_json else "\n".join(map(_to_text, plans)))
+
+
+def _to_text(plan: Plan) -> str:
+    rows = [f"  {need.name:<30}{format_need(need):>12}" for need in plan.needs]
+    return "\n".join([plan.engine, *rows, *(f"  {line}" for line in plan.settings), ""])
+
+
+def _to_json(plans: tuple[Plan, ...]) -> str:
+    entries = [
+        {
+            "engine": plan.engine,
+            "needs": [vars(need) for need in plan.needs],
+            "settings": list(plan.settings),
+        }
+        for plan in plans
+    ]
+    return json.dumps(entries, indent=1)

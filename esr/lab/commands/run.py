@@ -1,0 +1,115 @@
+"""`esr run`: many topics, one TREC run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+from msgspec.structs import replace
+from tqdm import tqdm
+
+import esr
+from esr.batch import runs
+from esr.batch.runs import choose_restrictions
+from esr.batch.topics import TITLE, Topic, read_topics, split_fields
+from esr.cli import options
+from esr.cli.output import open_output
+from esr.cli.ranking_options import filter_options, ranking_options
+from esr.errors import EsrError, UsageError
+from esr.index.filters import Filters
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import UnsearchableQuery
+
+
+@click.command()
+@click.argument("topics", type=click.Path(dir_okay=False))
+@options.index
+@ranking_options
+@filter_options
+@click.option(
+    "-k", type=click.IntRange(1, 1_000_000), default=1000, show_default=True, help="Sentences per topic."
+)
+@click.option(
+    "--restrict",
+    metavar="FILE|topics",
+    help='Rank only these documents for a topic. FILE has lines of "qid<TAB>document id"; the word '
+    '"topics" selects the documents that the topics themselves name, as in the Novelty track.',
+)
+@click.option(
+    "--field",
+    default=TITLE,
+    show_default=True,
+    help="Field of the topics to search for: title, desc, narr, or several, like title+desc.",
+)
+@click.option(
+    "--syntax", is_flag=True, help="Read topics in the query language of esr search. Default: all is words."
+)
+@click.option("--tag", default="esr", show_default=True, help="The run's name, its last column.")
+@click.option("-o", "--output", required=True, type=click.Path(allow_dash=True), help="The run; - prints it.")
+def run(
+    topics: str,
+    where: str,
+    ranking: Ranking,
+    filters: Filters,
+    k: int,
+    restrict: str | None,
+    field: str,
+    syntax: bool,
+    tag: str,
+    output: str,
+) -> None:
+    """Search for every topic and write a TREC run. TOPICS has lines of "qid<TAB>query",
+    or is JSON Lines, or TREC topics (<top>). It may be compressed with gzip.
+
+    Scores decrease strictly; ties are in the collection's order. The file appears when it is complete.
+
+    \b
+    Example:
+      esr run topics.tsv --index my-index --model 2si --set mu=50 -o 2si.run
+    """
+    runs.check_tag(tag)
+    split_fields(field)
+    all_topics = read_topics(topics)
+    allowed = choose_restrictions(restrict, all_topics)
+    queries, skipped = _build_queries(all_topics, field)
+    total = 0
+    with esr.open(where) as searcher, open_output(output, topics, restrict) as file:
+        for topic, query in tqdm(queries.items(), unit=" topics", disable=None, leave=False):
+            topic_filters = filters
+            if allowed is not None:
+                topic_filters = replace(filters, documents=allowed.get(topic, ()))
+                if not topic_filters.documents:
+                    skipped.append(f"{topic}: --restrict names no document for it")
+                    continue
+            try:
+                answer = searcher.search(
+                    query, k, ranking=ranking, filters=topic_filters, records=False, literal=not syntax
+                )
+            except UnsearchableQuery as error:
+                skipped.append(f"{topic}: {error}")
+                continue
+            if answer.incomplete:
+                raise EsrError(f"topic {topic}: the answer is incomplete: {answer.incomplete}; run again")
+            file.writelines(runs.format_lines(topic, answer.hits, tag))
+            total += len(answer.hits)
+    for reason in skipped:
+        click.echo(f"skipped topic {reason}", err=True)
+    if output != "-":
+        click.echo(f"wrote {total:,} lines for {len(all_topics) - len(skipped):,} topics to {output}")
+
+
+def _build_queries(topics: Sequence[Topic], field: str) -> tuple[dict[str, str], list[str]]:
+    """The queries by topic id, and a message for each topic without this field.
+
+    Raises UsageError if no topic has it.
+    """
+    queries: dict[str, str] = {}
+    skipped: list[str] = []
+    for topic in topics:
+        try:
+            queries[topic.id] = topic.query(field)
+        except UsageError as error:
+            skipped.append(f"{topic.id}: {error}")
+    if not queries:
+        raise UsageError(f"no topic can be searched for: topic {skipped[0]}")
+    return queries, skipped

@@ -1,0 +1,460 @@
+"""`esr tune`: tunes a model's parameters on judgements.
+
+`esr estimate`: a model's parameters from the collection alone.
+
+`esr learn`: learns a ranking from many signals and judgements.
+
+What `esr tune`, `esr learn` and `esr estimate` share: options, notes, and the ranking that they write.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from tqdm import tqdm
+
+import esr
+from esr.batch.runs import choose_restrictions
+from esr.batch.topics import TITLE, read_topic_kinds, read_topics
+from esr.cli import options
+from esr.cli.output import check_output, open_output
+from esr.cli.progress import count_topics
+from esr.cli.ranking_options import ranking_options
+from esr.errors import UsageError
+from esr.extras import require
+from esr.lab.curves import measure_residuals, parse_training
+from esr.lab.estimation import DEFAULT_NUMBER, compute_likelihoods, generate_tasks
+from esr.lab.grid import (
+    WAYS,
+    Grid,
+    build_default_grid,
+    check_disjoint,
+    cross_validate,
+    expand_grid,
+    parameter_values,
+    parse_grid,
+    train,
+)
+from esr.lab.learn import ABLATIONS, LearningOptions, Outcome, count_steps, learn, to_dict, to_text
+from esr.lab.learners import LEARNERS
+from esr.lab.measures import read_qrels
+from esr.lab.training_data import (
+    GROUPS,
+    RUN_DEPTH,
+    SIGNAL_DEPTH,
+    collect_signals,
+    list_signals,
+    parse_measure,
+    select_signals,
+)
+from esr.lab.tuner import TaskSet, Tuner, build_tasks
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+
+grid_option = click.option(
+    "--grid",
+    "grid_texts",
+    multiple=True,
+    metavar="NAME=V,V,...",
+    help="Values to try. Default: the papers', for every parameter that --set does not fix.",
+)
+measure_option = click.option(
+    "--measure", default="AP", show_default=True, help="What to maximise: AP, RR, RPrec, P@k, R@k."
+)
+
+
+def way_option(default: str) -> Callable[[Any], Any]:
+    return click.option(
+        "--way",
+        type=click.Choice(list(WAYS)),
+        default=default,
+        show_default=True,
+        help="All combinations, or one parameter after another (for many parameters).",
+    )
+
+
+def build_grid(ranking: Ranking, texts: Sequence[str], *, is_required: bool = True) -> Grid:
+    """The grid of the options, or else the model's own. Raises UsageError if a required one is empty."""
+    grid = parse_grid(texts) or build_default_grid(ranking)
+    if is_required and not grid:
+        raise UsageError(f"{ranking.model} has no parameter left to vary: name one, with values, by --grid")
+    return grid
+
+
+def save_ranking(output: Path, ranking: Mapping[str, Any]) -> None:
+    """Write the ranking to a file for --ranking."""
+    with open_output(output) as file:
+        file.write(json.dumps(ranking, indent=1) + "\n")
+
+
+def warn_of_unjudged(tasks: TaskSet) -> None:
+    """Report the topics on which nothing can be tuned."""
+    if tasks.unjudged:
+        click.echo(f"{len(tasks.unjudged)} topics have no relevant sentence and are left out", err=True)
+
+
+def format_ranking(data: Mapping[str, Any]) -> str:
+    """A ranking's model, parameters and trained curves on one line."""
+    ranking = Ranking.from_dict(data)
+    values = (
+        f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+        for name, value in parameter_values(ranking).items()
+    )
+    curves = (f"{f.form}({f.feature})" for f in ranking.features if f.curve is not None)
+    return " ".join([ranking.model, *values, *curves])
+
+
+@click.command()
+@click.argument("topics", type=options.FILE)
+@click.argument("qrels", type=options.FILE)
+@options.index
+@ranking_options
+@grid_option
+@click.option(
+    "--train",
+    "train_texts",
+    multiple=True,
+    metavar="FORM:FEATURE[:OPTION=VALUE...]",
+    help="Train a curve, such as floe:pos or indep:len:delta=1, on the best setting. May be repeated.",
+)
+@measure_option
+@way_option("grid")
+@click.option("--folds", type=click.IntRange(2), help="Cross-validate with this number of folds.")
+@click.option("--groups", type=options.FILE, help="Lines of qid<TAB>group: no group is split across folds.")
+@click.option(
+    "--test-topics", type=options.FILE, help="Topics to test on, distinct from the training topics."
+)
+@click.option("--test-qrels", type=options.FILE, help="Judgements of the test topics.")
+@click.option("--test-index", help="Index of the test topics, if it is another one.")
+@click.option("--test-on-training", is_flag=True, help="Allow test topics that are training topics.")
+@click.option("--field", default=TITLE, show_default=True, help="Field of the topics to search for.")
+@click.option(
+    "--restrict", type=options.FILE, help="Lines of qid<TAB>document id: rank only these documents."
+)
+@click.option("-k", "depth", type=click.IntRange(1), default=1000, show_default=True, help="Depth of a run.")
+@click.option("-o", "--output", type=options.FILE, help="Write the best ranking to this file, for --ranking.")
+@options.as_json
+def tune(
+    topics: Path,
+    qrels: Path,
+    where: str,
+    ranking: Ranking,
+    grid_texts: tuple[str, ...],
+    train_texts: tuple[str, ...],
+    measure: str,
+    way: str,
+    folds: int | None,
+    groups: Path | None,
+    test_topics: Path | None,
+    test_qrels: Path | None,
+    test_index: str | None,
+    test_on_training: bool,
+    field: str,
+    restrict: Path | None,
+    depth: int,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Find a model's best parameters on topics with judgements.
+
+    Each topic's candidates are retrieved once; every setting is then computed from them. The figures are
+    those of esr run and esr evaluate. A feature or boost without a weight gets one from a grid; its name in
+    a grid is, for example, subj.w or variants.w.
+
+    \b
+    Example:
+      esr tune topics.tsv qrels.txt --index my-index --model 2si --context document -o best.json
+      esr tune topics.tsv qrels.txt --index my-index --model dir --grid mu=5,10,20,40 --folds 5
+      esr tune topics.tsv qrels.txt --index my-index --model tfisf --feature len:log --train floe:position
+    """
+    if output:
+        check_output(output, topics, qrels, restrict, groups, test_topics, test_qrels)
+    curves = list(map(parse_training, train_texts))
+    if curves:
+        require("--train", "scipy")
+    grid = build_grid(ranking, grid_texts, is_required=not curves)
+    settings = expand_grid(ranking, grid)
+    training = _read_tasks(topics, qrels, field, restrict)
+    testing = _read_test_tasks(test_topics, test_qrels, field)
+    if testing and not test_on_training and not test_index:
+        check_disjoint(training.ready, testing.ready)
+    outcome: dict[str, Any] = {
+        "measure": measure,
+        "topics": len(training.ready),
+        "settings": len(settings),
+    }
+    with esr.open(where) as searcher, count_topics() as tick:
+        tuner = Tuner(searcher, training.ready, measure, depth)
+        best = train(tuner, ranking, grid, way, tick, curves)
+        outcome |= {"ranking": best.ranking.as_dict(), "training": float(best.figures.mean())}
+        outcome["tried"] = [{**parameter_values(tried), measure: figure} for tried, figure in best.tried]
+        if curves:
+            outcome["left"] = measure_residuals(searcher, training.ready, best.ranking, curves)
+        if folds:
+            topic_groups = read_topic_kinds(groups) if groups else {}
+            validated = cross_validate(tuner, ranking, grid, way, folds, topic_groups, tick, curves)
+            outcome["folds"] = [parameter_values(setting) for setting in validated.settings]
+            outcome["cross_validated"] = float(validated.figures.mean())
+    if testing:
+        with esr.open(test_index or where) as searcher:
+            figures = Tuner(searcher, testing.ready, measure, depth).compute_figures([best.ranking])
+        outcome |= {"test": float(figures.mean()), "test_topics": len(testing.ready)}
+        outcome["tested_on_training_topics"] = test_on_training
+    if output:
+        save_ranking(output, outcome["ranking"])
+    warn_of_unjudged(training)
+    click.echo(json.dumps(outcome, indent=1) if as_json else _format(outcome))
+
+
+def _read_tasks(topics: Path, qrels: Path, field: str, restrict: Path | None) -> TaskSet:
+    all_topics = read_topics(topics)
+    allowed = choose_restrictions(restrict, all_topics)
+    return build_tasks(all_topics, read_qrels(qrels), field=field, restrictions=allowed)
+
+
+def _read_test_tasks(topics: Path | None, qrels: Path | None, field: str) -> TaskSet | None:
+    if topics is None and qrels is None:
+        return None
+    if topics is None or qrels is None:
+        raise UsageError("--test-topics and --test-qrels need each other: give both or neither")
+    return _read_tasks(topics, qrels, field, None)
+
+
+def _format(outcome: dict[str, Any]) -> str:
+    """The outcome in lines, which say where a figure is for the training topics."""
+    measure = outcome["measure"]
+    lines = [
+        f"best of {len(outcome['tried']):,} settings: {format_ranking(outcome['ranking'])}",
+        f"{measure} {outcome['training']:.4f} on the {outcome['topics']:,} training topics",
+    ]
+    lines += [
+        f"FLOE of {residual['feature']}, mean distance from 0: "
+        f"{residual['before']:.4f} before, {residual['after']:.4f} after"
+        for residual in outcome.get("left", ())
+    ]
+    if "cross_validated" in outcome:
+        folds = len(outcome["folds"])
+        lines.append(f"{measure} {outcome['cross_validated']:.4f} on held-out topics, {folds} folds")
+    if "test" in outcome:
+        note = " (also training topics: not a valid test)" if outcome["tested_on_training_topics"] else ""
+        lines.append(f"{measure} {outcome['test']:.4f} on {outcome['test_topics']:,} test topics{note}")
+    return "\n".join(lines)
+
+
+PSEUDO_TOPICS, LIKELIHOOD = "pseudo-topics", "likelihood"
+
+
+@click.command()
+@options.index
+@ranking_options
+@grid_option
+@click.option(
+    "--from",
+    "source",
+    type=click.Choice([PSEUDO_TOPICS, LIKELIHOOD]),
+    default=PSEUDO_TOPICS,
+    show_default=True,
+    help="Topics generated from the collection, or the textbook's likelihood of held-out words (much worse).",
+)
+@click.option(
+    "--topics",
+    "number",
+    type=click.IntRange(10),
+    default=DEFAULT_NUMBER,
+    show_default=True,
+    help="Number of pseudo-topics, or of sentences for the likelihood.",
+)
+@measure_option
+@way_option("ascent")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the sample of sentences."
+)
+@click.option(
+    "-o", "--output", type=options.FILE, help="Write the estimated ranking to this file, for --ranking."
+)
+@options.as_json
+def estimate(
+    where: str,
+    ranking: Ranking,
+    grid_texts: tuple[str, ...],
+    source: str,
+    number: int,
+    measure: str,
+    way: str,
+    seed: int,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Estimate a model's parameters without topics or judgements.
+
+    Topics are generated from a sample of the collection's sentences: half of their words are unrelated, the
+    others are from the sentence or its surroundings. Then every setting is tried on them, as in esr tune.
+
+    \b
+    Example:
+      esr estimate --index my-index -o estimated.json
+      esr search "harbour strike" --index my-index --ranking estimated.json
+    """
+    if output:
+        check_output(output)
+    grid = build_grid(ranking, grid_texts)
+    settings = expand_grid(ranking, grid)
+    with esr.open(where) as searcher:
+        if source == LIKELIHOOD:
+            estimate = _estimate_by_likelihood(searcher, settings, number, seed)
+        else:
+            tasks = generate_tasks(searcher.index, number, seed)
+            with count_topics() as tick:
+                best = train(Tuner(searcher, tasks, measure), ranking, grid, way, tick)
+            estimate = {"ranking": best.ranking.as_dict(), "topics": len(tasks), "measure": measure}
+            estimate |= {"figure": float(best.figures.mean()), "settings": len(best.tried)}
+    estimate["from"] = source
+    if output:
+        save_ranking(output, estimate["ranking"])
+    click.echo(json.dumps(estimate, indent=1) if as_json else _format_estimate(estimate))
+
+
+def _estimate_by_likelihood(
+    searcher: Searcher, settings: list[Ranking], number: int, seed: int
+) -> dict[str, Any]:
+    likelihoods = compute_likelihoods(searcher.index, settings, number, seed)
+    best = int(np.argmax(likelihoods))
+    estimate = {"ranking": settings[best].as_dict(), "topics": number, "settings": len(settings)}
+    return estimate | {"measure": "log p(word)", "figure": float(likelihoods[best])}
+
+
+def _format_estimate(estimate: dict[str, Any]) -> str:
+    unit = "pseudo-topics" if estimate["from"] == PSEUDO_TOPICS else "sentences"
+    return (
+        f"best of {estimate['settings']:,} settings: {format_ranking(estimate['ranking'])}\n"
+        f"{estimate['measure']} {estimate['figure']:.4f} on {estimate['topics']:,} {unit} of the collection"
+    )
+
+
+@click.command("learn")
+@click.argument("topics", type=options.FILE)
+@click.argument("qrels", type=options.FILE)
+@options.index
+@ranking_options
+@click.option(
+    "--learner", type=click.Choice(list(LEARNERS)), default="linear", show_default=True, help="See below."
+)
+@click.option(
+    "--signals",
+    "texts",
+    multiple=True,
+    metavar="NAME",
+    help=f"Learn from this signal or group: {', '.join(GROUPS)}. May be repeated.",
+)
+@click.option(
+    "--measure", default="AP", show_default=True, help="What to maximise and to report: AP, nDCG, nDCG@k."
+)
+@click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Number of folds.")
+@click.option(
+    "--group", "groups", type=options.FILE, help="Lines of qid<TAB>group: no group is split across folds."
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(2, RUN_DEPTH),
+    default=SIGNAL_DEPTH,
+    show_default=True,
+    help="Number of best sentences of the first stage to learn from and to rerank.",
+)
+@click.option(
+    "--ablate",
+    type=click.Choice(list(ABLATIONS)),
+    default="groups",
+    show_default=True,
+    help="Learn again without each group of signals, or without each signal.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of folds and learner.")
+@click.option("--field", default=TITLE, show_default=True, help="Field of the topics to search for.")
+@click.option(
+    "--restrict", type=options.FILE, help="Lines of qid<TAB>document id: rank only these documents."
+)
+@click.option("-o", "--output", type=options.FILE, help="Write the ranking to this file, for --ranking.")
+@click.option("--report", type=options.FILE, help="Write a page (.html) or figures (.json) to this file.")
+@options.as_json
+def learn_command(
+    topics: Path,
+    qrels: Path,
+    where: str,
+    ranking: Ranking,
+    learner: str,
+    texts: tuple[str, ...],
+    measure: str,
+    folds: int,
+    groups: Path | None,
+    depth: int,
+    ablate: str,
+    seed: int,
+    field: str,
+    restrict: Path | None,
+    output: Path | None,
+    report: Path | None,
+    as_json: bool,
+) -> None:
+    """Learn a ranking from all signals: models in their contexts, priors, features, term dependence.
+
+    The options of the ranking define the first stage. linear adds weighted signals to its score: features
+    and priors run in the first stage, also in Elasticsearch, and the others in the second. lambdamart
+    reranks the first stage's best sentences by regression trees; it needs esr[learn].
+
+    Figures are for held-out topics. Topics with the same words or half of their relevant sentences in common
+    are never in both training and test; --group adds others that belong together.
+
+    \b
+    Example:
+      esr learn topics.tsv qrels.txt --index my-index -o learned.json --report learned.html
+      esr learn topics.tsv qrels.txt --index my-index --learner lambdamart --group twins.tsv
+      esr learn topics.tsv qrels.txt --index my-index --signals features --signals "2si document"
+    """
+    for file in (output, report):
+        if file:
+            check_output(file, topics, qrels, groups, restrict)
+    if report and report.suffix not in (".html", ".json"):
+        raise UsageError(f"--report {report}: the file name must end in .html or .json")
+    require("esr learn", "ir_measures", "scipy")  # before the searches, which take long
+    if learner == "lambdamart":
+        require("LambdaMART", "lightgbm")
+    if report and report.suffix == ".html":
+        require("a page of --report", "matplotlib")
+    parse_measure(measure)
+    topic_groups = read_topic_kinds(groups) if groups else {}
+    all_topics, judgements = read_topics(topics), read_qrels(qrels)
+    allowed = choose_restrictions(restrict, all_topics)
+    tasks = build_tasks(all_topics, judgements, field=field, restrictions=allowed)
+    learning = LearningOptions(learner, measure, folds, seed, depth, ablate)
+    with esr.open(where) as searcher:
+        signals = select_signals(list_signals(searcher.index, ranking), texts)
+        with count_topics() as tick:
+            training_data = collect_signals(searcher, tasks.ready, judgements, ranking, signals, depth, tick)
+    with tqdm(total=count_steps(signals, learning), unit=" fits", disable=None, leave=False) as bar:
+
+        def advance(fits: int) -> None:
+            bar.update(fits)
+
+        learned, outcome = learn(training_data, signals, ranking, learning, topic_groups, advance)
+    if output:
+        save_ranking(output, learned.as_dict())
+    if report:
+        _write_report(report, outcome)
+    warn_of_unjudged(tasks)
+    data = {**to_dict(outcome), "ranking": learned.as_dict()}
+    click.echo(json.dumps(data, indent=1) if as_json else to_text(outcome))
+
+
+def _write_report(report: Path, outcome: Outcome) -> None:
+    if report.suffix == ".json":
+        text = json.dumps(to_dict(outcome), indent=1) + "\n"
+    else:
+        from esr.lab.report.learned import render_report  # deferred: it imports matplotlib
+
+        text = render_report(outcome)
+    with open_output(report) as file:
+        file.write(text)

@@ -1,0 +1,296 @@
+"""Rankings on collections: each pair is a cell of a comparison, computed once and stored in a file.
+
+Sources of a ranking's parameters in a comparison: default, tuned on judgements, or estimated.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from dataclasses import dataclass, field
+from math import prod
+from multiprocessing import active_children, get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import esr
+from esr import models
+from esr.batch import topics
+from esr.batch.runs import read_restrictions
+from esr.batch.topics import TITLE
+from esr.errors import EsrError, InputError, UsageError, unknown
+from esr.lab import measures
+from esr.lab.estimation import DEFAULT_NUMBER, generate_tasks
+from esr.lab.grid import Grid, build_default_grid, cross_validate, train
+from esr.lab.measures import read_qrels
+from esr.lab.tuner import Task, Tuner, build_tasks
+from esr.processes import defer_interrupt, end_with_parent
+from esr.ranking.ranking import SHIPPED, Ranking, read_json
+from esr.ranking.searcher import Searcher, UnsearchableQuery
+
+FOLDS = 5
+_MAX_GRID = 120
+"""The largest grid that is searched completely; larger ones use coordinate ascent."""
+
+
+class ParameterChoice(NamedTuple):
+    """The ranking for each task, and the distinct rankings among them."""
+
+    by_task: list[Ranking]
+    settings: list[Ranking]
+
+
+def use_default(searcher: Searcher, ranking: Ranking, tasks: Sequence[Task]) -> ParameterChoice:
+    """The ranking with its own parameters."""
+    return ParameterChoice([ranking] * len(tasks), [ranking])
+
+
+def tune(searcher: Searcher, ranking: Ranking, tasks: Sequence[Task]) -> ParameterChoice:
+    """For each task, the parameters with the best AP on the other folds' tasks."""
+    grid = build_default_grid(ranking)
+    if not grid:
+        return use_default(searcher, ranking, tasks)
+    validation = cross_validate(Tuner(searcher, tasks), ranking, grid, _choose_way(grid), FOLDS, {})
+    return ParameterChoice(validation.by_topic, validation.settings)
+
+
+def estimate(searcher: Searcher, ranking: Ranking, tasks: Sequence[Task]) -> ParameterChoice:
+    """The best parameters on pseudo-topics. The tasks themselves are not used."""
+    grid = build_default_grid(ranking)
+    if not grid:
+        return use_default(searcher, ranking, tasks)
+    pseudo_tasks = generate_tasks(searcher.index, DEFAULT_NUMBER)
+    best = train(Tuner(searcher, pseudo_tasks), ranking, grid, _choose_way(grid)).ranking
+    return use_default(searcher, best, tasks)
+
+
+def _choose_way(grid: Grid) -> str:
+    return "grid" if prod(map(len, grid.values())) <= _MAX_GRID else "ascent"
+
+
+SOURCES: dict[str, Callable[[Searcher, Ranking, Sequence[Task]], ParameterChoice]] = {
+    "default": use_default,
+    "tuned": tune,
+    "estimated": estimate,
+}
+
+
+_LINE_START = '{"key": '
+_WORKER_DIED = "a worker process died, perhaps for lack of memory: run again with fewer workers"
+
+
+@dataclass(frozen=True)
+class Collection:
+    """An index with topics and judgements."""
+
+    index: str
+    topics: str
+    qrels: str
+    field: str = TITLE
+    restrict: str | None = None
+
+
+@dataclass(frozen=True)
+class ComparisonPlan:
+    """What to compare: collections and rankings by name, the measures, and the depth of runs.
+
+    `parameters` names the sources of the rankings' parameters (`esr.lab.comparison`).
+    """
+
+    collections: Mapping[str, Collection]
+    rankings: Mapping[str, Ranking] = field(default_factory=lambda: build_default_rankings())
+    measures: tuple[str, ...] = ("AP", "P@10", "RR")
+    depth: int = 1000
+    baseline: str | None = None
+    parameters: tuple[str, ...] = ("default",)
+
+    @staticmethod
+    def from_file(path: Path) -> ComparisonPlan:
+        """From JSON. Raises InputError with the file's name."""
+        try:
+            return _parse_plan(read_json(path))
+        except UsageError as error:
+            raise InputError(str(path), str(error)) from error
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One ranking on one collection with parameters from one source, and the inputs of its computation."""
+
+    collection: str
+    ranking: str
+    parameters: str
+    inputs: Collection
+    settings: Ranking
+    measures: tuple[str, ...]
+    depth: int
+
+    def key(self) -> str:
+        """Everything that the figures depend on except the index; files are represented by digests."""
+        files = [f for f in (self.inputs.topics, self.inputs.qrels, self.inputs.restrict) if f]
+        digests = [hashlib.blake2b(Path(file).read_bytes(), digest_size=8).hexdigest() for file in files]
+        parts = [self.inputs.__dict__, self.settings.as_dict(), self.measures, self.depth, digests]
+        parts += [self.parameters] if self.parameters != "default" else []
+        return json.dumps(parts, sort_keys=True)
+
+
+def build_default_rankings() -> dict[str, Ranking]:
+    """Every model in each of its contexts, with default parameters."""
+    return {
+        f"{name} {context}" if context else name: Ranking(name, context)
+        for name, model in models.MODELS.items()
+        for context in model.contexts or (None,)
+    }
+
+
+def build_cells(plan: ComparisonPlan) -> list[Cell]:
+    """All cells of a comparison: collections, by rankings, by sources of parameters."""
+    return [
+        Cell(collection, ranking, source, inputs, settings, plan.measures, plan.depth)
+        for collection, inputs in plan.collections.items()
+        for ranking, settings in plan.rankings.items()
+        for source in plan.parameters
+    ]
+
+
+def read_results(path: Path) -> dict[str, dict[str, Any]]:
+    """The cells that an earlier call stored, by key. An incomplete line is ignored.
+
+    Raises InputError for a file with other contents: results are never written into it.
+    """
+    results: dict[str, dict[str, Any]] = {}
+    lines = path.read_text("utf-8", "replace").splitlines() if path.exists() else []
+    for number, line in enumerate(lines, 1):
+        if line and not line.startswith(_LINE_START[: len(line)]):
+            raise InputError(f"{path}:{number}", "not a result of a comparison: write to another file")
+        with suppress(ValueError):
+            result = json.loads(line)
+            results[result["key"]] = result
+    return results
+
+
+def compute_cells(cells: Mapping[str, Cell], path: Path, workers: int) -> Iterator[dict[str, Any]]:
+    """Compute cells by key. Each result is written to the file when it is ready, and yielded.
+
+    Raises EsrError if a worker dies. An error or an interrupt ends the workers amid their cells.
+    """
+    with path.open("a", encoding="utf-8") as file, _create_pool(workers) as pool:
+        if file.tell():
+            file.write("\n")  # ends an incomplete line of a killed call
+        with defer_interrupt():
+            pending = [pool.submit(compute_cell, cell, key) for key, cell in cells.items()]
+        try:
+            for future in as_completed(pending):
+                result = future.result()
+                file.write(json.dumps(result) + "\n")
+                file.flush()
+                yield result
+        except BrokenProcessPool:
+            raise EsrError(_WORKER_DIED) from None
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in active_children():  # else it computes the next cells too, which may take minutes
+                worker.terminate()
+            raise
+
+
+def compute_cell(cell: Cell, key: str) -> dict[str, Any]:
+    """The result of a cell: its values by measure and topic, under its key."""
+    inputs = cell.inputs
+    allowed = read_restrictions(inputs.restrict) if inputs.restrict else None
+    judgements = read_qrels(inputs.qrels)
+    judged_topics = [topic for topic in topics.read_topics(inputs.topics) if topic.id in judgements]
+    with esr.open(inputs.index) as searcher:
+        tasks = build_tasks(judged_topics, judgements, field=inputs.field, restrictions=allowed).ready
+        choice = SOURCES[cell.parameters](searcher, cell.settings, tasks)
+        run = {}
+        for task, setting in zip(tasks, choice.by_task, strict=True):
+            try:
+                answer = searcher.search(
+                    task.query, cell.depth, ranking=setting, filters=task.filters, records=False, literal=True
+                )
+            except UnsearchableQuery:  # only stop words: an empty answer
+                continue
+            if answer.incomplete:
+                raise UsageError(f"{cell.collection}: an answer is incomplete: {answer.incomplete}")
+            run[task.topic] = {hit.sentence_id: hit.score for hit in answer.hits}
+    judgements = {topic.id: judgements[topic.id] for topic in judged_topics}
+    values = measures.evaluate(cell.measures, judgements, run)
+    return {
+        "key": key,
+        "collection": cell.collection,
+        "ranking": cell.ranking,
+        "parameters": cell.parameters,
+        "settings": [setting.as_dict()["params"] for setting in choice.settings],
+        "topics": len(judgements),
+        "measures": {name: measures.mean(name, by_topic.values()) for name, by_topic in values.items()},
+        "values": values,
+    }
+
+
+def _create_pool(workers: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(workers, get_context("spawn"), end_with_parent)
+
+
+def _parse_plan(data: Any) -> ComparisonPlan:
+    if not isinstance(data, dict) or not isinstance(data.get("collections"), dict):
+        raise UsageError('must be an object with "collections", each with its index, topics and qrels')
+    for key in data:
+        if key not in ComparisonPlan.__dataclass_fields__:
+            raise unknown("key of a comparison", key, ComparisonPlan.__dataclass_fields__)
+    for key, (form, fits) in _FORMS.items():
+        if key in data and not fits(data[key]):
+            raise UsageError(f"{key!r} must be {form}, not {data[key]!r}")
+    fields = dict(data)
+    fields["collections"] = {name: _parse_collection(name, c) for name, c in data["collections"].items()}
+    if "rankings" in data:
+        fields["rankings"] = {name: _read_ranking(r) for name, r in data["rankings"].items()}
+    for name in {"measures", "parameters"} & data.keys():
+        fields[name] = tuple(data[name])
+    plan = ComparisonPlan(**fields)
+    for name in plan.measures:
+        measures.parse(name)
+    for name in plan.parameters:
+        if name not in SOURCES:
+            raise unknown("source of parameters", name, SOURCES)
+    if plan.baseline is not None and plan.baseline not in plan.rankings:
+        raise unknown("baseline", plan.baseline, plan.rankings)
+    return plan
+
+
+def _read_ranking(data: Any) -> Ranking:
+    """A ranking as JSON, or the name of one that esr ships."""
+    return Ranking.from_file(data) if isinstance(data, str) and data in SHIPPED else Ranking.from_dict(data)
+
+
+def _are_strings(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+_FORMS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "rankings": ("an object, each ranking under its name", lambda value: isinstance(value, dict)),
+    "measures": ("a list of strings", _are_strings),
+    "depth": ("a whole number from 1 on", lambda value: type(value) is int and value >= 1),
+    "baseline": ("the name of a ranking", lambda value: value is None or isinstance(value, str)),
+    "parameters": ("a list of strings", _are_strings),
+}
+"""What the keys of a comparison must be, beside its collections."""
+
+
+def _parse_collection(name: str, data: Any) -> Collection:
+    if not isinstance(data, dict):
+        raise UsageError(f"collection {name!r} must be an object, not {data!r}")
+    fields = Collection.__dataclass_fields__
+    for key, value in data.items():
+        if key not in fields:
+            raise unknown(f"key of collection {name!r}", key, fields)
+        if not isinstance(value, str) and not (key == "restrict" and value is None):
+            raise UsageError(f"{key!r} of collection {name!r} must be a string, not {value!r}")
+    for key in ("index", "topics", "qrels"):
+        if key not in data:
+            raise UsageError(f"collection {name!r} needs the key {key!r}, a string")
+    return Collection(**data)

@@ -1,0 +1,318 @@
+"""Trains curves of a feature on judgements: indep and FLOE.
+
+Estimates indep and FLOE from the probabilities of a value in all, in relevant and in top sentences.
+
+Fernández & Losada 2012, eqs. 6-9; docs/formulas.md, B.4-B.7.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from msgspec.structs import replace
+
+from esr.errors import UsageError, unknown
+from esr.extras import require
+from esr.lab.measures import unknown_sentences
+from esr.lab.tuner import Task
+from esr.models.adjustment import Adjustment, feature_column, fit_curve
+from esr.models.forms import FORMS
+from esr.parameter import Parameter
+from esr.plans.evaluate import Array
+from esr.plans.plan import Curve
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher, UnsearchableQuery
+
+Counts = npt.NDArray[np.int64]
+MAX_VALUES = 1000
+"""Relative frequencies of more distinct values mean nothing: such a feature needs a bandwidth."""
+MAX_POINTS = 129
+"""Points of a curve of densities. With more distinct values than that they are evenly spaced."""
+
+DELTA = Parameter("delta", "what is added to each count", 0.5, high=math.inf, open_high=True)
+BANDWIDTH = Parameter(
+    "bandwidth",
+    "of Gaussian kernels, in the feature's own unit; 0 is for relative frequencies",
+    0.0,
+    high=math.inf,
+    open_high=True,
+)
+COMPLEMENT = Parameter(
+    "complement",
+    "P(I) in the place of P(I|not R) and P(I|not T), or these themselves",
+    "approx",
+    choices=("approx", "exact"),
+)
+OUTSIDE = Parameter(
+    "outside",
+    "beyond the values of training: the ratio of smoothed counts of nothing, or the nearest value's",
+    "smoothed",
+    choices=("smoothed", "nearest"),
+)
+OPTIONS = (DELTA, BANDWIDTH, COMPLEMENT, OUTSIDE)
+
+
+@dataclass(frozen=True)
+class EstimationOptions:
+    """How probabilities are estimated. `delta` is for relative frequencies, `bandwidth` for densities."""
+
+    delta: float = 0.5
+    bandwidth: float = 0.0
+    complement: str = "approx"
+    outside: str = "smoothed"
+
+    @staticmethod
+    def from_values(values: Mapping[str, Any]) -> EstimationOptions:
+        """Checked. Raises UsageError for a value out of range; names must be those of OPTIONS."""
+        by_name = {option.name: option for option in OPTIONS}
+        return EstimationOptions(**{name: by_name[name].check(value) for name, value in values.items()})  # type: ignore
+
+
+@dataclass(frozen=True)
+class ValueCounts:
+    """How often each value of a feature occurs in the collection, in R and in T.
+
+    `values` are in rising order; all have the shape (values,). R are the relevant sentences of the training
+    topics, T the sentences that the ranking puts first for them; a sentence of several topics counts once.
+    """
+
+    values: Array
+    everywhere: Counts
+    relevant: Counts
+    top: Counts
+
+
+def count_values(values: Array, everywhere: Counts, relevant: Array, top: Array) -> ValueCounts:
+    """From the collection's histogram and the values in R and T; NaN, an unknown value, does not count.
+
+    Raises UsageError if no relevant sentence has a value.
+    """
+    present = [part[~np.isnan(part)] for part in (relevant, top)]
+    if not len(present[0]):
+        raise UsageError("no relevant sentence has a value of the feature: there is nothing to train from")
+    counts = [np.bincount(np.searchsorted(values, part), minlength=len(values)) for part in present]
+    return ValueCounts(values, everywhere, counts[0], counts[1])
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Over `values`, of shape (values,): p(I), p(I|R), p(I|T), and what indep and FLOE add there.
+
+    With a bandwidth these are densities. `outside` is what indep and FLOE add beyond the values.
+    """
+
+    values: Array
+    everywhere: Array
+    relevant: Array
+    top: Array
+    indep: Array
+    floe: Array
+    outside: tuple[float | None, float | None]
+
+    def curve(self, form: str) -> Curve:
+        """The curve of `indep` or `floe`."""
+        adds, outside = (self.indep, self.outside[0]) if form == "indep" else (self.floe, self.outside[1])
+        return fit_curve(self.values.tolist(), adds.tolist(), outside)
+
+
+def estimate_indep_and_floe(counts: ValueCounts, options: EstimationOptions) -> Estimates:
+    """p(I|X) = (n(I,X) + delta) / (n(X) + delta * distinct values), or a density.
+
+    indep = log P(I|R) / P(I), and FLOE = indep - log P(I|T) / P(I), which is log P(I|R) / P(I|T). With
+    exact complements P(I|not R) and P(I|not T) replace P(I). A ratio with a zero adds 0.
+    """
+    sets = [counts.everywhere, counts.relevant, counts.top]
+    sets += [counts.everywhere - counts.relevant, counts.everywhere - counts.top]
+    if options.bandwidth:
+        values = _density_points(counts)
+        p = [_density(values, counts.values, part, options.bandwidth) for part in sets]
+        p_outside = None
+    else:
+        values = counts.values
+        if len(values) > MAX_VALUES:
+            raise UsageError(
+                f"the feature has {len(values):,} distinct values: give a bandwidth, such as bandwidth=0.1"
+            )
+        p = [_frequency(part, part, options.delta) for part in sets]
+        none = np.zeros(1, np.int64)
+        p_outside = [_frequency(none, part, options.delta) for part in sets]
+    indep, floe = _adjustments(p, options.complement)
+    outside: tuple[float | None, float | None] = (None, None)
+    if p_outside is not None and options.outside == "smoothed":
+        indep_outside, floe_outside = _adjustments(p_outside, options.complement)
+        outside = (float(indep_outside[0]), float(floe_outside[0]))
+    return Estimates(values, p[0], p[1], p[2], indep, floe, outside)
+
+
+def _adjustments(p: list[Array], complement: str) -> tuple[Array, Array]:
+    everywhere, relevant, top, not_relevant, not_top = p
+    if complement == "approx":
+        return _log_ratio(relevant, everywhere), _log_ratio(relevant, top)
+    indep = _log_ratio(relevant, not_relevant)
+    return indep, indep - _log_ratio(top, not_top)
+
+
+def _log_ratio(numerator: Array, denominator: Array) -> Array:
+    both = (numerator > 0) & (denominator > 0)
+    return np.where(
+        both, np.log(np.where(both, numerator, 1.0)) - np.log(np.where(both, denominator, 1.0)), 0.0
+    )
+
+
+def _frequency(counts: Counts, all_counts: Counts, delta: float) -> Array:
+    """Smoothed relative frequencies of these counts, where `all_counts` counts all values."""
+    total = all_counts.sum() + delta * len(all_counts)
+    return (counts + delta) / total if total > 0 else np.zeros(len(counts))
+
+
+def _density_points(counts: ValueCounts) -> Array:
+    """Where densities are estimated: between the ends of R and T. Beyond them there is nothing to learn."""
+    present = np.flatnonzero(counts.relevant + counts.top)
+    values = counts.values[present[0] : present[-1] + 1]
+    return values if len(values) <= MAX_POINTS else np.linspace(values[0], values[-1], MAX_POINTS)
+
+
+def _density(points: Array, values: Array, counts: Counts, bandwidth: float) -> Array:
+    """The mean of Gaussian kernels around the values, at the points; 0 everywhere if there is no value."""
+    require("the training of a curve", "scipy")
+    from scipy.stats import norm  # slow to import
+
+    present = np.flatnonzero(counts)
+    total = int(counts.sum())
+    if not total:
+        return np.zeros(len(points))
+    weights = counts[present] / total
+    return np.array([np.sum(weights * norm.pdf(at, values[present], bandwidth)) for at in points])
+
+
+_BATCH = 500
+
+
+class CurveTraining(NamedTuple):
+    """A curve to train: its form, its feature, and how probabilities are estimated."""
+
+    form: str
+    feature: str
+    options: EstimationOptions = EstimationOptions()
+
+
+def parse_training(text: str) -> CurveTraining:
+    """From `FORM:FEATURE[:OPTION=VALUE...]`, like `floe:pos` or `indep:subj:delta=1`."""
+    form, _, rest = text.partition(":")
+    feature, *option_texts = rest.split(":")
+    trainable = [form.name for form in FORMS.values() if form.is_trained]
+    if form not in trainable:
+        raise unknown("form to train", form, trainable)
+    feature_column(feature)
+    option_names = [option.name for option in OPTIONS]
+    values = {}
+    for option in option_texts:
+        name, equals, value = option.partition("=")
+        if not equals:
+            raise UsageError(
+                f"--train needs FORM:FEATURE[:OPTION=VALUE...], like floe:pos:delta=1, not {text!r}"
+            )
+        if name not in option_names:
+            raise unknown("option of --train", name, option_names)
+        values[name] = value
+    return CurveTraining(form, feature, EstimationOptions.from_values(values))
+
+
+def train_curves(
+    searcher: Searcher, tasks: Sequence[Task], base: Ranking, trainings: Iterable[CurveTraining]
+) -> Ranking:
+    """The ranking with the trained curves. They are trained in turn, each on top of those before it.
+
+    A curve replaces one with the same form and feature that the ranking already has.
+    """
+    for training in trainings:
+        rest = remove_feature(base, training.feature, training.form)
+        estimates = estimate_over(searcher, tasks, rest, training.feature, training.options)
+        adjustment = Adjustment(training.feature, training.form, curve=estimates.curve(training.form))
+        base = replace(rest, features=(*rest.features, adjustment))
+    return base
+
+
+def remove_feature(ranking: Ranking, feature: str, form: str | None = None) -> Ranking:
+    """The ranking without this feature in this form, or in any."""
+    rest = tuple(f for f in ranking.features if f.feature != feature or form not in (None, f.form))
+    return replace(ranking, features=rest)
+
+
+def estimate_over(
+    searcher: Searcher, tasks: Sequence[Task], base: Ranking, feature: str, options: EstimationOptions
+) -> Estimates:
+    """What indep and FLOE add over a base. If the base has the curve, what is left to gain."""
+    return estimate_indep_and_floe(count_feature_values(searcher, tasks, base, feature), options)
+
+
+def measure_residuals(
+    searcher: Searcher, tasks: Sequence[Task], ranking: Ranking, trainings: Iterable[CurveTraining]
+) -> list[dict[str, Any]]:
+    """FLOE's mean distance from 0 over sentences, before and after the curve. Near 0, no gain is left.
+
+    Fernández & Losada 2012, section 5.2.2: P(I|T) computed again with T from the combined ranking.
+    """
+    residuals = []
+    for training in trainings:
+        before, after = (
+            estimate_over(searcher, tasks, base, training.feature, training.options)
+            for base in (remove_feature(ranking, training.feature, training.form), ranking)
+        )
+        distances = (float(np.average(abs(e.floe), weights=e.everywhere)) for e in (before, after))
+        residuals.append(
+            {"feature": training.feature, **dict(zip(("before", "after"), distances, strict=True))}
+        )
+    return residuals
+
+
+def count_feature_values(
+    searcher: Searcher, tasks: Sequence[Task], base: Ranking, feature: str
+) -> ValueCounts:
+    """The feature's values in the collection, in R and in T, pooled over the topics.
+
+    T has the base's best r sentences of each topic, where r is the number of its relevant sentences.
+    Relevant sentences that the index lacks are ignored.
+    """
+    searcher = searcher.snapshot()
+    searcher.check_features([feature])
+    column = feature_column(feature)
+    judgements = {task.topic: dict.fromkeys(task.relevant, 1) for task in tasks}
+    missing = set(unknown_sentences(judgements, searcher.index))
+    relevant = [[id for id in task.relevant if id not in missing] for task in tasks]
+    top = [_search_top(searcher, task, base, len(ids)) for task, ids in zip(tasks, relevant, strict=True)]
+    histogram = searcher.index.histogram(column)
+    return count_values(
+        histogram.values,
+        histogram.counts,
+        _read_column(searcher, chain.from_iterable(relevant), column),
+        _read_column(searcher, chain.from_iterable(top), column),
+    )
+
+
+def _search_top(searcher: Searcher, task: Task, base: Ranking, k: int) -> list[str]:
+    if not k:
+        return []
+    try:
+        answer = searcher.search(
+            task.query, k, ranking=base, filters=task.filters, records=False, literal=True
+        )
+    except UnsearchableQuery:
+        return []
+    return [hit.sentence_id for hit in answer.hits]
+
+
+def _read_column(searcher: Searcher, ids: Iterable[str], column: str) -> Array:
+    """The column of these sentences, each once."""
+    distinct = list(dict.fromkeys(ids))
+    batches = [
+        searcher.index.evidence([], distinct[start : start + _BATCH], [column]).columns[column]
+        for start in range(0, len(distinct), _BATCH)
+    ]
+    return np.concatenate([np.zeros(0), *batches])

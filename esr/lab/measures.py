@@ -1,0 +1,359 @@
+"""Evaluation measures, computed by ir_measures.
+
+Relevance judgements (qrels): `qid 0 sentence_id grade`, or the Novelty track's `N12 docno:num`.
+
+Significance of differences between two systems: paired tests over topics, and Holm's correction.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from esr.batch.topics import Line, line_error, malformed_line, read_lines
+from esr.errors import InputError, UsageError, unknown
+from esr.extras import require
+from esr.index.contract import Index
+
+if TYPE_CHECKING:
+    from ir_measures import Measure
+
+
+DEFAULT = ("P@10", "AP", "RPrec", "RR", "nDCG@10", "R@1000")
+
+MAX_CUTOFF = 1_000_000
+MAX_NUMBER = 1000
+
+Values = dict[str, dict[str, float]]
+"""Values by measure, with the names of the call, and topic."""
+
+# Blanks and commas separate names, but also occur in brackets, as in "P(rel=2, judged_only=True)@5".
+_NAME = re.compile(r"(?:[^\s,()]|\([^()]*\))+")
+_PARTS = re.compile(r"(?P<name>\w+)(?:\((?P<params>.*)\))?(?:@(?P<cutoff>\S+))?")
+_FORM = "write a measure like AP, P@10 or nDCG(judged_only=True)@10"
+
+
+def split_names(text: str) -> list[str]:
+    """The measures named in a text like "AP P@10", each once. `parse` checks whether they exist."""
+    if _NAME.sub("", text).strip(" \t\r\n,"):
+        raise UsageError(f"not a list of measures: {text!r}; {_FORM}")
+    return list(dict.fromkeys(_NAME.findall(text)))
+
+
+def parse(name: str) -> Measure:
+    """The measure of this name. Raises UsageError with the nearest name if there is none."""
+    require("a measure of runs", "ir_measures")
+    import ir_measures
+
+    parts = _PARTS.fullmatch(name)
+    if parts is None:
+        raise UsageError(f"not a measure: {_quote(name)}; {_FORM}")
+    registry: Mapping[str, Measure] = ir_measures.measures.registry
+    if parts["name"] not in registry:
+        raise _unknown_measure(parts["name"], registry)
+    measure: Measure = registry[parts["name"]]
+    try:
+        params = _parse_literals(parts["params"] or "")
+        if parts["cutoff"]:
+            params[measure.AT_PARAM] = ast.literal_eval(parts["cutoff"])
+        if not all(map(_is_safe, params, params.values())):
+            raise AssertionError(
+                f"a cutoff must be from 1 to {MAX_CUTOFF:,}, any other number from 0 to {MAX_NUMBER}"
+            )
+        for param in params.keys() - measure.SUPPORTED_PARAMS.keys():
+            raise unknown(f"parameter of {parts['name']}", param, measure.SUPPORTED_PARAMS)
+        measure = measure(**params)
+        ir_measures.evaluator([measure], {})
+    except AssertionError as error:  # ir_measures rejects parameters by assertions
+        problem = re.sub(r"=<object.*>", " is missing", str(error))
+        raise UsageError(f"not a measure: {_quote(name)}: {problem}") from None
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
+        problem = f"{error}" if "nsupported" in str(error) else _FORM
+        raise UsageError(f"not a measure: {_quote(name)}: {' '.join(problem.split())}") from None
+    return measure
+
+
+def _unknown_measure(name: str, registered: Iterable[str]) -> UsageError:
+    """An error with the nearest name. Often only the case differs."""
+    # Reversed, so that an alias does not replace a name that comes before it.
+    by_folded = {candidate.casefold(): candidate for candidate in reversed(list(registered))}
+    near = get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.0)
+    return UsageError(f"unknown measure {_quote(name)}: did you mean {by_folded[near[0]]!r}?")
+
+
+def _quote(name: str) -> str:
+    return repr(name if len(name) <= 60 else f"{name[:60]}…")
+
+
+def _is_safe(name: str, value: Any) -> bool:
+    """Whether ir_measures accepts the value: a cutoff of 0, for example, crashes the process."""
+    if isinstance(value, dict):
+        return all(type(number) is int and 0 <= number <= MAX_NUMBER for number in (*value, *value.values()))
+    if isinstance(value, (int, float)):
+        return 1 <= value <= MAX_CUTOFF if name == "cutoff" else 0 <= value <= MAX_NUMBER
+    return isinstance(value, str)
+
+
+def _parse_literals(params: str) -> dict[str, Any]:
+    """The values in `rel=2, judged_only=True`. Raises ValueError or SyntaxError."""
+    call = ast.parse(f"f({params})", mode="eval").body
+    if not isinstance(call, ast.Call) or call.args or any(keyword.arg is None for keyword in call.keywords):
+        raise ValueError
+    return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+
+
+class Evaluator:
+    """Computes measures of many runs on the same judgements."""
+
+    def __init__(self, names: Sequence[str], qrels: Mapping[str, Mapping[str, int]]) -> None:
+        """Raises UsageError for an unknown measure."""
+        require("a measure of runs", "ir_measures")
+        import ir_measures
+
+        self.measures = {name: parse(name) for name in names}
+        judgements = {topic: dict(grades) for topic, grades in qrels.items()}
+        # If ir_measures computes several measures at once, one may get the gains or the restriction to
+        # judged sentences of another. Only measures without such parameters can be computed together.
+        plain = [m for m in self.measures.values() if set(m.params) <= {m.AT_PARAM}]
+        groups = [plain] if plain else []
+        groups += [[m] for m in self.measures.values() if m not in plain]
+        self._evaluators = [ir_measures.evaluator(group, judgements) for group in groups]
+
+    def evaluate(self, run: Mapping[str, Mapping[str, float]]) -> Values:
+        """The values of a run for every topic of the judgements.
+
+        A topic that the run lacks has the value of an empty answer, as with `trec_eval -c`. Topics without
+        judgements are ignored.
+        """
+        copied_run = {topic: dict(scores) for topic, scores in run.items()}
+        by_measure: dict[Measure, dict[str, float]] = {measure: {} for measure in self.measures.values()}
+        for evaluator in self._evaluators:
+            for topic, measure, value in evaluator.iter_calc(copied_run):
+                by_measure[measure][topic] = value
+        return {name: by_measure[measure] for name, measure in self.measures.items()}
+
+
+def evaluate(
+    names: Sequence[str], qrels: Mapping[str, Mapping[str, int]], run: Mapping[str, Mapping[str, float]]
+) -> Values:
+    """The values of a run by measure and topic: see `Evaluator`. Raises UsageError for an unknown measure."""
+    return Evaluator(names, qrels).evaluate(run)
+
+
+def mean(name: str, values: Iterable[float]) -> float:
+    """The aggregate over topics: the mean, or the sum for measures that count, such as NumRet."""
+    aggregate = parse(name).aggregator()
+    for value in values:
+        aggregate.add(value)
+    return float(aggregate.result())
+
+
+Qrels = dict[str, dict[str, int]]
+"""Grades by topic and sentence: above 0 is relevant, higher is better."""
+
+MAX_GRADE = 1000
+_TREC = "qid 0 sentence_id grade"
+_NOVELTY = "qid docno:num"
+_BATCH = 500
+
+
+def read_qrels(path: str | Path) -> Qrels:
+    """The judgements of a file, which may be compressed, in its order. The first line determines the format.
+
+    Lines of the Novelty track have grade 1. Lines may be repeated. Raises InputError for a malformed line,
+    conflicting grades of a sentence, or a file without judgements.
+    """
+    judgements: Qrels = {}
+    is_novelty: bool | None = None
+    for line in read_lines(path):
+        words = line.text.split()
+        if is_novelty is None:
+            is_novelty = len(words) == 2
+        topic, sentence, grade = (_parse_novelty if is_novelty else _parse_trec)(path, line, words)
+        first_grade = judgements.setdefault(topic, {}).setdefault(sentence, grade)
+        if first_grade != grade:
+            problem = f"sentence {sentence} has two grades in topic {topic}, {first_grade} and {grade}"
+            raise line_error(path, line, f"{problem}: remove one of the lines")
+    if not judgements:
+        raise InputError(str(path), f"contains no judgements: it needs lines of {_TREC}")
+    return judgements
+
+
+def _parse_trec(path: str | Path, line: Line, words: Sequence[str]) -> tuple[str, str, int]:
+    if len(words) != 4:
+        raise malformed_line(path, line, _TREC)
+    try:
+        grade = int(words[3])
+    except ValueError:
+        raise malformed_line(path, line, f"{_TREC} with an integer as the grade") from None
+    if abs(grade) > MAX_GRADE:
+        raise malformed_line(path, line, f"a grade from -{MAX_GRADE} to {MAX_GRADE}")
+    return words[0], words[2], grade
+
+
+def _parse_novelty(path: str | Path, line: Line, words: Sequence[str]) -> tuple[str, str, int]:
+    document, _, number = words[-1].rpartition(":")
+    if len(words) != 2 or not document or not number:
+        raise malformed_line(path, line, _NOVELTY)
+    return words[0], words[1], 1
+
+
+def without_relevant(qrels: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """The topics without a relevant sentence, in which every run scores 0."""
+    return [topic for topic, grades in qrels.items() if all(grade <= 0 for grade in grades.values())]
+
+
+def unknown_sentences(qrels: Mapping[str, Mapping[str, int]], index: Index) -> list[str]:
+    """The judged sentences that an index lacks, in the order of the qrels."""
+    judged = list(dict.fromkeys(sentence for grades in qrels.values() for sentence in grades))
+    return [
+        sentence
+        for start in range(0, len(judged), _BATCH)
+        for sentence in _find_missing(judged[start : start + _BATCH], index)
+    ]
+
+
+def _find_missing(ids: list[str], index: Index) -> Iterator[str]:
+    """The ids that the index lacks. An index only reports that any are missing, so they are bisected."""
+    try:
+        index.sentences(ids)
+    except UsageError:
+        if len(ids) == 1:
+            yield ids[0]
+            return
+        yield from _find_missing(ids[: len(ids) // 2], index)
+        yield from _find_missing(ids[len(ids) // 2 :], index)
+
+
+RESAMPLES = 10_000
+SEED = 0
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class SystemComparison:
+    """A system compared with another one, over the topics of both.
+
+    `difference` is the mean of the topics' differences, `low` and `high` its 95 % confidence interval by
+    the t distribution. `t_test` and `randomisation` are two-sided p-values of the paired tests, `…_holm`
+    the same after Holm's correction. Values that need more than one topic may be NaN.
+    """
+
+    topics: int
+    difference: float
+    low: float
+    high: float
+    t_test: float
+    randomisation: float
+    t_test_holm: float
+    randomisation_holm: float
+    wins: int
+    ties: int
+    losses: int
+
+    @property
+    def mark(self) -> str:
+        """`**` if the corrected t-test is significant at 99 %, `*` at 95 %, else an empty string."""
+        return "**" if self.t_test_holm < 0.01 else "*" if self.t_test_holm < 0.05 else ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON, which has no NaN."""
+        return {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in asdict(self).items()}
+
+
+def compare_systems(
+    a: Mapping[str, float], b: Mapping[str, float], *, resamples: int = RESAMPLES, seed: int = SEED
+) -> SystemComparison:
+    """Compare the values by topic of a system `a` with those of a baseline `b`.
+
+    The randomisation test swaps the two values of topics at random, `resamples` times, or in all possible
+    ways if there are no more than that. It is deterministic. Corrected values are those of a single
+    comparison: see `correct_p_values`. Raises UsageError if the topics differ or there are none.
+    """
+    if a.keys() != b.keys() or not a:
+        raise UsageError("two systems can only be compared over the same topics, at least one")
+    ours = np.array([a[topic] for topic in a], dtype=float)
+    theirs = np.array([b[topic] for topic in a], dtype=float)
+    wins, losses = int((ours > theirs).sum()), int((ours < theirs).sum())
+    low, high, t_test = _t_test(ours, theirs)
+    randomisation = _randomisation_test(ours, theirs, resamples, seed)
+    return SystemComparison(
+        topics=len(ours),
+        difference=float(np.mean(ours - theirs)),
+        low=low,
+        high=high,
+        t_test=t_test,
+        randomisation=randomisation,
+        t_test_holm=t_test,
+        randomisation_holm=randomisation,
+        wins=wins,
+        ties=len(ours) - wins - losses,
+        losses=losses,
+    )
+
+
+def correct_p_values(comparisons: Sequence[SystemComparison]) -> list[SystemComparison]:
+    """The comparisons with their p-values corrected by Holm's method over all of them."""
+    t_tests = correct_by_holm([c.t_test for c in comparisons])
+    randomisations = correct_by_holm([c.randomisation for c in comparisons])
+    return [
+        replace(comparison, t_test_holm=t, randomisation_holm=r)
+        for comparison, t, r in zip(comparisons, t_tests, randomisations, strict=True)
+    ]
+
+
+def correct_by_holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down correction, in the same order. NaN stays NaN and does not count."""
+    ascending = sorted((p, n) for n, p in enumerate(p_values) if not math.isnan(p))
+    corrected, maximum = [math.nan] * len(p_values), 0.0
+    for step, (p, n) in enumerate(ascending):
+        maximum = max(maximum, min(1.0, (len(ascending) - step) * p))
+        corrected[n] = maximum
+    return corrected
+
+
+def _t_test(ours: Any, theirs: Any) -> tuple[float, float, float]:
+    """The interval of the difference, and p. Equal systems have p = 1 instead of 0/0."""
+    require("a t-test", "scipy")
+    from scipy.stats import ttest_rel
+
+    if len(ours) < 2:
+        return math.nan, math.nan, math.nan
+    if np.array_equal(ours, theirs):
+        return 0.0, 0.0, 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # for equal differences in all topics, where p = 0
+        result = ttest_rel(ours, theirs)
+        interval = result.confidence_interval(CONFIDENCE)
+    return float(interval.low), float(interval.high), float(result.pvalue)
+
+
+def _randomisation_test(ours: Any, theirs: Any, resamples: int, seed: int) -> float:
+    require("a randomisation test", "scipy")
+    from scipy.stats import permutation_test
+
+    if len(ours) < 2:
+        return math.nan
+    result = permutation_test(
+        (ours, theirs),
+        _mean_difference,
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=resamples,
+        batch=_BATCH,
+        rng=np.random.default_rng(seed),
+    )
+    return float(result.pvalue)
+
+
+def _mean_difference(ours: Any, theirs: Any, axis: int) -> Any:
+    return np.mean(ours - theirs, axis=axis)

@@ -1,0 +1,332 @@
+"""Sensitivity of a measure to each parameter of a model, with the others fixed.
+
+What a feature could add to a ranking, and how much of that remains once the ranking has it.
+
+Fernández & Losada 2012, sections 5.1 and 5.2.2: p(I), p(I|R) and p(I|T), indep and FLOE, before and after
+the feature is added, with T from the combined ranking; docs/formulas.md, B.5-B.9.
+
+The retrieval-formula analysis: the weight of a query term that a sentence lacks, by sentence length.
+
+Fernández, Losada & Azzopardi 2011, Table 8 and Figure 4; docs/formulas.md, A.13. A longer sentence that lacks
+a term should be penalised less if its document contains the term, which distinguishes 2S-I. The weights come
+from the models' own plans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
+from msgspec.structs import replace
+
+from esr import models
+from esr.lab import curves
+from esr.lab.curves import Estimates, EstimationOptions, ValueCounts, estimate_indep_and_floe
+from esr.lab.grid import is_valid
+from esr.lab.report.page import FAINT, INK, SERIES, Picture, create_figure, label_ends, style_of, with_style
+from esr.lab.tuner import Task, Tuner
+from esr.models import Parameter
+from esr.plans.evaluate import Array, Evidence, score_sentences
+from esr.plans.plan import CollectionStatistics, Plan, Statistics, TermStatistics
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+
+_COLUMNS = 3
+_MIN_SPAN = 0.02
+_LOG_RATIO = 50
+"""From this ratio of the largest to the smallest value, a parameter's axis is logarithmic."""
+
+
+class Line(NamedTuple):
+    """A parameter's values, ascending, their figures, and the ranking's own value."""
+
+    parameter: str
+    values: tuple[float, ...]
+    figures: tuple[float, ...]
+    own_value: float
+
+    @property
+    def own_figure(self) -> float:
+        return self.figures[self.values.index(self.own_value)]
+
+
+def compute_lines(tuner: Tuner, ranking: Ranking, tick: Callable[[int], None] = lambda n: None) -> list[Line]:
+    """A line for every parameter with a grid that the ranking's context uses.
+
+    The ranking's own value is tried too. Values that are incompatible with the other parameters are left
+    out. Raises UsageError if the ranking's own parameters are incompatible.
+    """
+    ranking.plan({}, Statistics(CollectionStatistics(), {}))
+    lines = []
+    for parameter in varied_parameters(ranking):
+        own_value = float(ranking.settings()[parameter.name])
+        values = sorted({own_value, *(float(value) for value in parameter.grid)})
+        settings = {v: replace(ranking, params={**ranking.params, parameter.name: v}) for v in values}
+        valid = {value: setting for value, setting in settings.items() if is_valid(setting)}
+        figures = tuner.compute_figures(list(valid.values()), tick).mean(axis=1)
+        lines.append(Line(parameter.name, tuple(valid), tuple(map(float, figures)), own_value))
+    return lines
+
+
+def varied_parameters(ranking: Ranking) -> list[Parameter]:
+    """The parameters with numbers to try."""
+    context = ranking.settings().context
+    return [
+        parameter
+        for parameter in models.get(ranking.model).parameters
+        if parameter.grid and not parameter.choices and parameter.only_with in (None, context)
+    ]
+
+
+def build_sensitivity(lines: Sequence[Line], ranking: Ranking, measure: str) -> Picture:
+    context = ranking.settings().context
+    name = ranking.model + (f", context {context}" if context else "")
+    own_values = ", ".join(f"{line.parameter} = {line.own_value:g}" for line in lines)
+    return Picture(
+        "sensitivity",
+        f"Sensitivity of {name}",
+        f"{measure} along each parameter, with the others fixed at {own_values} (circled). A flat line means "
+        "that tuning the parameter matters little.",
+        draw_sensitivity(lines, measure),
+        sensitivity_rows(lines, measure),
+    )
+
+
+def sensitivity_rows(lines: Sequence[Line], measure: str) -> Sequence[Sequence[str]]:
+    return [
+        ["parameter", "value", measure],
+        *(
+            [line.parameter, f"{value:g}" + (" (given)" if value == line.own_value else ""), f"{figure:.4f}"]
+            for line in lines
+            for value, figure in zip(line.values, line.figures, strict=True)
+        ),
+    ]
+
+
+@with_style
+def draw_sensitivity(lines: Sequence[Line], measure: str) -> Figure:
+    columns = min(_COLUMNS, len(lines))
+    rows = -(-len(lines) // columns)
+    figure = create_figure(2.5 * rows + 0.2)
+    panels: list[Axes] = list(figure.subplots(rows, columns, sharey=True, squeeze=False).flat)
+    for axes, line in zip(panels, lines, strict=False):
+        _draw_panel(axes, line)
+    for position, axes in enumerate(panels):
+        axes.set_visible(position < len(lines))
+    figures = [figure for line in lines for figure in line.figures]
+    low, high = min(figures), max(figures)
+    margin = max(_MIN_SPAN, high - low) * 0.08  # so that noise does not look like an effect
+    middle = (low + high) / 2
+    half = max(_MIN_SPAN, high - low) / 2 + margin
+    panels[0].set_ylim(middle - half, middle + half)
+    figure.supylabel(measure, fontsize="medium")
+    return figure
+
+
+def _draw_panel(axes: Axes, line: Line) -> None:
+    color = SERIES[0]
+    axes.plot(line.values, line.figures, color=color, marker="o")
+    axes.plot([line.own_value], [line.own_figure], "o", markersize=9, fillstyle="none", color=INK)
+    if line.values[0] > 0 and line.values[-1] / line.values[0] >= _LOG_RATIO:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_title(line.parameter)
+
+
+_CURVES_HEIGHT = 3.0
+_MAX_SHARE = 0.999
+"""The share of the collection's sentences in the picture: a long tail would compress everything else."""
+_MAX_ROWS = 40
+_MAX_MARKERS = 30
+"""Lines with more points have no markers."""
+_MAX_DISCRETE = 25
+"""Features with more values are smoothed by kernels, because single values would be noise."""
+
+
+class Curves(NamedTuple):
+    """A feature's estimates over the ranking without it, and over the ranking if it has the feature."""
+
+    feature: str
+    forms: tuple[str, ...]
+    before: Estimates
+    after: Estimates | None
+    bandwidth: float
+
+
+def estimate_feature_curves(
+    searcher: Searcher, tasks: Sequence[Task], ranking: Ranking, feature: str
+) -> Curves:
+    """The curves of a feature. Raises UsageError if the index lacks it."""
+    forms = tuple(f.form for f in ranking.features if f.feature == feature)
+    base = curves.count_feature_values(searcher, tasks, curves.remove_feature(ranking, feature), feature)
+    bandwidth = choose_bandwidth(base) if len(base.values) > _MAX_DISCRETE else 0.0
+    options = EstimationOptions(bandwidth=bandwidth)
+    after = curves.estimate_over(searcher, tasks, ranking, feature, options) if forms else None
+    return Curves(feature, forms, estimate_indep_and_floe(base, options), after, bandwidth)
+
+
+def choose_bandwidth(counts: ValueCounts) -> float:
+    """The bandwidth for the feature's values in R by Silverman's rule of thumb (1986, eq. 3.28)."""
+    number = counts.relevant.sum()
+    mean = np.average(counts.values, weights=counts.relevant)
+    deviation = np.sqrt(np.average((counts.values - mean) ** 2, weights=counts.relevant))
+    return float(1.06 * deviation * number**-0.2) or float(np.ptp(counts.values)) / _MAX_DISCRETE
+
+
+def build_feature_curves(curves: Curves) -> Picture:
+    name = curves.feature
+    text = (
+        f"Left: the probability of each value of {name} among all sentences, p(I), the relevant ones, "
+        "p(I|R), and the top of the ranking, p(I|T). Right: what a value should add according to "
+        "indep = log p(I|R)/p(I) and FLOE = log p(I|R)/p(I|T). Where FLOE is flat near 0, the ranking has "
+        "nothing left to gain from the feature."
+    )
+    if curves.bandwidth:
+        text += f" All are smoothed by Gaussian kernels with bandwidth {curves.bandwidth:.2g}."
+    if curves.after is not None:
+        text += f" Dashed: after {name} was added by {' and '.join(curves.forms)}."
+    return Picture(
+        f"feature-{name}", f"Feature {name}", text, draw_feature_curves(curves), feature_curve_rows(curves)
+    )
+
+
+def feature_curve_rows(curves: Curves) -> Sequence[Sequence[str]]:
+    before, after = curves.before, curves.after
+    heads = ["value", "p(I)", "p(I|R)", "p(I|T)", "indep", "FLOE"]
+    columns = [before.values, before.everywhere, before.relevant, before.top, before.indep, before.floe]
+    if after is not None:
+        heads += ["p(I|T) after", "FLOE after"]
+        columns += [np.interp(before.values, after.values, part) for part in (after.top, after.floe)]
+    visible = np.flatnonzero(_find_visible(before))
+    selected = visible[:: -(-len(visible) // _MAX_ROWS)]
+    return [heads, *([f"{column[position]:.4g}" for column in columns] for position in selected)]
+
+
+def _find_visible(estimates: Estimates) -> npt.NDArray[np.bool_]:
+    """The values in the picture, without rare ones at the upper end."""
+    cumulative = np.cumsum(estimates.everywhere) / estimates.everywhere.sum()
+    return np.append(True, cumulative[:-1] < _MAX_SHARE)
+
+
+@with_style
+def draw_feature_curves(curves: Curves) -> Figure:
+    figure = create_figure(_CURVES_HEIGHT)
+    left, right = figure.subplots(1, 2)
+    before, after = curves.before, curves.after
+    visible = _find_visible(before)
+    probabilities = (("p(I)", before.everywhere), ("p(I|R)", before.relevant), ("p(I|T)", before.top))
+    for position, (name, values) in enumerate(probabilities):
+        _draw_line(left, before.values[visible], values[visible], position, name)
+    _draw_line(right, before.values[visible], before.indep[visible], 3, "indep")
+    _draw_line(right, before.values[visible], before.floe[visible], 4, "FLOE")
+    if after is not None:
+        visible = _find_visible(after)
+        _draw_line(left, after.values[visible], after.top[visible], 2, "p(I|T) after", is_dashed=True)
+        _draw_line(right, after.values[visible], after.floe[visible], 4, "FLOE after", is_dashed=True)
+    right.axhline(0, color=FAINT, linewidth=0.8)
+    left.set(xlabel=curves.feature, ylabel="probability or density", ylim=(0, None))
+    right.set(xlabel=curves.feature, ylabel="adds to the score")
+    for axes in (left, right):
+        axes.xaxis.set_major_locator(MaxNLocator(6, integer=_are_integers(before.values)))
+        axes.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def _draw_line(axes: Axes, x: Array, y: Array, position: int, name: str, *, is_dashed: bool = False) -> None:
+    run_style = style_of(position)
+    marker = run_style.marker if len(x) <= _MAX_MARKERS and not is_dashed else ""
+    axes.plot(x, y, color=run_style.color, marker=marker, linestyle="--" if is_dashed else "-", label=name)
+
+
+def _are_integers(values: Array) -> bool:
+    return bool((values == np.round(values)).all())
+
+
+LENGTHS = tuple(range(1, 51))
+LAMBDA, GAMMA, MU = 0.5, 0.25, 100.0
+IN_DOCUMENT, IN_COLLECTION = 0.02, 0.0005
+SETTINGS: Mapping[str, Mapping[str, float]] = {
+    "jm": {"lambda": LAMBDA},
+    "dir": {"mu": MU},
+    "3mm": {"lambda": LAMBDA, "gamma": GAMMA},
+    "2s": {"lambda": LAMBDA, "mu": MU},
+    "2si": {"lambda": LAMBDA, "mu": MU},
+}
+_TERM = "term"
+_UNSEEN_HEIGHT = 3.9
+Weights = dict[str, tuple[float, ...]]
+"""By model, for each of LENGTHS."""
+
+
+def compute_weights(in_document: float = IN_DOCUMENT, in_collection: float = IN_COLLECTION) -> Weights:
+    """The score that an unseen term adds: the models score sentences of every length without the term.
+
+    `in_document` is p(t|d), `in_collection` is p(t).
+    """
+    share = Fraction(str(in_collection))
+    term = TermStatistics(sf=share.numerator, df=share.numerator, cf=share.numerator)
+    statistics = Statistics(CollectionStatistics(occurrences=share.denominator), {_TERM: term})
+    number = len(LENGTHS)
+    evidence = Evidence(
+        counts={"sentence": np.zeros((1, number)), "document": np.full((1, number), in_document)},
+        lengths={"sentence": np.array(LENGTHS, dtype=float), "document": np.ones(number)},
+        columns={},
+    )
+    return {
+        name: tuple(map(float, score_sentences(_build_plan(name, values, statistics), evidence)))
+        for name, values in SETTINGS.items()
+    }
+
+
+def _build_plan(name: str, values: Mapping[str, float], statistics: Statistics) -> Plan:
+    model = models.get(name)
+    settings = model.settings(values, "document" if model.contexts else None)
+    ranked = model.plan(settings, models.Query({_TERM: 1}, 1, statistics))
+    return Plan(ranked.terms, ranked.transform, candidates="all", context="document")
+
+
+def build_unseen_terms(weights: Weights) -> Picture:
+    return Picture(
+        "unseen-terms",
+        "What an unseen query term weighs",
+        "The score that a query term adds to a sentence that lacks it, by the sentence's length: each model "
+        f"with λ = {LAMBDA:g}, μ = {MU:g} (3mm: γ = {GAMMA:g}) and the document as context, for a term with "
+        f"p(t|d) = {IN_DOCUMENT:g} and p(t) = {IN_COLLECTION:g}. dir and 2s decrease, and so favour short "
+        "sentences; jm and 3mm are constant; 2si increases, because λ p(t|d) > p(t): a long sentence relies "
+        "on its document.",
+        draw_unseen_terms(weights),
+        unseen_term_rows(weights),
+    )
+
+
+def unseen_term_rows(weights: Weights) -> Sequence[Sequence[str]]:
+    lengths = [1, *LENGTHS[9::10]]
+    rows = [[str(length), *(f"{w[length - 1]:.2f}" for w in weights.values())] for length in lengths]
+    return [["terms in the sentence", *weights], *rows]
+
+
+@with_style
+def draw_unseen_terms(weights: Weights) -> Figure:
+    figure = create_figure(_UNSEEN_HEIGHT)
+    axes = figure.add_subplot()
+    for position, values in enumerate(weights.values()):
+        run_style = style_of(position)
+        axes.plot(
+            LENGTHS,
+            values,
+            color=run_style.color,
+            linestyle=run_style.dashes,
+            marker=run_style.marker,
+            markevery=(0, 7),
+        )
+    axes.set(xlabel="terms in the sentence", ylabel="log p(t|θ) of an unseen term", xlim=(0, LENGTHS[-1] + 1))
+    axes.set_ylim(axes.get_ylim())
+    label_ends(axes, LENGTHS[-1], [w[-1] for w in weights.values()], list(weights), _UNSEEN_HEIGHT - 0.7)
+    return figure

@@ -1,0 +1,348 @@
+"""Finds the raw files of the TREC Novelty track.
+
+Unpacks an archive into a folder once: plain files only, never outside of the folder, as UTF-8.
+
+Reads the distinct documents of unpacked files, and which files contain each.
+
+Loads one year of the track: topics, judgements, documents, and inconsistencies between them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tarfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import IO, NamedTuple
+
+from esr import loaders
+from esr.batch.topics import Topic, read_topics
+from esr.errors import EsrError, InputError
+from esr.lab.measures import Qrels, read_qrels
+from esr.lab.tuner import Task, build_tasks
+from esr.text.analyzer import get_analyzer
+from esr.text.document import Document, Sentence
+
+# docs/formulas.md, A.14
+NAMES: dict[str, tuple[str, str, str]] = {
+    "2002": ("novelty_topics.txt", "novelty.tar.gz", "min_qrels.relevant"),
+    "2003": ("03.novelty.topics.txt", "documents.tar.gz", "qrels.relevant.03.txt"),
+    "2004": ("novelty04.topics.txt", "04docs.tar.gz", "04.qrels.relevant"),
+}
+NEW_NAMES: dict[str, tuple[str, ...]] = {
+    "2002": ("min_qrels.new",),
+    "2003": ("qrels.novel.03.txt", "qrels.new.03.txt"),
+    "2004": ("04.qrels.novel", "04.qrels.new"),
+}
+"""The judgements of the second task, under any of these names. Without them a year has only the first."""
+YEARS = tuple(NAMES)
+_KINDS = ("topics", "documents", "judgements")
+
+
+@dataclass(frozen=True)
+class RawFiles:
+    """The files of one year. `new` has the judgements of the second task, None without them."""
+
+    year: str
+    topics: Path
+    archive: Path
+    qrels: Path
+    new: Path | None = None
+
+
+class AvailableFiles(NamedTuple):
+    """The years in a folder, and the years of which it has no file."""
+
+    years: list[RawFiles]
+    absent: list[str]
+
+
+def find_raw_files(folder: Path) -> AvailableFiles:
+    """The files anywhere below the folder, by their names.
+
+    Raises InputError for an incomplete year, for two files with the same name, and for a folder without any
+    of the files.
+    """
+    if not folder.is_dir():
+        raise InputError(str(folder), "there is no such folder")
+    known_names = {name for table in (NAMES, NEW_NAMES) for names in table.values() for name in names}
+    paths: dict[str, list[Path]] = {}
+    for path in _walk(folder):
+        if path.name in known_names:
+            paths.setdefault(path.name, []).append(path)
+    for name, same_name in paths.items():
+        if len(same_name) > 1:
+            raise InputError(
+                str(folder), f"has two files named {name}: {same_name[0]} and {same_name[1]}; remove one"
+            )
+    available = AvailableFiles([], [])
+    for year, names in NAMES.items():
+        missing = [f"{name} ({kind})" for name, kind in zip(names, _KINDS, strict=True) if name not in paths]
+        if len(missing) == len(names):
+            available.absent.append(year)
+        elif missing:
+            raise InputError(str(folder), f"the files of {year} are incomplete: add {' and '.join(missing)}")
+        else:
+            topics, archive, qrels = names
+            new = next((paths[name][0] for name in NEW_NAMES[year] if name in paths), None)
+            available.years.append(RawFiles(year, paths[topics][0], paths[archive][0], paths[qrels][0], new))
+    if not available.years:
+        expected = "; ".join(f"{year}: {', '.join(names)}" for year, names in NAMES.items())
+        raise InputError(str(folder), f"has none of the files of the TREC Novelty track ({expected})")
+    return available
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """All files below a folder, sorted by name."""
+    for parent, folders, files in os.walk(folder):
+        folders.sort()
+        yield from (Path(parent, name) for name in sorted(files))
+
+
+MAX_BYTES = 4_000_000_000
+"""The three years together have some 30 MB, so larger archives are not theirs."""
+_MARK = ".unpacked.json"
+
+
+def unpack(archive: Path, folder: Path, max_bytes: int = MAX_BYTES) -> list[Path]:
+    """Unpack a .tar.gz into `folder`, and return its files as paths below it, sorted by name.
+
+    Files of an earlier call are reused unless the archive has changed. Texts that are not UTF-8 are read as
+    Latin-1, the encoding of the newswire of those years, and written as UTF-8. Raises InputError for an
+    archive that is broken or contains anything but plain files inside its folder.
+    """
+    status = archive.stat()
+    mark = {"archive": str(archive.resolve()), "bytes": status.st_size, "time": status.st_mtime_ns}
+    if _read_mark(folder) != mark:
+        if folder.exists() and not (folder / _MARK).is_file():
+            raise EsrError(f"{folder} exists, but esr did not create it: name another --work folder")
+        new_folder = folder.with_name(f".{folder.name}.unpacking")
+        try:
+            _remove(new_folder)
+            new_folder.mkdir(parents=True)
+            _extract(archive, new_folder, max_bytes)
+            (new_folder / _MARK).write_text(json.dumps(mark), "utf-8")
+            _remove(folder)
+            new_folder.rename(folder)
+        except (tarfile.TarError, EOFError, zlib.error) as error:
+            raise InputError(
+                str(archive), f"cannot be unpacked ({error}): it may be truncated, so copy it again"
+            ) from None
+        except OSError as error:
+            problem = f"cannot be unpacked into {folder}: {error.strerror or error}"
+            raise InputError(str(archive), problem) from None
+        finally:
+            _remove(new_folder)
+    return sorted(path.relative_to(folder) for path in folder.rglob("*") if _is_visible_file(path))
+
+
+def _extract(archive: Path, folder: Path, max_bytes: int) -> None:
+    remaining = max_bytes
+    with tarfile.open(archive, "r:gz") as tar:
+        for name, content in _iterate_files(archive, tar):
+            data = content.read(remaining + 1)
+            remaining -= len(data)
+            if remaining < 0:
+                raise InputError(
+                    str(archive), f"contains more than {max_bytes:,} bytes: this is not the Novelty data"
+                )
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(_to_utf8(data))
+
+
+def _iterate_files(archive: Path, tar: tarfile.TarFile) -> Iterator[tuple[PurePosixPath, IO[bytes]]]:
+    for member in tar:
+        name = PurePosixPath(member.name)
+        if name.is_absolute() or ".." in name.parts or "\\" in member.name or "\0" in member.name:
+            raise InputError(str(archive), f"rejected: {member.name!r} is a path outside of the folder")
+        if member.isdir():
+            continue
+        content = tar.extractfile(member) if member.isfile() else None
+        if content is None:
+            raise InputError(str(archive), f"rejected: {member.name!r} is a link or a device, not a file")
+        yield name, content
+
+
+def _to_utf8(data: bytes) -> bytes:
+    if data[:2] == b"\x1f\x8b":
+        return data  # compressed again: the reader decompresses it
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return data.decode("latin-1").encode()
+    return data
+
+
+def _read_mark(folder: Path) -> object:
+    try:
+        return json.loads((folder / _MARK).read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _remove(folder: Path) -> None:
+    if folder.exists():
+        shutil.rmtree(folder)
+
+
+def _is_visible_file(path: Path) -> bool:
+    """Excludes hidden files such as `._x`, which some archivers add."""
+    return path.is_file() and not path.name.startswith(".")
+
+
+@dataclass
+class Corpus:
+    """Documents by id, the documents of each file, and inconsistencies.
+
+    A document of several topics is in several files. Its sentences are merged by their ids. `conflicts` are
+    sentences with different texts, of which the first is used.
+    """
+
+    documents: dict[str, Document] = field(default_factory=dict)
+    files: dict[Path, tuple[str, ...]] = field(default_factory=dict)
+    repeated: int = 0
+    conflicts: list[str] = field(default_factory=list)
+
+
+def read_corpus(folder: Path, files: Sequence[Path]) -> Corpus:
+    """Read the documents. Raises InputError for a broken file, and if no file contains a document."""
+    corpus = Corpus()
+    for file in files:
+        path = folder / file
+        if not path.stat().st_size:
+            continue
+        ids: dict[str, None] = {}
+        for _, document in loaders.read_documents([str(path)], "trec"):
+            ids[document.id] = None
+            earlier = corpus.documents.get(document.id)
+            if earlier is not None:
+                corpus.repeated += 1
+                document = _merge(earlier, document, corpus.conflicts)
+            corpus.documents[document.id] = document
+        corpus.files[file] = tuple(ids)
+    if not corpus.documents:
+        raise InputError(
+            str(folder),
+            'the archive has no sentence like <s docid="..." num="...">: is it the right one?',
+        )
+    return corpus
+
+
+def _merge(first: Document, second: Document, conflicts: list[str]) -> Document:
+    sentences: dict[str, Sentence] = {sentence.id: sentence for sentence in first.sentences}
+    for sentence in second.sentences:
+        first_sentence = sentences.setdefault(sentence.id, sentence)
+        if first_sentence.text != sentence.text:
+            conflicts.append(sentence.id)
+    if len(sentences) == len(first.sentences):
+        return first
+    return Document(first.id, tuple(sentences.values()), first.title, first.date)
+
+
+ANALYZER = "english"
+"""Stop words removed, no stemming (docs/formulas.md, A.14)."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Inconsistencies in a year's files, as ids of sentences and documents. None of them is an error."""
+
+    unknown_sentences: list[str]
+    outside_of_topic: list[str]
+    missing_documents: list[str]
+    conflicting_sentences: list[str]
+    unjudged_topics: list[str]
+    judged_without_topic: list[str]
+    without_documents: list[str]
+    repeated_documents: int
+
+
+@dataclass(frozen=True)
+class Year:
+    """`tasks` are the topics with a relevant sentence; `qrels` has only these topics.
+
+    `new` has the new sentences of each topic by the judgements of the second task, None without them.
+    `allowed` has the documents of each topic, `lengths` the number of terms of each sentence.
+    """
+
+    name: str
+    tasks: list[Task]
+    qrels: Qrels
+    documents: list[Document]
+    allowed: Mapping[str, tuple[str, ...]]
+    lengths: Mapping[str, int]
+    findings: Findings
+    new: Mapping[str, frozenset[str]] | None = None
+
+    def sentences(self, topic: str) -> list[str]:
+        """The ids of the sentences of a topic's documents, in their order."""
+        by_id = {document.id: document for document in self.documents}
+        return [s.id for id in self.allowed[topic] for s in by_id[id].sentences]
+
+
+def load(files: RawFiles, work: Path) -> Year:
+    """Unpack and read a year. Raises InputError where a file is broken."""
+    folder = work / files.year / "documents"
+    archive = read_corpus(folder, unpack(files.archive, folder))
+    documents = archive.documents
+    topics = read_topics(files.topics)
+    qrels = read_qrels(files.qrels)
+    named = {topic.id: _find_documents(topic, archive) for topic in topics}
+    allowed = {topic: tuple(id for id in ids if id in documents) for topic, ids in named.items()}
+    if not any(allowed.values()):
+        problem = "names no document of the archive, and no file of the archive has the name of a topic"
+        raise InputError(str(files.topics), problem)
+    task_set = build_tasks(topics, qrels, restrictions={t: ids or ("",) for t, ids in allowed.items()})
+    judged = {task.topic: dict.fromkeys(task.relevant, 1) for task in task_set.ready}
+    terms = get_analyzer(ANALYZER).terms
+    lengths = {s.id: len(terms(s.text)) for d in documents.values() for s in d.sentences}
+    document_of = {s.id: d.id for d in documents.values() for s in d.sentences}
+    pairs = [(topic, sentence) for topic, grades in judged.items() for sentence in grades]
+    findings = Findings(
+        unknown_sentences=_remove_duplicates(s for _, s in pairs if s not in document_of),
+        outside_of_topic=_remove_duplicates(
+            f"{t} {s}" for t, s in pairs if s in document_of and document_of[s] not in allowed[t]
+        ),
+        missing_documents=_remove_duplicates(
+            id for ids in named.values() for id in ids if id not in documents
+        ),
+        conflicting_sentences=_remove_duplicates(archive.conflicts),
+        unjudged_topics=task_set.unjudged,
+        judged_without_topic=[topic for topic in qrels if topic not in named],
+        without_documents=[topic for topic, ids in allowed.items() if not ids],
+        repeated_documents=archive.repeated,
+    )
+    new = None
+    if files.new is not None:
+        new = {
+            topic: frozenset(sentence for sentence, grade in grades.items() if grade > 0)
+            for topic, grades in read_qrels(files.new).items()
+        }
+    return Year(files.year, task_set.ready, judged, list(documents.values()), allowed, lengths, findings, new)
+
+
+def _find_documents(topic: Topic, archive: Corpus) -> tuple[str, ...]:
+    """The documents that the topic names, or else those of the file or folder with the topic's name.
+
+    Files are named `N1.docs_text`, and in 2004 `51.doc_text` for topic N51.
+    """
+    if topic.documents:
+        return topic.documents
+    for name in (topic.id, topic.id[1:]):
+        ids = [id for file, ids in archive.files.items() if name in _topic_names(file) for id in ids]
+        if ids:
+            return tuple(dict.fromkeys(ids))
+    return ()
+
+
+def _topic_names(file: Path) -> list[str]:
+    return [part.split(".")[0] for part in file.parts]
+
+
+def _remove_duplicates(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))

@@ -1,0 +1,207 @@
+"""The results of the experiment as one JSON object, at full precision.
+
+The results of the experiment as a page of Markdown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, fields
+from itertools import groupby
+from typing import Any
+
+import esr
+from esr.lab.measures import SystemComparison
+from esr.lab.reproduce.claims import MET, NOT_BUILT, NOT_MET, UNCHECKED, ExperimentResults, Verdict
+from esr.lab.reproduce.second_task import EVERYTHING
+from esr.lab.reproduce.systems import MEASURES, SYSTEMS
+from esr.wording import table_lines
+
+BASELINES = ("tfisf", "dir")
+
+
+def as_json(results: ExperimentResults, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """The protocol, the data, the targets and every table."""
+    return {
+        "esr": esr.__version__,
+        "protocol": {"notes": results.protocol.lines(), **asdict(results.protocol)},
+        "absent": results.absent,
+        "data": {
+            year: asdict(statistics) | {"findings": asdict(results.findings[year])}
+            for year, statistics in results.statistics.items()
+        },
+        "readings": results.interpretations,
+        "targets": [
+            {
+                "id": verdict.target.id,
+                "claim": verdict.target.claim,
+                "source": verdict.target.source,
+                "mark": verdict.mark,
+                "numbers": [line._asdict() for line in verdict.lines],
+            }
+            for verdict in verdicts
+        ],
+        "second_task": {
+            year: asdict(task) | {"figures": {name: each._asdict() for name, each in task.figures.items()}}
+            for year, task in results.second_task.items()
+        },
+        "training": {
+            year: {
+                name: {"ranking": system.ranking.as_dict(), "AP": system.figure, "tried": system.tried}
+                for name, system in systems.items()
+            }
+            for year, systems in results.trained.items()
+        },
+        "tables": [
+            {"train": train, "test": test, "systems": [_row(results, train, test, name) for name in SYSTEMS]}
+            for train, test in results.tested
+        ],
+    }
+
+
+def _row(results: ExperimentResults, train: str, test: str, name: str) -> dict[str, Any]:
+    tested = results.tested[train, test][name]
+    row: dict[str, Any] = {
+        "name": name,
+        "group": SYSTEMS[name].group,
+        "measures": dict(tested.means),
+        "top_length": tested.top_length,
+    }
+    for baseline in BASELINES:
+        comparisons = {m: results.compare(train, test, name, baseline, m) for m in MEASURES}
+        row[f"p_{baseline}"] = {m: _p_value(comparison) for m, comparison in comparisons.items()}
+    return row | {"topics": tested.values}
+
+
+def _p_value(comparison: SystemComparison | None) -> float | None:
+    return None if comparison is None or math.isnan(comparison.t_test) else comparison.t_test
+
+
+_MAX_EXAMPLES = 5
+_SIGNS = {"tfisf": ("*", "**"), "dir": ("†", "††")}
+_FINDINGS = {
+    "unknown_sentences": "relevant sentences that the archive lacks",
+    "outside_of_topic": "relevant sentences outside of their topic's documents",
+    "missing_documents": "documents of topics that the archive lacks",
+    "conflicting_sentences": "duplicated sentences with different texts (the first was used)",
+    "unjudged_topics": "topics without a relevant sentence, left out",
+    "judged_without_topic": "judged topics that the topics file lacks, left out",
+    "without_documents": "topics without any document",
+}
+
+
+def as_markdown(results: ExperimentResults, verdicts: Sequence[Verdict]) -> str:
+    """The protocol, the data, the targets, then a table for each pair of training and test year."""
+    parts = [*_head(results), *_data(results), *_interpretations(results), *_targets(verdicts)]
+    parts += _second_task(results)
+    for train, test in results.tested:
+        parts += _table(results, train, test)
+    return "\n".join(parts) + "\n"
+
+
+def _head(results: ExperimentResults) -> Iterator[str]:
+    yield "# The papers' experiments on the TREC Novelty data\n"
+    yield f"Written by `esr reproduce novelty`, esr {esr.__version__}. Figures of esr, not of the papers.\n"
+    yield "## Protocol\n"
+    yield from (f"- {line}" for line in results.protocol.lines())
+    if results.absent:
+        yield f"- left out, because the folder has no file of it: {', '.join(results.absent)}"
+
+
+def _data(results: ExperimentResults) -> Iterator[str]:
+    yield "\n## Data\n"
+    yield from table_lines(
+        ["year", "topics", "documents", "sentences", "ranked", "relevant", "micro %", "macro %", "terms of a "
+         "sentence", "of a relevant one"],
+        [
+            [year, *map(str, (s.topics, s.documents, s.sentences, s.ranked, s.relevant)), *map(_format, (
+                100 * s.relevant_micro, 100 * s.relevant_macro, s.sentence_length, s.relevant_length
+            ))]
+            for year, s in results.statistics.items()
+        ],
+        left=1,
+    )  # fmt: skip
+    yield ""
+    for year, findings in results.findings.items():
+        for field in fields(findings):
+            names = getattr(findings, field.name)
+            if field.name in _FINDINGS and names:
+                examples = ", ".join(names[:_MAX_EXAMPLES]) + (", …" if len(names) > _MAX_EXAMPLES else "")
+                yield f"- {year}: {len(names)} {_FINDINGS[field.name]}: {examples}"
+
+
+def _interpretations(results: ExperimentResults) -> Iterator[str]:
+    yield "\n## AP of plain tfisf under each interpretation of the protocol\n"
+    yield "Cai et al. 2007 give 0.308 for 2003 and 0.215 for 2004: the closest interpretation is theirs.\n"
+    years = results.interpretations
+    names = list(next(iter(years.values())))
+    rows = [[name, *(f"{figures[name]:.4f}" for figures in years.values())] for name in names]
+    yield from table_lines(["ranked, statistics", *years], rows, left=1)
+
+
+def _targets(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    yield "\n## What survives of the papers' results\n"
+    marks = [verdict.mark for verdict in verdicts]
+    yield ", ".join(f"{marks.count(mark)} {mark}" for mark in (MET, NOT_MET, UNCHECKED, NOT_BUILT)) + ".\n"
+    rows = [[v.target.id, v.target.claim, v.target.source, f"**{v.mark}**"] for v in verdicts]
+    yield from table_lines(["", "claim", "source", ""], rows, left=4)
+    for verdict in verdicts:
+        if verdict.lines:
+            yield f"\n### {verdict.target.id}: {verdict.mark}\n\n{verdict.target.claim}\n"
+            signs = {True: "yes", False: "no", None: "?"}
+            rows = [[line.what, line.claimed, line.found, signs[line.holds]] for line in verdict.lines]
+            yield from table_lines(["", "claimed", "found", "holds"], rows, left=4)
+
+
+def _second_task(results: ExperimentResults) -> Iterator[str]:
+    yield "\n## Second task: which of the relevant sentences are new?\n"
+    if not results.second_task:
+        yield "The folder has no judgements of what is new."
+        return
+    yield "Sentences are in the order of the topic's documents. One is new if no earlier one has the share of"
+    yield f"it that stands in the first column; {EVERYTHING}: all are new. Means over topics.\n"
+    for year, task in results.second_task.items():
+        yield f"### {year}: {task.topics} topics, {task.judged} relevant sentences, {task.new} of them new\n"
+        if task.not_relevant:
+            examples = ", ".join(task.not_relevant[:_MAX_EXAMPLES])
+            yield f"{len(task.not_relevant)} sentences are judged new and not relevant, such as {examples}.\n"
+        rows = [[name, *(f"{value:.4f}" for value in figures)] for name, figures in task.figures.items()]
+        yield from table_lines(["overlap", "precision", "recall", "F"], rows, left=1)
+        yield ""
+
+
+def _table(results: ExperimentResults, train: str, test: str) -> Iterator[str]:
+    yield f"\n## Trained on {train}, tested on {test}\n"
+    yield "`*` differs from tfisf at 95 %, `**` at 99 %; `†` and `††` from dir.\n"
+    for group, systems in groupby(SYSTEMS.values(), key=lambda system: system.group):
+        rows = []
+        for system in systems:
+            tested, trained = results.tested[train, test][system.name], results.trained[train][system.name]
+            row = [system.name]
+            row += [
+                f"{tested.means[m]:.4f} {_marks(results, train, test, system.name, m)}".rstrip()
+                for m in MEASURES
+            ]
+            params = " ".join(f"{name}={_format_value(v)}" for name, v in trained.ranking.params.items())
+            rows.append([*row, f"{tested.top_length:.2f}", f"{trained.figure:.4f}", params])
+        head = [group, *MEASURES, "top-100 length", "AP in training", "parameters"]
+        yield from table_lines(head, rows, left=1)
+        yield ""
+
+
+def _marks(results: ExperimentResults, train: str, test: str, name: str, measure: str) -> str:
+    marks = ""
+    for baseline, (at_95, at_99) in _SIGNS.items():
+        comparison = results.compare(train, test, name, baseline, measure)
+        if comparison is not None and comparison.t_test < 0.05:
+            marks += at_99 if comparison.t_test < 0.01 else at_95
+    return marks.replace("*", "\\*")
+
+
+def _format(value: float) -> str:
+    return f"{value:.2f}"
+
+
+def _format_value(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,384 @@
+"""Figures of settings on topics. Each topic's candidates are retrieved once for all settings.
+
+Objectives of tuning: measures computed from the ranks of the relevant sentences.
+
+The figures equal those of trec_eval on the run that `esr run` would write: the best `depth` sentences, with
+scores in single precision and ties by descending id. A test compares them with `esr evaluate`.
+
+A topic's candidates with their judgements, retrieved once and then scored under every setting.
+
+Tuning tasks from topics and their judgements.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from msgspec.structs import replace
+
+from esr.batch.topics import TITLE, Topic
+from esr.dependency.cliques import ParsedSentences
+from esr.errors import UsageError
+from esr.index.contract import Similarities
+from esr.index.filters import NO_FILTERS, Filters
+from esr.index.hits import EVIDENCE_COLUMNS, CandidateEvidence
+from esr.lab.measures import Qrels
+from esr.plans.evaluate import Array, Evidence, concatenate, no_evidence, top_k
+from esr.plans.plan import Plan, Static
+from esr.ranking import boosts
+from esr.ranking.prepared_query import PreparedQuery, score_nearest
+from esr.ranking.ranking import Ranking
+from esr.ranking.rerank_context import RerankContext, encode_query, load_parses, read_similarities
+from esr.ranking.reranker import merge_scores
+from esr.ranking.searcher import Searcher, UnsearchableQuery
+
+
+class JudgedCandidates(NamedTuple):
+    """The candidates of a topic in collection order, and which of them are relevant.
+
+    The first `by_words` are those of the plan; after them come others that only vectors found. `nearest` has
+    the rows of all that vectors found. `relevant` has rows of the evidence. `judged` counts all relevant
+    sentences of the topic, including those outside of the candidates.
+    """
+
+    prepared: PreparedQuery
+    evidence: Evidence
+    relevant: npt.NDArray[np.intp]
+    judged: int
+    sentence_id: Callable[[int], str]
+    context: RerankContext
+    by_words: int
+    nearest: npt.NDArray[np.intp]
+
+    def scores(self, ranking: Ranking) -> Array:
+        """The scores of the candidates under a setting, without a search."""
+        first = score_nearest(self.prepared.replan(ranking), self.evidence)
+        reranker = ranking.reranker()
+        if reranker is None:
+            return first
+        scored = np.flatnonzero(np.isfinite(first[: self.by_words]))
+        best = np.sort(scored[top_k(first[scored], reranker.depth)])
+        top = np.union1d(best, self.nearest[np.isfinite(first[self.nearest])])
+        # The context has all candidates, because the best ones depend on the setting.
+        return merge_scores(first, top, reranker.scores(first, self.context, top, best))
+
+
+def retrieve_candidates(
+    searcher: Searcher, query: str, ranking: Ranking, filters: Filters, relevant: Iterable[str]
+) -> JudgedCandidates | None:
+    """The candidates of a topic, or None if there are none.
+
+    They depend on the ranking's model, context and candidate rule, on the depth of a second stage that uses
+    vectors, and not on parameters. The evidence has the columns of its features and the terms of its boosts.
+    """
+    searcher, relevant = searcher.snapshot(), list(relevant)
+    try:
+        prepared = searcher.prepare(query, ranking, literal=True)
+    except UnsearchableQuery:
+        return None
+    plan = prepared.plan
+    reranker = ranking.reranker()
+    uses_vectors = reranker is not None and reranker.uses_vectors
+    if not plan.terms and not uses_vectors:
+        return None
+    columns = reranker.columns if reranker else ()
+    statics = (*plan.statics, *(Static(column, "linear", 0.0) for column in columns))
+    plan = replace(plan, statics=statics)
+    index = searcher.index
+    candidates = index.candidates(plan, filters) if prepared.has_candidates else _no_candidates(plan)
+    by_words, nearest = len(candidates.evidence.lengths["sentence"]), np.zeros(0, np.intp)
+    if reranker is not None and uses_vectors:
+        candidates, nearest = _add_nearest(prepared, plan, candidates, reranker.depth, filters)
+    rows = [row for row in map(candidates.row_of, relevant) if row is not None]
+    # The same few sentences tie under many settings.
+    sentence_id = cache(candidates.sentence_id)
+
+    @cache
+    def ids() -> list[str]:
+        return [candidates.sentence_id(row) for row in range(len(candidates.evidence.lengths["sentence"]))]
+
+    @cache
+    def trees() -> ParsedSentences:
+        return load_parses(index, prepared.counts, ids())
+
+    @cache
+    def similarities(contexts: tuple[str, ...]) -> Similarities:
+        return read_similarities(index, prepared.interpretation.ranked_text, ids(), None, contexts)
+
+    terms = [term.term for term in plan.terms]
+    context = RerankContext(
+        prepared.counts, prepared.statistics, terms, lambda: candidates.evidence, trees, similarities
+    )
+    relevant_rows = np.array(sorted(rows), np.intp)
+    return JudgedCandidates(
+        prepared,
+        candidates.evidence,
+        relevant_rows,
+        len(relevant),
+        sentence_id,
+        context,
+        by_words,
+        nearest,
+    )
+
+
+def _no_candidates(plan: Plan) -> CandidateEvidence:
+    columns = {*EVIDENCE_COLUMNS, *(static.column for static in plan.statics)}
+    return CandidateEvidence(no_evidence(len(plan.terms), columns), lambda row: "", lambda id: None)
+
+
+def _add_nearest(
+    prepared: PreparedQuery, plan: Plan, candidates: CandidateEvidence, depth: int, filters: Filters
+) -> tuple[CandidateEvidence, npt.NDArray[np.intp]]:
+    """The candidates with those below them that only vectors found, in collection order; and the rows of all
+    that vectors found."""
+    text = prepared.interpretation.ranked_text
+    if not text.strip():
+        return candidates, np.zeros(0, np.intp)
+    index, by_words = prepared.index, len(candidates.evidence.lengths["sentence"])
+    encoder, vector = encode_query(index, text)
+    nearest = index.nearest(encoder, vector, depth, plan.condition, filters)
+    rows = [candidates.row_of(hit.sentence_id) for hit in nearest]
+    new = sorted(
+        (hit for hit, row in zip(nearest, rows, strict=True) if row is None), key=lambda hit: hit.ordinal
+    )
+    ids, ordinals = [hit.sentence_id for hit in new], [hit.ordinal for hit in new]
+    columns = [static.column for static in plan.statics]
+    evidence = index.evidence([term.term for term in plan.terms], ids, columns, ordinals)
+    new_rows = {id: by_words + n for n, id in enumerate(ids)}
+
+    def row_of(id: str) -> int | None:
+        return new_rows[id] if id in new_rows else candidates.row_of(id)
+
+    with_nearest = CandidateEvidence(
+        concatenate([candidates.evidence, evidence]),
+        lambda row: candidates.sentence_id(row) if row < by_words else ids[row - by_words],
+        row_of,
+    )
+    known = [row for row in rows if row is not None]
+    return with_nearest, np.array([*known, *new_rows.values()], np.intp)
+
+
+Ranks = npt.NDArray[np.intp]
+Measure = Callable[[Ranks, int], float]
+DEPTH = 1000
+
+
+def rank_relevant(candidates: JudgedCandidates, scores: Array, depth: int = DEPTH) -> Ranks:
+    """The ranks, from 1, of the relevant sentences among the best `depth`, ascending."""
+    scored = np.flatnonzero(np.isfinite(scores))
+    top = scored[top_k(scores[scored], depth)]
+    is_relevant = np.isin(top, candidates.relevant)
+    with np.errstate(over="ignore"):
+        single = scores[top].astype(np.float32)
+    is_tied = np.isin(single, single[is_relevant]) & _find_repeated(single)
+    if is_tied.any():
+        order = _order_ties_by_id(single, top, is_tied, candidates)
+        is_relevant = is_relevant[order]
+    return np.flatnonzero(is_relevant) + 1
+
+
+def _find_repeated(descending: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
+    """Which values of a descending array occur more than once."""
+    equals_next = descending[1:] == descending[:-1]
+    return np.asarray(np.append(equals_next, False) | np.append(False, equals_next))
+
+
+def _order_ties_by_id(
+    single: npt.NDArray[np.float32],
+    top: Ranks,
+    is_tied: npt.NDArray[np.bool_],
+    candidates: JudgedCandidates,
+) -> Ranks:
+    names = np.array(
+        [candidates.sentence_id(int(row)) if tied else "" for row, tied in zip(top, is_tied, strict=True)]
+    )
+    descending = len(top) - np.unique(names, return_inverse=True)[1]
+    return np.lexsort((descending, -single))
+
+
+def parse_objective(name: str) -> Measure:
+    """AP, RR, RPrec, P@k or R@k. Raises UsageError for other measures, which need more than ranks."""
+    if name in _WITHOUT_CUTOFF:
+        return _WITHOUT_CUTOFF[name]
+    match = re.fullmatch(r"([PR])@(\d+)", name)
+    if not match or not int(match[2]):
+        raise UsageError(f"cannot tune for {name!r}: choose AP, RR, RPrec, P@k or R@k, such as P@10")
+    k = int(match[2])
+    if match[1] == "P":
+        return lambda ranks, judged: int((ranks <= k).sum()) / k
+    return lambda ranks, judged: int((ranks <= k).sum()) / judged if judged else 0.0
+
+
+def _average_precision(ranks: Ranks, judged: int) -> float:
+    total = 0.0
+    for number, rank in enumerate(ranks.tolist(), 1):  # in trec_eval's order, for an equal last digit
+        total += number / rank
+    return total / judged if judged else 0.0
+
+
+def _reciprocal_rank(ranks: Ranks, judged: int) -> float:
+    return 1.0 / int(ranks[0]) if len(ranks) else 0.0
+
+
+def _r_precision(ranks: Ranks, judged: int) -> float:
+    return int((ranks <= judged).sum()) / judged if judged else 0.0
+
+
+_WITHOUT_CUTOFF: dict[str, Measure] = {
+    "AP": _average_precision,
+    "RR": _reciprocal_rank,
+    "RPrec": _r_precision,
+}
+
+
+Figures = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A topic to tune on: its query, its relevant sentences, and the filters of its candidates."""
+
+    topic: str
+    query: str
+    relevant: tuple[str, ...]
+    filters: Filters = NO_FILTERS
+
+
+class Tuner:
+    """Computes figures of settings on topics of one index.
+
+    Candidates are cached while they fit into `memory` bytes.
+    """
+
+    def __init__(
+        self,
+        searcher: Searcher,
+        tasks: Sequence[Task],
+        objective: str = "AP",
+        depth: int = DEPTH,
+        memory: int = 1_000_000_000,
+    ) -> None:
+        self.tasks = tuple(tasks)
+        self._measure = parse_objective(objective)
+        self._depth = depth
+        self.searcher = searcher
+        self._candidates = _CandidateCache(searcher, memory)
+        self._figures: dict[tuple[Task, str], float] = {}
+
+    def select_tasks(self, positions: Sequence[int]) -> Tuner:
+        """A tuner on some of the tasks, which shares candidates and figures with this one."""
+        selection = copy(self)
+        selection.tasks = tuple(self.tasks[position] for position in positions)
+        return selection
+
+    def with_objective(self, objective: str) -> Tuner:
+        """A tuner for another measure, which shares candidates with this one."""
+        other = copy(self)
+        other._measure = parse_objective(objective)
+        other._figures = {}
+        return other
+
+    def compute_figures(
+        self, settings: Sequence[Ranking], tick: Callable[[int], None] = lambda n: None
+    ) -> Figures:
+        """Figures of shape (settings, topics).
+
+        The settings share model, context, candidate rule, features and boosts.
+        """
+        keys = [json.dumps(setting.as_dict(), sort_keys=True) for setting in settings]
+        for task in self.tasks:
+            missing = [
+                (key, setting)
+                for key, setting in zip(keys, settings, strict=True)
+                if (task, key) not in self._figures
+            ]
+            candidates_key, candidates = None, None
+            for key, setting in missing:
+                if candidates_key != _candidates_key(setting):
+                    candidates_key = _candidates_key(setting)
+                    candidates = self._candidates.get(task, setting)
+                self._figures[task, key] = (
+                    0.0 if candidates is None else self._measure_on(candidates, setting)
+                )
+            tick(1)
+        return np.array([[self._figures[task, key] for task in self.tasks] for key in keys])
+
+    def _measure_on(self, candidates: JudgedCandidates, setting: Ranking) -> float:
+        ranks = rank_relevant(candidates, candidates.scores(setting), self._depth)
+        return self._measure(ranks, candidates.judged)
+
+
+def _candidates_key(ranking: Ranking) -> tuple[Any, ...]:
+    """The part of a ranking that determines the candidates: parameters of boosts only, without weights.
+
+    If a boost needs a first search, also everything that the first stage depends on. If the second stage uses
+    vectors, also its depth.
+    """
+    reranker = ranking.reranker()
+    reranker_columns = reranker.columns if reranker else ()
+    columns = frozenset([*(feature.column for feature in ranking.features), *reranker_columns])
+    shape = json.dumps([[name, {**given, boosts.WEIGHT: None}] for name, given in ranking.boosts.items()])
+    searches = any(boosts.get(name).uses_first_search for name in ranking.boosts)
+    first = json.dumps(replace(ranking, boosts={}, rerank=(), trees=None).as_dict()) if searches else None
+    nearest = reranker.depth if reranker and reranker.uses_vectors else 0
+    return ranking.model, ranking.context, ranking.candidates, columns, shape, first, nearest
+
+
+class _CandidateCache:
+    """Retrieves candidates, and caches them up to a number of bytes."""
+
+    def __init__(self, searcher: Searcher, free_bytes: int) -> None:
+        self._searcher = searcher
+        self._free_bytes = free_bytes
+        self._cache: dict[tuple[Any, ...], JudgedCandidates | None] = {}
+
+    def get(self, task: Task, ranking: Ranking) -> JudgedCandidates | None:
+        key = task, _candidates_key(ranking)
+        if key not in self._cache:
+            candidates = retrieve_candidates(self._searcher, task.query, ranking, task.filters, task.relevant)
+            size = 0 if candidates is None else candidates.evidence.nbytes
+            if size > self._free_bytes:
+                return candidates
+            self._free_bytes -= size
+            self._cache[key] = candidates
+        return self._cache[key]
+
+
+class TaskSet(NamedTuple):
+    """The tasks, and the topics without a relevant sentence, on which nothing can be tuned."""
+
+    ready: list[Task]
+    unjudged: list[str]
+
+
+def build_tasks(
+    topics: Iterable[Topic],
+    qrels: Qrels,
+    *,
+    field: str = TITLE,
+    restrictions: Mapping[str, tuple[str, ...]] | None = None,
+) -> TaskSet:
+    """One task per topic with a relevant sentence. Raises UsageError if there is none."""
+    ready, unjudged = [], []
+    for topic in topics:
+        relevant = tuple(s for s, grade in qrels.get(topic.id, {}).items() if grade > 0)
+        if not relevant:
+            unjudged.append(topic.id)
+            continue
+        filters = NO_FILTERS
+        if restrictions is not None:
+            # No id is empty, so that ("",) excludes all documents.
+            filters = Filters(documents=restrictions.get(topic.id, ("",)))
+        ready.append(Task(topic.id, topic.query(field), relevant, filters))
+    if not ready:
+        raise UsageError("no topic has a sentence judged relevant: check that topics and judgements match")
+    return TaskSet(ready, unjudged)

@@ -1,0 +1,353 @@
+"""Paths that a user names: how messages show them, and the files below a folder.
+
+Which files of folders and archives are read, by patterns for their names or paths.
+
+Opens a file or standard input, decompresses it and peeks at its first bytes, without seeking.
+
+A source as a seekable file: zip and Parquet have their table of contents at the end.
+
+Limits on decompression: a few KB can expand to petabytes (a "zip bomb").
+
+Converts the errors of reading and decompressing a file to InputError.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import shutil
+import sys
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from fnmatch import fnmatchcase
+from gzip import BadGzipFile
+from lzma import LZMAError
+from typing import IO, Any, BinaryIO, NamedTuple, cast
+
+from esr.errors import InputError, to_one_line
+from esr.extras import require
+from esr.loaders.format import Source
+
+STANDARD_INPUT = "-"
+_TEXT_SUFFIXES = (".jsonl", ".ndjson", ".txt")
+"""Of files that are text for the most part, as those with markup are not."""
+
+
+class FoundFile(NamedTuple):
+    """A file to read. `below` is its path in the folder that was named; None if the file itself was."""
+
+    path: str
+    below: str | None = None
+
+
+def display_name(path: str) -> str:
+    """The name that messages show for a path. Bytes that are not UTF-8 are escaped, so it can be printed."""
+    if path == STANDARD_INPUT:
+        return "standard input"
+    return path.encode("utf-8", "backslashreplace").decode()
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a file or folder with this name is left out of the folder that it is in."""
+    return name.startswith(".")
+
+
+def iterate_files(
+    folder: str,
+    below: str = "",
+    parents: frozenset[tuple[int, int]] = frozenset(),
+    on_error: Callable[[InputError], None] | None = None,
+) -> Iterator[str]:
+    """The files in a folder and its subfolders, sorted by name, as paths relative to it. No hidden ones.
+
+    A folder that cannot be read is passed to `on_error`; without it, it raises InputError.
+    """
+    current = os.path.join(folder, below)
+    try:
+        status = os.stat(current)
+        with os.scandir(current) as scan:
+            entries = sorted((entry for entry in scan if not is_hidden(entry.name)), key=lambda e: e.name)
+    except OSError as error:
+        problem = InputError(display_name(current), f"cannot be read: {error.strerror or error}")
+        if on_error is None:
+            raise problem from None
+        on_error(problem)
+        return
+    ancestors = parents | {(status.st_dev, status.st_ino)}
+    for entry in entries:
+        path = os.path.join(below, entry.name)
+        if entry.is_dir():
+            # A link to a parent folder would never end.
+            target = os.stat(entry.path)
+            if (target.st_dev, target.st_ino) not in ancestors:
+                yield from iterate_files(folder, path, ancestors, on_error)
+        elif entry.is_file() or not os.path.exists(entry.path):  # opening a dangling link reports the error
+            yield path
+
+
+def count_text_bytes(paths: Iterable[str]) -> int:
+    """The bytes of those of these files that are JSON Lines or plain text. Folders are not looked into."""
+    return sum(
+        os.path.getsize(path) for path in paths if path.endswith(_TEXT_SUFFIXES) and os.path.isfile(path)
+    )
+
+
+class FileFilter(NamedTuple):
+    """Patterns of the shell. A pattern with a slash is for a path below the folder, any other for a name.
+
+    What it says of a folder holds for all files in it. `*` stands for slashes too.
+    """
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+    def accepts(self, path: str) -> bool:
+        """Whether to read the file with this path below the folder or archive that was named."""
+        is_included = not self.include or any(_matches(path, pattern) for pattern in self.include)
+        return is_included and not any(_matches(path, pattern) for pattern in self.exclude)
+
+
+EVERYTHING = FileFilter()
+
+
+def _matches(path: str, pattern: str) -> bool:
+    pattern = pattern.rstrip("/")
+    if "/" not in pattern:
+        return any(fnmatchcase(name, pattern) for name in path.split("/"))
+    pattern = pattern.removeprefix(".").removeprefix("/")
+    return any(fnmatchcase(part, pattern) for part in _iterate_parents(path))
+
+
+def _iterate_parents(path: str) -> Iterator[str]:
+    """The path, and those of the folders it is in."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+
+
+# Below this size no ratio is suspicious: a short file of blanks compresses to almost nothing.
+FREE_BYTES = 64 * 2**20
+_LIMIT_BUFFER_BYTES = 2**18
+
+
+class Limits(NamedTuple):
+    """`expansion`: the maximum ratio of unpacked to packed size. `unpacked`: the maximum unpacked bytes.
+
+    News compresses to between a third and a tenth; 200 leaves room for very repetitive markup.
+    """
+
+    expansion: int = 200
+    unpacked: int = 256 * 2**30
+
+
+DEFAULT_LIMITS = Limits()
+
+
+class ExpansionError(InputError):
+    """A packed file expands beyond the limits; the rest of it is not read."""
+
+
+class Budget:
+    """Counts the packed and unpacked bytes of one file, including all archives inside it."""
+
+    def __init__(self, name: str, limits: Limits) -> None:
+        self._name = name
+        self._limits = limits
+        self.packed = 0
+        self.unpacked = 0
+
+    def spend(self, unpacked: int) -> None:
+        """Count unpacked bytes. Raises ExpansionError."""
+        self.unpacked += unpacked
+        if self.unpacked > self._limits.unpacked:
+            raise ExpansionError(
+                self._name,
+                f"unpacks to more than {self._limits.unpacked / 2**30:g} GiB: "
+                "if that is right, raise the limit with --max-unpacked",
+            )
+        if self.unpacked > max(FREE_BYTES, self._limits.expansion * self.packed):
+            raise ExpansionError(
+                self._name,
+                f"unpacks to more than {self._limits.expansion} times its size, like a zip bomb: "
+                "if that is right, raise the limit with --max-expansion",
+            )
+
+    def count_packed(self, stream: BinaryIO) -> BinaryIO:
+        """The stream, with its bytes counted as packed ones."""
+        return _wrap(stream, self._add_packed)
+
+    def limit_unpacked(self, stream: BinaryIO) -> BinaryIO:
+        """The stream, with its bytes counted as unpacked ones. Reading raises ExpansionError."""
+        return _wrap(stream, self.spend)
+
+    def _add_packed(self, packed: int) -> None:
+        self.packed += packed
+
+
+def _wrap(stream: BinaryIO, count: Callable[[int], None]) -> BinaryIO:
+    return cast(BinaryIO, io.BufferedReader(_CountingStream(stream, count), _LIMIT_BUFFER_BYTES))
+
+
+class _CountingStream(io.RawIOBase):
+    def __init__(self, stream: BinaryIO, count: Callable[[int], None]) -> None:
+        self._stream = stream
+        self._count = count
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._stream.read(len(buffer))
+        self._count(len(data))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_SUFFIXES = (".gz", ".zst")
+# What zstd needs for --long; a frame may ask for a window of terabytes.
+_ZSTD_WINDOW_LOG = 27
+HEAD_BYTES = 4096
+_BUFFER_BYTES = 2**18
+
+
+class PeekedSource(NamedTuple):
+    """A source and its first bytes, which can still be read from its stream.
+
+    `head` is in UTF-8 and without leading blanks; `raw_head` is unchanged. `is_blank`: only whitespace.
+    """
+
+    source: Source
+    head: bytes
+    is_blank: bool
+    raw_head: bytes
+
+
+@contextmanager
+def open_source(path: str, id_path: str, budget: Budget | None = None) -> Iterator[PeekedSource]:
+    """Open a path, or `-` for standard input. `id_path` is for the source, and loses `.gz` and `.zst`.
+
+    Raises OSError, EOFError, zlib.error or ZstdError, as reading the source's stream does, and
+    ExpansionError if it unpacks to more than the budget allows. A source counts as blank if it consists of
+    whitespace only and is shorter than HEAD_BYTES.
+    """
+    budget = budget or Budget(display_name(path), DEFAULT_LIMITS)
+    with ExitStack() as stack:
+        stream = sys.stdin.buffer if path == STANDARD_INPUT else stack.enter_context(open(path, "rb"))
+        file_path = path if path != STANDARD_INPUT and os.path.isfile(path) else None
+        source = Source(display_name(path), id_path, budget.count_packed(stream), file_path)
+        yield stack.enter_context(decompress(source, path, budget))
+
+
+@contextmanager
+def decompress(source: Source, file_name: str, budget: Budget) -> Iterator[PeekedSource]:
+    """The source without gzip or Zstandard, if its first bytes or file name say that it is compressed."""
+    with ExitStack() as stack:
+        magic = source.stream.read(len(_ZSTD_MAGIC))
+        stream = _prepend(magic, source.stream)
+        path = source.path
+        if magic.startswith(_GZIP_MAGIC) or file_name.lower().endswith(".gz"):
+            stream = budget.limit_unpacked(cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=stream))))
+            path = None
+        elif magic == _ZSTD_MAGIC or file_name.lower().endswith(".zst"):
+            stream = budget.limit_unpacked(_open_zstd(stream))
+            path = None
+        id_path = source.id_path
+        if id_path.lower().endswith(_SUFFIXES):
+            id_path = os.path.splitext(id_path)[0]
+        raw_head = stream.read(HEAD_BYTES)
+        head = _to_utf8(raw_head).removeprefix(BOM_UTF8).lstrip()
+        yield PeekedSource(
+            Source(source.name, id_path, _prepend(raw_head, stream), path),
+            head,
+            is_blank=not head and len(raw_head) < HEAD_BYTES,
+            raw_head=raw_head,
+        )
+
+
+def _open_zstd(stream: BinaryIO) -> BinaryIO:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        require("Zstandard (.zst)", "backports.zstd")
+        from backports import zstd
+    options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
+    return cast(BinaryIO, zstd.ZstdFile(stream, options=options))
+
+
+def _to_utf8(head: bytes) -> bytes:
+    """The first bytes of XML and JSON in UTF-16 as UTF-8, to recognise the format; readers read both."""
+    if not head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return head
+    text = head.decode("utf-16", "ignore").lstrip()
+    return text.encode() if text.startswith(("<", "{", "[")) else head
+
+
+def _prepend(head: bytes, stream: BinaryIO) -> BinaryIO:
+    return io.BufferedReader(_PrependedStream(head, stream), _BUFFER_BYTES)
+
+
+class _PrependedStream(io.RawIOBase):
+    """Bytes that were read ahead, then the rest of the stream."""
+
+    def __init__(self, head: bytes, stream: BinaryIO) -> None:
+        self._head = head
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._head[: len(buffer)] or self._stream.read(len(buffer))
+        self._head = self._head[len(data) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+
+@contextmanager
+def open_seekable(source: Source) -> Iterator[IO[bytes]]:
+    """The source's file, or else a copy of its bytes in an unnamed temporary file."""
+    if source.path is not None:
+        with open(source.path, "rb") as file:
+            yield file
+    else:
+        with tempfile.TemporaryFile(prefix="esr-") as file:
+            shutil.copyfileobj(source.stream, file)
+            file.seek(0)
+            yield file
+
+
+# A corrupt header may contain an unknown version or method, for which zipfile raises NotImplementedError,
+# or a name that is no UTF-8.
+_CORRUPT = (
+    *(BadGzipFile, EOFError, zlib.error, LZMAError),
+    *(zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError, tarfile.TarError),
+)
+
+
+@contextmanager
+def raise_input_errors(name: str) -> Iterator[None]:
+    """Raise InputError, which shows this name, for what reading and decompressing raise inside."""
+    try:
+        yield
+    except _CORRUPT as error:
+        raise _corrupt_file(name, error) from None
+    except OSError as error:
+        raise InputError(name, f"cannot be read: {error.strerror or to_one_line(error)}") from None
+    except Exception as error:
+        if type(error).__name__ != "ZstdError":  # of a library that may not be installed
+            raise
+        raise _corrupt_file(name, error) from None
+
+
+def _corrupt_file(name: str, error: Exception) -> InputError:
+    return InputError(
+        name, f"cannot be unpacked ({to_one_line(error)}): it may be truncated, so fetch or create it again"
+    )

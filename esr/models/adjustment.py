@@ -1,0 +1,216 @@
+"""A feature in a ranking: its name, its form, and the form's parameters or curve.
+
+Curves through points: shape-preserving, so that no peak or dip appears between two points.
+
+PCHIP (Fritsch & Carlson 1980, with the slopes of Fritsch & Butland 1984); docs/formulas.md, B.7.
+
+The slopes of PCHIP, a cubic interpolation that preserves the shape of its points.
+
+Interior points follow Fritsch & Butland 1984 (doi:10.1137/0905021), the ends Moler 2004 (Numerical Computing
+with MATLAB, section 3.6); docs/formulas.md, B.7. SciPy has the same interpolation, but searches need nothing
+else of SciPy, and it would be a third of an installation.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
+from numpy.typing import NDArray
+
+from esr.errors import UsageError, unknown
+from esr.models.forms import get_form
+from esr.parameter import parse_values
+from esr.plans.plan import FEATURE_PREFIX, Curve, Static
+
+Array = NDArray[np.float64]
+
+
+def pchip_slopes(x: Array, y: Array) -> Array:
+    """The slope at each of two or more points whose `x` rises. Not finite where there is none.
+
+    The doubles are those of `scipy.interpolate.PchipInterpolator(x, y).derivative()(x)`, which rankings had
+    before: at the last point that is the derivative of the last piece, evaluated at its end.
+    """
+    with np.errstate(all="ignore"):
+        widths = np.diff(x)
+        secants = np.diff(y) / widths
+        if len(x) == 2:
+            at_points = np.repeat(secants, 2)
+        else:
+            at_points = np.zeros(len(x))
+            at_points[1:-1] = _interior(widths, secants)
+            at_points[0] = _end(widths[0], widths[1], secants[0], secants[1])
+            at_points[-1] = _end(widths[-1], widths[-2], secants[-1], secants[-2])
+        return _derivatives(widths, secants, at_points)
+
+
+def _interior(widths: Array, secants: Array) -> Array:
+    """Weighted harmonic means of the secants on both sides; 0 where these differ in sign or one is 0."""
+    before, after = secants[:-1], secants[1:]
+    is_flat = (np.sign(before) != np.sign(after)) | (before == 0) | (after == 0)
+    weight_before, weight_after = 2 * widths[1:] + widths[:-1], widths[1:] + 2 * widths[:-1]
+    inverse = (weight_before / before + weight_after / after) / (weight_before + weight_after)
+    return np.where(is_flat, 0.0, 1.0 / inverse)
+
+
+def _end(width: float, next_width: float, secant: float, next_secant: float) -> float:
+    """The three-point estimate, limited so that the curve keeps the direction of its first secant."""
+    slope = ((2 * width + next_width) * secant - width * next_secant) / (width + next_width)
+    if np.sign(slope) != np.sign(secant):
+        return 0.0
+    if np.sign(secant) != np.sign(next_secant) and abs(slope) > 3.0 * abs(secant):
+        return 3.0 * secant
+    return slope
+
+
+def _derivatives(widths: Array, secants: Array, at_points: Array) -> Array:
+    """The derivative at each point, of the piece that begins there; at the last point, of the last piece."""
+    excess = (at_points[:-1] + at_points[1:] - 2 * secants) / widths
+    cubic = excess / widths
+    square = (secants - at_points[:-1]) / widths - excess
+    offsets = np.append(np.zeros(len(widths)), widths[-1])
+    pieces = np.append(np.arange(len(widths)), len(widths) - 1)
+    derivatives: Array = 0.0 + at_points[pieces]  # no negative zero
+    derivatives += 2 * square[pieces] * offsets
+    derivatives += 3 * cubic[pieces] * (offsets * offsets)
+    return derivatives
+
+
+_KEYS = ("values", "adds", "outside")
+
+
+def fit_curve(values: Sequence[float], adds: Sequence[float], outside: float | None = None) -> Curve:
+    """The curve through these points. Raises UsageError if there is none.
+
+    `outside` is what values below the first and above the last point add; without it they add what the
+    nearest point does.
+    """
+    if not len(values) or len(values) != len(adds):
+        raise UsageError(
+            f"a curve must have as many adds as values, at least one, not {len(adds)} and {len(values)}"
+        )
+    x, y = np.array(values, float), np.array(adds, float)
+    if not (np.isfinite(x).all() and np.isfinite(y).all() and math.isfinite(outside or 0.0)):
+        raise UsageError("a curve's values and adds must be finite numbers")
+    if (x[1:] <= x[:-1]).any():
+        raise UsageError("a curve's values must be in strictly rising order")
+    with np.errstate(all="ignore"):
+        slopes = pchip_slopes(x, y) if len(x) > 1 else np.zeros(1)
+        bends = np.diff(y) / np.diff(x) / np.diff(x)
+    if not (np.isfinite(slopes).all() and np.isfinite(bends).all()):
+        raise UsageError("a curve's values are too far apart or too close together for a curve through them")
+    return Curve(tuple(x.tolist()), tuple(y.tolist()), tuple(slopes.tolist()), outside)
+
+
+def curve_from_dict(data: Any) -> Curve:
+    """From JSON: `{"values": [...], "adds": [...]}`, and `"outside"` if it has one."""
+    if not isinstance(data, Mapping):
+        raise UsageError(f"a curve must be a JSON object, not {data!r}")
+    for key in data:
+        if key not in _KEYS:
+            raise unknown("key of a curve", str(key), _KEYS)
+    for key in ("values", "adds"):
+        if not isinstance(data.get(key), list) or not all(map(_is_number, data[key])):
+            raise UsageError(f"a curve's {key!r} must be a list of numbers, not {data.get(key)!r}")
+    outside = data.get("outside")
+    if outside is not None and not _is_number(outside):
+        raise UsageError(f"a curve's 'outside' must be a number, not {outside!r}")
+    try:
+        return fit_curve([float(v) for v in data["values"]], [float(v) for v in data["adds"]], outside)
+    except OverflowError as error:
+        raise UsageError("a curve's values and adds must be finite numbers") from error
+
+
+def as_dict(curve: Curve) -> dict[str, Any]:
+    """As `from_dict` reads it, which computes the slopes again."""
+    data: dict[str, Any] = {"values": list(curve.values), "adds": list(curve.adds)}
+    return data if curve.outside is None else data | {"outside": curve.outside}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+BUILTIN_FEATURES = {"len": "length", "position": "position"}
+"""Features that every index has of every sentence, and their columns."""
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
+
+
+def feature_column(feature: str) -> str:
+    """The column that holds a feature. Raises UsageError for an invalid feature name."""
+    if not _NAME.fullmatch(feature):
+        raise UsageError(f"a feature name is a letter, then letters, digits and underscores, not {feature!r}")
+    return BUILTIN_FEATURES.get(feature, FEATURE_PREFIX + feature)
+
+
+class Adjustment(Struct, frozen=True):
+    """A feature, a form and its parameters; those missing from `params` have their defaults.
+
+    Raises UsageError for an unknown form or parameter, with the nearest name, or a value out of range.
+    """
+
+    feature: str
+    form: str
+    params: Mapping[str, float] = field(default_factory=dict)
+    curve: Curve | None = None
+
+    def __post_init__(self) -> None:
+        feature_column(self.feature)
+        form = get_form(self.form)
+        force_setattr(self, "params", form.check(self.params))
+        if form.is_trained and self.curve is None:
+            raise UsageError(
+                f"form {self.form!r} of feature {self.feature!r} has no curve: "
+                f"train one with esr tune --train {self.form}:{self.feature}"
+            )
+        if self.curve is not None and not form.is_trained:
+            raise UsageError(f"form {self.form!r} of feature {self.feature!r} takes no curve: leave it out")
+
+    @property
+    def column(self) -> str:
+        return feature_column(self.feature)
+
+    def static(self) -> Static:
+        """The adjustment as the part of a plan that engines execute."""
+        return get_form(self.form).to_static(self.column, self.params, self.curve)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As in a ranking file, with every default filled in."""
+        params = {p.name: self.params.get(p.name, p.default) for p in get_form(self.form).parameters}
+        data: dict[str, Any] = {"feature": self.feature, "form": self.form, **params}
+        return data if self.curve is None else data | {"curve": as_dict(self.curve)}
+
+
+def adjustment_from_dict(data: Any) -> Adjustment:
+    """From JSON: `{"feature": "subj", "form": "linear", "w": 0.5}`."""
+    if not isinstance(data, Mapping):
+        raise UsageError(
+            f'a feature must be a JSON object such as {{"feature": "subj", "form": "linear"}}, not {data!r}'
+        )
+    for key in ("feature", "form"):
+        if not isinstance(data.get(key), str):
+            raise UsageError(f"a feature's {key!r} must be a name, not {data.get(key)!r}")
+    form = get_form(data["form"])
+    params = {key: value for key, value in data.items() if key not in ("feature", "form", "curve")}
+    allowed = {"curve"} if form.is_trained else {p.name for p in form.parameters}
+    for name in params:
+        if name not in allowed:
+            raise unknown(f"key of a feature with form {form.name}", str(name), allowed | {"feature", "form"})
+    curve = None if data.get("curve") is None else curve_from_dict(data["curve"])
+    return Adjustment(data["feature"], data["form"], params, curve)
+
+
+def parse_adjustment(text: str) -> Adjustment:
+    """From `NAME:FORM[:WEIGHT][:PARAMETER=VALUE...]`, as `subj:linear:0.5` or `len:log:0.1:shift=0`."""
+    feature, _, rest = text.partition(":")
+    form, *parts = rest.split(":")
+    if not form:
+        raise UsageError(f"--feature must be NAME:FORM[:WEIGHT], such as subj:linear:0.5, not {text!r}")
+    params: Mapping[str, Any] = parse_values("--feature", text, parts)
+    return Adjustment(feature, form, params)

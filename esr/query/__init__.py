@@ -1,0 +1,40 @@
+"""The query language: from what people type to groups of clauses. It knows no analyzer and no index."""
+
+from esr.query.parser import literal, parse, split_field, write_value
+from esr.query.query import (
+    FIELDS,
+    METADATA_FIELD,
+    TEXT,
+    Clause,
+    Field,
+    Form,
+    Group,
+    Note,
+    NoteKind,
+    ParsedQuery,
+    Role,
+    ValueKind,
+    date_start,
+    find_field,
+)
+
+__all__ = [
+    "FIELDS",
+    "METADATA_FIELD",
+    "TEXT",
+    "Clause",
+    "Field",
+    "Form",
+    "Group",
+    "Note",
+    "NoteKind",
+    "ParsedQuery",
+    "Role",
+    "ValueKind",
+    "date_start",
+    "find_field",
+    "literal",
+    "parse",
+    "split_field",
+    "write_value",
+]

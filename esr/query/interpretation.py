@@ -1,0 +1,284 @@
+"""What a parsed query asks of an index: terms to rank by, and a condition that its sentences have to satisfy.
+
+A sentence is a candidate if it satisfies all that is required and nothing that is excluded. Wanted words
+alone leave it to the ranking which sentences are candidates. So do fields beside wanted words: they filter.
+
+How a query was read, for people: each group with its place, and why what is ignored is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+from unicodedata import normalize
+
+from msgspec import Struct
+
+from esr.plans.condition import (
+    AllOf,
+    Condition,
+    DateRange,
+    HasAttribute,
+    HasEntity,
+    HasLanguage,
+    HasPrefix,
+    HasSource,
+    HasTerm,
+    HasWords,
+    Not,
+    TextField,
+    all_of,
+    any_of,
+)
+from esr.query.parser import literal
+from esr.query.query import TEXT, Clause, Group, ParsedQuery, date_start
+from esr.text.analyzer import WORDS_ANALYZER, Analyzer, get_analyzer
+from esr.text.document import LOCATION, ORGANIZATION, PERSON, is_attribute
+
+ENTITY_FIELDS = {"person": PERSON, "place": LOCATION, "organization": ORGANIZATION, "name": None}
+"""The fields of names, and the type that a name needs; None for any."""
+_REMEMBERED, _LONGEST_REMEMBERED = 1 << 14, 40
+"""Words that are not analysed again, and their characters: queries repeat words and are read repeatedly."""
+_SINGLE_VALUED = ("source", "section", "language")
+"""Fields of which a document has one value: several clauses of one are alternatives."""
+
+
+class Interpretation(Struct, frozen=True):
+    """A query as an index understands it.
+
+    `query` is a string if all of it is words. `counts` has c(t,q) of its terms, in order. The ranking adds
+    terms for `prefixes`, beginnings of words.
+    `decides_candidates`: the condition, and not the ranking, says which sentences are candidates.
+    `require_all`: a sentence needs every wanted word. `wanted` are the terms of the wanted words alone.
+    """
+
+    query: str | ParsedQuery
+    counts: Mapping[str, int]
+    wanted: tuple[str, ...]
+    condition: Condition | None
+    prefixes: tuple[str, ...]
+    decides_candidates: bool
+    require_all: bool = False
+
+    @property
+    def parsed(self) -> ParsedQuery:
+        """The query in groups, which a search for a string's words does without."""
+        return literal(self.query) if isinstance(self.query, str) else self.query
+
+    @property
+    def ranked_text(self) -> str:
+        """The words that the ranking looks for, as they were typed."""
+        return " ".join(_ranked_texts(self.parsed))
+
+    @property
+    def all_words(self) -> Condition | None:
+        """What a sentence satisfies that has every wanted word, and all else that the query asks for.
+
+        None for a query that asks for nothing.
+        """
+        condition = () if self.condition is None else (self.condition,)
+        return all_of([*map(HasTerm, self.wanted), *condition])
+
+
+def interpret(query: str | ParsedQuery, analyzer: Analyzer, require_all: bool = False) -> Interpretation:
+    """What a query asks of an index with this analyzer. `require_all`: a sentence needs every wanted word.
+
+    Of a string, all is words.
+    """
+    counts: dict[str, int] = {}
+    texts = ranked_texts(query)
+    is_shouted = are_shouted(texts, analyzer)
+    for term in _terms_of(texts, analyzer, is_shouted):
+        counts[term] = counts.get(term, 0) + 1
+    if not require_all and (isinstance(query, str) or query.is_plain):
+        return Interpretation(query, counts, tuple(counts), None, (), False)
+    parsed = literal(query) if isinstance(query, str) else query
+    wanted = tuple(
+        dict.fromkeys(_terms_of([text for _, text in _wanted_texts(parsed)], analyzer, is_shouted))
+    )
+    required = [g for g in parsed.groups if g.role == "required" and is_searchable(g)]
+    excluded = [g for g in parsed.groups if g.role == "excluded" and is_searchable(g)]
+    conditions = list(_required_conditions(required, analyzer))
+    if require_all:
+        conditions += map(HasTerm, wanted)
+    conditions += [Not(_group_condition(group, analyzer)) for group in excluded]
+    of_text = [group for group in required if TEXT in _fields_of(group)]
+    prefixes = dict.fromkeys(
+        _words(clause.text)[-1]
+        for group in of_text
+        for clause in group.alternatives
+        if clause.field == TEXT and clause.form == "prefix"
+    )
+    decides_candidates = bool(of_text) or require_all or (bool(required) and not counts)
+    condition = all_of(conditions)
+    return Interpretation(parsed, counts, wanted, condition, tuple(prefixes), decides_candidates, require_all)
+
+
+def _required_conditions(required: Sequence[Group], analyzer: Analyzer) -> Iterator[Condition]:
+    """A document has one source, section and language: several clauses of those are alternatives."""
+    single: dict[str, list[Condition]] = {field: [] for field in _SINGLE_VALUED}
+    for group in required:
+        condition = _group_condition(group, analyzer)
+        (field, *others) = _fields_of(group)
+        if field in single and not others:
+            single[field].append(condition)
+        else:
+            yield condition
+    yield from (any_of(conditions) for conditions in single.values() if conditions)
+
+
+def _ranked_texts(parsed: ParsedQuery) -> list[str]:
+    """The pieces of the query whose terms are ranked: runs of wanted words, and required words and
+    phrases."""
+    pieces = _wanted_texts(parsed)
+    if parsed.is_plain:
+        return [text for _, text in pieces]
+    pieces += [
+        (clause.start, clause.text)
+        for group in parsed.groups
+        if group.role == "required"
+        for clause in group.alternatives
+        if clause.field == TEXT and clause.form != "prefix"
+    ]
+    return [text for _, text in sorted(pieces)]
+
+
+def _wanted_texts(parsed: ParsedQuery) -> list[tuple[int, str]]:
+    """The runs of wanted words, each with its place."""
+    return [(start, parsed.text[start:end]) for start, end in parsed.wanted_runs]
+
+
+def are_shouted(texts: Iterable[str], analyzer: Analyzer) -> bool:
+    """Whether all words of a query are in capitals, so that these name nothing: `WHO IS TRUMP`.
+
+    Not if it has stop words alone, as `WHO` has: there is nothing else to search for.
+    """
+    if not analyzer.keeps_capitals:
+        return False
+    text = " ".join(texts)
+    return text.isupper() and bool(analyzer.terms(text.lower()))
+
+
+def _terms_of(texts: Iterable[str], analyzer: Analyzer, is_shouted: bool) -> list[str]:
+    normal = (normalize("NFC", text) for text in texts)
+    return [term for text in normal for term in analyzer.terms(text.lower() if is_shouted else text)]
+
+
+def ranked_texts(query: str | ParsedQuery) -> list[str]:
+    """The pieces of a query whose terms are ranked."""
+    return [query] if isinstance(query, str) else _ranked_texts(query)
+
+
+def is_searchable(group: Group) -> bool:
+    """Whether there is anything to look for in each clause: a text needs words."""
+    return all(clause.field not in (TEXT, "title") or _words(clause.text) for clause in group.alternatives)
+
+
+def _fields_of(group: Group) -> set[str]:
+    return {clause.field for clause in group.alternatives}
+
+
+def _group_condition(group: Group, analyzer: Analyzer) -> Condition:
+    return any_of(_clause_condition(clause, analyzer) for clause in group.alternatives)
+
+
+def _clause_condition(clause: Clause, analyzer: Analyzer) -> Condition:
+    match clause.field:
+        case "source":
+            return HasSource((normalize("NFC", clause.text),))
+        case "language":
+            return HasLanguage(clause.text.lower().replace("_", "-"))
+        case "before":
+            return DateRange(None, date_start(clause) - 1)
+        case "after":
+            return DateRange(date_start(clause), None)
+        case "title":
+            return _words_condition(clause, "title")
+        case "text":
+            return _text_condition(clause, analyzer)
+        case name if is_attribute(name):
+            return HasAttribute((name,), (normalize("NFC", clause.text),))
+        case name:
+            type, text = ENTITY_FIELDS[name], normalize("NFC", clause.text)
+            return HasEntity((f"{type}:{text}" if type else text,))
+
+
+def _text_condition(clause: Clause, analyzer: Analyzer) -> Condition:
+    """A word is one by its term, as in the ranking. What is several words has to stand as it is written."""
+    if clause.form == "word":
+        terms = analyzer.terms(normalize("NFC", clause.text))
+        if len(terms) == 1:
+            return HasTerm(terms[0])
+    return _words_condition(clause, "sentence")
+
+
+def _words_condition(clause: Clause, field: TextField) -> Condition:
+    words = _words(clause.text)
+    if clause.form != "prefix":
+        return HasWords(words, field)
+    before, prefix = words[:-1], HasPrefix(words[-1], field)
+    return AllOf((HasWords(before, field), prefix)) if before else prefix
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """The words as they are written, in lower case and without accents."""
+    return terms_of_word(normalize("NFC", text), get_analyzer(WORDS_ANALYZER))
+
+
+def terms_of_word(text: str, analyzer: Analyzer) -> tuple[str, ...]:
+    """The terms of a text that probably is a single word."""
+    return _recall_terms(text, analyzer) if len(text) <= _LONGEST_REMEMBERED else tuple(analyzer.terms(text))
+
+
+@lru_cache(_REMEMBERED)
+def _recall_terms(text: str, analyzer: Analyzer) -> tuple[str, ...]:
+    return tuple(analyzer.terms(text))
+
+
+Reading = Literal["wanted", "required", "excluded", "ignored"]
+
+
+class ReadGroup(NamedTuple):
+    """A group of a query and how it is read; why, if it is ignored."""
+
+    group: Group
+    reading: Reading
+    reason: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The group as people read it: without its sign, phrases in quotes."""
+        return " or ".join(map(_label, self.group.alternatives))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The group as JSON, with its place in the query."""
+        clauses = [{"field": c.field, "form": c.form, "text": c.text} for c in self.group.alternatives]
+        place = {"start": self.group.start, "end": self.group.end}
+        return {"reading": self.reading, **place, "clauses": clauses, "reason": self.reason}
+
+
+def _label(clause: Clause) -> str:
+    field = "" if clause.field == TEXT else f"{clause.field}: "
+    match clause.form:
+        case "phrase":
+            return f"{field}“{clause.text.strip()}”"
+        case "prefix":
+            return f"{field}{clause.text}*"
+        case _:
+            return field + clause.text
+
+
+def read_groups(parsed: ParsedQuery, analyzer: Analyzer, require_all: bool = False) -> Iterator[ReadGroup]:
+    """How each group of a query is read. `require_all`: a sentence needs every wanted word."""
+    is_shouted = are_shouted(ranked_texts(parsed), analyzer)
+    for group in parsed.groups:
+        text = normalize("NFC", group.alternatives[0].text)
+        if not is_searchable(group):
+            yield ReadGroup(group, "ignored", "there is no letter or digit in it")
+        elif group.role != "wanted":
+            yield ReadGroup(group, group.role)
+        elif terms_of_word(text.lower() if is_shouted else text, analyzer):
+            yield ReadGroup(group, "required" if require_all else "wanted")
+        else:
+            yield ReadGroup(group, "ignored", "it is a stop word")

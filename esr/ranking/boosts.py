@@ -1,0 +1,333 @@
+"""What a boost is, the registry of boosts, and their forms in ranking files and on the command line.
+
+Boosts: what a query's words imply beyond themselves, added to its plan. One file each, and a registry.
+
+answer_type: a question for a person, a place or a number favours sentences that have one.
+
+The question's first interrogative and the word after it decide what the answer is, a coarse version of the
+classes of Li & Roth 2002. Sentences are judged by the features `pers`, `loc`, `org` and `numbers`: a plan
+gets only a step on one of them.
+
+feedback: pseudo-relevance feedback by RM3. Adds the terms of the best sentences of a first search.
+
+p(t|R) = sum over the first n sentences s of  p(s|q) c(t,s)/c(s)  (Lavrenko & Croft 2001), mixed with the
+query (Abdul-Jaleel et al. 2004). All n sentences count the same here, p(s|q) = 1/n: so it works with every
+model, and scores that differ only in the last digit cannot change a term's weight.
+
+variants: adds terms of the collection with the same beginning as a query term: `migrant` for `migration`.
+
+Stemming conflates inflected forms and keeps derived words apart. A long common prefix is a cheap sign that
+two terms are related (Xu & Croft 1998).
+
+Expansions as parts of a plan: further terms, and steps on features.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, field
+
+from esr.errors import UsageError
+from esr.index.contract import Index
+from esr.index.hits import Hit
+from esr.models.adjustment import Adjustment
+from esr.parameter import Parameter, check_parameters, describe, parse_values
+from esr.plans.plan import PlanTerm, Static
+from esr.registry import Registry
+
+WEIGHT = "w"
+"""The parameter that every boost has. It multiplies all that the boost adds."""
+Settings = Mapping[str, float]
+
+
+class BoostQuery(Struct, frozen=True):
+    """A query as a boost sees it: its text, c(t,q), the index, and a search for it without any boost.
+
+    `top_hits(n)` gives the best n sentences of the whole index, with their texts.
+    """
+
+    text: str
+    counts: Mapping[str, int]
+    index: Index
+    top_hits: Callable[[int], Sequence[Hit]]
+
+
+class Expansion(Struct, frozen=True):
+    """What a boost of weight 1 adds: weighted terms, and features of which a value above 0 adds 1.
+
+    A term of weight x adds x times what it would add if it occurred once in the query.
+    """
+
+    terms: Mapping[str, float] = field(default_factory=dict)
+    features: Sequence[str] = ()
+
+
+class Boost(Struct, frozen=True):
+    """One boost: data about itself, and a function from a query to its expansion at weight 1.
+
+    `uses_first_search`: the expansion depends on the results of a search without boosts.
+    """
+
+    name: str
+    description: str
+    source: str
+    expand: Callable[[Settings, BoostQuery], Expansion]
+    parameters: tuple[Parameter, ...]
+    uses_first_search: bool = False
+
+    def settings(self, values: Mapping[str, Any]) -> dict[str, float]:
+        """Checked parameters, defaults filled in. Raises UsageError for a bad name or value."""
+        checked = check_parameters(f"boost {self.name}", self.parameters, values)
+        return {name: float(value) for name, value in checked.items()}
+
+    def as_dict(self) -> dict[str, Any]:
+        return describe(self)
+
+
+BOOSTS: Registry[Boost] = Registry("boost")
+register = BOOSTS.register
+get = BOOSTS.find
+
+
+def weight_parameter(default: float, grid: tuple[float, ...]) -> Parameter:
+    return Parameter(WEIGHT, "weight", default, high=float("inf"), open_high=True, grid=grid)
+
+
+def from_json(data: Any) -> dict[str, dict[str, Any]]:
+    """From a ranking file: `{"variants": 0.2, "feedback": {"w": 0.1, "terms": 10}}`; a number is the weight.
+
+    Returns the parameters that the file has, checked, without defaults. Raises UsageError.
+    """
+    if not isinstance(data, Mapping):
+        raise UsageError(f'boosts must be a JSON object such as {{"variants": 0.2}}, not {data!r}')
+    boosts = {}
+    for name, value in data.items():
+        values = dict(value) if isinstance(value, Mapping) else {WEIGHT: value}
+        settings = get(str(name)).settings(values)
+        boosts[str(name)] = {key: settings[key] for key in values}
+    return boosts
+
+
+def to_json(boosts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """As in a ranking file, with every default filled in."""
+    settings = {name: get(name).settings(values) for name, values in boosts.items()}
+    return {name: values[WEIGHT] if len(values) == 1 else values for name, values in settings.items()}
+
+
+def parse(text: str) -> tuple[str, dict[str, str]]:
+    """From `NAME[:WEIGHT][:PARAMETER=VALUE...]`, as `variants`, `variants:0.3` or `feedback:0.1:terms=10`."""
+    name, *parts = text.split(":")
+    return name, parse_values("--boost", text, parts)
+
+
+PERSON, PLACE, COMPANY, NUMBER = "pers", "loc", "org", "numbers"
+
+_NOUNS = {
+    PERSON: "person actor actress artist author composer director emperor king leader man musician "
+    "philosopher player politician pope president prince queen scientist singer woman writer",
+    PLACE: "area city continent country county district island location nation neighborhood place province "
+    "region river state street town village",
+    COMPANY: "agency band club company corporation government group institution league newspaper "
+    "organization organisation party school team university",
+    NUMBER: "age amount century date day decade distance height month number percent percentage population "
+    "portion year",
+}
+_FEATURE_OF_NOUN = {noun: feature for feature, nouns in _NOUNS.items() for noun in nouns.split()}
+_FEATURE_OF_INTERROGATIVE = {"who": PERSON, "whom": PERSON, "whose": PERSON, "where": PLACE, "when": NUMBER}
+_INTERROGATIVE = re.compile(
+    r"\b(who|whom|whose|where|when|why|what|which|how)\b(?:'s)?(?:\s+(\w+))?", re.IGNORECASE
+)
+_OPENING = re.compile(r"\W*(?:(?:about|at|by|for|from|in|of|on|since|to|until|with)\s+)?", re.IGNORECASE)
+
+
+def answer_feature(text: str) -> str | None:
+    """The feature that an answer has, or None where it is unclear or the text is not a question.
+
+    A question ends with a question mark, or begins with an interrogative (and perhaps a preposition before
+    it) and does not end with a full stop.
+    """
+    match = _INTERROGATIVE.search(text)
+    if match is None:
+        return None
+    opening = _OPENING.match(text)
+    begins = opening is not None and opening.end() == match.start()
+    end = text.rstrip()[-1]
+    if end != "?" and (not begins or end == "."):
+        return None
+    word, noun = match[1].lower(), (match[2] or "").lower()
+    if word in _FEATURE_OF_INTERROGATIVE:
+        return _FEATURE_OF_INTERROGATIVE[word]
+    if word == "how":
+        return NUMBER if noun in ("many", "much", "old", "long", "far", "tall") else None
+    return _FEATURE_OF_NOUN.get(noun) if word in ("what", "which") else None
+
+
+def expand_answer_type(settings: Settings, query: BoostQuery) -> Expansion:
+    """A step on the answer's feature, where the index has it. Raises UsageError if it has none of them."""
+    stored = query.index.features()
+    if not any(feature in stored for feature in _NOUNS):
+        raise UsageError(
+            f"boost answer_type needs one of the features {', '.join(_NOUNS)}, and no sentence has any: "
+            "run esr enrich"
+        )
+    feature = answer_feature(query.text)
+    return Expansion(features=[feature] if feature is not None and feature in stored else [])
+
+
+register(
+    Boost(
+        "answer_type",
+        "w for sentences with a person, a place, an organisation or a number, if a question asks for one: "
+        "who, where, which company, when, how many; it needs esr enrich",
+        "after the classes of Li & Roth 2002",
+        expand_answer_type,
+        (weight_parameter(1.0, (0.0, 0.2, 0.5, 1.0, 1.5, 2.0)),),
+    )
+)
+
+
+def expand_feedback(settings: Settings, query: BoostQuery) -> Expansion:
+    """The most probable terms of the first sentences. Their weights add up to those of the query's terms."""
+    probabilities: dict[str, float] = {}
+    for hit in query.top_hits(int(settings["sentences"])):
+        assert hit.record is not None
+        counts = Counter(query.index.analyzer.terms(hit.record.text))
+        for term, count in counts.items():
+            probabilities[term] = probabilities.get(term, 0.0) + count / counts.total()
+    ordered = sorted(probabilities, key=lambda term: (-probabilities[term], term))
+    selected = ordered[: int(settings["terms"])]
+    total = sum(probabilities[term] for term in selected)
+    length = sum(query.counts.values())
+    return Expansion({term: length * probabilities[term] / total for term in selected})
+
+
+register(
+    Boost(
+        "feedback",
+        "RM3: the terms of the best sentences of a first search, at w of the query's own weight",
+        "Lavrenko & Croft 2001; Abdul-Jaleel et al. 2004",
+        expand_feedback,
+        (
+            weight_parameter(0.1, (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)),
+            Parameter("sentences", "sentences of the first search", 10.0, low=1, high=1000, integer=True),
+            Parameter("terms", "terms that are taken from them", 20.0, low=1, high=1000, integer=True),
+        ),
+        uses_first_search=True,
+    )
+)
+
+
+MIN_PREFIX = 5
+"""Letters that two variants share at least."""
+MAX_ENDING = 2
+"""Letters at the end of one variant that the other may lack."""
+MAX_VARIANTS = 10
+"""Variants of a term, the first in alphabetical order."""
+_MAX_TERMS_READ = 100
+
+
+def find_variants(term: str, query: BoostQuery) -> list[str]:
+    """The variants of a term that the collection has, in alphabetical order. Numbers have none."""
+    prefix_length = max(MIN_PREFIX, len(term) - MAX_ENDING)
+    if not term.isalpha() or len(term) < prefix_length:
+        return []
+    candidates = query.index.terms_with_prefix(term[:prefix_length], _MAX_TERMS_READ)
+    variants = [other for other in candidates if _is_variant(term, other) and other not in query.counts]
+    return variants[:MAX_VARIANTS]
+
+
+def _is_variant(term: str, other: str) -> bool:
+    return other.isalpha() and term.startswith(other[:-MAX_ENDING])
+
+
+def expand_variants(settings: Settings, query: BoostQuery) -> Expansion:
+    """A variant has its term's count in the query; a variant of two terms has the sum of both."""
+    terms: dict[str, float] = {}
+    for term, count in query.counts.items():
+        for variant in find_variants(term, query):
+            terms[variant] = terms.get(variant, 0.0) + count
+    return Expansion(terms)
+
+
+register(
+    Boost(
+        "variants",
+        "terms of the collection that begin as a query's term does, but for up to "
+        f"{MAX_ENDING} letters at the end, count at w of its weight; a sentence without them loses nothing",
+        "after Xu & Croft 1998",
+        expand_variants,
+        (weight_parameter(0.2, (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)),),
+    )
+)
+
+
+Boosts = Mapping[str, Mapping[str, Any]]
+"""The boosts of a ranking and their parameters."""
+Expansions = Mapping[str, Expansion]
+"""By the name of the boost."""
+
+
+def boost_weight(boosts: Boosts, name: str) -> float:
+    return get(name).settings(boosts[name])[WEIGHT]
+
+
+def term_weights(boosts: Boosts, expansions: Expansions) -> dict[str, float]:
+    """The expansion terms in their order, with the sum of the weights that boosts give them."""
+    weights: dict[str, float] = {}
+    for name, expansion in expansions.items():
+        for term, share in expansion.terms.items():
+            weights[term] = weights.get(term, 0.0) + boost_weight(boosts, name) * share
+    return weights
+
+
+def add_terms(
+    query_terms: Sequence[PlanTerm], unit_terms: Sequence[PlanTerm], weights: Mapping[str, float]
+) -> tuple[PlanTerm, ...]:
+    """The query's terms, then the other expansion terms, which make no candidates.
+
+    `unit_terms` are the expansion terms as if each occurred once in the query. A term that the query has too
+    gets heavier.
+    """
+    terms = {term.term: term for term in query_terms}
+    for term in unit_terms:
+        added = weights[term.term] * term.weight
+        query_term = terms.get(term.term)
+        terms[term.term] = (
+            term._replace(weight=added, own=False)
+            if query_term is None
+            else query_term._replace(weight=query_term.weight + added)
+        )
+    return tuple(terms.values())
+
+
+def weights_by_boost(
+    boosts: Boosts, expansions: Expansions, terms: Sequence[PlanTerm], query_terms: Sequence[PlanTerm]
+) -> dict[str, dict[str, float]]:
+    """For each expanded term of a plan, how much of its weight comes from which boost.
+
+    `query_terms` are those of the plan without boosts.
+    """
+    plain = {term.term: term.weight for term in query_terms}
+    totals = term_weights(boosts, expansions)
+    added = {term.term: term.weight - plain.get(term.term, 0.0) for term in terms if term.term in totals}
+    return {
+        term: {
+            name: weight * boost_weight(boosts, name) * expansion.terms[term] / totals[term]
+            for name, expansion in expansions.items()
+            if term in expansion.terms
+        }
+        for term, weight in added.items()
+        if weight
+    }
+
+
+def feature_steps(boosts: Boosts, expansions: Expansions) -> Iterator[tuple[str, str, Static]]:
+    """The steps on features: the boost, the feature and the static of each."""
+    for name, expansion in expansions.items():
+        for feature in expansion.features:
+            step = Adjustment(feature, "step", {"w": boost_weight(boosts, name)})
+            yield name, feature, step.static()

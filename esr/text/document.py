@@ -1,0 +1,334 @@
+"""A news document and its sentences, as loaders create them and indexes store them.
+
+Documents and sentences: what is loaded and searched.
+
+The fields that say what is known of a document, as JSON and as a `Document` has them.
+
+Whether a text is written from right to left, by its language.
+
+Attributes: the short values of a document that searches filter by and count, each under a name.
+
+Names are those of the query language: `author`, `section`, `keyword`, and `meta.desk` for the key "desk" of
+the metadata. The keys of objects in objects are joined: `meta.desk.city`.
+
+What `esr enrich` adds to a sentence: features, named entities, a dependency parse and a vector.
+
+What a language model of spaCy says about a sentence: tokens with tags and heads, and named entities.
+
+A vector of a text as 8-bit numbers: a quarter of the bytes of floats, and products exact in any order.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
+from unicodedata import normalize
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct, field
+
+
+class ParseWord(NamedTuple):
+    """A word of a dependency parse and the position of its head; -1 for a root."""
+
+    word: str
+    head: int
+
+
+class Sentence(Struct, frozen=True):
+    """One sentence. `id` is unique in its index; features and parse are stored unchanged.
+
+    `paragraph` is the number of its paragraph in the source text, from 0; None if unknown.
+    """
+
+    id: str
+    text: str
+    features: Mapping[str, float] = field(default_factory=dict)
+    parse: tuple[ParseWord, ...] | None = None
+    paragraph: int | None = None
+
+
+class Document(Struct, frozen=True):
+    """One document. `date` is valid ISO 8601, as the source wrote it. Unknown fields are None or empty.
+
+    `section` is the part of the newspaper or site. `metadata` is what else its source gives, as JSON.
+    """
+
+    id: str
+    sentences: tuple[Sentence, ...]
+    title: str | None = None
+    date: str | None = None
+    source: str | None = None
+    url: str | None = None
+    language: str | None = None
+    authors: tuple[str, ...] = ()
+    section: str | None = None
+    keywords: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Located(NamedTuple):
+    """A document and where it was read from, for messages: `news.jsonl:12`."""
+
+    where: str
+    document: Document
+
+
+def default_sentence_id(document_id: str, position: int) -> str:
+    """The id of a sentence whose source has none: `<document id>.s<n>`, n from 0."""
+    return f"{default_id_prefix(document_id)}{position}"
+
+
+def default_id_prefix(document_id: str) -> str:
+    """The start of the default ids of a document's sentences; the position follows it."""
+    return f"{document_id}.s"
+
+
+def custom_id_positions(document: Document) -> list[int]:
+    """The positions of the sentences whose ids differ from the default ones."""
+    prefix = default_id_prefix(document.id)
+    return [n for n, sentence in enumerate(document.sentences) if sentence.id != f"{prefix}{n}"]
+
+
+TEXT_FIELDS = ("title", "date", "source", "url", "language", "section")
+LIST_FIELDS = ("authors", "keywords")
+METADATA = "metadata"
+DESCRIPTIVE_FIELDS = (
+    "title",
+    "date",
+    "source",
+    "url",
+    "language",
+    "authors",
+    "section",
+    "keywords",
+    METADATA,
+)
+"""All of them, in the order in which they are written."""
+
+
+def encode_fields(document: Document) -> dict[str, Any]:
+    """The fields that have a value, as JSON."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name in DESCRIPTIVE_FIELDS
+        if (value := getattr(document, name)) is not None and value != () and value != {}
+    }
+
+
+def decode_fields(data: Mapping[str, Any]) -> dict[str, Any]:
+    """All fields, as `Document` takes them, from those that `encode_fields` wrote."""
+    return {
+        **{name: data.get(name) for name in TEXT_FIELDS},
+        **{name: tuple(data.get(name, ())) for name in LIST_FIELDS},
+        METADATA: data.get(METADATA, {}),
+    }
+
+
+DIRECTIONS = AUTO, LEFT_TO_RIGHT, RIGHT_TO_LEFT = ("auto", "ltr", "rtl")
+"""The values of HTML's attribute `dir`."""
+_TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}")
+_SCRIPT = re.compile(r"-([A-Za-z]{4})(?![A-Za-z0-9])")
+_UNKNOWN = frozenset(("mis", "mul", "und", "zxx"))
+_RTL_LANGUAGES = (
+    "acm aeb apc apd ar ara arb arc ary arz azb bal bgn bqi ckb div dv fa fas glk he heb iw ji kas ks lrc "
+    "luz mzn nqo pbu per pes pnb prs ps pus sd skr snd syc syr ug uig ur urd yi yid"
+)
+"""Languages whose usual script, by CLDR, is Arabic, Hebrew, Syriac, Thaana or N'Ko."""
+_RTL_SCRIPTS = "adlm arab aran hebr mand mend nkoo rohg samr syrc thaa"
+_RTL = {"language": frozenset(_RTL_LANGUAGES.split()), "script": frozenset(_RTL_SCRIPTS.split())}
+
+
+def is_language_tag(tag: str | None) -> bool:
+    """Whether this is a well-formed tag of a language, such as pt-BR."""
+    return bool(tag and _TAG.fullmatch(tag))
+
+
+def text_direction(language: str | None) -> str:
+    """One of DIRECTIONS: AUTO where the language is not known. The script of a tag overrides its language."""
+    if not is_language_tag(language) or (code := str(language).lower().split("-")[0]) in _UNKNOWN:
+        return AUTO
+    script = _SCRIPT.search(str(language))
+    is_rtl = script[1].lower() in _RTL["script"] if script else code in _RTL["language"]
+    return RIGHT_TO_LEFT if is_rtl else LEFT_TO_RIGHT
+
+
+ATTRIBUTES = {"author": "authors", "section": "section", "keyword": "keywords"}
+"""By the name of an attribute, the field of a document that has its values."""
+META = "meta"
+"""The attribute whose values are the keys of the metadata; before a period, of those of a key."""
+META_PREFIX = f"{META}."
+MAX_ATTRIBUTE_CHARS = 1000
+"""Longer values and keys are no attributes. Characters beyond U+FFFF count twice, as in Elasticsearch."""
+
+
+def value_key(value: str) -> str:
+    """The key of a value: those with the same key, which differ in case alone, count as the same."""
+    return " ".join(normalize("NFKC", value).casefold().split())
+
+
+def distinct(values: Iterable[str]) -> tuple[str, ...]:
+    """The first form of each value, in order."""
+    forms: dict[str, str] = {}
+    for value in values:
+        forms.setdefault(value_key(value), value)
+    return tuple(forms.values())
+
+
+def is_attribute(name: str) -> bool:
+    """Whether an attribute can have this name."""
+    return name in ATTRIBUTES or (name.startswith(META_PREFIX) and len(name) > len(META_PREFIX))
+
+
+def has_attributes(document: Document) -> bool:
+    """Whether a document may have attributes: most have none, and this costs them next to nothing."""
+    return bool(document.authors or document.section or document.keywords or document.metadata)
+
+
+def attributes(document: Document) -> dict[str, tuple[str, ...]]:
+    """The different values of each attribute that the document has, in order."""
+    values: dict[str, tuple[str, ...]] = {}
+    for name, source in ATTRIBUTES.items():
+        if given := getattr(document, source):
+            values[name] = (given,) if isinstance(given, str) else distinct(given)
+    for key, of_key in metadata_values(document.metadata).items():
+        values[META_PREFIX + key] = of_key
+    short = {name: tuple(filter(_is_short, of_name)) for name, of_name in values.items()}
+    return {name: of_name for name, of_name in short.items() if of_name}
+
+
+def metadata_values(metadata: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The values of each key of the metadata that are attributes.
+
+    Values that differ in case alone are one, also under keys that do: the first is there, under its key.
+    """
+    forms: dict[tuple[str, str], tuple[str, str]] = {}
+    for key, values in flat_metadata(metadata).items() if metadata else ():
+        if key and _is_short(key):
+            for value in filter(_is_short, values):
+                forms.setdefault((value_key(key), value_key(value)), (key, value))
+    attributes: dict[str, tuple[str, ...]] = {}
+    for key, of_key in groupby(forms.values(), itemgetter(0)):
+        attributes[key] = tuple(value for _, value in of_key)
+    return attributes
+
+
+def flat_metadata(metadata: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The different values of each key of the metadata, as texts with single spaces."""
+    values: dict[str, dict[str, None]] = {}
+    for key, value in _flatten(metadata, ""):
+        if value:
+            values.setdefault(key, {})[value] = None
+    return {key: tuple(of_key) for key, of_key in values.items()}
+
+
+def _flatten(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """The values in JSON as texts, each with the keys that lead to it."""
+    match value:
+        case dict():
+            for key, inner in value.items():
+                name = _to_line(key)
+                yield from _flatten(inner, f"{path}.{name}" if path else name)
+        case list():
+            for inner in value:
+                yield from _flatten(inner, path)
+        case None:
+            pass
+        case str():
+            yield path, _to_line(value)
+        case _:
+            yield path, json.dumps(value)
+
+
+def _to_line(text: str) -> str:
+    return " ".join(normalize("NFC", text.replace("\0", " ")).split())
+
+
+def _is_short(text: str) -> bool:
+    return len(text) <= MAX_ATTRIBUTE_CHARS and (
+        text.isascii() or len(text) + sum(c > "\uffff" for c in text) <= MAX_ATTRIBUTE_CHARS
+    )
+
+
+PERSON, LOCATION, ORGANIZATION = "person", "location", "organization"
+
+
+class Entity(NamedTuple):
+    """A named entity. `type` is PERSON, LOCATION or ORGANIZATION; entities of other types are dropped."""
+
+    text: str
+    type: str
+
+
+class Token(NamedTuple):
+    """A word or a punctuation mark.
+
+    `tag` is its Penn Treebank tag, "" if the sentence was not tagged. `head` is the position of its head in
+    the sentence, -1 for the root and in a sentence that was not parsed. `space_after`: a space follows it.
+    """
+
+    text: str
+    tag: str
+    head: int
+    space_after: bool
+
+
+class Annotation(Struct, frozen=True):
+    """A sentence's tokens in order, and its entities: None if the model was not run for entities."""
+
+    tokens: tuple[Token, ...]
+    entities: tuple[Entity, ...] | None
+    is_tagged: bool
+    is_parsed: bool
+
+
+class QuantizedVector(NamedTuple):
+    """A vector as `scale` times whole numbers from -127 to 127, one byte each."""
+
+    values: bytes
+    scale: float
+    """A 32-bit float."""
+
+    @property
+    def array(self) -> npt.NDArray[np.int8]:
+        return np.frombuffer(self.values, np.int8)
+
+
+PARSE, VECTORS = "parse", "vectors"
+DEFAULT_PARTS = ("features", "entities", PARSE)
+"""What is computed if nothing is asked for."""
+PARTS = (*DEFAULT_PARTS, VECTORS)
+
+
+class SentenceEnrichment(Struct, frozen=True):
+    """What is stored with a sentence. A feature without a value is left out."""
+
+    features: Mapping[str, float]
+    entities: tuple[Entity, ...] | None  # None: the sentence was not searched for entities
+    parse: tuple[ParseWord, ...] | None  # None: the sentence was not parsed
+    vector: QuantizedVector | None = None  # None: the sentence was not encoded
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle flat lists: a quarter of the bytes and of the time on the way from a worker process."""
+        entities = None if self.entities is None else [*map(tuple, self.entities)]
+        parse = None if self.parse is None else ([w.word for w in self.parse], [w.head for w in self.parse])
+        return _unpickle, (dict(self.features), entities, parse, self.vector)
+
+
+def _unpickle(
+    features: dict[str, float],
+    entities: Sequence[tuple[str, str]] | None,
+    parse: tuple[list[str], list[int]] | None,
+    vector: QuantizedVector | None,
+) -> SentenceEnrichment:
+    return SentenceEnrichment(
+        features,
+        None if entities is None else tuple(Entity(*entity) for entity in entities),
+        None if parse is None else tuple(map(ParseWord, *parse)),
+        vector,
+    )

@@ -1,0 +1,327 @@
+"""Splits text into paragraphs and sentences, by the rules of its language or of its script.
+
+Text to sentences, by language: tables of abbreviations, and rules for each kind of script.
+
+Where paragraphs of a text end: at blank lines, and at lines that were not merely wrapped.
+
+The languages that have rules, and how documents name them.
+
+The script that most letters of a text belong to.
+
+Splits Chinese and Japanese: marks of their own, no blanks, and short quotations are never split.
+
+Splits Thai and Lao. A blank ends their sentences, without a mark, but also phrases, names and numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from esr.text.spaced_scripts import load_rules, split_spaced_paragraph
+
+UNWRAPPED = 120
+"""A text with a longer line is not wrapped: each line is a paragraph."""
+NARROW = 40
+"""Lines that are all shorter are not wrapped either: they are headings, or the lines of a list."""
+SHORT = 0.75
+"""Of the longest line. A shorter one that had room for the next word ends a paragraph."""
+
+# A blank line ends a paragraph. It may contain blanks.
+_BLANK_LINE = re.compile(r"\n\s*\n")
+_BULLETS = tuple("•‣⁃◦▪▫●■□◆►▶➢✓✔∙")
+# A hyphen may be a dash, and a wrapped line may begin with a number: a single such line is not a list.
+_LIST_MARKERS = re.compile(r"[-–—*+·]\s"), re.compile(r"\(?(?:\d{1,3}|[a-z])[.)]\s")
+# A line does not end with these, and the next one does not begin with them.
+_UNFINISHED = tuple(",;-–—‐/&、，")
+
+
+def split_paragraphs(text: str) -> Iterator[str]:
+    """The paragraphs of a text, without blank ones. Each is one line, with single blanks."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    for block in _BLANK_LINE.split(text) if "\n" in text else (text,):
+        if "\n" in block:
+            yield from _join_wrapped([line for line in map(_normalise, block.split("\n")) if line])
+        elif paragraph := _normalise(block):
+            yield paragraph
+
+
+def _normalise(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _join_wrapped(lines: list[str]) -> Iterator[str]:
+    """The paragraphs of lines that no blank line separates."""
+    if not lines:
+        return
+    # A line of one long word, such as an address, says nothing about the width.
+    width = max((len(line) for line in lines if " " in line or not line.isascii()), default=0)
+    markers = [marker for marker in _LIST_MARKERS if sum(map(bool, map(marker.match, lines))) > 1]
+    paragraph = [lines[0]]
+    for line in lines[1:]:
+        if _ends_paragraph(paragraph[-1], line, width) or _is_item(line, markers):
+            yield " ".join(paragraph)
+            paragraph = []
+        paragraph.append(line)
+    yield " ".join(paragraph)
+
+
+def _ends_paragraph(line: str, next_line: str, width: int) -> bool:
+    """Whether a line ends a paragraph, as a heading or a byline does, and is not just wrapped."""
+    if line.endswith(_UNFINISHED) or next_line[0].islower() or next_line.startswith(_UNFINISHED):
+        return False
+    if width > (UNWRAPPED // 2 if _is_unspaced_letter(next_line[0]) else UNWRAPPED):
+        return True
+    if line.endswith(":"):
+        return False
+    if width < NARROW and next_line[0].isupper() and not line.endswith("."):
+        return True
+    next_word = "" if _is_unspaced_letter(next_line[0]) else next_line.split(" ", 1)[0]
+    return len(line) + 1 + len(next_word) <= SHORT * width
+
+
+def _is_item(line: str, markers: list[re.Pattern[str]]) -> bool:
+    """Whether a line begins an item of a list."""
+    return line.startswith(_BULLETS) or any(marker.match(line) for marker in markers)
+
+
+def _is_unspaced_letter(character: str) -> bool:
+    """Whether it belongs to a script whose lines may be wrapped within a word: Thai, Lao, Han, Kana."""
+    return "\u0e00" <= character < "\u0f00" or character >= "\u2e80"
+
+
+_NAMES = {
+    "ar": "ara arabic",
+    "bg": "bul bulgarian",
+    "ca": "cat catalan valencian",
+    "cs": "ces cze czech sk slk slo slovak",
+    "da": "dan danish",
+    "de": "deu ger german gsw bar nds lb ltz",
+    "el": "ell gre greek",
+    "en": "eng english",
+    "es": "spa spanish castilian gl glg galician",
+    "fa": "fas per persian farsi",
+    "fi": "fin finnish",
+    "fr": "fra fre french",
+    "hi": "hin hindi mr mar marathi ne nep nepali sa san sanskrit",
+    "hu": "hun hungarian",
+    "it": "ita italian",
+    "ja": "jpn japanese",
+    "ko": "kor korean",
+    "nl": "nld dut dutch flemish af afr afrikaans",
+    "no": "nor norwegian nb nob nn nno",
+    "pl": "pol polish",
+    "pt": "por portuguese",
+    "ro": "ron rum romanian mo moldovan",
+    "ru": "rus russian be bel belarusian",
+    "sr": "srp scc serbian hr hrv scr croatian bs bos bosnian sh hbs sl slv slovenian",
+    "sv": "swe swedish",
+    "th": "tha thai lo lao",
+    "tr": "tur turkish az aze azerbaijani",
+    "uk": "ukr ukrainian",
+    "ur": "urd urdu",
+    "zh": "zho chi chinese cmn mandarin yue cantonese wuu hak lzh",
+}
+"""By code, its other codes and names, and close languages whose abbreviations are much the same."""
+
+_CODES = {name: code for code, names in _NAMES.items() for name in (code, *names.split())}
+_REGION = re.compile(r"[-_;,/ (]")
+
+
+def find_language(language: str | None) -> str | None:
+    """The rules' code for a document's language: "de" for "de-AT", "deu" and "German". None: no rules."""
+    if language is None:
+        return None
+    return _CODES.get(_REGION.split(language.strip().lower(), maxsplit=1)[0])
+
+
+SAMPLE = 2_000
+"""How many characters of a text are looked at."""
+
+_SCRIPTS = {
+    "ja": r"\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f",
+    "zh": r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff",
+    "th": r"\u0e00-\u0eff",
+    "hi": r"\u0900-\u097f",
+    "ar": r"\u0600-\u06ff\u0750-\u077f\ufb50-\ufdff\ufe70-\ufeff",
+    "ru": r"\u0400-\u052f",
+    "el": r"\u0370-\u03ff\u1f00-\u1fff",
+}
+"""By the language whose rules suit it, a script's letters."""
+_LETTERS = {language: re.compile(f"[{letters}]") for language, letters in _SCRIPTS.items()}
+_ANY_LETTER = re.compile(f"[{''.join(_SCRIPTS.values())}]")
+_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
+
+
+def find_script_language(text: str) -> str | None:
+    """The language whose rules suit the script of a text; None for Latin and for scripts without rules."""
+    sample = text[:SAMPLE]
+    if text.isascii() or not _ANY_LETTER.search(sample):
+        return None
+    counts = {language: len(letters.findall(sample)) for language, letters in _LETTERS.items()}
+    # Japanese has as many Han characters as Kana, and Chinese has no Kana.
+    if 10 * counts["ja"] > counts["zh"]:
+        counts["ja"] += counts["zh"]
+    language = max(counts, key=lambda language: counts[language])
+    return language if counts[language] > len(_LATIN.findall(sample)) else None
+
+
+UNSPACED_LANGUAGES = frozenset({"ja", "zh"})
+
+LONGEST_QUOTATION = 200
+"""A longer one is split like other text, and so is text behind a bracket that is never closed."""
+
+_PAIRS = {pair[0]: pair[1] for pair in ("「」", "『』", "（）", "()", "“”", "‘’", "【】", "《》", "〈〉")}
+_CLOSING = "」』）)”’】》〉〕］\"'"
+_MARKS = re.compile(
+    # Latin marks too, but not in "Yahoo!ニュース", and full stops only before a blank.
+    r"(?:[。｡！？]|(?<![A-Za-z0-9])[!?]|(?<![A-Z.…])[.…]++(?= |$))[。｡！？!?]*+"
+    rf"(?P<closing>[{_CLOSING}]*+) ?"
+)
+_OPENING = re.compile(f"[{''.join(map(re.escape, _PAIRS))}]")
+# What continues a sentence behind a quotation: a mark, a Japanese particle, or the speaker. Not words that
+# merely begin like a particle (はい, もちろん) or end like a verb of speech (知道, 訪問, 名稱, 小說).
+_CONTINUATION = re.compile(
+    r"[，、。；：,;:!?！？）)」』】》…—–]"
+    r"|(?!はい|はじ|はる|はっき|もちろん|もし|もっと|もう|ところ|とても|とにかく|とりあえず|とうとう|がん|でも、|では、|だが|だから|だって"
+    r"|なぜ|なお|なるほど|なんと|なんで|やはり|やっぱり|やがて|やっと|かつて|かれ|かの)"
+    r"(?:って|という|といっ|との|として|とか|とも|とは|と|など|の|を|に|は|が|も|で|や|か|な|だ|へ|ら)(?=[\u3040-\u9fff、])"
+    r"|[^，。！？、]{0,6}(?:(?<!小)[說说]|(?<![知報报街軌轨管通味頻频])道|(?<![訪访學学疑顧顾])[問问]|(?<![名簡简])[稱称]"
+    r"|表示|喊|叫|寫|写|答)[，。：:,]"
+)
+
+
+def split_unspaced_paragraph(paragraph: str) -> Iterator[str]:
+    """The sentences of a paragraph, which has single blanks only."""
+    start = 0
+    for end in _ends(paragraph):
+        yield paragraph[start:end].rstrip(" ")
+        start = end
+    yield paragraph[start:]
+
+
+def _ends(text: str) -> Iterator[int]:
+    """The ends of sentences within a text, behind the blank if there is one."""
+    quotations = _quotations(text)
+    quotation_start, quotation_end = next(quotations)
+    for match in _MARKS.finditer(text):
+        while quotation_end < match.start():
+            quotation_start, quotation_end = next(quotations)
+        if quotation_start < match.start() and match.end("closing") <= quotation_end:
+            continue
+        if match["closing"] and _CONTINUATION.match(text, match.end()):
+            continue
+        if match.end() < len(text):
+            yield match.end()
+
+
+def _quotations(text: str) -> Iterator[tuple[int, int]]:
+    """The spans of the outermost quotations and brackets, and at last an empty one at the end of the text."""
+    end = -1
+    for opening in _OPENING.finditer(text):
+        if opening.start() > end:
+            closing = text.find(_PAIRS[opening[0]], opening.end(), opening.end() + LONGEST_QUOTATION)
+            if closing > 0:
+                end = closing
+                yield opening.start(), end
+    yield len(text), len(text)
+
+
+THAI_LANGUAGES = frozenset({"th"})
+
+SHORTEST = 20
+"""Fewer characters are a phrase."""
+END_OF_PHRASE = 30
+"""How many last characters of a phrase are looked at."""
+
+# Words that continue a sentence: and, or, which, that, by, such as, including, for, so, because; said; units.
+_THAI_CONTINUATION = re.compile(
+    r"[\d\W]|และ|หรือ|ซึ่ง|ที่|โดย|เช่น|รวมถึง|รวมทั้ง|เพื่อ|จึง|ก็|ของ|กับ|ให้|ว่า|เพราะ|จน|ตลอดจน|ได้แก่|อย่าง"
+    r"|ล้าน|พัน|หมื่น|แสน|บาท|ปอนด์|ดอลลาร์|ยูโร|เปอร์เซ็นต์|กิโลเมตร|เมตร|ปี|คน|กล่าว|บอก|ระบุ|เผย"
+    r"|ແລະ|ຫຼື|ທີ່|ຊຶ່ງ|ໂດຍ|ເພື່ອ"
+)
+# No sentence ends with a number, an abbreviation, Latin letters, "that", or a mark of repetition or omission.
+_THAI_UNFINISHED = re.compile(r"(?:\d[\d.,%]*|[\u0e00-\u0e7f]\.|[,:;(“\"‘]|ว่า|ๆ|ฯ|[A-Za-z][\w.-]*)$")
+_MARK = re.compile(r"[.!?…][\"'”’)]*$")
+
+
+def split_thai_paragraph(paragraph: str) -> Iterator[str]:
+    """The sentences of a paragraph, which has single blanks only."""
+    sentence: list[str] = []
+    length = quotes = 0
+    for phrase in paragraph.split(" "):
+        if sentence and _ends_sentence(sentence[-1][-END_OF_PHRASE:], phrase, length, quotes > 0):
+            yield " ".join(sentence)
+            sentence = []
+            length = quotes = 0
+        sentence.append(phrase)
+        length += len(phrase)
+        quotes += phrase.count("“") - phrase.count("”")
+    yield " ".join(sentence)
+
+
+def _ends_sentence(last: str, following: str, length: int, is_quoted: bool) -> bool:
+    """Whether a sentence ends with its last phrase."""
+    if _THAI_UNFINISHED.search(last):
+        return False
+    if _MARK.search(last):
+        return True
+    return length >= SHORTEST and not is_quoted and not _THAI_CONTINUATION.match(following)
+
+
+DEFAULT = "en"
+"""The language of texts in Latin script without a language, and of scripts without rules of their own."""
+
+ParagraphSplitter = Callable[[str], Iterable[str]]
+
+
+class NumberedSentence(NamedTuple):
+    """A sentence and the number of its paragraph in the source text, from 0."""
+
+    paragraph: int
+    text: str
+
+
+def split_sentences(text: str, language: str | None = None) -> list[str]:
+    """The sentences of a text, in order. None of them is empty or crosses the end of a paragraph.
+
+    `language` is a document's: a code, with or without a region ("de", "de-AT", "deu"), or an English name.
+    Without a language that has rules, the script of the text decides.
+
+    Each run of whitespace within a sentence becomes one blank, so wrapped text becomes one line. Nothing
+    else is changed or lost.
+    """
+    return [sentence.text for sentence in split_numbered_sentences(text, language)]
+
+
+def split_numbered_sentences(text: str, language: str | None = None) -> list[NumberedSentence]:
+    """The same sentences, each with the number of its paragraph."""
+    split_paragraph = _splitter(_rules_language(text, language))
+    return [
+        NumberedSentence(number, sentence)
+        for number, paragraph in enumerate(split_paragraphs(text))
+        for sentence in split_paragraph(paragraph)
+    ]
+
+
+def _rules_language(text: str, language: str | None) -> str:
+    """The language whose rules apply. Scripts without blanks take precedence over what a document says."""
+    named, script = find_language(language), find_script_language(text)
+    if named is None or _is_unspaced(named) or (script is not None and _is_unspaced(script)):
+        return script or DEFAULT
+    return named
+
+
+def _is_unspaced(language: str) -> bool:
+    return language in UNSPACED_LANGUAGES or language in THAI_LANGUAGES
+
+
+def _splitter(language: str) -> ParagraphSplitter:
+    if language in UNSPACED_LANGUAGES:
+        return split_unspaced_paragraph
+    if language in THAI_LANGUAGES:
+        return split_thai_paragraph
+    rules = load_rules(language)
+    return lambda paragraph: split_spaced_paragraph(paragraph, rules)

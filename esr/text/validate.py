@@ -1,0 +1,394 @@
+"""Builds a document from the fields of a source and validates it: every loader goes through these checks.
+
+Checks of single JSON values: strings, numbers, lists. Their messages name the field and the type.
+
+Documents as the fields of a JSON line, from which `parse_document` makes the same document again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from math import isfinite
+from typing import Any
+from unicodedata import normalize
+
+from esr.text.dates import normalise_date, parse_date_start
+from esr.text.document import (
+    METADATA,
+    Document,
+    ParseWord,
+    Sentence,
+    default_id_prefix,
+    default_sentence_id,
+    distinct,
+    encode_fields,
+)
+from esr.text.sentences import split_numbered_sentences
+
+_TYPE_NAMES: dict[type, str] = {
+    bool: "true or false",
+    dict: "an object",
+    float: "a number",
+    int: "a number",
+    list: "a list",
+    str: "a string",
+    type(None): "null",
+}
+
+
+class InvalidDocument(ValueError):
+    """These fields are no valid document. The message names the field and says what it must be."""
+
+
+def require_string(value: Any, name: str) -> str:
+    """The value, if it is a string that UTF-8 can encode. Raises InvalidDocument."""
+    if not isinstance(value, str):
+        raise InvalidDocument(f"{name} must be a string, not {type_name(value)}")
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            surrogate = value[error.start]
+            raise InvalidDocument(
+                f"{name} contains {surrogate!r}, half a character (a lone surrogate): "
+                "remove it, it cannot be stored"
+            ) from None
+    return value
+
+
+def require_number(value: Any, name: str) -> float:
+    """The value as a finite float. Raises InvalidDocument."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise InvalidDocument(f"{name} must be a number, not {type_name(value)}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = float("inf")
+    if not isfinite(number):
+        raise InvalidDocument(f"{name} must be a finite number of at most 1.8e308")
+    return number
+
+
+def require_list(value: Any, name: str) -> list[Any]:
+    """The value, if it is a list. Raises InvalidDocument."""
+    if not isinstance(value, list):
+        raise InvalidDocument(f"{name} must be a list, not {type_name(value)}")
+    return value
+
+
+def type_name(value: Any) -> str:
+    """The JSON type of a value, with its article: "a string"."""
+    return _TYPE_NAMES.get(type(value), type(value).__name__)
+
+
+def quote(text: str) -> str:
+    """The text as messages show it: quoted, escaped where it is not printable, and shortened."""
+    return repr(text if len(text) <= 60 else text[:59] + "…")
+
+
+# The limit of Elasticsearch's `_id`.
+MAX_ID_BYTES = 512
+# `.s<n>` never adds more than this to a document's id.
+_SUFFIX_BYTES = 12
+
+# Lines of runs and judgements are separated by blanks, so an id must not contain one.
+_INVALID_IN_ID = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
+MAX_PARAGRAPH = 2**31 - 1
+"""The greatest integer of Elasticsearch."""
+SENTENCE_FIELDS = ("id", "text", "features", "parse", "paragraph")
+_MAX_METADATA_DEPTH = 50
+_FEATURE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
+
+
+def build_document(fields: Mapping[str, Any]) -> Document:
+    """The document with these fields: `id`, those of `esr.text.document`, and `text` or `sentences`.
+
+    Fields have the names and types of JSON Lines. None counts as missing, as does a blank text. `authors` and
+    `keywords` are lists of strings, or one string. Other fields are ignored. Texts are brought to the normal
+    form C of Unicode.
+    `text` is split into sentences by the rules of the language. Raises InvalidDocument at the first invalid
+    field.
+    """
+    if fields.get("id") is None:
+        raise InvalidDocument("the document has no id: every document needs one, as a string (or see --id)")
+    id = _check_id(fields["id"], "id")
+    language = _optional_string(fields, "language")
+    return Document(
+        id=id,
+        sentences=_build_sentences(id, fields.get("text"), fields.get("sentences"), language),
+        title=_optional_text(fields, "title"),
+        date=_optional_date(fields),
+        source=_optional_text(fields, "source"),
+        url=_optional_string(fields, "url"),
+        language=language,
+        authors=_optional_texts(fields, "authors"),
+        section=_optional_line(fields, "section"),
+        keywords=_optional_texts(fields, "keywords"),
+        metadata=_build_metadata(fields.get(METADATA)),
+    )
+
+
+def _build_sentences(id: str, text: Any, entries: Any, language: str | None) -> tuple[Sentence, ...]:
+    if text is not None and entries is not None:
+        raise InvalidDocument("the document has both text and sentences: leave one of them out")
+    if text is not None:
+        split = split_numbered_sentences(normalize("NFC", require_string(text, "text")), language)
+        return tuple(
+            Sentence(_default_id(id, n), sentence.text, paragraph=sentence.paragraph)
+            for n, sentence in enumerate(split)
+        )
+    if entries is None:
+        return ()
+    prefix, is_long = default_id_prefix(id), _is_long(id)
+    sentences = tuple(
+        [
+            _build_sentence(id, position, fields, None if is_long else f"{prefix}{position}")
+            for position, fields in enumerate(require_list(entries, "sentences"))
+        ]
+    )
+    _check_unique_ids(sentences)
+    return sentences
+
+
+def _build_sentence(document_id: str, position: int, fields: Any, default_id: str | None) -> Sentence:
+    """`default_id` is None where it may be too long."""
+    if not isinstance(fields, dict):
+        raise InvalidDocument(
+            f'sentences[{position}] must be an object like {{"text": "…"}}, not {type_name(fields)}'
+        )
+    id, text, features, parse, paragraph = map(fields.get, SENTENCE_FIELDS)
+    if text is None:
+        raise InvalidDocument(f'sentences[{position}] has no text: write "" for an empty sentence')
+    # A load runs this for every sentence, so the common case, a text and nothing else, returns early.
+    if id is None:
+        id = default_id or _default_id(document_id, position)
+    elif id != default_id:
+        id = _check_id(id, f"sentences[{position}].id")
+    if type(text) is not str or not text.isascii():
+        text = normalize("NFC", require_string(text, f"sentences[{position}].text"))
+    if paragraph is not None:
+        _check_paragraph(paragraph, f"sentences[{position}].paragraph")
+    if features is None and parse is None:
+        return Sentence(id, text, paragraph=paragraph)
+    return Sentence(
+        id,
+        text,
+        features={} if features is None else _build_features(features, f"sentences[{position}].features"),
+        parse=None if parse is None else _build_parse(parse, f"sentences[{position}].parse"),
+        paragraph=paragraph,
+    )
+
+
+def _check_paragraph(value: Any, name: str) -> None:
+    if type(value) is not int or not 0 <= value <= MAX_PARAGRAPH:
+        raise InvalidDocument(
+            f"{name} must be an integer from 0 to {MAX_PARAGRAPH}: the number of the sentence's paragraph"
+        )
+
+
+def _check_unique_ids(sentences: Sequence[Sentence]) -> None:
+    if len({sentence.id for sentence in sentences}) == len(sentences):
+        return
+    ids: set[str] = set()
+    for sentence in sentences:
+        if sentence.id in ids:
+            raise InvalidDocument(
+                f"sentence id {quote(sentence.id)} is duplicated in the document: "
+                "give each sentence its own, or leave the ids out"
+            )
+        ids.add(sentence.id)
+
+
+def _build_features(value: Any, name: str) -> dict[str, float]:
+    if not isinstance(value, dict):
+        raise InvalidDocument(f'{name} must be an object like {{"name": 1.5}}, not {type_name(value)}')
+    features = {}
+    for feature, number in value.items():
+        if not _FEATURE_NAME.fullmatch(feature):
+            raise InvalidDocument(
+                f"{name} has the invalid name {quote(feature)}: "
+                "a feature's name must be a letter, then letters, digits and underscores"
+            )
+        features[feature] = require_number(number, f"{name}.{feature}")
+    return features
+
+
+def _build_parse(value: Any, name: str) -> tuple[ParseWord, ...]:
+    words = []
+    for position, entry in enumerate(require_list(value, name)):
+        if not isinstance(entry, dict):
+            raise InvalidDocument(
+                f'{name}[{position}] must be an object like {{"word": "…", "head": 0}}, '
+                f"not {type_name(entry)}"
+            )
+        word, head = entry.get("word"), entry.get("head")
+        if not isinstance(head, int) or isinstance(head, bool):
+            raise InvalidDocument(
+                f"{name}[{position}].head must be an integer: the position of another word, or -1 for a root"
+            )
+        words.append(ParseWord(normalize("NFC", require_string(word, f"{name}[{position}].word")), head))
+    _check_tree([word.head for word in words], name)
+    return tuple(words)
+
+
+def _check_tree(heads: Sequence[int], name: str) -> None:
+    """Every head is a position or -1, and the heads lead from every word to a root."""
+    for position, head in enumerate(heads):
+        if not -1 <= head < len(heads):
+            raise InvalidDocument(
+                f"{name}[{position}].head is {head}: it must be from 0 to {len(heads) - 1}, "
+                "the position of another word, or -1 for a root"
+            )
+    leads_to_root = [False] * len(heads)
+    for start in range(len(heads)):
+        path: list[int] = []
+        word = start
+        while word != -1 and not leads_to_root[word]:
+            # A path without a cycle is no longer than the sentence.
+            if len(path) == len(heads):
+                raise InvalidDocument(
+                    f"the heads of {name}[{start}] form a cycle: they must lead to a root, -1"
+                )
+            path.append(word)
+            word = heads[word]
+        for word in path:
+            leads_to_root[word] = True
+
+
+def _check_id(value: Any, name: str) -> str:
+    id = require_string(value, name)
+    if not id:
+        raise InvalidDocument(f"{name} is empty: it needs at least one character")
+    if invalid := _INVALID_IN_ID.search(id):
+        raise InvalidDocument(
+            f"{name} {quote(id)} contains {quote(invalid[0])}: "
+            "remove whitespace and control characters from ids, which are single words in run files"
+        )
+    if len(id.encode()) > MAX_ID_BYTES:
+        raise InvalidDocument(f"{name} {quote(id)} is longer than {MAX_ID_BYTES} bytes: shorten it")
+    return id
+
+
+def _default_id(document_id: str, position: int) -> str:
+    id = default_sentence_id(document_id, position)
+    if _is_long(document_id) and len(id.encode()) > MAX_ID_BYTES:
+        raise InvalidDocument(
+            f"id {quote(document_id)} is too long for default sentence ids such as <id>.s{position}: "
+            f"shorten it to {MAX_ID_BYTES - _SUFFIX_BYTES} bytes, or give the sentences ids"
+        )
+    return id
+
+
+def _is_long(document_id: str) -> bool:
+    """Whether default sentence ids may be too long. No character takes more than four bytes."""
+    return 4 * len(document_id) + _SUFFIX_BYTES > MAX_ID_BYTES
+
+
+def _optional_string(fields: Mapping[str, Any], name: str) -> str | None:
+    value = fields.get(name)
+    if value is None:
+        return None
+    text = require_string(value, name)
+    return text if text.strip() else None
+
+
+def _optional_text(fields: Mapping[str, Any], name: str) -> str | None:
+    text = _optional_string(fields, name)
+    return text and normalize("NFC", text)
+
+
+def _optional_line(fields: Mapping[str, Any], name: str) -> str | None:
+    """A text with single spaces."""
+    text = _optional_text(fields, name)
+    return text and " ".join(text.split())
+
+
+def _optional_texts(fields: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """Texts with single spaces that differ in more than case, in order, without blank ones."""
+    values = fields.get(name)
+    if values is None:
+        return ()
+    if isinstance(values, str):
+        values = [values]
+    texts = (
+        " ".join(normalize("NFC", require_string(value, f"{name}[{n}]")).split())
+        for n, value in enumerate(require_list(values, name))
+    )
+    return distinct(filter(None, texts))
+
+
+def _build_metadata(value: Any) -> Mapping[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise InvalidDocument(f'metadata must be an object like {{"desk": "Berlin"}}, not {type_name(value)}')
+    _check_metadata(value, METADATA, 0)
+    return value
+
+
+def _check_metadata(value: Any, name: str, depth: int) -> None:
+    """Raises InvalidDocument for a string that cannot be stored, and for JSON that is nested too deeply."""
+    if depth > _MAX_METADATA_DEPTH:
+        raise InvalidDocument(f"{METADATA} is nested more than {_MAX_METADATA_DEPTH} deep: flatten it")
+    match value:
+        case str():
+            require_string(value, name)
+        case dict():
+            for key, inner in value.items():
+                require_string(key, f"a key of {name}")
+                _check_metadata(inner, f"{name}.{key[:40]}", depth + 1)
+        case list():
+            for inner in value:
+                _check_metadata(inner, name, depth + 1)
+        case None | int():
+            pass
+        case _:
+            require_number(value, name)
+
+
+def _optional_date(fields: Mapping[str, Any]) -> str | None:
+    date = _optional_string(fields, "date")
+    if date is None:
+        return None
+    date = normalise_date(date)
+    try:
+        parse_date_start(date)
+    except ValueError as error:
+        raise InvalidDocument(f"date {error}") from None
+    return date
+
+
+def to_fields(document: Document) -> dict[str, Any]:
+    """The fields that have a value. A sentence's id is omitted where it is the default one."""
+    fields: dict[str, Any] = {"id": document.id, **encode_fields(document)}
+    fields["sentences"] = [
+        _sentence_fields(sentence, default_sentence_id(document.id, n))
+        for n, sentence in enumerate(document.sentences)
+    ]
+    return fields
+
+
+def to_json_line(document: Document) -> str:
+    """The document as a line of JSON Lines, without the line end."""
+    return json.dumps(to_fields(document), ensure_ascii=False, separators=(",", ":"))
+
+
+def checksum(document: Document) -> str:
+    """32 hex digits that are equal for equal documents on any machine, whatever the order of features."""
+    code = json.dumps(to_fields(document), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return blake2b(code.encode(), digest_size=16).hexdigest()
+
+
+def _sentence_fields(sentence: Sentence, default_id: str) -> dict[str, Any]:
+    fields: dict[str, Any] = {} if sentence.id == default_id else {"id": sentence.id}
+    fields["text"] = sentence.text
+    if sentence.paragraph is not None:
+        fields["paragraph"] = sentence.paragraph
+    if sentence.features:
+        fields["features"] = dict(sentence.features)
+    if sentence.parse is not None:
+        fields["parse"] = [{"word": word.word, "head": word.head} for word in sentence.parse]
+    return fields

@@ -1,0 +1,281 @@
+"""`esr timeline`: text, JSON and CSV.
+
+`esr watch`: each sentence is told once, on both engines, killed or not.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import feedparser
+import pytest
+
+from esr.cli.following import NOTHING_NEW
+from esr.following import watch as watching
+from tests.cli.conftest import Esr
+from tests.index.conftest import anywhere as anywhere
+from tests.support.elasticsearch import document, load
+from tests.support.forked import ForkedProcess, run_esr
+
+
+@pytest.fixture
+def news(esr: Esr, tmp_path: Path) -> Path:
+    lines = [
+        {"id": "a", "date": "2017-01-05", "text": "A storm came. It rained."},
+        {"id": "b", "date": "2017-01-07T20:00:00Z", "text": "The storm went on. The storm was loud."},
+        {"id": "c", "text": "A storm once."},
+    ]
+    source = tmp_path / "news.jsonl"
+    source.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert esr("load", source, "--index", tmp_path / "news").exit_code == 0
+    return tmp_path / "news"
+
+
+def test_text_has_a_bar_for_each_period_and_the_best_sentence_of_a_peak(esr: Esr, news: Path) -> None:
+    lines = esr("timeline", "storm", "--index", news, "--peaks", 1).stdout.splitlines()
+    assert lines[0] == "storm"
+    assert [line.split()[:2] for line in lines[1:4]] == [
+        ["2017-01-05", "1"],
+        ["2017-01-06", "0"],
+        ["2017-01-07", "2"],
+    ]
+    assert [line.count("█") for line in lines[1:4]] == [20, 0, 40]
+    assert lines[4] == "3 sentences with all words, 1 without a date"
+    assert lines[6].startswith("2017-01-07  2: The storm w") and "(b.s" in lines[6]
+
+
+def test_json_and_csv_have_the_same_counts(esr: Esr, news: Path) -> None:
+    options = ["storm", "rain", "--index", news, "--interval", "day"]
+    data = json.loads(esr("timeline", *options, "--format", "json").stdout)
+    rows = list(csv.DictReader(io.StringIO(esr("timeline", *options, "--format", "csv").stdout)))
+    assert [series["query"] for series in data["series"]] == ["storm", "rain"]
+    assert data["series"][1]["counts"] == [1, 0, 0]
+    assert data["series"][1]["rates"] == [500_000.0, 0.0, 0.0]
+    for series in data["series"]:
+        of_query = [row for row in rows if row["query"] == series["query"]]
+        assert [row["period"] for row in of_query] == data["periods"]
+        assert [int(row["count"]) for row in of_query] == series["counts"]
+        assert [int(row["sentences"]) for row in of_query] == data["sentences"]
+
+
+def test_rates_are_shown_in_text_alone(esr: Esr, esr_error: Esr, news: Path) -> None:
+    lines = esr("timeline", "rain", "--index", news, "--rate").stdout.splitlines()
+    assert lines[1].split()[:2] == ["2017-01-05", "500000.0"]
+    line = esr_error("timeline", "rain", "--index", news, "--rate", "--format", "csv")
+    assert line == "--rate is for text: --format csv has rates and counts"
+
+
+SEARCHES = """
+[storms]
+query = "storm -calm"
+
+[x-org]
+query = "flood OR storm"
+source = "x.org"
+from = 2017-01-01
+ranking = {model = "bm25"}
+"""
+
+
+@pytest.fixture
+def searches(tmp_path: Path) -> Path:
+    path = tmp_path / "searches.toml"
+    path.write_text(SEARCHES)
+    return path
+
+
+def add(where: str, *names: str, text: str = "A storm.") -> None:
+    documents = [document(name, text, source="x.org", date="2017-03-05") for name in names]
+    load(where, documents, if_exists="append")
+
+
+def tell(esr: Esr, searches: Path, where: str, *options: object) -> list[tuple[str, str]]:
+    """What a run tells: names of searches and ids of sentences."""
+    result = esr("watch", searches, "--index", where, *options)
+    assert result.exit_code == (0 if result.stdout else NOTHING_NEW), result.output
+    return [(line["search"], line["sentence_id"]) for line in map(json.loads, result.stdout.splitlines())]
+
+
+@pytest.mark.slow
+def test_each_run_tells_what_came_since_the_last(esr: Esr, anywhere: str, searches: Path) -> None:
+    load(anywhere, [document("old", "A storm.", source="x.org", date="2017-01-01")])
+    assert tell(esr, searches, anywhere) == []
+    assert tell(esr, searches, anywhere) == []
+    add(anywhere, "a", "b")
+    add(anywhere, "c", text="A flood.")
+    told = tell(esr, searches, anywhere)
+    assert sorted(told) == sorted(
+        [("storms", "a.s0"), ("storms", "b.s0"), *(("x-org", f"{name}.s0") for name in "abc")]
+    )
+    assert tell(esr, searches, anywhere) == []
+    load(anywhere, [document("a", "A storm."), document("d", "The storm.")], if_exists="replace")
+    assert tell(esr, searches, anywhere) == [("storms", "d.s0")]
+
+
+@pytest.mark.slow
+def test_a_line_has_the_sentence_and_its_score(esr: Esr, tmp_path: Path, searches: Path) -> None:
+    where = str(tmp_path / "index")
+    load(where, [document("a", "Storm.", "storm storm", "wind", source="x.org", date="2017-03-05")])
+    lines = esr("watch", searches, "--index", where, "--from-start").stdout.splitlines()
+    hits = [hit for hit in map(json.loads, lines) if hit["search"] == "x-org"]
+    ranked = json.loads(esr("search", "storm", "--index", where, "--model", "bm25", "--json").stdout)["hits"]
+    scores = {hit["sentence_id"]: hit for hit in ranked}
+    assert len(hits) == 2
+    for hit in hits:
+        assert hit.pop("search") and hit == scores[hit["sentence_id"]]
+
+
+@pytest.mark.slow
+def test_a_changed_query_is_a_new_search(esr: Esr, tmp_path: Path, searches: Path) -> None:
+    where = str(tmp_path / "index")
+    load(where, [document("a", "A storm."), document("b", "A flood.")])
+    assert tell(esr, searches, where, "--from-start") == [("storms", "a.s0")]
+    searches.write_text('[storms]\nquery = "flood"\n')
+    assert tell(esr, searches, where) == []
+    add(where, "c", text="A flood.")
+    assert tell(esr, searches, where) == [("storms", "c.s0")]
+
+
+@pytest.mark.slow
+def test_a_file_and_feeds_have_each_sentence_once(esr: Esr, tmp_path: Path, searches: Path) -> None:
+    where, out, feeds = str(tmp_path / "index"), tmp_path / "news.jsonl", tmp_path / "feeds"
+    load(where, [document("old", "A storm.")])
+    options = [searches, "--index", where, "--output", out, "--feeds", feeds]
+    assert esr("watch", *options).exit_code == NOTHING_NEW
+    add(where, "a")
+    assert esr("watch", *options).exit_code == 0
+    add(where, "b")
+    assert esr("watch", *options).exit_code == 0
+    assert esr("watch", *options).exit_code == NOTHING_NEW
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert Counter(line["sentence_id"] for line in lines) == {"a.s0": 2, "b.s0": 2}
+    for name in ("storms", "x-org"):
+        feed = feedparser.parse((feeds / f"{name}.atom").read_bytes())
+        assert not feed.bozo and [entry.title for entry in feed.entries] == ["b", "a"]
+    out.unlink()  # as log rotation does
+    add(where, "c")
+    assert esr("watch", *options).exit_code == 0
+    assert {json.loads(line)["sentence_id"] for line in out.read_text().splitlines()} == {"c.s0"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", ["_read_hits", "_note", "write_feeds"])
+def test_a_run_that_dies_at_any_step_is_made_good(
+    esr: Esr, tmp_path: Path, searches: Path, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where, out = str(tmp_path / "index"), tmp_path / "news.jsonl"
+    load(where, [document("old", "A storm.")])
+    options = [searches, "--index", where, "--output", out, "--feeds", tmp_path / "feeds"]
+    esr("watch", *options)
+    add(where, "a")
+    for failing in range(3):
+        calls = iter([None] * failing)
+        real = getattr(watching, step)
+
+        def die(*args: Any, calls: Any = calls, real: Any = real) -> Any:
+            next(calls)  # StopIteration once there are no more
+            return real(*args)
+
+        with monkeypatch.context() as patch, pytest.raises(StopIteration):
+            patch.setattr(watching, step, die)
+            patch.setattr(
+                "esr.cli.following.write_feeds", die if step == "write_feeds" else watching.write_feeds
+            )
+            esr("watch", *options)
+            raise StopIteration  # the run had fewer steps than that
+    esr("watch", *options)
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert Counter(line["sentence_id"] for line in lines) == {"a.s0": 2}
+    assert len(feedparser.parse((tmp_path / "feeds" / "storms.atom").read_bytes()).entries) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "has no search"),
+        ("[a", "not TOML"),
+        ("a = 1", "[a]: a search is a table"),
+        ("['a/b']\nquery='x'", "[a/b]: a name has letters"),
+        ("[a]\nquary='x'", "[a]: unknown key 'quary': did you mean 'query'?"),
+        ("[a]\nliteral=true", "[a]: the query is missing"),
+        ("[a]\nquery='x'\nfrom='soon'", "[a]: from must be a date"),
+        ("[a]\nquery='x'\nsource=3", "[a]: source must be a text or a list"),
+        ("[a]\nquery='x'\nranking={model='nope'}", "[a]: unknown model 'nope'"),
+        ("[a]\nquery='the'", "[a]: the query has only stop words"),
+    ],
+)
+def test_what_is_wrong_with_the_file_is_said(
+    esr_error: Esr, esr: Esr, tmp_path: Path, text: str, message: str
+) -> None:
+    where = str(tmp_path / "index")
+    load(where, [document("a", "A storm.")])
+    path = tmp_path / "searches.toml"
+    path.write_text(text)
+    assert message in esr_error("watch", path, "--index", where)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bad", ["query='the'", "query='storm'\nranking={rerank=[{signal='meaning'}]}"])
+def test_a_search_that_fails_does_not_keep_the_others_from_telling(
+    esr: Esr, tmp_path: Path, bad: str
+) -> None:
+    where, path = str(tmp_path / "index"), tmp_path / "searches.toml"
+    load(where, [document("a", "A storm.")])
+    path.write_text(f"[bad]\n{bad}\n[good]\nquery='storm'\n")
+    result = esr("watch", path, "--index", where, "--from-start")
+    assert result.exit_code == 1 and json.loads(result.stdout)["search"] == "good"
+
+
+@pytest.mark.slow
+def test_the_lines_are_never_written_into_the_searches(
+    esr_error: Esr, tmp_path: Path, searches: Path
+) -> None:
+    line = esr_error("watch", searches, "--index", tmp_path / "index", "--output", searches)
+    assert f"{searches} is an input of this command" in str(line)
+    assert searches.read_text() == SEARCHES
+
+
+@pytest.mark.slow
+def test_two_runs_at_once_are_refused(esr: Esr, tmp_path: Path, searches: Path) -> None:
+    from esr.following.watch import WatchState
+
+    where = str(tmp_path / "index")
+    load(where, [document("a", "A storm.")])
+    with WatchState(tmp_path / "searches.toml.state"):
+        result = esr("watch", searches, "--index", where)
+    assert result.exit_code == 75 and "another esr watch" in result.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.endurance
+def test_killed_at_random_twenty_times_each_sentence_is_told_once(
+    anywhere: str, tmp_path: Path, searches: Path
+) -> None:
+    rng, out, feeds = random.Random(20), tmp_path / "news.jsonl", tmp_path / "feeds"
+    load(anywhere, [document("old", "A storm.", source="x.org", date="2017-01-01")])
+    command = ["watch", searches, "--index", anywhere, "--output", out, "--feeds", feeds]
+    started = time.monotonic()
+    assert ForkedProcess(run_esr, command).wait() == NOTHING_NEW
+    seconds = time.monotonic() - started
+    killed, n = 0, 0
+    while killed < 20:
+        add(anywhere, *(f"n{n + i}" for i in range(50)))
+        n += 50
+        process = ForkedProcess(run_esr, command)
+        time.sleep(rng.uniform(0, 1.05) * seconds)
+        killed += process.is_running
+        process.kill()
+    assert ForkedProcess(run_esr, command).wait() in (0, NOTHING_NEW)
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert Counter((line["search"], line["sentence_id"]) for line in lines) == {
+        (search, f"n{i}.s0"): 1 for search in ("storms", "x-org") for i in range(n)
+    }
+    assert len(feedparser.parse((feeds / "storms.atom").read_bytes()).entries) == min(n, 1000)

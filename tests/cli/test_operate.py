@@ -1,0 +1,255 @@
+"""`esr export`: its output makes the same index again.
+
+`esr indices`, `esr rollback`, `esr delete`.
+
+`esr migrate`.
+
+`esr status` and `esr refresh-priors`: what is message of priors.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from esr import loaders
+from esr.cli.operate import _format_drifts
+from esr.folder.format.manifest import FORMAT
+from esr.folder.write.generations import EmbeddedPriors
+from esr.index.generations import Drift, RefreshReport
+from esr.index.writer import LoadReport
+from esr.text.document import Document
+from esr.text.validate import build_document, checksum, to_fields, to_json_line
+from tests.cli.conftest import Esr, call
+from tests.index.test_parity import ARTICLES, random_documents
+from tests.support.index_contents import index_contents
+
+UNUSUAL = {
+    "id": "u",
+    "title": 'Überschwemmung\u2028 "Nord"',
+    "date": "20240305T10:00:00,5+01:00",
+    "source": "S",
+    "url": "https://u.example/?a=1&b",
+    "language": "de",
+    "sentences": [
+        {"text": "", "paragraph": 0, "features": {"subj": 0.1, "big": 1e300}},
+        {
+            "id": "given",
+            "text": "A\tflood.",
+            "parse": [{"word": "A", "head": 1}, {"word": "flood", "head": -1}],
+        },
+        {"text": "𝔘nicode", "features": {"b": -0.0, "a": 3}, "parse": []},
+    ],
+}
+
+
+def corpus() -> list[Document]:
+    articles = [located.document for located in loaders.read_documents([str(ARTICLES)], "auto")]
+    return [
+        *articles,
+        *random_documents(0, 30, seed=1),
+        build_document(UNUSUAL),
+        build_document({"id": "bare"}),
+    ]
+
+
+@pytest.fixture(params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> object:
+    from tests.support.elasticsearch import fresh
+
+    if request.param == "embedded":
+        yield str(tmp_path / "index")
+        return
+    with fresh(request.getfixturevalue("elasticsearch_url")) as where:
+        yield where
+
+
+def test_load_export_load_is_the_identity(esr: Esr, place: str, tmp_path: Path) -> None:
+    source, out, second = tmp_path / "in.jsonl", tmp_path / "out.jsonl", tmp_path / "second.jsonl"
+    source.write_text("".join(to_json_line(document) + "\n" for document in corpus()))
+    assert esr("load", source, "--index", place).exit_code == 0
+    assert f"wrote {len(corpus())} documents to" in esr("export", place, "-o", out).stdout
+    assert [located.document for located in loaders.read_documents([str(out)])] == corpus()
+    before = index_contents(place)
+    assert esr("load", out, "--index", place, "--if-exists", "replace").exit_code == 0
+    assert index_contents(place) == before
+    esr("export", place, "-o", second)
+    assert second.read_bytes() == out.read_bytes()
+
+
+def test_only_the_export_goes_to_standard_output(esr: Esr, tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"id": "a", "text": "A storm. It passed."}\n')
+    esr("load", source, "--index", tmp_path / "index")
+    (only,) = esr("export", tmp_path / "index").stdout.splitlines()
+    sentences = [{"text": "A storm.", "paragraph": 0}, {"text": "It passed.", "paragraph": 0}]
+    assert json.loads(only) == {"id": "a", "sentences": sentences}
+
+
+def test_a_failed_export_leaves_no_file(esr_error: Esr, tmp_path: Path) -> None:
+    assert "there is no index" in str(esr_error("export", tmp_path / "none", "-o", tmp_path / "out.jsonl"))
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_checksum_covers_every_field_and_nothing_else() -> None:
+    document = build_document(UNUSUAL)
+    assert checksum(build_document(json.loads(json.dumps(UNUSUAL)))) == checksum(document)
+    reordered = to_fields(document)
+    reordered["sentences"][2]["features"] = {"a": 3.0, "b": -0.0}
+    assert checksum(build_document(reordered)) == checksum(document), "the order of features is none"
+    checksums = {checksum(document)}
+    for change in (
+        {"title": "T"},
+        {"date": None},
+        {"source": "T"},
+        {"sentences": UNUSUAL["sentences"][:2]},  # type: ignore[index]
+        {"sentences": [{"text": "", "features": {"subj": 0.2, "big": 1e300}}, *UNUSUAL["sentences"][1:]]},  # type: ignore[misc]
+    ):
+        checksums.add(checksum(build_document({**UNUSUAL, **change})))
+    assert len(checksums) == 6
+
+
+@pytest.fixture
+def twice(tmp_path: Path) -> Path:
+    """A place that was loaded twice: one document, then two."""
+    news = tmp_path / "news.jsonl"
+    news.write_text('{"id": "a", "text": "A storm. It passed."}\n')
+    assert call("load", news, "--index", tmp_path / "index").exit_code == 0
+    news.write_text('{"id": "a", "text": "A storm."}\n{"id": "b", "text": "A flood."}\n')
+    replaced = call("load", news, "--index", tmp_path / "index", "--if-exists", "replace")
+    assert replaced.exit_code == 0
+    return tmp_path / "index"
+
+
+def listed(where: Path) -> list[dict[str, object]]:
+    generations: list[dict[str, object]] = json.loads(call("indices", where, "--json").stdout)
+    return generations
+
+
+def test_indices_are_listed_as_a_table_and_as_json(esr: Esr, twice: Path) -> None:
+    newest, oldest = listed(twice)
+    assert (newest["state"], newest["documents"], newest["sentences"]) == ("serving", 2, 2)
+    assert (oldest["state"], oldest["documents"], oldest["sentences"]) == ("kept", 1, 2)
+    head, first, second = esr("indices", twice).stdout.splitlines()
+    assert head.split() == ["generation", "state", "documents", "sentences", "size", "made"]
+    assert first.split()[:4] == [newest["name"], "serving", "2", "2"]
+    assert first.split()[-1] == newest["made"]
+    assert second.split()[:4] == [oldest["name"], "kept", "1", "2"]
+
+
+def test_a_rollback_reports_the_serving_generation(esr: Esr, twice: Path) -> None:
+    newest, oldest = listed(twice)
+    message = esr("rollback", twice).stdout
+    assert message == f"{twice} serves generation {oldest['name']} again: 1 documents with 2 sentences\n"
+    assert newest["name"] in esr("rollback", twice, "--to", newest["name"]).stdout
+    assert [g["state"] for g in listed(twice)] == ["serving", "kept"]
+
+
+def test_deleting_asks_first_and_no_cancels_it(esr: Esr, twice: Path) -> None:
+    result = esr("delete", twice, input="n\n")
+    assert result.exit_code == 1
+    assert "and all 2 generations of it?" in result.stderr and "2 documents with 2 sentences" in result.stderr
+    assert len(listed(twice)) == 2
+    oldest = listed(twice)[1]["name"]
+    assert f"deleted {oldest}, of 2 generations" in esr("delete", twice, oldest, input="y\n").stdout
+    assert len(listed(twice)) == 1
+    assert esr("delete", twice, "--yes").exit_code == 0
+    assert not twice.exists()
+
+
+@pytest.mark.parametrize("command", ["indices", "rollback", "delete"])
+def test_a_place_without_an_index_is_reported(esr_error: Esr, tmp_path: Path, command: str) -> None:
+    assert "there is no index at" in str(esr_error(command, tmp_path / "none"))
+    assert "is neither a folder nor http" in str(esr_error(command, "ftp://host/news"))
+
+
+def test_a_load_sets_the_number_of_kept_generations(esr: Esr, twice: Path, tmp_path: Path) -> None:
+    load = ("load", tmp_path / "news.jsonl", "--index", twice, "--if-exists", "replace")
+    assert esr(*load, "--keep", "2").exit_code == 0
+    assert len(listed(twice)) == 3
+    assert esr(*load, "--keep", "0").exit_code == 0
+    assert len(listed(twice)) == 1
+
+
+def test_a_migration_reports_its_counts(esr: Esr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    where = tmp_path / "index"
+    (tmp_path / "news.jsonl").write_text('{"id": "a", "text": "A storm. It passed."}\n')
+    esr("load", tmp_path / "news.jsonl", "--index", where)
+    assert esr("migrate", where).stdout == f"the index already has format {FORMAT}: there is nothing to do\n"
+    monkeypatch.setattr("esr.folder.format.manifest.FORMAT", FORMAT + 1)
+    assert "run esr migrate" in esr("search", "storm", "--index", where).stderr
+    message = esr("migrate", where).stdout
+    assert message.startswith(f"migrated 1 documents with 2 sentences of {where} in ")
+    assert "storm" in esr("search", "storm", "--index", where).stdout
+    assert json.loads(esr("migrate", where, "--json").stdout)["documents"] == 0
+
+
+def test_a_migration_does_not_print_a_password(esr: Esr, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Migration:
+        def run(self) -> LoadReport:
+            return LoadReport(documents=1, sentences=2)
+
+    monkeypatch.setattr("esr.cli.operate.open_migration", lambda where, options: Migration())
+    message = esr("migrate", "http://me:secret@h:9200/news").stdout
+    assert message == "migrated 1 documents with 2 sentences of http://…@h:9200/news in 0.0 s\n"
+
+
+def test_there_is_nothing_to_migrate(esr_error: Esr, tmp_path: Path) -> None:
+    assert "there is no index" in str(esr_error("migrate", tmp_path / "none"))
+
+
+DRIFTS = [
+    Drift("old", 78_000, 200, 0.01234, 0.251, 1.5, 8.0),
+    Drift("new", 10, 10, 0.0, 0.0, 0.0, 7.0),
+]
+
+
+def test_a_folder_has_no_drift_and_nothing_to_refresh(esr: Esr, index: Path) -> None:
+    assert "drift" not in esr("status", "--index", index, "--drift").stdout
+    assert json.loads(esr("status", "--index", index, "--drift", "--json").stdout)["drift"] == []
+    message = esr("refresh-priors", index).stdout
+    assert message == "an index folder always computes its priors exactly: there is nothing to do\n"
+
+
+def test_drift_is_reported_for_each_load_with_advice(
+    esr: Esr, index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(EmbeddedPriors, "drift", lambda self: DRIFTS)
+    old, new, advice = esr("status", "--index", index, "--drift").stdout.splitlines()[-3:]
+    assert old == (
+        "drift        old: log p(t|C) by 0.0123 per occurrence; priors are off by 0.251, at most 1.500, "
+        "and spread by 8.000 (200 of 78,000 sentences sampled)"
+    )
+    assert new == "drift        new: none, stored priors are exact (10 of 10 sentences sampled)"
+    assert "esr refresh-priors makes them exact" in advice
+    assert (
+        json.loads(esr("status", "--index", index, "--drift", "--json").stdout)["drift"][0]["largest"] == 1.5
+    )
+    assert list(_format_drifts(DRIFTS[1:])) == [new]
+
+
+def test_drift_is_not_sampled_unasked(esr: Esr, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes thousands of searches."""
+    monkeypatch.delattr(EmbeddedPriors, "drift")
+    assert "drift" not in esr("status", "--index", index).stdout
+    assert "drift" not in json.loads(esr("status", "--index", index, "--json").stdout)
+
+
+def test_a_refresh_reports_its_counts(esr: Esr, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(EmbeddedPriors, "refresh", lambda self, step: RefreshReport(1000, 20, 1.5))
+    message = esr("refresh-priors", index).stdout
+    assert message == f"{index}: 20 of 1,000 sentences got another prior, in 1.5 s\n"
+    assert json.loads(esr("refresh-priors", index, "--json").stdout)["changed"] == 20
+
+
+def test_a_refresh_does_not_print_a_password(esr: Esr, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(EmbeddedPriors, "refresh", lambda self, step: RefreshReport(1000, 20, 1.5))
+    monkeypatch.setattr("esr.cli.operate.open_priors", lambda where: EmbeddedPriors(str(index)))
+    message = esr("refresh-priors", "http://me:secret@h:9200/news").stdout
+    assert message.startswith("http://…@h:9200/news: 20 of")
+
+
+def test_refreshing_needs_an_index(esr_error: Esr, tmp_path: Path) -> None:
+    assert "there is no index" in str(esr_error("refresh-priors", tmp_path / "none"))

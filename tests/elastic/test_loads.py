@@ -1,0 +1,191 @@
+"""What is deleted after a switch. The answers of nodes are made up: ../test_generations.py asks real ones.
+
+A load whose writer this process does not see is alive as long as its heartbeat is renewed.
+
+A process is told from others with its id, and from those of other containers.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+import esr
+from esr.elastic import loads, meta
+from esr.elastic.cluster import Cluster
+from esr.elastic.loads import (
+    Heartbeat,
+    LoadOwner,
+    delete_indices,
+    is_killed,
+    is_known_alive,
+    this_process,
+    wait_for_end,
+)
+from esr.elastic.location import new_sentences_index
+from esr.elastic.meta import Load
+from esr.elastic.write.writer import create_indices
+from esr.errors import EsrError, UsageError
+from esr.index.factory import open_generations
+from esr.index.generations import KEPT, SERVING
+from esr.index.writer import Description, LoadOptions
+from tests.support.elasticsearch import document, load
+
+
+def test_the_served_generation_is_not_deleted_when_a_node_does_not_know_of_the_switch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    description = Description("english", title=True)
+    names = [f"news-{n}-esr-sentences" for n in range(3)]
+    older, old, new = (Load(name, description, is_complete=True, owner="", members=(name,)) for name in names)
+    deleted: list[Load] = []
+
+    def drop(_: Cluster, heads: Sequence[Load], spared: Sequence[str] = ()) -> None:
+        deleted.extend(heads)
+
+    monkeypatch.setattr(loads, "load_states", lambda _: [(older, KEPT), (old, SERVING), (new, KEPT)])
+    monkeypatch.setattr(loads, "delete_generations", drop)
+    cluster = Cluster("http://localhost:9200/news")
+    cluster.close()
+    loads.delete_old_generations(cluster, 0, old, new)
+    assert deleted == [older]
+
+
+OWN = LoadOwner.parse(this_process())
+ELSEWHERE = str(OWN._replace(process_space="another"))
+DESCRIPTION = Description("plain", True)
+
+
+def unfinished(owner: str, age: float, index: str = "news-1-esr-sentences") -> Load:
+    """A load with a heartbeat of this age."""
+    return Load(
+        index, DESCRIPTION, is_complete=False, owner=owner, members=(index,), heartbeat=time.time() - age
+    )
+
+
+def test_a_load_elsewhere_is_alive_by_its_heartbeat() -> None:
+    assert is_known_alive(unfinished(ELSEWHERE, 60))
+    assert is_killed(unfinished(ELSEWHERE, loads.PATIENCE + 1))
+
+
+def test_a_load_of_this_machine_is_alive_by_its_process() -> None:
+    """Stopped for an hour, it is alive. Killed a second ago, it is not."""
+    assert is_known_alive(unfinished(str(OWN), 3600))
+    assert is_killed(unfinished(str(OWN._replace(started="1")), 1))
+
+
+def test_nothing_is_known_of_a_load_without_process_and_heartbeat() -> None:
+    """Those of slices, and those of older versions."""
+    of_slices = replace(unfinished("8 slices", 0), heartbeat=0.0)
+    assert not is_killed(of_slices) and not is_known_alive(of_slices)
+
+
+@pytest.fixture
+def cluster(where: str) -> Iterator[Cluster]:
+    with closing(Cluster(where)) as cluster:
+        yield cluster
+
+
+def begin(cluster: Cluster, owner: str, age: float) -> Load:
+    """A load that has begun, and does not go on."""
+    begun = unfinished(owner, age, new_sentences_index(cluster.alias, meta.newest_generation(cluster)))
+    create_indices(cluster, begun, LoadOptions())
+    return begun
+
+
+def test_the_heartbeat_is_renewed_until_the_load_ends(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loads, "INTERVAL", 0.05)
+    begun = begin(cluster, str(OWN), 1000)
+    with Heartbeat(cluster, begun):
+        time.sleep(1)
+    (stored,) = meta.read(cluster, begun.index)
+    assert stored == replace(begun, heartbeat=stored.heartbeat)
+    assert time.time() - stored.heartbeat < 30
+
+
+def test_a_load_that_was_taken_over_ends(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loads, "INTERVAL", 0.05)
+    begun = begin(cluster, str(OWN), 0)
+    meta.write(cluster, replace(begun, owner=ELSEWHERE))
+    with pytest.raises(EsrError, match="has taken this load over"), Heartbeat(cluster, begun):
+        time.sleep(1)
+    assert meta.read(cluster, begun.index)[0].owner == ELSEWHERE
+
+
+def test_other_loads_are_renewed_after_an_index_was_deleted(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loads, "INTERVAL", 0.05)
+    deleted, begun = (begin(cluster, str(OWN), 1000) for _ in range(2))
+    delete_indices(cluster, [deleted.index])
+    with Heartbeat(cluster, deleted, begun):
+        time.sleep(1)
+    assert meta.read(cluster, begun.index)[0].heartbeat > begun.heartbeat
+
+
+def test_a_load_elsewhere_is_waited_for(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has ended if it shows no sign of life for long enough, whatever its clock says."""
+    monkeypatch.setattr(loads, "PATIENCE", 1.0)
+    monkeypatch.setattr(loads, "_POLL_SECONDS", 0.05)
+    in_the_future = begin(cluster, ELSEWHERE, -3600)
+    assert wait_for_end(cluster, in_the_future)
+    monkeypatch.setattr(loads, "PATIENCE", 30.0)
+    renewal = threading.Timer(0.5, meta.write, (cluster, replace(in_the_future, heartbeat=time.time())))
+    renewal.start()
+    assert not wait_for_end(cluster, in_the_future)
+    renewal.join()
+
+
+def test_what_a_killed_container_left_is_broken_and_goes(where: str, cluster: Cluster) -> None:
+    """Its name was that of this machine, as names in compose files are."""
+    load(where, [document("d1", "A flood.")])
+    alive, killed = begin(cluster, ELSEWHERE, 10), begin(cluster, ELSEWHERE, 1000)
+    with closing(open_generations(where)) as at:
+        states = {generation.name: (generation.state, generation.host) for generation in at.all()}
+        assert states[alive.generation] == ("loading", OWN.host)
+        assert states[killed.generation] == ("broken", "")
+        with pytest.raises(UsageError, match="is being written by a load"):
+            at.delete([alive.generation])
+        load(where, [document("d2", "A river.")], if_exists="append")
+        assert {killed.generation, alive.generation} & {each.name for each in at.all()} == {alive.generation}
+    with esr.open(where) as searcher:
+        assert searcher.index.status()["documents"] == 2
+
+
+def test_this_process_is_near_and_running() -> None:
+    assert (OWN.process_id, OWN.is_near, OWN.is_running) == (os.getpid(), True, True)
+
+
+@pytest.mark.parametrize("text", ["a:b-4026531836:17:99", "fe80::1:b-4026531836:17:99", "8 slices:::0:"])
+def test_an_owner_is_read_as_it_was_written(text: str) -> None:
+    assert str(LoadOwner.parse(text)) == text
+
+
+def test_a_process_that_has_ended_is_not_running() -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait()
+    assert not OWN._replace(process_id=process.pid).is_running
+
+
+def test_a_process_with_the_same_id_is_another_one() -> None:
+    """In a container that is started again the loader has the process id of the killed one."""
+    assert not OWN._replace(started="1").is_running
+
+
+@pytest.mark.parametrize(
+    "owner",
+    [OWN._replace(process_space="another"), LoadOwner("8 slices"), LoadOwner.parse("old:17:0a1b2c3d")],
+)
+def test_the_name_of_the_host_makes_nobody_near(owner: LoadOwner) -> None:
+    """Containers may have one name, and each has a process 1."""
+    assert not owner._replace(host=OWN.host).is_near

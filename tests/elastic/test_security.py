@@ -1,0 +1,390 @@
+"""Logins, TLS and the roles of `esr roles`, on a node with security on that speaks https alone."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import esr
+from esr.cli import main
+from esr.elastic import meta
+from esr.elastic.location import role_descriptors
+from esr.enrichment.recipe import Recipe
+from esr.errors import EngineUnreachable, EsrError, UsageError
+from esr.index.factory import open_delivery, open_generations, open_index, open_migration, open_priors
+from esr.index.login import API_KEY, API_KEY_FILE, CA_FILE, INSECURE, PASSWORD, USER, VARIABLES
+from esr.index.writer import LoadOptions
+from esr.text.document import SentenceEnrichment
+from tests.conftest import without_node
+from tests.support import certificates
+from tests.support.elasticsearch import document, load, located
+from tests.support.node import Cluster, NoNode
+from tests.support.secured import Api
+from tests.webui.test_engine_trouble import PAGES, PROGRAMS, served
+
+pytestmark = [pytest.mark.elasticsearch, pytest.mark.slow]
+DOCUMENTS = [document(f"d{n}", f"A flood in town {n}.", "A river.", "The bank of it.") for n in range(40)]
+OTHER = "news-de"
+RECIPE = Recipe(("features",), {"made": "by hand"})
+NOTHING_ELSE = [
+    ("GET", f"/{OTHER}/_search", None),
+    ("POST", f"/{OTHER}/_delete_by_query", {"query": {"match_all": {}}}),
+    ("DELETE", f"/{OTHER}-20990101t000000000000-esr-sentences", None),
+    ("PUT", "/_security/user/me", {"password": "a-long-password", "roles": ["superuser"]}),
+    ("GET", "/_security/user", None),
+    ("POST", "/_security/api_key", {"name": "more"}),
+    ("PUT", "/_cluster/settings", {"persistent": {"cluster.blocks.read_only": False}}),
+]
+"""What a login for the alias `news` must not do."""
+
+
+@pytest.fixture(scope="module")
+def secured() -> Iterator[Cluster]:
+    backups = Path(tempfile.mkdtemp(prefix="esr-backups-"))
+    backups.chmod(0o777)
+    try:
+        with Cluster.start(
+            security=True, tls=True, settings={"path.repo": [str(backups)]}, deadline=300
+        ) as cluster:
+            cluster.backups = backups  # type: ignore[attr-defined]
+            yield cluster
+    except NoNode as error:
+        without_node(str(error))
+    finally:
+        shutil.rmtree(backups, ignore_errors=True)
+
+
+@pytest.fixture
+def where(secured: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The place without a login. The authority is trusted, nobody is logged in."""
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(CA_FILE, str(secured.ca_file))
+    root = Api(secured)
+    yield f"{secured.url}/news"
+    _, aliased = root.ask("GET", "/_alias/news*")
+    _, all_of = root.ask("GET", "/news-*/_settings")
+    for index in {*aliased, *all_of} - {"error", "status"}:
+        root.ask("DELETE", f"/{index}")
+
+
+@pytest.fixture
+def loaded_index(where: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The place, loaded, and another alias beside it whose name begins alike."""
+    be_root(secured, monkeypatch)
+    load(where, DOCUMENTS)
+    load(f"{secured.url}/{OTHER}", DOCUMENTS[:2])
+    monkeypatch.delenv(USER)
+    monkeypatch.delenv(PASSWORD)
+    return where
+
+
+def be_root(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert cluster.auth
+    monkeypatch.setenv(USER, cluster.auth[0])
+    monkeypatch.setenv(PASSWORD, cluster.auth[1])
+
+
+def act_as(role: str, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, **options: str) -> Api:
+    """Let esr have a key with this role for the alias `news`."""
+    key = Api(cluster).key(role_descriptors(["news"], [role]), **options)
+    monkeypatch.setenv(API_KEY, key)
+    return Api(cluster, key)
+
+
+def refused(api: Api, requests: list[tuple[str, str, Any]]) -> None:
+    for method, path, body in requests:
+        status, answer = api.ask(method, path, body)
+        assert (method, path, status) == (method, path, 403), answer
+
+
+def test_a_key_is_made_into_a_file_and_not_shown(
+    loaded_index: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    be_root(secured, monkeypatch)
+    file = tmp_path / "page.key"
+    result = call("roles", loaded_index, "--role", "page", "--key", str(file))
+    assert result.exit_code == 0, result.output
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert file.read_text() not in result.output
+    assert "cannot create" in call("roles", loaded_index, "--role", "page", "--key", str(file)).output
+    monkeypatch.delenv(USER)
+    monkeypatch.delenv(PASSWORD)
+    refused(Api(secured, file.read_text()), NOTHING_ELSE)
+    monkeypatch.setenv(API_KEY_FILE, str(file))
+    with esr.open(loaded_index) as searcher:
+        assert searcher.search("flood", 100).total == 120
+    other = tmp_path / "other.key"
+    failed = call("roles", loaded_index, "--role", "loader", "--key", str(other))
+    assert (failed.exit_code, other.exists()) == (1, False), failed.output
+
+
+def test_a_key_is_waited_for_while_logins_are_rejected(
+    where: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As those of a cluster that has just been started are."""
+    be_root(secured, monkeypatch)
+    monkeypatch.setenv(USER, "late")
+    monkeypatch.setenv(PASSWORD, "a-long-password")
+    file = tmp_path / "page.key"
+    command = ("roles", where, "--role", "page", "--key", str(file), "--wait")
+    failed = call(*command, "1.5")
+    assert (failed.exit_code, file.exists()) == (1, False)
+    assert "rejects the login" in failed.output
+    root, user = Api(secured), "/_security/user/late"
+    comes = threading.Timer(
+        2.0, root.ask, ("PUT", user, {"password": "a-long-password", "roles": ["superuser"]})
+    )
+    comes.start()
+    try:
+        assert call(*command, "60").exit_code == 0
+    finally:
+        comes.join()
+        root.ask("DELETE", user)
+    assert file.read_text()
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def test_the_page_can_do_all_it_does_and_write_nothing(
+    loaded_index: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = act_as("page", secured, monkeypatch)
+    with served(loaded_index, deadline=30.0) as connect:
+        client = connect()
+        for address in (*PAGES, *PROGRAMS, "/", "/readyz"):
+            answer = client.get(address)
+            assert answer.status_code == 200, (address, answer.text)
+        batch = {"queries": [{"id": "1", "query": "flood"}, {"id": "2", "query": "bank"}]}
+        assert client.post("/api/v1/batch", json=batch).status_code == 200
+    with esr.open(loaded_index) as searcher:
+        assert len(list(searcher.index.documents())) == len(DOCUMENTS)
+        assert searcher.index.snapshot() is not searcher.index, "it may look up what the alias leads to"
+    for if_exists in ("replace", "append"):
+        with pytest.raises(EsrError, match=r"denies the request: .*; the login lacks a privilege: esr roles"):
+            load(loaded_index, DOCUMENTS, if_exists=if_exists)
+    _, aliases = Api(secured).ask("GET", "/_alias/news")
+    (index,) = aliases
+    refused(
+        api,
+        [
+            *NOTHING_ELSE,
+            ("POST", f"/{index}/_doc", {"text": "A lie."}),
+            ("POST", f"/{index}/_delete_by_query", {"query": {"match_all": {}}}),
+            ("DELETE", f"/{index}", None),
+            ("PUT", f"/{index}/_mapping", {"_meta": {}}),
+            ("POST", "/_aliases", {"actions": [{"remove": {"index": index, "alias": "news"}}]}),
+            ("PUT", "/_scripts/esr-score-v2", {"script": {"lang": "painless", "source": "0"}}),
+            ("PUT", "/_index_template/esr-sentences", {"index_patterns": ["*-esr-sentences"]}),
+        ],
+    )
+
+
+def test_the_loader_can_do_all_it_does_and_touch_nothing_else(
+    where: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    be_root(secured, monkeypatch)
+    load(f"{secured.url}/{OTHER}", DOCUMENTS[:2])
+    monkeypatch.delenv(USER)
+    monkeypatch.delenv(PASSWORD)
+    api = act_as("loader", secured, monkeypatch)
+    load(where, DOCUMENTS[:20])
+    load(where, DOCUMENTS[20:], if_exists="append")
+    load(where, DOCUMENTS, if_exists="replace", resume=True)
+    changed_document = document("d1", "Another flood.")
+    report = open_delivery(where, LoadOptions(keep=2)).append(
+        located([changed_document, document("new", "A flood.")])
+    )
+    assert (report.added, report.changed) == (1, 1)
+    assert open_delivery(where, LoadOptions(keep=2)).remove(["d2"]).removed == 1
+    with closing(open_index(where)) as index, index.enrichment() as enrichment:
+        enrichment.store(RECIPE, [("new", [SentenceEnrichment({"subj": 1.0}, None, None)])])
+        enrichment.finish(RECIPE)
+        assert enrichment.progress(RECIPE)[0] == 1
+    with closing(open_generations(where)) as generations:
+        generations.rollback()
+        kept_names = [generation.name for generation in generations.all() if generation.state == "kept"]
+        generations.delete(kept_names[:1])
+    with esr.open(where) as searcher:
+        assert searcher.search("flood", 100).total
+    refused(api, NOTHING_ELSE)
+    _, other_aliases = Api(secured).ask("GET", f"/_alias/{OTHER}")
+    (index,) = other_aliases
+    refused(
+        api,
+        [
+            ("POST", "/_aliases", {"actions": [{"add": {"index": index, "alias": "news"}}]}),
+            ("POST", f"/{index}/_doc", {"text": "A lie."}),
+        ],
+    )
+    with pytest.raises(EsrError, match="denies the request"):
+        load(f"{secured.url}/{OTHER}", DOCUMENTS, if_exists="replace")
+    with closing(open_generations(where)) as generations:
+        generations.delete_all()
+    assert Api(secured).ask("GET", f"/{OTHER}/_count")[1]["count"] == 6
+
+
+def test_the_loader_can_migrate_and_refresh_priors(
+    where: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    act_as("loader", secured, monkeypatch)
+    with monkeypatch.context() as older:
+        older.setattr(meta, "FORMAT", meta.FORMAT - 1)
+        load(where, DOCUMENTS[:20])
+    assert open_migration(where, LoadOptions()).run().documents == 20
+    with closing(open_priors(where)) as priors:
+        assert priors.refresh(lambda *_: None).sentences
+
+
+def test_the_operator_can_take_a_snapshot_and_bring_it_back(
+    loaded_index: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = act_as("operator", secured, monkeypatch)
+    settings = {"location": str(secured.backups)}  # type: ignore[attr-defined]
+    snapshot = {"indices": "news-*-esr-*", "include_global_state": True}
+    for method, path, body in [
+        ("PUT", "/_snapshot/backup", {"type": "fs", "settings": settings}),
+        ("PUT", "/_snapshot/backup/monday?wait_for_completion=true", snapshot),
+    ]:
+        status, answer = api.ask(method, path, body)
+        assert status == 200, answer
+    with closing(open_generations(loaded_index)) as generations:
+        generations.delete_all()
+    restore = {"indices": "news-2*-esr-*", "include_global_state": False}
+    status, answer = api.ask("POST", "/_snapshot/backup/monday/_restore?wait_for_completion=true", restore)
+    assert (status, answer["snapshot"]["shards"]["failed"]) == (200, 0), answer
+    with esr.open(loaded_index) as searcher:
+        assert searcher.search("flood", 100).total == 120
+    refused(api, [request for request in NOTHING_ELSE if "/_cluster/settings" not in request])
+
+
+def test_a_certificate_is_checked_unless_it_is_said_loudly(
+    loaded_index: str,
+    secured: Cluster,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    act_as("page", secured, monkeypatch)
+    monkeypatch.delenv(CA_FILE)
+    stranger = certificates.make(tmp_path)
+    for trusted in (None, stranger):
+        if trusted:
+            monkeypatch.setenv(CA_FILE, str(trusted))
+        with pytest.raises(EngineUnreachable, match=r"is not trusted: .* Set ESR_CA_FILE"):
+            esr.open(loaded_index)
+    with pytest.raises(EngineUnreachable, match="and whether it requires https://"):
+        esr.open(loaded_index.replace("https", "http"))
+    assert "NOT verified" not in caplog.text
+    monkeypatch.setenv(INSECURE, "1")
+    with caplog.at_level(logging.WARNING, "esr"):
+        for uses in (1, 2):
+            with esr.open(loaded_index) as searcher:
+                assert searcher.search("flood", 100).total == 120
+            assert caplog.text.count(f"the certificate of {secured.url} is NOT verified") == uses
+    monkeypatch.delenv(INSECURE)
+    command = [sys.executable, "-c", "from esr.cli import main; main()", "--insecure", "status"]
+    process = subprocess.run([*command, "--index", loaded_index], capture_output=True, text=True, check=True)
+    assert "NOT verified" in process.stderr
+
+
+def test_who_may_not_enter_is_told_why(
+    loaded_index: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(EngineUnreachable, match="requires a login: set ESR_API_KEY, or ESR_USER"):
+        esr.open(loaded_index)
+    act_as("page", secured, monkeypatch, expiration="1s")
+    end = time.monotonic() + 20
+    message = ""
+    while "expired" not in message and time.monotonic() < end:
+        try:
+            with esr.open(loaded_index):
+                time.sleep(0.3)
+        except EngineUnreachable as error:
+            message = str(error)
+    assert message.endswith("rejects the login: the API key has expired. Create a new one and set it")
+
+
+def test_a_password_is_never_printed(
+    loaded_index: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert secured.auth
+    user, password = secured.auth
+    with_login = loaded_index.replace("//", f"//{user}:{password}@")
+    news = tmp_path / "news.jsonl"
+    news.write_text(json.dumps({"id": "one", "sentences": ["A flood."]}) + "\n")
+    for arguments in [
+        ["status", "--index", with_login],
+        ["status", "--index", with_login, "--json"],
+        ["load", str(news), "--index", with_login],
+        ["load", str(news), "--index", with_login, "--if-exists", "replace"],
+        ["load", str(news), "--index", with_login, "--if-exists", "replace", "--json"],
+        ["append", with_login, str(news)],
+        ["indices", with_login, "--json"],
+        ["rollback", with_login],
+        ["rollback", with_login],
+        ["remove", with_login, "d1", "nobody"],
+        ["search", "flood", "--index", with_login, "--json"],
+        ["explain", "flood", "nobody", "--index", with_login],
+        ["query", "flood", "--index", with_login],
+        ["delete", with_login, "20000101t000000000000"],
+        ["delete", with_login, "--yes"],
+        ["status", "--index", with_login],
+        ["status", "--index", with_login.replace(password, f"{password}x")],
+        ["status", "--index", with_login.replace("https", "ftp")],
+        ["load", str(news), "--index", with_login.replace("/news", "/BAD")],
+        ["serve", "--index", f"a={with_login} {with_login}"],
+    ]:
+        result = call(*arguments)
+        assert result.exception is None or isinstance(result.exception, SystemExit), arguments
+        assert password not in result.output, arguments
+
+
+def test_files_and_options_say_who_it_is(
+    loaded_index: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv(CA_FILE)
+    key = tmp_path / "key"
+    key.write_text(Api(secured).key(role_descriptors(["news"], ["page"])) + "\n")
+    trusting = ["--ca-file", str(secured.ca_file)]
+    result = call(*trusting, "--api-key-file", str(key), "status", "--index", loaded_index)
+    assert result.exit_code == 0, result.output
+    assert not set(VARIABLES) & set(os.environ), "the options are for one command"
+    assert secured.auth
+    password = tmp_path / "password"
+    password.write_text(secured.auth[1])
+    options = [*trusting, "--user", secured.auth[0], "--password-file", str(password)]
+    result = call(*options, "status", "--index", loaded_index)
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("role", ["page", "loader", "operator"])
+def test_the_security_api_takes_the_roles_as_they_are_printed(
+    secured: Cluster, where: str, role: str
+) -> None:
+    result = call("roles", where, "news.old", "--role", role)
+    assert result.exit_code == 0, result.output
+    status, answer = Api(secured).ask("PUT", f"/_security/role/esr-{role}", json.loads(result.output)[role])
+    assert status == 200, answer
+
+
+def test_what_contradicts_itself_is_a_usage_error(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(USER, "me")
+    with pytest.raises(UsageError, match="belong together"):
+        esr.open(where)

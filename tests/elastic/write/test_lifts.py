@@ -1,0 +1,281 @@
+"""Lifts bound what sentences get, also through any sequence of deliveries, once they are widened."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping
+from itertools import chain
+from pathlib import Path
+from tempfile import mkdtemp
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from esr.elastic import lifts as store_lifts
+from esr.elastic.lifts import (
+    EMPTY,
+    LIFT_BOOST,
+    choose_base,
+    describe_after_delivery,
+    describe_lifts,
+    described_base,
+    find_widening,
+    lift_codes,
+    log_collection,
+    short_float,
+)
+from esr.elastic.write import lifts
+from esr.elastic.write.actions import PostingsByDocument
+from esr.elastic.write.lifts import SegmentLifts
+from esr.elastic.write.spool import greatest_loss, write_spool
+from esr.folder.format.snapshot import Snapshot
+from esr.folder.search.evidence import read_evidence
+from esr.index.writer import Description
+from esr.plans.evaluate import Array, combine_evidence
+from esr.plans.plan import Mixture, Plan, PlanTerm, Statistics, TermStatistics
+from esr.ranking.ranking import Ranking
+from esr.text.document import Located
+from tests.support.folder_index import document
+from tests.support.pruning import WORDS, adverse_documents
+
+SentenceLifts = list[dict[str, float]]
+LONGEST = 150
+"""Sentences of the longest document."""
+SEEDS = st.integers(0, 2**32)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("os.fsync", lambda number: None)
+    return tmp_path
+
+
+class Collection:
+    """Documents with the lifts that they got when they came, and what the index says about them."""
+
+    def __init__(self, folder: Path, mixture: Mixture, documents: list[Located]) -> None:
+        self._folder = folder
+        self.mixture = mixture
+        self.documents: dict[str, Located] = {}
+        self.lifts: dict[str, SentenceLifts] = {}
+        first = self.spool(documents)
+        self.description = describe_lifts(choose_base(mixture), first.statistics.collection)
+        self._add(first, documents, {}, 0)
+
+    def spool(self, documents: list[Located]) -> Snapshot:
+        return write_spool(Path(mkdtemp(dir=self._folder)), Description("plain", True), documents)
+
+    def deliver(self, documents: list[Located], removed_ids: list[str]) -> None:
+        replaced = [d.document.id for d in documents if d.document.id in self.documents]
+        before = self.spool(list(self.documents.values())).statistics.collection
+        lost_documents = [self.documents.pop(id) for id in {*replaced, *removed_ids}]
+        for located in lost_documents:
+            del self.lifts[located.document.id]
+        rest = self.spool(list(self.documents.values()))
+        elsewhere = occurrences(rest)
+        new_spool = self.spool(documents)
+        self._add(new_spool, documents, elsewhere, rest.statistics.collection.occurrences)
+        after = self.spool(list(self.documents.values())).statistics.collection
+        lost = greatest_loss(self.spool(lost_documents), new_spool)
+        self.description = describe_after_delivery(self.description, before, after, lost)
+
+    def _add(
+        self, spool: Snapshot, documents: list[Located], elsewhere: Mapping[str, int], total: int
+    ) -> None:
+        self.documents |= {located.document.id: located for located in documents}
+        for owner, segment in enumerate(spool.segments):
+            postings = PostingsByDocument(segment)
+            base = described_base(self.description)
+            of_segment = SegmentLifts(spool, owner, postings, base, elsewhere, total)
+            for number in range(segment.document_count):
+                self.lifts[segment.document_ids[number]] = of_segment.of_document(number)
+
+
+def occurrences(spool: Snapshot) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for segment in spool.segments:
+        for number, count in enumerate(segment.column("occurrences").tolist()):
+            counts[segment.terms[number]] += count
+    return counts
+
+
+def random_news(rng: random.Random, first: int, count: int, longest: int) -> list[Located]:
+    words = WORDS[: rng.randint(2, len(WORDS))]
+    return [
+        document(
+            f"d{first + n}",
+            *(" ".join(rng.choices(words, k=rng.randint(1, longest))) for _ in range(rng.randint(1, 3))),
+            **({"title": "rare stone"} if rng.random() < 0.3 else {}),
+        )
+        for n in range(count)
+    ]
+
+
+def random_life(folder: Path, seed: int, mixture: Mixture) -> Collection:
+    """A load, then up to five deliveries of new, changed and removed documents."""
+    rng = random.Random(seed)
+    collection = Collection(folder, mixture, random_news(rng, 0, rng.randint(3, 8), longest=6))
+    for _ in range(rng.randint(1, 5)):
+        ids = sorted(collection.documents)
+        removed = rng.sample(ids, rng.randint(0, min(3, len(ids) - 1)))
+        documents = random_news(rng, rng.randint(0, 12), rng.randint(0, 4), longest=rng.choice((4, 25)))
+        delivered = {located.document.id for located in documents}
+        collection.deliver(documents, [id for id in removed if id not in delivered])
+    return collection
+
+
+def kept_lifts(weights: list[float]) -> Array:
+    """The lifts of these weights in postings, which keep 16 bits of a weight."""
+    bits = np.array(weights, np.float32).view(np.int32) >> 15 << 15
+    return bits.view(np.float32).astype(float) * LIFT_BOOST
+
+
+def differences(collection: Collection) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """How far the widened bounds are above what each term adds to each sentence whose document has it.
+
+    Also how far the lifts for lengths are above what these take.
+    """
+    spool = collection.spool(list(collection.documents.values()))
+    statistics, mixture = spool.statistics, collection.mixture
+    terms = {term: statistics.find(term).statistics for term in occurrences(spool)}
+    plan_terms = tuple(
+        PlanTerm(term, 1.0, statistics.collection.background(of_term)) for term, of_term in terms.items()
+    )
+    plan = Plan(plan_terms, mixture, "context", "document")
+    widening = find_widening(collection.description, plan, Statistics(statistics.collection, terms))
+    assert widening is not None
+    over = []
+    for segment in spool.segments:
+        sentences = np.arange(segment.sentence_count)
+        evidence = read_evidence(
+            [term.term for term in plan_terms], mixture.fields(), [], segment, {}, sentences
+        )
+        in_document = read_evidence(
+            [term.term for term in plan_terms], ["document"], [], segment, {}, sentences
+        ).counts["document"]
+        lengths = evidence.lengths["sentence"]
+        length = log_collection(mixture, lengths)
+        ids = map(segment.document_ids.__getitem__, range(segment.document_count))
+        of_documents = map(collection.lifts.__getitem__, ids)
+        stored_lifts = [*chain.from_iterable(of_documents)]
+        short = kept_lifts([lift.get(EMPTY, 0.0) for lift in stored_lifts])
+        for_length = widening.base.log_collection + short - length
+        over.append(for_length)
+        for row, (term, x) in enumerate(
+            zip(plan_terms, combine_evidence(plan, evidence.counts, evidence.lengths), strict=True)
+        ):
+            stored = kept_lifts([lift.get(term.term, 0.0) for lift in stored_lifts])
+            far = np.log1p(widening.base.scale / term.background)
+            widened = far + stored + widening.of_term(term.term)
+            adds = np.log(x / term.background) - length
+            over.append((for_length + widened - adds)[in_document[row] > 0])
+    return np.concatenate(over)
+
+
+def shortfall(collection: Collection) -> float:
+    """How far a widened bound is below the truth at most; negative if none is."""
+    return float(-differences(collection).min())
+
+
+RANKINGS = [Ranking(), Ranking("2s", "surrounding"), Ranking("dir")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranking", RANKINGS, ids=str)
+@given(seed=SEEDS)
+@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_widened_lifts_are_never_too_low(folder: Path, ranking: Ranking, seed: int) -> None:
+    mixture = ranking.mixture()
+    assert mixture is not None
+    assert shortfall(random_life(folder, seed, mixture)) < 1e-9
+
+
+@pytest.mark.slow
+def test_without_the_widening_they_would_be(folder: Path) -> None:
+    mixture = Ranking().mixture()
+    assert mixture is not None
+    lives = [random_life(folder, seed, mixture) for seed in range(6)]
+    assert all(shortfall(life) < 1e-9 for life in lives)
+    for life in lives:
+        life.description["lost"] = 0
+    assert any(shortfall(life) > 0.01 for life in lives), "no delivery has lost anything"
+    for life in lives:
+        life.description["least_occurrences"] = 10**9
+    assert any(shortfall(life) > 0.1 for life in lives), "no collection has grown"
+
+
+def test_deliveries_keep_the_base_of_the_index(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another version of esr may choose another one."""
+    mixture = Ranking().mixture()
+    assert mixture is not None
+    for other in (2.0, 12.0):
+        with monkeypatch.context() as older:
+            older.setattr(store_lifts, "_SHORT", other)
+            older.setattr(store_lifts, "_DOCUMENT", 50.0)
+            life = Collection(folder, mixture, random_news(random.Random(3), 0, 6, longest=20))
+        assert described_base(life.description) != choose_base(mixture)
+        life.deliver(random_news(random.Random(4), 4, 6, longest=20), ["d0"])
+        assert shortfall(life) < 1e-9
+
+
+def test_lifts_that_do_not_describe_the_collection_are_given_up(folder: Path) -> None:
+    """As after a load that set documents aside, or one by an older esr."""
+    mixture = Ranking().mixture()
+    assert mixture is not None
+    collection = Collection(folder, mixture, random_news(random.Random(1), 0, 5, longest=6))
+    before = collection.spool(list(collection.documents.values())).statistics.collection
+    known = collection.description
+    assert describe_after_delivery(known, before, before, 3) == {**known, "lost": 3}
+    assert describe_after_delivery({**known, "documents": 6}, before, before, 0) == {}
+    older = {name: value for name, value in known.items() if name != "lost"}
+    assert describe_after_delivery(older, before, before, 0) == {}
+    terms = {"bank": TermStatistics(1, 1, 1)}
+    plan = Plan((PlanTerm("bank", 1.0, before.background(terms["bank"])),), mixture, "context", "document")
+    statistics = Statistics(before, terms)
+    assert find_widening(known, plan, statistics) is not None
+    assert find_widening(older, plan, statistics) is None
+    assert find_widening({**known, "sentences": 1}, plan, statistics) is None
+
+
+@pytest.mark.parametrize("batch", [1, 1 << 14])
+@pytest.mark.parametrize("ranking", RANKINGS, ids=str)
+def test_lifts_say_how_much_more_than_a_far_term_each_term_adds(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, ranking: Ranking, batch: int
+) -> None:
+    """Terms without a lift add less than far ones, and the others what the stored digits say."""
+    monkeypatch.setattr(lifts, "_BATCH", batch)
+    mixture = ranking.mixture()
+    assert mixture is not None
+    collection = Collection(folder, mixture, adverse_documents(LONGEST))
+    over = differences(collection)
+    assert over.min() > -1e-9
+    stored = sum(len(lift) for document in collection.lifts.values() for lift in document)
+    exact = over < np.maximum(0.125, 16 / 256)
+    assert stored > 1000 and exact.sum() >= stored
+
+
+def test_codes_are_the_next_weights_that_postings_can_keep() -> None:
+    values = np.concatenate([[0.0, 1e-9, 0.125], np.linspace(0.125, 20.0, 999)])
+    decoded = kept_lifts([short_float(code) for code in lift_codes(values).tolist()])
+    assert (decoded >= values).all()
+    assert (decoded <= np.maximum(values, 0.125) * (1 + 2 / 256)).all()
+    assert lift_codes(values).max() < 1 << 12, "small weights need few bits"
+    assert min(map(short_float, lift_codes(values).tolist())) >= 2.0**-126, "Elasticsearch takes no less"
+
+
+@pytest.mark.parametrize(("sentences", "has_lifts"), [(8, True), (14, False)])
+def test_terms_have_lifts_far_from_them_in_a_short_document(
+    folder: Path, sentences: int, has_lifts: bool
+) -> None:
+    """Ten terms a sentence: the last is far from the first. Terms are rare in the collection."""
+    mixture = Ranking().mixture()
+    assert mixture is not None
+    bodies = [" ".join(f"w{n}x{m}" for m in range(10)) for n in range(sentences)]
+    others = " ".join(f"other{n}" for n in range(1000))
+    collection = Collection(folder, mixture, [document("d", *bodies), document("e", others)])
+    assert differences(collection).min() > -1e-9
+    assert ("w0x0" in collection.lifts["d"][-1]) is has_lifts
+    assert "w0x0" in collection.lifts["d"][1]

@@ -1,0 +1,190 @@
+"""Lists that are encoded are decoded again, alone or with those beside them.
+
+Where words stand, compared with the texts themselves.
+"""
+
+from __future__ import annotations
+
+import random
+from itertools import chain, pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from esr.folder.format import words as word_table
+from esr.folder.format.words import (
+    EncodedLists,
+    Group,
+    WordTable,
+    choose_low_bits,
+    decode,
+    encode,
+    low_code_size,
+    sign_word,
+)
+from esr.folder.write.columns import TokenizedTexts, save_word_table
+
+
+def random_lists(seed: int, limit: int, count: int) -> list[list[int]]:
+    rng = np.random.default_rng(seed)
+    longest = min(limit, 300)
+    return [np.unique(rng.integers(0, limit, rng.integers(1, longest + 1))).tolist() for _ in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("limit", "low_bits"),
+    [
+        (1, 0),
+        (2, 1),
+        (7, 0),
+        (8, 7),
+        (1000, 0),
+        (1000, 8),
+        (12_345_678, 7),
+        (12_345_678, 24),
+        (2**31 - 1, 24),
+    ],
+)
+def test_lists_are_decoded_alone_and_together(limit: int, low_bits: int) -> None:
+    lists = random_lists(low_bits, limit, 9)
+    lengths, numbers = np.array([len(each) for each in lists]), np.array(list(chain(*lists)))
+    group = Group(low_bits, limit)
+    content = np.frombuffer(encode(group, numbers, lengths), np.uint8)
+    unary = low_code_size(len(numbers), low_bits)
+    for first in range(9):
+        for last in range(first + 1, 10):
+            before = int(lengths[:first].sum())
+            lists_of = EncodedLists(group, content, unary, first, before, lengths[first:last])
+            decoded = decode(lists_of)
+            assert decoded.tolist() == list(chain(*lists[first:last]))
+
+
+def test_the_more_numbers_a_list_has_the_fewer_low_bits_suit_it() -> None:
+    lengths = np.array([1, 2, 3, 500, 999, 1000])
+    assert choose_low_bits(lengths, 1000).tolist() == [9, 9, 9, 0, 0, 0]
+
+
+def test_a_long_list_takes_few_bits_and_the_logarithm_of_its_gaps() -> None:
+    limit, count = 1 << 20, 1 << 14
+    numbers = np.sort(np.random.default_rng(1).choice(limit, count, replace=False))
+    (low_bits,) = choose_low_bits(np.array([count]), limit).tolist()
+    size = len(encode(Group(low_bits, limit), numbers, np.array([count])))
+    assert size * 8 / count < 2.6 + np.log2(limit / count)
+
+
+Document = tuple[list[list[str]], list[str]]
+"""The words of the sentences, and those of the title."""
+
+
+def random_documents(seed: int) -> list[Document]:
+    rng = random.Random(seed)
+    vocabulary = ["a", "ab", "abc", "b", "é", "東", "𝒳", *(f"w{n}" for n in range(30))]
+
+    def text() -> list[str]:
+        return [vocabulary[int(rng.paretovariate(0.7)) % len(vocabulary)] for _ in range(rng.randrange(9))]
+
+    return [([text() for _ in range(rng.randrange(4))], text()) for _ in range(rng.randrange(1, 60))]
+
+
+def write(folder: Path, documents: list[Document]) -> WordTable:
+    texts = [text for sentences, title in documents for text in [*sentences, title]]
+    words = list(dict.fromkeys(word for text in texts for word in text))
+    tokenized = TokenizedTexts(
+        np.array([words.index(word) for text in texts for word in text], np.int32),
+        np.array([len(text) for text in texts], np.int32),
+        np.array([len(sentences) for sentences, _ in documents], np.int64),
+    )
+    folder.mkdir(exist_ok=True)
+    save_word_table(folder, words, tokenized)
+    return WordTable(folder, sum(len(sentences) for sentences, _ in documents))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_places_of_words_are_those_of_the_texts(tmp_path: Path, seed: int) -> None:
+    documents = random_documents(seed)
+    table = write(tmp_path, documents)
+    sentences = [text for texts, _ in documents for text in texts]
+    titles = [title for _, title in documents]
+    occurring = {word for text in [*sentences, *titles] for word in text}
+    assert table.words(np.arange(len(table))) == sorted(occurring) == [table[n] for n in range(len(table))]
+    of_words = table.read_places()
+    for word in occurring:
+        number = table.find(word)
+        assert number is not None
+        places = of_words.places(number)
+        assert (np.diff(places) > 0).all()
+        assert len(places) == table.counts[number]
+        in_sentences = [n for n, text in enumerate(sentences) for other in text if other == word]
+        assert of_words.sentences(places).tolist() == in_sentences
+        assert of_words.titles(places).tolist() == [n for n, t in enumerate(titles) for w in t if w == word]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_words_stand_next_to_each_other_only_within_a_text(tmp_path: Path, seed: int) -> None:
+    documents = random_documents(seed)
+    table = write(tmp_path, documents)
+    sentences = [text for texts, _ in documents for text in texts]
+    of_words = table.read_places()
+    for first in ("a", "w1"):
+        for second in ("a", "ab", "w1"):
+            numbers = table.find(first), table.find(second)
+            if numbers[0] is None or numbers[1] is None:
+                continue
+            both = np.intersect1d(of_words.places(numbers[0]), of_words.places(numbers[1]) - 1)
+            pairs = [n for n, t in enumerate(sentences) for p in pairwise(t) if p == (first, second)]
+            assert of_words.sentences(both).tolist() == pairs
+
+
+@pytest.mark.parametrize("prefix", ["a", "ab", "abc", "abcd", "w", "w1", "", "𝒳", "zz"])
+def test_the_words_with_a_prefix_are_a_range(tmp_path: Path, prefix: str) -> None:
+    table = write(tmp_path, random_documents(3))
+    words = table.words(np.arange(len(table)))
+    matching = [n for n, word in enumerate(words) if word.startswith(prefix)]
+    found = table.prefix_range(prefix)
+    assert list(found) == matching
+    of_words = table.read_places()
+    expected = [of_words.places(n) for n in matching]
+    assert sorted(of_words.places_of_range(found).tolist()) == sorted(
+        np.concatenate([[], *expected]).tolist()
+    )
+
+
+def test_unknown_words_have_no_number(tmp_path: Path) -> None:
+    table = write(tmp_path, [([["storm", "tide"]], [])])
+    assert [table.find(word) for word in ("", "s", "storms", "tidf", "z")] == [None] * 5
+
+
+def test_texts_without_words_make_an_empty_table(tmp_path: Path) -> None:
+    table = write(tmp_path, [([[], []], []), ([], [])])
+    assert len(table) == 0
+    assert table.find("storm") is None
+    assert len(table.read_places().places_of_range(table.prefix_range("s"))) == 0
+
+
+@pytest.mark.parametrize("file", ["words.bytes", "words.places.bytes"])
+def test_truncated_files_are_damaged(tmp_path: Path, file: str) -> None:
+    write(tmp_path, random_documents(1))
+    content = (tmp_path / file).read_bytes()
+    (tmp_path / file).write_bytes(content[:-1])
+    with pytest.raises(ValueError, match="truncated"):
+        WordTable(tmp_path, 3)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_edit_changes_two_bits_of_a_signature_at_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(word_table, "_CHUNK", 7)
+    table, rng = write(tmp_path, random_documents(seed)), random.Random(seed)
+    words = table.words(np.arange(len(table)))
+    numbers = np.array(rng.sample(range(len(table)), len(table)))
+    signatures = [sign_word(words[n].encode()) for n in numbers]
+    assert table.read_signatures(numbers).tolist() == signatures
+    assert table.read_signatures(numbers[:0]).tolist() == []
+    for word in words:
+        n, character = rng.randrange(len(word)), rng.choice("aw7é東")
+        before, after = word[:n], word[n + 1 :]
+        for edited in (before + after, before + character + word[n:], before + character + after):
+            assert (sign_word(word.encode()) ^ sign_word(edited.encode())).bit_count() <= 2
+    assert sign_word(b"ab") == sign_word("baé東".encode()) != sign_word(b"a")

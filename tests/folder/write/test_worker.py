@@ -1,0 +1,245 @@
+"""The second process of a load: with it, without it, and if it dies, the index is the same."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from esr.errors import InputError
+from esr.folder.format import manifest
+from esr.folder.write import prefetch, segment_writer
+from esr.folder.write import prefetch as worker_client
+from esr.folder.write.prefetch import WorkerClient
+from esr.text.document import Located, ParseWord, Sentence
+from tests.support.folder_index import document, load
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def news(n: int) -> Located:
+    own = Sentence(f"own-{n}", f"Überflutung {n}", {"weight": n / 7}, (ParseWord("rain", -1),))
+    return document(
+        f"n{n}", f"A storm came, number {n}.", own, *["The rivers rose."] * (n % 5), title=f"T {n}"
+    )
+
+
+NEWS = [news(n) for n in range(200)]
+
+
+def written(where: Path) -> list[tuple[str, bytes]]:
+    """All files of the index, in the order of its segments, whose names are random."""
+    parts = [where / "segments" / name for name in manifest.read_manifest(where).segments]
+    parts += [where / "layers" / layer.name for layer in manifest.read_manifest(where).layers]
+    return [(file.name, file.read_bytes()) for part in parts for file in files(part)]
+
+
+def files(part: Path) -> list[Path]:
+    return sorted(part.iterdir()) if part.is_dir() else [part]
+
+
+def contents(where: Path) -> list[tuple[str, bytes]]:
+    """The same without the names of layers, which are random too."""
+    return [(re.sub(r"^[0-9a-f]{12}$", "layer", name), content) for name, content in written(where)]
+
+
+@pytest.fixture
+def workers(monkeypatch: pytest.MonkeyPatch) -> list[WorkerClient]:
+    """The second processes of this test's loads, which start with the first documents."""
+    started: list[WorkerClient] = []
+
+    class Recorded(WorkerClient):
+        def __init__(self, analyzer: str, title: bool) -> None:
+            super().__init__(analyzer, title)
+            started.append(self)
+
+    monkeypatch.setattr(prefetch, "WorkerClient", Recorded)
+    monkeypatch.setattr(prefetch, "can_start_worker", lambda: True)
+    monkeypatch.setattr(prefetch, "WORKER_AFTER_BYTES", 0)
+    monkeypatch.setattr(prefetch, "BATCH_BYTES", 700)
+    monkeypatch.setattr(segment_writer, "FULL_TERMS", 300)
+    # A busy machine makes a worker slow, but not dead.
+    monkeypatch.setattr(worker_client, "_RESPONSE_TIMEOUT", 60.0)
+    monkeypatch.setattr(worker_client, "_EXIT_TIMEOUT", 60.0)
+    return started
+
+
+def expected(where: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bytes]]:
+    """What a load without a second process writes."""
+    with monkeypatch.context() as patch:
+        patch.setattr(prefetch, "can_start_worker", lambda: False)
+        load(where, NEWS)
+    return contents(where)
+
+
+def meanwhile(action: Callable[[], object], at: int = 100) -> Iterator[Located]:
+    """The documents; `action` is called after `at` of them have been read."""
+    for n, located in enumerate(NEWS):
+        if n == at:
+            action()
+        yield located
+
+
+@pytest.mark.parametrize("in_flight", [1, 10_000], ids=["both processes", "the second process only"])
+def test_files_are_the_same_with_and_without_a_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: list[WorkerClient], in_flight: int
+) -> None:
+    monkeypatch.setattr(prefetch, "MAX_IN_FLIGHT", in_flight)
+    load(tmp_path / "with", NEWS)
+    assert [worker.is_alive for worker in workers] == [True]
+    assert contents(tmp_path / "with") == expected(tmp_path / "without", monkeypatch)
+    assert len(manifest.read_manifest(tmp_path / "with").segments) > 3
+
+
+@pytest.mark.parametrize("at", [3, 100, 199])
+def test_a_load_survives_the_death_of_its_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: list[WorkerClient], at: int
+) -> None:
+    load(tmp_path / "killed", meanwhile(lambda: workers[0]._process.kill() if workers else None, at))
+    assert len(workers) == 1
+    assert contents(tmp_path / "killed") == expected(tmp_path / "without", monkeypatch)
+
+
+@pytest.fixture
+def replace_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Lets a shell program run in place of the worker."""
+
+    def replace(program: str) -> None:
+        python = tmp_path / "python"
+        python.write_text(f"#!/bin/sh\n{program}\n")
+        python.chmod(0o755)
+        monkeypatch.setattr(sys, "executable", str(python))
+
+    return replace
+
+
+@pytest.mark.parametrize("program", ["echo no answer of this kind", "exit 1"])
+def test_a_load_survives_a_worker_that_does_not_answer(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    workers: list[WorkerClient],
+    replace_python: Callable[[str], None],
+    program: str,
+) -> None:
+    replace_python(program)
+    load(tmp_path / "alone", NEWS)
+    assert [worker.is_alive for worker in workers] == [False]
+    assert contents(tmp_path / "alone") == expected(tmp_path / "without", monkeypatch)
+
+
+def test_a_load_kills_a_worker_that_hangs(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    workers: list[WorkerClient],
+    replace_python: Callable[[str], None],
+) -> None:
+    replace_python("exec sleep 600")
+    monkeypatch.setattr(worker_client, "_RESPONSE_TIMEOUT", 0.3)
+    monkeypatch.setattr(worker_client, "_EXIT_TIMEOUT", 0.1)
+    load(tmp_path / "alone", NEWS)
+    assert [worker._process.returncode for worker in workers] == [-signal.SIGKILL]
+    assert contents(tmp_path / "alone") == expected(tmp_path / "without", monkeypatch)
+
+
+def test_a_load_survives_a_worker_that_cannot_be_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: list[WorkerClient]
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "no python"))
+    load(tmp_path / "alone", NEWS)
+    assert workers == []
+    assert contents(tmp_path / "alone") == expected(tmp_path / "without", monkeypatch)
+
+
+def test_an_error_late_in_a_load_leaves_neither_index_nor_worker(
+    tmp_path: Path, workers: list[WorkerClient]
+) -> None:
+    with pytest.raises(InputError, match=r"^news\.jsonl:n5: document id 'n5' is duplicated"):
+        load(tmp_path / "index", [*NEWS, NEWS[5]])
+    assert not (tmp_path / "index").exists()
+    assert [worker._process.returncode is None for worker in workers] == [False]
+
+
+def test_a_worker_ignores_keyboard_interrupts(tmp_path: Path, workers: list[WorkerClient]) -> None:
+    def interrupt() -> None:
+        select.select([workers[0]._output], [], [], 60)  # it answers, so it has started
+        workers[0]._process.send_signal(signal.SIGINT)
+
+    load(tmp_path / "index", meanwhile(interrupt))
+    assert [(worker.is_alive, worker._process.returncode) for worker in workers] == [(True, 0)]
+
+
+def test_a_small_load_starts_no_worker(where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: object) -> WorkerClient:
+        raise AssertionError("a second process for a small load")
+
+    monkeypatch.setattr(prefetch, "WorkerClient", fail)
+    load(where, NEWS)
+
+
+def test_a_worker_needs_a_second_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0}, raising=False)
+    assert not worker_client.can_start_worker()
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1}, raising=False)
+    assert worker_client.can_start_worker() == (os.name == "posix")
+
+
+LOADER = """
+import sys, time
+from pathlib import Path
+from esr.folder.write import prefetch, segment_builder
+from tests.support.folder_index import load
+from tests.folder.write.test_worker import NEWS
+
+prefetch.WORKER_AFTER_BYTES, prefetch.BATCH_BYTES, segment_builder.FULL_TERMS = 0, 700, 300
+prefetch.can_start_worker = lambda: True
+clients = []
+start = prefetch.WorkerClient.__init__
+prefetch.WorkerClient.__init__ = lambda self, *args: (start(self, *args), clients.append(self))[0]
+
+def slowly():
+    for n, located in enumerate(NEWS):
+        if n == 150:
+            print(clients[0]._process.pid, flush=True)
+            time.sleep(60)
+        yield located
+
+load(Path(sys.argv[1]), slowly())
+"""
+
+
+def test_a_worker_ends_with_a_killed_load_which_can_be_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: list[WorkerClient]
+) -> None:
+    where = tmp_path / "index"
+    with subprocess.Popen(
+        [sys.executable, "-c", LOADER, str(where)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as loader:
+        assert loader.stdout
+        second = int(loader.stdout.readline())
+        os.kill(second, 0)  # it is there
+        loader.kill()
+    deadline = time.monotonic() + 60
+    while running(second):
+        assert time.monotonic() < deadline, "the worker has outlived the load"
+        time.sleep(0.05)
+    assert load(where, NEWS, resume=True).documents == 200
+    assert contents(where) == expected(tmp_path / "without", monkeypatch)
+
+
+def running(process: int) -> bool:
+    """Whether a process is running. One that has ended may remain as a zombie."""
+    try:
+        return psutil.Process(process).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

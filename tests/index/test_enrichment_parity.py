@@ -1,0 +1,317 @@
+"""Both engines store the same enrichment, filter by it alike, and rank alike before, during and after it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+import esr
+from esr.elastic import statistics
+from esr.index import enrichment_run
+from esr.index.filters import FACET_FIELDS, Filters, resolve_name
+from esr.index.hits import SentenceRecord
+from esr.index.names import keys_by_type, name_key
+from esr.ranking.ranking import Ranking
+from esr.text.document import ATTRIBUTES, PARTS, Document, SentenceEnrichment, value_key
+from tests.index.test_parity import (
+    FIRST_STAGES,
+    QUERIES,
+    SPLITS,
+    Engines,
+    compare_answers,
+    corpus,
+    random_documents,
+    test_both_engines_have_the_same_statistics,
+)
+from tests.support.elasticsearch import fresh, http, load
+from tests.support.fake_enricher import ENCODER, FakeEnricher
+from tests.support.stored_enrichment import NOT_ENRICHED, enrich, expected, read_enrichment
+from tests.support.waiting import wait_until
+
+ENTITIES = [
+    ("person:barack obama’s",),
+    ("location:Barack Obama",),
+    ("BARACK OBAMA",),
+    ("organization:the U.N.", "lukasz"),
+    ("Ann: Bee",),
+    ("person:Ann: Bee", "location:Paris"),
+    ("Nobody", "organization:UN"),
+    ("nothing:Paris",),
+]
+
+NOTHING = Filters()
+
+
+@contextmanager
+def load_both_engines(url: str, folder: str, shards: int) -> Iterator[Engines]:
+    """Two loads each, not enriched."""
+    with fresh(url) as where:
+        for location, options in ((folder, {}), (where, {"shards": shards})):
+            load(location, corpus(), **options)
+            load(location, second_batch(), if_exists="append")
+        with esr.open(folder) as embedded, esr.open(where) as elasticsearch:
+            yield Engines(embedded, elasticsearch)
+
+
+@pytest.fixture(params=[1, 3], ids=["1 shard", "3 shards"])
+def fresh_engines(
+    request: pytest.FixtureRequest, elasticsearch_url: str, tmp_path: Path
+) -> Iterator[Engines]:
+    with load_both_engines(elasticsearch_url, str(tmp_path / "index"), request.param) as engines:
+        yield engines
+
+
+@pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
+def engines(
+    request: pytest.FixtureRequest, elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Engines]:
+    folder = str(tmp_path_factory.mktemp("parity") / "index")
+    with load_both_engines(elasticsearch_url, folder, request.param) as engines:
+        for searcher in engines:
+            enrich(searcher.index)
+        http("POST", f"{engines.elasticsearch.index.where}/_refresh")
+        yield engines
+
+
+def second_batch() -> list[Document]:
+    return list(random_documents(60, 20, seed=2))
+
+
+Splits = list[tuple[str, str | None]]
+
+
+def all_differences(
+    engines: Engines, filters: Filters = NOTHING, queries: list[str] = QUERIES, splits: Splits = SPLITS
+) -> list[str]:
+    return [
+        problem
+        for (model, context), query in product(splits, queries)
+        for problem in compare_answers(engines, query, filters, 500, model=model, context=context)
+    ]
+
+
+def test_features_and_parses_of_the_documents_need_no_enrichment(fresh_engines: Engines) -> None:
+    engines = fresh_engines
+    enrichment = read_enrichment(engines.embedded.index, corpus())
+    assert read_enrichment(engines.elasticsearch.index, corpus()) == enrichment
+    assert enrichment["r5/1"]["features"] == {"subj": 1 / 3} and enrichment["r5/1"]["parse"]
+    assert enrichment["r5/0"] == NOT_ENRICHED
+    assert engines.embedded.index.status()["enrichment"] == []
+    assert engines.elasticsearch.index.status()["enrichment"] == []
+
+
+class PausingEnricher(FakeEnricher):
+    """Pauses when half of the documents have been enriched."""
+
+    pause: Callable[[], None]
+
+    def enrich(self, document: Document) -> list[SentenceEnrichment]:
+        if len(self.enriched_ids) == (len(corpus()) + len(second_batch())) // 2:
+            self.pause()
+        return super().enrich(document)
+
+
+def test_scores_stay_the_same_while_sentences_are_updated(
+    fresh_engines: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Updates leave deleted entries behind, which Elasticsearch counts in its term statistics.
+
+    First stages only: the embedded index of this test has no parses.
+    """
+    engines = fresh_engines
+    monkeypatch.setattr(enrichment_run, "BATCH_SENTENCES", 40)
+    monkeypatch.setattr(statistics, "MAX_AGE", 0.0)
+    where = engines.elasticsearch.index.where
+    assert not all_differences(engines, splits=FIRST_STAGES)
+    problems: list[str] = []
+    deleted_entries: list[int] = []  # at the end of each comparison
+    ended, failed = threading.Event(), threading.Event()
+
+    def wait_for_comparisons() -> None:
+        """The second of them begins during the pause."""
+        before = len(deleted_entries)
+        wait_until(lambda: failed.is_set() or len(deleted_entries) >= before + 2, "a comparison", 300)
+
+    def enrich_twice() -> None:
+        try:
+            for version in ("0", "1"):
+                with esr.open(where) as other:
+                    enricher = PausingEnricher(version=version)
+                    enricher.pause = wait_for_comparisons
+                    enrich(other.index, enricher)
+        finally:
+            ended.set()
+
+    with ThreadPoolExecutor(1) as pool:
+        enriching = pool.submit(enrich_twice)
+        try:
+            while not ended.is_set():
+                problems += all_differences(engines, queries=QUERIES[:1], splits=FIRST_STAGES)
+                test_both_engines_have_the_same_statistics(engines)
+                http("POST", f"{where}/_refresh")
+                counts = http("GET", f"{where}/_stats/docs")["_all"]["primaries"]["docs"]
+                deleted_entries.append(counts["deleted"])
+        except BaseException:
+            failed.set()
+            raise
+        enriching.result()
+    assert not problems
+    assert len(deleted_entries) >= 4  # two for each pause
+    assert any(deleted_entries), "no deleted entries: the test shows nothing"
+    test_both_engines_have_the_same_statistics(engines)
+    assert not all_differences(engines, splits=FIRST_STAGES)
+
+
+def test_both_engines_store_what_the_enricher_returned(engines: Engines) -> None:
+    documents = [*corpus(), *second_batch()]
+    for searcher in engines:
+        enriched = {
+            name: enrichment
+            for document in documents
+            for name, enrichment in expected(FakeEnricher(), document, searcher.index.analyzer).items()
+        }
+        assert read_enrichment(searcher.index, documents) == enriched
+        assert len({repr(enrichment) for enrichment in enriched.values()}) > 100
+        entries = searcher.index.status()["enrichment"]
+        assert {(m["part"], m["documents"]) for m in entries} == {(part, len(documents)) for part in PARTS}
+        assert entries[0]["made_with"] == {"fake": "1", "encoder": ENCODER}
+    first = [list(read_enrichment(searcher.index, documents).values()) for searcher in engines]
+    assert first[0] == first[1]
+
+
+@pytest.mark.parametrize("entities", ENTITIES)
+def test_a_filter_by_entity_selects_the_same_on_both(engines: Engines, entities: tuple[str, ...]) -> None:
+    filters = Filters(entities=entities)
+    assert not all_differences(engines, filters, QUERIES[:2])
+    assert not all_differences(engines, Filters(entities=entities, sources=("random",)), QUERIES[1:2])
+    hits = engines.embedded.search("flood", 500, candidates="all", filters=filters).hits
+    keys = [key for text in entities for key in resolve_name(engines.embedded.index, text)]
+    assert keys == [key for text in entities for key in resolve_name(engines.elasticsearch.index, text)]
+    assert bool(hits) == bool(keys)
+    for hit in hits:
+        assert hit.record is not None and hit.record.entities
+        assert set(keys) & keys_of(hit.record)
+
+
+def keys_of(record: SentenceRecord) -> set[str]:
+    return {key for keys in keys_by_type(record.entities or {}).values() for key in keys}
+
+
+def test_both_engines_list_the_same_names_and_sources(engines: Engines) -> None:
+    indexes = [searcher.index for searcher in engines]
+    for prefix in ("", "a", "bar", "łu", "z"):
+        for limit in (1, 3, 100):
+            keys = [index.name_keys(name_key(prefix), limit) for index in indexes]
+            assert keys[0] == keys[1]
+    assert len(indexes[0].name_keys("", 100)) == 7
+    names = [index.find_names([*index.name_keys("", 100), "nobody"]) for index in indexes]
+    assert names[0] == names[1] and len(names[0]) == 7
+    assert names[0]["lukasz"].form == "Łukasz"
+    sources = [index.values("source").with_prefix("", 100) for index in indexes]
+    assert sources[0] == sources[1] and sources[0]
+
+
+FACETED = (Filters(), Filters(entities=("Barack Obama",)), Filters(sources=("RANDOM",)))
+
+
+def test_facets_count_the_same_on_both(engines: Engines) -> None:
+    requests = [dict.fromkeys(FACET_FIELDS, filters) for filters in FACETED]
+    # Each field under filters of its own, some of which all share.
+    requests += [{f: replace(FACETED[n % 3], date_to=2_000_000_000_000) for n, f in enumerate(FACET_FIELDS)}]
+    for query, rule in zip(QUERIES, ("matching", "context", "all", "matching"), strict=True):
+        for filters_by_field in requests:
+            for size in (1, 2, 100):
+                facets = []
+                for searcher in engines:
+                    plan = searcher.prepare(query, Ranking(candidates=rule)).plan
+                    facets.append(searcher.index.facets(plan, filters_by_field, size))
+                assert facets[0] == facets[1]
+                assert list(facets[0]) == list(FACET_FIELDS)
+                assert all(counts and len(counts) <= size for counts in facets[0].values())
+
+
+def attribute_keys(record: SentenceRecord, name: str) -> set[str]:
+    """The keys of the document's values of an attribute."""
+    values = getattr(record, ATTRIBUTES[name]) or ()
+    return {value_key(value) for value in ([values] if isinstance(values, str) else values)}
+
+
+@pytest.mark.parametrize("filters", FACETED)
+def test_facets_count_the_candidates(engines: Engines, filters: Filters) -> None:
+    answer = engines.embedded.search("flood", 10_000, candidates="all", filters=filters)
+    records = [hit.record for hit in answer.hits if hit.record]
+    plan = engines.embedded.prepare("flood", Ranking(candidates="all")).plan
+    # The filters of other fields do not affect a field.
+    other_filters = {field: Filters(sources=("none",)) for field in FACET_FIELDS}
+    for field in FACET_FIELDS:
+        facets = engines.embedded.index.facets(plan, other_filters | {field: filters}, 100)
+        assert not any(counts for name, counts in facets.items() if name != field)
+        for value, count in facets[field]:
+            if field == "source":
+                assert count == sum(r.source == value for r in records)
+            elif field == "month":
+                assert count == sum((r.date or "").startswith(value) for r in records)
+            elif field in ATTRIBUTES:
+                assert count == sum(value_key(value) in attribute_keys(r, field) for r in records)
+            else:
+                assert count == sum(name_key(value) in keys_of(r) for r in records)
+                (name,) = engines.embedded.index.find_names([name_key(value)]).values()
+                assert (name.type, name.form) == (field, value)
+
+
+def test_facets_of_known_names_take_one_request(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = engines.elasticsearch.index
+    plan = engines.elasticsearch.prepare("flood", Ranking()).plan
+    client = index.cluster.client  # type: ignore[attr-defined]
+    filters_by_field = dict(zip(FACET_FIELDS, FACETED * 2, strict=False))
+    index.facets(plan, filters_by_field, 5)
+    requests, send = [], client.transport.perform_request
+    monkeypatch.setattr(
+        client.transport, "perform_request", lambda *a, **k: (requests.append(a), send(*a, **k))[1]
+    )
+    index.facets(plan, filters_by_field, 5)
+    assert len(requests) == 1
+
+
+def test_records_of_hits_have_enrichment(engines: Engines) -> None:
+    for embedded, elasticsearch in zip(*(s.search("flood court", 30).hits for s in engines), strict=True):
+        assert embedded.record == elasticsearch.record
+        assert embedded.record is not None and embedded.record.features
+
+
+def test_an_unknown_facet_or_sentence_is_refused(engines: Engines) -> None:
+    for searcher in engines:
+        plan = searcher.prepare("flood", Ranking()).plan
+        with pytest.raises(esr.errors.UsageError, match="unknown facet 'persn': did you mean 'person'"):
+            searcher.index.facets(plan, {"persn": Filters()}, 3)
+        with pytest.raises(esr.errors.UsageError, match="no sentence 'none'"):
+            searcher.index.parses(["r5/1", "none"])
+
+
+def test_parts_can_be_enriched_one_after_another_on_both(tmp_path: Path, elasticsearch_url: str) -> None:
+    """`--only features`, then `--only entities,parse`, then other features: each retains the others."""
+    documents = corpus()
+    with fresh(elasticsearch_url) as where:
+        for location in (str(tmp_path / "index"), where):
+            load(location, documents)
+            with esr.open(location) as searcher:
+                steps = [(("features",), "1"), (("entities", "parse", "vectors"), "1"), (("features",), "2")]
+                for parts, version in steps:
+                    assert enrich(searcher.index, FakeEnricher(parts, version)).documents == len(documents)
+                    assert enrich(searcher.index, FakeEnricher(parts, version)).documents == 0
+                assert enrich(searcher.index, FakeEnricher(("entities",), "1")).documents == 0
+                if location == where:
+                    http("POST", f"{where}/_refresh")
+                stored = read_enrichment(searcher.index, documents)
+                for document in documents:
+                    old = expected(FakeEnricher(version="1"), document, searcher.index.analyzer)
+                    new = expected(FakeEnricher(version="2"), document, searcher.index.analyzer)
+                    for name, enrichment in old.items():
+                        assert stored[name] == {**enrichment, "features": new[name]["features"]}

@@ -1,0 +1,381 @@
+"""Generations on both engines: serving, keeping, rolling back, deleting.
+
+The drift of stored priors, and refreshing them, on both engines.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from contextlib import closing
+from datetime import datetime, tzinfo
+from math import log
+from pathlib import Path
+from typing import Self
+
+import pytest
+
+import esr
+from esr.elastic.write import priors as elasticsearch
+from esr.errors import EsrError, IndexMissing, UsageError
+from esr.index import generations
+from esr.index.factory import open_delivery, open_generations, open_priors
+from esr.index.generations import Drift, Generation, RefreshReport
+from esr.index.writer import LoadOptions
+from esr.text.document import Document
+from tests.index.test_parity import random_documents
+from tests.support.elasticsearch import document, fresh, http, load, located
+from tests.support.fake_enricher import FakeEnricher
+from tests.support.index_contents import STORED_PRIORS, index_contents
+from tests.support.stored_enrichment import enrich
+
+FIRST = [document("one", "A flood.", "A river.")]
+SECOND = [document("two", "A flood."), document("three", "Relief came.", "Late.", "At last.")]
+THIRD = [document("four", "The flood is over.")]
+
+
+def list_generations(where: str) -> list[Generation]:
+    with closing(open_generations(where)) as generations:
+        return generations.all()
+
+
+def states(where: str) -> list[str]:
+    return [generation.state for generation in list_generations(where)]
+
+
+def rollback(where: str, to: str | None = None) -> Generation:
+    with closing(open_generations(where)) as generations:
+        return generations.rollback(to)
+
+
+def delete(where: str, *names: str) -> None:
+    with closing(open_generations(where)) as generations:
+        generations.delete(names)
+
+
+def serving_documents(where: str) -> set[str]:
+    with esr.open(where) as searcher:
+        hits = searcher.search("flood river relief late over", 100, candidates="all").hits
+        return {hit.sentence_id.partition(".")[0] for hit in hits}
+
+
+def replace(where: str, documents: list[Document], keep: int = 1) -> str:
+    """Load, and return the name of the new serving generation."""
+    load(where, documents, if_exists="replace", keep=keep)
+    (name,) = (generation.name for generation in list_generations(where) if generation.state == "serving")
+    return name
+
+
+def test_a_generation_has_counts_a_size_and_a_time(anywhere: str) -> None:
+    name = replace(anywhere, SECOND)
+    (only,) = list_generations(anywhere)
+    assert (only.name, only.state, only.documents, only.sentences) == (name, "serving", 2, 4)
+    assert only.size_bytes > 100
+    assert only.started_at.endswith("Z") and only.started_at[:4].isdigit()
+
+
+def test_a_load_keeps_as_many_generations_as_requested(anywhere: str) -> None:
+    first = replace(anywhere, FIRST)
+    second = replace(anywhere, SECOND)
+    assert [(generation.name, generation.state) for generation in list_generations(anywhere)] == [
+        (second, "serving"),
+        (first, "kept"),
+    ]
+    third = replace(anywhere, THIRD)
+    assert [generation.name for generation in list_generations(anywhere)] == [third, second]
+    fourth = replace(anywhere, FIRST, keep=2)
+    assert [generation.name for generation in list_generations(anywhere)] == [fourth, third, second]
+    last = replace(anywhere, FIRST, keep=0)
+    assert [generation.name for generation in list_generations(anywhere)] == [last]
+
+
+def test_a_rollback_serves_the_previous_generation_and_can_be_undone(anywhere: str) -> None:
+    first, second = replace(anywhere, FIRST), replace(anywhere, SECOND)
+    with esr.open(anywhere) as searcher:
+        assert rollback(anywhere).name == first
+        hits = searcher.search("river", 1).hits
+        assert [hit.sentence_id for hit in hits] == ["one.s1"], "an open index sees the rollback at once"
+    assert serving_documents(anywhere) == {"one"}
+    assert [(generation.name, generation.state) for generation in list_generations(anywhere)] == [
+        (second, "kept"),
+        (first, "serving"),
+    ]
+    with pytest.raises(UsageError, match=f"no generation before the serving one.*--to {second}"):
+        rollback(anywhere)
+    assert rollback(anywhere, second).name == second
+    assert serving_documents(anywhere) == {"two", "three"}
+
+
+def set_clock(monkeypatch: pytest.MonkeyPatch, year: int) -> None:
+    """Name the generations that follow as if this were the year."""
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Self:
+            return cls(year, 3, 1, 6, tzinfo=tz)
+
+    monkeypatch.setattr(generations, "datetime", Clock)
+
+
+def test_generations_are_in_order_after_the_clock_went_back(
+    anywhere: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_clock(monkeypatch, 2040)
+    first = replace(anywhere, FIRST)
+    set_clock(monkeypatch, 2020)
+    second = replace(anywhere, SECOND)
+    report = open_delivery(anywhere, LoadOptions(keep=1)).append(located(THIRD))
+    assert report.notes == [f"generation {second} is kept: esr rollback goes back to it"]
+    third, kept = list_generations(anywhere)
+    assert (third.state, kept.name, kept.state) == ("serving", second, "kept")
+    assert first < second < third.name
+    assert rollback(anywhere).name == second
+    assert serving_documents(anywhere) == {"two", "three"}
+    load(anywhere, FIRST, if_exists="append", keep=2)
+    monkeypatch.undo()
+    last = replace(anywhere, THIRD, keep=2)
+    assert list_generations(anywhere)[0].name == last
+    assert rollback(anywhere).documents == 3
+
+
+def test_a_rollback_to_an_unknown_generation_is_refused(anywhere: str) -> None:
+    name = replace(anywhere, FIRST)
+    for to, message in (
+        (None, "keeps no generation before"),
+        ("x", "there is no generation 'x'"),
+        (name, "is serving"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            rollback(anywhere, to)
+    assert serving_documents(anywhere) == {"one"}
+
+
+def test_an_append_is_a_generation_that_can_be_rolled_back(anywhere: str) -> None:
+    first = replace(anywhere, FIRST)
+    load(anywhere, SECOND, if_exists="append")
+    newest, before = list_generations(anywhere)
+    assert (newest.documents, before.documents, before.name) == (3, 1, first)
+    rollback(anywhere)
+    assert serving_documents(anywhere) == {"one"}
+    rollback(anywhere, newest.name)
+    assert serving_documents(anywhere) == {"one", "two", "three"}
+    delete(anywhere, first)
+    assert states(anywhere) == ["serving"]
+    assert serving_documents(anywhere) == {"one", "two", "three"}, "what two generations share stays"
+
+
+def test_an_appending_load_that_keeps_nothing_leaves_one_generation(anywhere: str) -> None:
+    replace(anywhere, FIRST)
+    load(anywhere, SECOND, if_exists="append", keep=0)
+    assert states(anywhere) == ["serving"]
+    assert serving_documents(anywhere) == {"one", "two", "three"}
+
+
+def test_the_serving_generation_cannot_be_deleted_by_name(anywhere: str) -> None:
+    first, second = replace(anywhere, FIRST), replace(anywhere, SECOND)
+    for names, message in (([first, second], "is serving"), ([first, "x"], "there is no generation 'x'")):
+        with pytest.raises(UsageError, match=message):
+            delete(anywhere, *names)
+        assert len(list_generations(anywhere)) == 2, "nothing is deleted before all names are checked"
+    delete(anywhere, first, first)
+    assert [generation.name for generation in list_generations(anywhere)] == [second]
+    assert serving_documents(anywhere) == {"two", "three"}
+
+
+def test_a_whole_index_can_be_deleted(anywhere: str) -> None:
+    replace(anywhere, FIRST)
+    replace(anywhere, SECOND)
+    with closing(open_generations(anywhere)) as generations:
+        generations.delete_all()
+    with pytest.raises(IndexMissing):
+        esr.open(anywhere)
+    with pytest.raises(IndexMissing):
+        list_generations(anywhere)
+    load(anywhere, THIRD)
+    assert states(anywhere) == ["serving"]
+
+
+def test_an_unnamed_generation_can_be_replaced_and_rolled_back_to(tmp_path: Path) -> None:
+    import json
+
+    where = tmp_path / "index"
+    load(str(where), FIRST)
+    manifest = where / "esr-index.json"
+    old = json.loads(manifest.read_text())
+    del old["made"], old["kept"]
+    manifest.write_text(json.dumps(old))
+    assert [(generation.name, generation.started_at) for generation in list_generations(str(where))] == [
+        ("0", "")
+    ]
+    replace(str(where), SECOND)
+    assert rollback(str(where)).name == "0"
+    assert serving_documents(str(where)) == {"one"}
+
+
+def test_failing_to_delete_old_generations_is_a_note_and_no_error(
+    elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from esr.elastic import loads as engine
+
+    def fail(*_: object) -> None:
+        raise EsrError("refuses")
+
+    with fresh(elasticsearch_url) as where:
+        load(where, FIRST)
+        monkeypatch.setattr(engine, "delete_indices", fail)
+        report = load(where, SECOND, if_exists="replace", keep=0)
+        assert report.notes == ["older generations could not be deleted, see esr indices: refuses"]
+        assert serving_documents(where) == {"two", "three"}
+
+
+ROOT = Path(__file__).resolve().parents[2]
+PRIORS_FIRST = list(random_documents(0, 30, seed=1))
+MORE = list(random_documents(30, 30, seed=2))
+KILLED = """
+import os, signal, sys
+from esr.cli import main
+from esr.elastic.write import priors
+priors._BATCH = 20
+real, sent = priors.send_bulk, []
+def send(*args):
+    result = real(*args)
+    sent.append(1)
+    if len(sent) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return result
+priors.send_bulk = send
+main(["refresh-priors", sys.argv[1]])
+"""
+
+
+def drift(where: str) -> list[Drift]:
+    with closing(open_priors(where)) as priors:
+        return priors.drift()
+
+
+def refresh(where: str) -> RefreshReport:
+    with closing(open_priors(where)) as priors:
+        return priors.refresh(lambda processed, total: None)
+
+
+def append(where: str, documents: list[Document]) -> None:
+    open_delivery(where, LoadOptions()).append(located(documents))
+
+
+def columns(where: str) -> dict[str, list[float]]:
+    with esr.open(where) as searcher:
+        index = searcher.index
+        ids = [sentence.id for document in index.documents() for sentence in document.sentences]
+        columns = index.evidence([], ids).columns
+        return {name: columns[name].tolist() for name in STORED_PRIORS}
+
+
+def test_after_a_refresh_all_fields_are_as_if_loaded_at_once(anywhere: str, tmp_path: Path) -> None:
+    load(anywhere, PRIORS_FIRST)
+    append(anywhere, MORE)
+    report = refresh(anywhere)
+    if anywhere.startswith("http"):
+        assert 0 < report.changed <= report.sentences
+        assert [load.largest for load in drift(anywhere)] == [0.0]
+        with fresh(anywhere.rpartition("/")[0]) as other:
+            load(other, PRIORS_FIRST + MORE)
+            assert index_contents(anywhere) == index_contents(other)
+        assert refresh(anywhere).changed == 0
+    else:
+        assert (report.changed, drift(anywhere)) == (0, [])
+        assert report.notes == ["an index folder always computes its priors exactly: there is nothing to do"]
+        load(str(tmp_path / "other"), PRIORS_FIRST + MORE)
+        assert index_contents(anywhere) == index_contents(str(tmp_path / "other"))
+
+
+def test_drift_needs_an_index(anywhere: str) -> None:
+    with pytest.raises(IndexMissing):
+        open_priors(anywhere)
+
+
+@pytest.mark.elasticsearch
+class TestElasticsearch:
+    """Only Elasticsearch stores priors."""
+
+    @pytest.fixture
+    def where(self, elasticsearch_url: str) -> object:
+        with fresh(elasticsearch_url) as where:
+            yield where
+
+    def test_an_append_makes_the_existing_priors_drift(self, where: str) -> None:
+        """Two sentences of one term each: 1 of 2 occurrences, then 1 of 4."""
+        load(where, [document("a", "flood", "storm")])
+        (before,) = drift(where)
+        assert (before.sentences, before.sampled, before.occurrence, before.largest) == (2, 2, 0.0, 0.0)
+        append(where, [document("b", "river"), document("c", "hail")])
+        (after,) = drift(where)
+        assert (after.sentences, after.sampled) == (4, 4)
+        assert after.occurrence == pytest.approx(log(2) / 2)  # two of four sentences are off by log 2
+        assert after.mean == pytest.approx(log(2) / 2)
+        assert after.largest == pytest.approx(log(2))
+        refresh(where)
+        assert [load.largest for load in drift(where)] == [0.0]
+
+    def test_each_load_has_its_own_drift(self, where: str) -> None:
+        load(where, PRIORS_FIRST)
+        load(where, PRIORS_FIRST + MORE, if_exists="append")
+        old, new = drift(where)
+        assert old.load < new.load
+        assert old.largest > 0.0
+        assert new.largest == 0.0
+
+    def test_large_loads_are_sampled(self, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        load(where, PRIORS_FIRST)
+        append(where, MORE)
+        (full,) = drift(where)
+        monkeypatch.setattr(elasticsearch, "SAMPLE_SIZE", 40)
+        (sample,) = drift(where)
+        assert 20 < sample.sampled <= 40 < sample.sentences == full.sentences
+        assert sample.occurrence == pytest.approx(full.occurrence, rel=0.5)
+        assert drift(where) == [sample]
+
+    def test_a_refresh_retains_enrichment(self, where: str) -> None:
+        load(where, PRIORS_FIRST)
+        append(where, MORE)
+        with esr.open(where) as searcher:
+            enrich(searcher.index, FakeEnricher())
+        before = index_contents(where, priors=False)
+        refresh(where)
+        assert index_contents(where, priors=False) == before
+
+    def test_a_killed_refresh_is_resumed(self, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        load(where, PRIORS_FIRST)
+        append(where, MORE)
+        old = columns(where)
+        command = [sys.executable, "-c", KILLED, where]
+        killed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        assert killed.returncode == -signal.SIGKILL, killed.stderr
+        assert [load.largest > 0.0 for load in drift(where)] == [True]
+        http("POST", f"{where}/_refresh")  # what is not visible yet is sent again
+        report = refresh(where)
+        assert 0 < report.changed < report.sentences - 20
+        changes = sum(a != b for a, b in zip(old["importance"], columns(where)["importance"], strict=True))
+        assert changes > report.changed
+        with fresh(where.rpartition("/")[0]) as other:
+            load(other, PRIORS_FIRST + MORE)
+            assert index_contents(where) == index_contents(other)
+
+    def test_a_delivery_during_a_refresh_is_noticed(
+        self, where: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        load(where, PRIORS_FIRST)
+        append(where, MORE[:5])
+        real = elasticsearch.ElasticsearchPriors._update
+        deliveries = iter([MORE[5:]])
+
+        def meanwhile(*args: object) -> int:
+            for documents in deliveries:
+                append(where, documents)
+            return real(*args)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(elasticsearch.ElasticsearchPriors, "_update", meanwhile)
+        with pytest.raises(EsrError, match="was changed during the refresh: run esr refresh-priors again"):
+            refresh(where)
+        refresh(where)
+        assert [load.largest for load in drift(where)] == [0.0]

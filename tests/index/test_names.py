@@ -1,0 +1,393 @@
+"""Names and sources of an index, grouped, listed and filtered by alike on both engines.
+
+Written forms of one name have one key, those of different names have different ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import esr
+from esr.enrichment.recipe import Recipe
+from esr.errors import InputError
+from esr.index.contract import Index
+from esr.index.factory import is_elasticsearch
+from esr.index.filters import Filters, resolve_name, resolve_source
+from esr.index.names import MAX_KEY_CHARS, Aliases, Name, name_key, read_aliases
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+from esr.text.document import Entity, SentenceEnrichment, value_key
+from tests.support.elasticsearch import document, load
+from tests.support.stored_names import forget_keys
+
+PERSON, PLACE, BODY = "person", "location", "organization"
+NAMES = {
+    "a": [[("Barack Obama", PERSON), ("the U.S.", PLACE)], [("Obama", PERSON)]],
+    "b": [[("barack obama's", PERSON), ("Barack Obama", PLACE)], [("Barack Obama", BODY), ("US", PLACE)]],
+    "c": [[("US", BODY), ("U.S.", BODY), ("US", PLACE)], [], [("USA", PLACE), ("US", PLACE)]],
+    "d": [[("Zoé", PERSON)], [("Zoe", PERSON)], [("Am.[a]z*n?", BODY)]],
+}
+SOURCES = {"a": "BBC", "b": "bbc", "c": "The Wire", "d": "BBC"}
+RECIPE = Recipe(("entities",), {"made": "by hand"})
+
+
+def enriched(names: list[list[tuple[str, str]]]) -> list[SentenceEnrichment]:
+    return [SentenceEnrichment({}, tuple(Entity(*name) for name in of_one), None) for of_one in names]
+
+
+def enrich(searcher: Searcher, names: Mapping[str, list[list[tuple[str, str]]]]) -> None:
+    with searcher.index.enrichment() as enrichment:
+        enrichment.store(RECIPE, [(id, enriched(of_document)) for id, of_document in names.items()])
+        enrichment.finish(RECIPE)
+
+
+@contextmanager
+def open_enriched(where: str, names: Mapping[str, list[list[tuple[str, str]]]]) -> Iterator[Searcher]:
+    """An index of documents that have these names, sentence by sentence."""
+    load(
+        where,
+        [
+            document(id, *(f"storm {n}" for n in range(len(of_document))), source=SOURCES.get(id, "Other"))
+            for id, of_document in names.items()
+        ],
+    )
+    with esr.open(where) as searcher:
+        enrich(searcher, names)
+        yield searcher
+
+
+@pytest.fixture
+def searcher(anywhere: str) -> Iterator[Searcher]:
+    with open_enriched(anywhere, NAMES) as searcher:
+        yield searcher
+
+
+@pytest.fixture
+def fresh_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Elasticsearch is asked anew each time, as it is after some seconds."""
+    monkeypatch.setattr("esr.elastic.names.MAX_AGE", -1.0)
+
+
+def names(index: Index, *keys: str) -> list[Name]:
+    return list(index.find_names(keys).values())
+
+
+def facet(
+    searcher: Searcher, field: str, size: int = 10, filters: Filters | None = None
+) -> list[tuple[str, int]]:
+    prepared = searcher.prepare("storm", Ranking(candidates="all"))
+    return prepared.index.facets(prepared.plan, {field: filters or Filters()}, size)[field]
+
+
+def total(searcher: Searcher, *entities: str) -> int:
+    return searcher.search("storm", 100, filters=Filters(entities=entities)).total
+
+
+@pytest.mark.slow
+def test_forms_are_one_name_of_the_type_and_under_the_form_of_most_sentences(searcher: Searcher) -> None:
+    found = names(searcher.index, "barack obama", "obama", "us", "usa", "zoe", "nobody")
+    assert found == [
+        # Two sentences have it as a person, one as a place and one as an organization.
+        Name("barack obama", "Barack Obama", PERSON, 3, ("barack obama",), (PLACE, BODY)),
+        Name("obama", "Obama", PERSON, 1, ("obama",)),
+        # Of three sentences with US and one with U.S. and one with the U.S.
+        Name("us", "US", PLACE, 4, ("us",), (BODY,)),
+        Name("usa", "USA", PLACE, 1, ("usa",)),
+        # Equal numbers: the first by code points.
+        Name("zoe", "Zoe", PERSON, 2, ("zoe",)),
+    ]
+
+
+@pytest.mark.slow
+def test_a_filter_accepts_a_name_that_a_fair_share_of_its_sentences_gives_its_type(anywhere: str) -> None:
+    types = [BODY] * 6 + [PERSON] * 3 + [PLACE]
+    with open_enriched(anywhere, {"t": [[("Trump", type)] for type in types]}) as searcher:
+        (name,) = names(searcher.index, "trump")
+        assert (name.type, name.other_types) == (BODY, (PERSON,))
+        for query, count in (("person:Trump", 10), ("org:Trump", 10), ("name:Trump", 10), ("place:Trump", 0)):
+            assert searcher.search(f"storm {query}", 100).total == count, query
+        assert total(searcher, "person:trump") == 10
+        (unknown,) = searcher.search("place:Trump").unknown_filters
+        assert unknown.message.endswith("not: location; search for organization:Trump")
+        assert searcher.search(unknown.message.rpartition("search for ")[2]).total == 10
+
+
+@pytest.mark.slow
+def test_facets_count_a_sentence_once_for_a_name_whatever_its_forms_and_types(searcher: Searcher) -> None:
+    assert facet(searcher, PERSON) == [("Barack Obama", 3), ("Zoe", 2), ("Obama", 1)]
+    assert facet(searcher, PLACE) == [("US", 4), ("USA", 1)]
+    assert facet(searcher, BODY) == [("Am.[a]z*n?", 1)]
+    assert facet(searcher, PERSON, 1) == [("Barack Obama", 3)]
+    assert facet(searcher, PERSON, filters=Filters(documents=("b", "d"))) == [("Barack Obama", 2), ("Zoe", 2)]
+
+
+@pytest.mark.slow
+def test_sources_that_differ_in_case_are_one(searcher: Searcher) -> None:
+    assert facet(searcher, "source") == [("BBC", 7), ("The Wire", 3)]
+    for text in ("bbc", "BBC", "Bbc "):
+        assert searcher.search("storm", filters=Filters(sources=(text,))).total == 7
+    assert searcher.search("storm", filters=Filters(sources=("bbc.co.uk",))).total == 0
+    assert searcher.search("storm", filters=Filters(sources=("bbc.co.uk", "the wire"))).total == 3
+    assert resolve_source(searcher.index, "Bbc") == ("BBC", "bbc")
+    assert resolve_source(searcher.index, "bbc.co.uk") == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text, sentences",
+    [
+        ("Barack Obama", 3),
+        ("BARACK OBAMA’S", 3),
+        ("person:barack obama", 3),
+        ("location:Barack Obama", 3),  # as one of the three has it
+        ("the us", 4),
+        ("location: U.S.", 4),
+        ("organization:US", 4),
+        ("person:US", 0),
+        ("zoe", 2),
+        ("Am.[a]z*n?", 1),
+        ("Am.[a]z", 0),
+        ("nobody", 0),
+        (".", 0),
+    ],
+)
+def test_a_filter_takes_any_form_and_the_type_of_the_name(
+    searcher: Searcher, text: str, sentences: int
+) -> None:
+    assert total(searcher, text) == sentences
+    assert bool(resolve_name(searcher.index, text)) == bool(sentences)
+
+
+@pytest.mark.slow
+def test_several_names_are_alternatives_and_unknown_ones_add_nothing(searcher: Searcher) -> None:
+    assert total(searcher, "nobody", "zoe", "person:obama") == 3
+
+
+@pytest.mark.slow
+def test_names_are_listed_by_prefix_those_of_most_sentences_first(searcher: Searcher) -> None:
+    assert searcher.index.name_keys("us", 10) == ["us", "usa"]
+    assert searcher.index.name_keys("", 3) == ["us", "barack obama", "zoe"]
+    assert searcher.index.name_keys("am.[", 3) == ["am.[a]z*n?"]
+    assert searcher.index.name_keys("b.r", 3) == []
+
+
+@pytest.mark.slow
+def test_types_and_forms_count_a_sentence_once(anywhere: str) -> None:
+    twice = {
+        "a": [[("Orion", PLACE), ("Orion's", PLACE)], [("Orion", PERSON)]],
+        "b": [[("Vega", PERSON), ("Vega", PLACE)], [("VEGA", PERSON)]],
+    }
+    with open_enriched(anywhere, twice) as searcher:
+        assert names(searcher.index, "orion", "vega") == [
+            Name("orion", "Orion", PERSON, 2, ("orion",), (PLACE,)),
+            Name("vega", "VEGA", PERSON, 2, ("vega",), (PLACE,)),
+        ]
+
+
+@pytest.mark.slow
+def test_names_that_were_replaced_do_not_count(anywhere: str, fresh_reads: None) -> None:
+    first = {"a": [[("LYRA", BODY)]], "b": [[("Lyra", BODY), ("Zoe", PERSON)], [("Lyra", PLACE)]]}
+    with open_enriched(anywhere, first) as searcher:
+        assert names(searcher.index, "lyra") == [Name("lyra", "Lyra", BODY, 3, ("lyra",), (PLACE,))]
+        enrich(searcher, {"b": [[], []]})
+        assert names(searcher.index, "lyra", "zoe") == [Name("lyra", "LYRA", BODY, 1, ("lyra",))]
+        assert searcher.index.name_keys("", 9) == ["lyra"]
+        assert facet(searcher, PERSON) == [] and total(searcher, "lyra") == 1
+
+
+def store_aliases(searcher: Searcher, **forms: list[str]) -> int:
+    with searcher.index.enrichment() as enrichment:
+        return enrichment.update_names(
+            Aliases({form.replace("_", " "): aliases for form, aliases in forms.items()})
+        )
+
+
+@pytest.mark.slow
+def test_aliases_make_one_name_until_another_table_comes(searcher: Searcher, fresh_reads: None) -> None:
+    assert store_aliases(searcher, United_States=["US", "USA"], Nobody=["No One"]) == 0
+    keys = ("united states", "us", "usa")
+    name = Name("united states", "United States", PLACE, 4, keys, (BODY,))
+    assert names(searcher.index, *keys, "no one") == [name] * 3
+    assert facet(searcher, PLACE) == [("United States", 4)]
+    for text in ("the United States", "location:USA", "u.s."):
+        assert total(searcher, text) == 4, text
+    assert searcher.index.name_keys("un", 10) == searcher.index.name_keys("us", 10) == ["united states"]
+    assert store_aliases(searcher, Barack_Obama=["Obama"]) == 0
+    assert facet(searcher, PLACE) == [("US", 4), ("USA", 1)]
+    assert facet(searcher, PERSON) == [("Barack Obama", 4), ("Zoe", 2)]
+    assert total(searcher, "obama") == 4
+    store_aliases(searcher)
+    assert total(searcher, "obama") == 1
+
+
+@pytest.mark.slow
+def test_aliases_stay_where_nothing_else_is_given(
+    searcher: Searcher, anywhere: str, fresh_reads: None
+) -> None:
+    store_aliases(searcher, Barack_Obama=["Obama"])
+    with searcher.index.enrichment() as enrichment:
+        enrichment.update_names(None)
+    assert total(searcher, "obama") == 4
+    load(anywhere, [document("e", "storm")], if_exists="append")
+    load(anywhere, [document("f", "storm", source="new")], if_exists="append")
+    assert total(searcher, "obama") == 4
+    assert total(searcher, "person:zoe") == 2
+    assert searcher.index.snapshot().values("source").find("NEW")
+
+
+@pytest.mark.slow
+def test_names_that_an_older_version_stored_are_grouped_by_the_next_enrichment(
+    anywhere: str, searcher: Searcher, fresh_reads: None
+) -> None:
+    expected = facet(searcher, PERSON)
+    forget_keys(anywhere)
+    if not is_elasticsearch(anywhere):  # the keys are computed when they are needed
+        with esr.open(anywhere) as other:
+            assert facet(other, PERSON) == expected and total(other, "barack obama") == 3
+    with esr.open(anywhere) as older:
+        with older.index.enrichment() as enrichment:
+            updated = enrichment.update_names(None)
+            enrichment.finish(RECIPE)
+        assert updated == (9 if is_elasticsearch(anywhere) else 10)
+        assert facet(older, PERSON) == expected and total(older, "barack obama") == 3
+        with older.index.enrichment() as enrichment:
+            assert enrichment.update_names(None) == 0
+            assert enrichment.progress(RECIPE) == (4, 4)
+
+
+@pytest.mark.slow
+def test_another_version_of_keys_is_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_enriched(str(tmp_path / "index"), NAMES) as searcher:
+        monkeypatch.setattr("esr.folder.format.layers.KEY_VERSION", 2)
+        for expected in (10, 0):
+            with searcher.index.enrichment() as enrichment:
+                assert enrichment.update_names(None) == expected
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    return tmp_path / "aliases.tsv"
+
+
+def test_a_table_has_a_name_and_its_aliases_on_each_line(table: Path) -> None:
+    table.write_text(
+        "\ufeff# names of states\nUnited States\tUS\tU.S.\tAmerica\n\nMyanmar\t Burma \n", "utf-8"
+    )
+    aliases = read_aliases(table)
+    assert aliases.forms == {"United States": ["US", "U.S.", "America"], "Myanmar": ["Burma"]}
+    assert aliases.group_key("america") == aliases.group_key("united states") == "united states"
+    assert aliases.members("us") == ("united states", "us", "america")
+    assert aliases.form("myanmar") == "Myanmar" and aliases.form("burma") is None
+    assert (aliases.group_key("china"), aliases.members("china")) == ("china", ("china",))
+    assert aliases.with_prefix("bur") == ["myanmar"]
+    assert Aliases(aliases.as_dict()) == aliases
+
+
+def test_an_empty_table_has_no_aliases(table: Path) -> None:
+    table.write_text("# nothing\n")
+    assert not read_aliases(table)
+
+
+@pytest.mark.parametrize(
+    "text, line, problem",
+    [
+        ("China\n", 1, "a line needs a name and at least one alias, separated by single tabs"),
+        ("# states\nUS\t\tUSA\n", 2, "a line needs a name and at least one alias"),
+        ("US\tUSA\nAmerica\tthe U.S.\n", 2, "'the U.S.' is on line 1 already: one name, one line"),
+        ("US\tUSA\nUSA\tAmerica\n", 2, "'USA' is on line 1 already"),
+    ],
+)
+def test_a_bad_line_is_named(table: Path, text: str, line: int, problem: str) -> None:
+    table.write_text(text, "utf-8")
+    with pytest.raises(InputError) as caught:
+        read_aliases(table)
+    assert caught.value.where == f"{table}:{line}" and problem in caught.value.problem
+
+
+def test_bytes_that_are_not_utf_8_and_a_missing_file_are_named(table: Path) -> None:
+    with pytest.raises(InputError, match=f"{table}: cannot be read: No such file"):
+        read_aliases(table)
+    table.write_bytes("US\tUSA\nKöln\tCologne\n".encode("latin-1"))
+    with pytest.raises(InputError, match=f"{table}:2: is not UTF-8"):
+        read_aliases(table)
+
+
+def test_a_table_may_not_be_larger_than_an_index_should_hold(
+    table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("esr.index.names.MAX_ALIASES", 3)
+    table.write_text("a\tb\nc\td\n")
+    with pytest.raises(InputError, match=f"{table}:2: the table has more than 3 names"):
+        read_aliases(table)
+
+
+PIECES = ["the", "An", "a", "'s", "s'", "’s", ".", "A.", "é", "x", " ", "\u0301", "St."]
+
+
+@pytest.mark.parametrize(
+    "key, forms",
+    [
+        ("us", ["US", "U.S.", "the U.S.", "U. S.", "The US'", "u.s.", "the U.S.’s"]),
+        ("barack obama", ["Barack Obama", "BARACK OBAMA", "Barack\n Obama's", "Barack Obama’s"]),
+        ("united states", ["the United States", "United States'", "UNITED STATES’"]),
+        ("jp morgan", ["JP Morgan", "J.P. Morgan", "J. P. Morgan's"]),
+        ("george w bush", ["George W. Bush", "George W Bush"]),
+        ("st louis", ["St. Louis", "St Louis"]),
+        ("beyonce", ["Beyoncé", "Beyonce\u0301", "BEYONCÉ's"]),
+        ("lukasz", ["Łukasz", "Lukasz"]),
+        ("istanbul", ["İstanbul", "ISTANBUL", "Istanbul"]),
+        ("strasse", ["Straße", "STRASSE"]),
+        ("o'neill", ["O’Neill", "O'Neill"]),
+        ("αθηνα", ["Αθήνα", "ΑΘΗΝΑ"]),
+        ("семен", ["Семён", "СЕМЕН"]),
+        ("nato", ["NATO", "ＮＡＴＯ", "N.A.T.O."]),
+    ],
+)
+def test_the_forms_of_a_name_have_one_key(key: str, forms: list[str]) -> None:
+    assert {form: name_key(form) for form in forms} == dict.fromkeys(forms, key)
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("Йошкар-Ола", "Иошкар-Ола"),
+        ("がん", "かん"),
+        ("कि", "क"),
+        ("Amazon.com", "Amazon com"),
+        ("America's Cup", "America Cup"),
+        ("The Who", "Who's Who"),
+        ("Theresa", "resa"),
+        ("Anna", "na"),
+        ("'s-Hertogenbosch", "Hertogenbosch"),
+    ],
+)
+def test_what_makes_another_name_stays(one: str, other: str) -> None:
+    assert name_key(one) != name_key(other)
+
+
+@pytest.mark.parametrize("name", ["The", "A", "an", "...", "'s", "'", "The The"])
+def test_a_name_of_what_is_left_out_keeps_a_key(name: str) -> None:
+    assert name_key(name)
+
+
+@given(st.text() | st.lists(st.sampled_from(PIECES)).map("".join))
+def test_the_key_of_a_key_is_the_key_and_its_length_is_bounded(name: str) -> None:
+    key = name_key(name)
+    assert name_key(key) == key
+    assert len(key) <= MAX_KEY_CHARS
+    assert bool(key) == bool(value_key(name))
+
+
+def test_a_key_is_cut_at_its_greatest_length() -> None:
+    assert name_key("x" * 500) == "x" * MAX_KEY_CHARS
+
+
+def test_a_source_is_compared_without_its_case_and_by_nothing_else() -> None:
+    assert value_key("  The BBC ") == value_key("the bbc") != value_key("BBC")
+    assert value_key("Le Monde") != value_key("Le Mondé")

@@ -1,0 +1,280 @@
+"""`append` and `remove` on both engines: the index becomes as if it had been loaded with its documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+import esr
+from esr.errors import EsrError, IndexMissing, InputError
+from esr.folder.write import segment_writer
+from esr.index.contract import Index
+from esr.index.factory import open_delivery, open_generations
+from esr.index.writer import DeliveryReport, LoadOptions
+from esr.text.document import Document, Located, Sentence
+from tests.index.test_parity import random_documents
+from tests.support.elasticsearch import document, fresh, load, located
+from tests.support.fake_enricher import FakeEnricher
+from tests.support.index_contents import documents, index_contents
+from tests.support.stored_enrichment import enrich, expected, read_enrichment
+
+pytestmark = pytest.mark.slow
+
+FIRST = list(random_documents(0, 30, seed=1))
+
+
+def append(where: str, documents: list[Document], **options: int) -> DeliveryReport:
+    return open_delivery(where, LoadOptions(**options)).append(located(documents))
+
+
+def remove(where: str, *ids: str) -> DeliveryReport:
+    return open_delivery(where, LoadOptions()).remove(ids)
+
+
+def counts(report: DeliveryReport) -> tuple[int, int, int, int]:
+    return report.added, report.changed, report.unchanged, report.removed
+
+
+def enriched(index: Index, documents: list[Document]) -> dict[str, object]:
+    """The enrichment of these documents."""
+    return {
+        name: enrichment
+        for document in documents
+        for name, enrichment in expected(FakeEnricher(), document, index.analyzer).items()
+    }
+
+
+def assert_equals_fresh_load(where: str, expected: list[Document], tmp_path: Path) -> None:
+    """Compare with a fresh load on the same engine; Elasticsearch keeps the priors of each load."""
+    embedded = not where.startswith("http")
+    if embedded:
+        other = str(tmp_path / "other")
+        load(other, expected)
+        assert index_contents(where) == index_contents(other)
+    else:
+        with fresh(where.rpartition("/")[0]) as other:
+            load(other, expected)
+            assert index_contents(where, priors=False) == index_contents(other, priors=False)
+
+
+def changed(document: Document, *texts: str) -> Document:
+    """The same document with other sentences."""
+    return Document(
+        document.id, tuple(Sentence(f"{document.id}/new{n}", text) for n, text in enumerate(texts))
+    )
+
+
+def test_new_documents_are_added_changed_ones_replaced_and_unchanged_ones_skipped(
+    anywhere: str, tmp_path: Path
+) -> None:
+    load(anywhere, FIRST)
+    added_documents = list(random_documents(30, 5, seed=2))
+    other = [changed(FIRST[5], "A flood.", "Bank of the river."), replace(FIRST[10], title="Rare titleword")]
+    delivered = [FIRST[4], other[0], *added_documents, FIRST[11], other[1]]
+    report = append(anywhere, delivered)
+    assert counts(report) == (5, 2, 2, 0)
+    remaining = [d for d in FIRST if d.id not in (other[0].id, other[1].id)]
+    expected_documents = [*remaining, other[0], *added_documents, other[1]]
+    assert documents(anywhere) == expected_documents
+    assert_equals_fresh_load(anywhere, expected_documents, tmp_path)
+
+
+def test_a_repeated_delivery_changes_nothing(anywhere: str) -> None:
+    load(anywhere, FIRST)
+    delivered = [*random_documents(30, 3, seed=2), changed(FIRST[4], "New.")]
+    append(anywhere, delivered)
+    with closing(open_generations(anywhere)) as generations:
+        before = generations.all()
+    assert counts(append(anywhere, delivered)) == (0, 0, 4, 0)
+    with closing(open_generations(anywhere)) as generations:
+        assert generations.all() == before
+
+
+def test_removed_documents_are_gone_with_all_their_sentences(anywhere: str, tmp_path: Path) -> None:
+    load(anywhere, FIRST)
+    report = remove(anywhere, "r3", "r29", "unheard", "r3", "r4")
+    assert (counts(report), report.missing) == ((0, 0, 0, 3), ["unheard"])
+    expected_documents = [d for d in FIRST if d.id not in ("r3", "r4", "r29")]
+    assert_equals_fresh_load(anywhere, expected_documents, tmp_path)
+    assert counts(remove(anywhere, "r3")) == (0, 0, 0, 0)
+    append(anywhere, [FIRST[3]])
+    assert documents(anywhere) == [*expected_documents, FIRST[3]]
+
+
+def test_an_index_after_many_deliveries_equals_one_loaded_at_once(
+    anywhere: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With small segments: some are merged, some lose documents, some stay."""
+    monkeypatch.setattr(segment_writer, "FULL_TERMS", 700)
+    expected_documents = list(FIRST)
+    load(anywhere, expected_documents)
+    for day in range(4):
+        delivered = [
+            *random_documents(40 + 4 * day, 4, seed=day),
+            replace(expected_documents[7 * day % len(expected_documents)], source=f"{day}"),
+        ]
+        append(anywhere, delivered)
+        removed = expected_documents[3].id
+        remove(anywhere, removed)
+        delivered_ids = {d.id for d in delivered}
+        expected_documents = [d for d in expected_documents if d.id not in delivered_ids] + delivered
+        expected_documents = [d for d in expected_documents if d.id != removed]
+    assert_equals_fresh_load(anywhere, expected_documents, tmp_path)
+
+
+def test_a_delivery_can_be_rolled_back(anywhere: str) -> None:
+    load(anywhere, FIRST)
+    append(anywhere, [changed(FIRST[5], "Other.")])
+    with closing(open_generations(anywhere)) as generations:
+        assert [generation.state for generation in generations.all()] == ["serving", "kept"]
+        generations.rollback()
+    assert documents(anywhere) == FIRST
+    with closing(open_generations(anywhere)) as generations:
+        generations.delete([generations.all()[0].name])
+    assert documents(anywhere) == FIRST
+
+
+def test_an_open_index_sees_all_of_a_delivery_or_nothing(anywhere: str) -> None:
+    load(anywhere, FIRST)
+    observations = []
+
+    def watching() -> Iterator[Located]:
+        for located_document in located([changed(FIRST[5], "Other."), document("last", "A flood.")]):
+            observations.append(documents(anywhere) == FIRST)
+            yield located_document
+
+    open_delivery(anywhere, LoadOptions()).append(watching())
+    assert observations == [True, True]
+
+
+def test_a_failed_delivery_changes_nothing(anywhere: str) -> None:
+    load(anywhere, FIRST)
+
+    def broken() -> Iterator[Located]:
+        yield from located([changed(FIRST[5], "Other.")])
+        raise InputError("news.jsonl:2", "not JSON")
+
+    with pytest.raises(InputError, match="not JSON"):
+        open_delivery(anywhere, LoadOptions()).append(broken())
+    for delivered in (
+        [document("a", "One."), document("a", "Two.")],
+        [Document("a", (Sentence("r5/0", "Taken."),))],
+    ):
+        with pytest.raises(InputError):
+            append(anywhere, delivered)
+    assert documents(anywhere) == FIRST
+    with closing(open_generations(anywhere)) as generations:
+        assert [generation.state for generation in generations.all()] == ["serving"]
+
+
+def test_a_sentence_id_may_move_to_another_document_of_the_delivery(anywhere: str) -> None:
+    load(anywhere, FIRST)
+    append(anywhere, [Document("a", (Sentence("r5/0", "Moved."),)), changed(FIRST[5], "Other.")])
+    with esr.open(anywhere) as searcher:
+        assert searcher.index.sentences(["r5/0"])[0].document_id == "a"
+
+
+def test_a_delivery_retains_enrichment_and_adds_pending_documents(anywhere: str) -> None:
+    load(anywhere, FIRST)
+    with esr.open(anywhere) as searcher:
+        enrich(searcher.index)
+    delivered = [changed(FIRST[5], "Barack Obama.", "The river."), document("new", "A flood.")]
+    append(anywhere, delivered)
+    remove(anywhere, "r9")
+    remaining = [d for d in FIRST if d.id not in ("r5", "r9")]
+    enricher = FakeEnricher()
+    with esr.open(anywhere) as searcher:
+        index = searcher.index
+        assert read_enrichment(index, remaining) == enriched(index, remaining)
+        enrich(index, enricher)
+        assert enricher.enriched_ids == ["r5", "new"]
+        assert read_enrichment(index, [*remaining, *delivered]) == enriched(index, [*remaining, *delivered])
+
+
+def test_partial_enrichment_stays_with_its_documents(anywhere: str) -> None:
+    load(anywhere, FIRST)
+    with esr.open(anywhere) as searcher:
+        enrich(searcher.index, slice=(2, 2))
+    append(anywhere, [document("small", "A flood.")])  # merged with the segment before it
+    remaining = [d for d in FIRST if d.id not in ("r1", "r28")]
+    with esr.open(anywhere) as searcher:
+        before = read_enrichment(searcher.index, remaining)
+    remove(anywhere, "r1", "r28")
+    with esr.open(anywhere) as searcher:
+        assert read_enrichment(searcher.index, remaining) == before
+
+
+def test_a_delivery_needs_an_index(anywhere: str) -> None:
+    with pytest.raises(IndexMissing):
+        append(anywhere, FIRST)
+    load(anywhere, FIRST[:3])
+    remove(anywhere, "r0", "r1", "r2")
+    assert documents(anywhere) == []
+
+
+def test_an_index_without_documents_is_one_that_takes_some(anywhere: str) -> None:
+    load(anywhere, FIRST[:1], analyzer="plain")
+    remove(anywhere, "r0")
+    with closing(open_generations(anywhere)) as generations:
+        assert [(each.state, each.documents) for each in generations.all()] == [("serving", 0), ("kept", 1)]
+    append(anywhere, FIRST[1:3])
+    assert documents(anywhere) == FIRST[1:3]
+    with esr.open(anywhere) as searcher:
+        assert searcher.index.description.analyzer == "plain"
+
+
+def test_a_document_that_elasticsearch_rejects_is_named_and_nothing_changes(elasticsearch_url: str) -> None:
+    refused = Document("refused", (Sentence("refused.s0", "A flood.", {"a..b": 1.0}),))
+    with fresh(elasticsearch_url) as where:
+        load(where, FIRST)
+        with pytest.raises(EsrError, match=r"refused\.s0.*nothing was changed"):
+            append(where, [changed(FIRST[5], "Other."), refused])
+        assert documents(where) == FIRST
+        with closing(open_generations(where)) as generations:
+            assert [generation.state for generation in generations.all()] == ["serving"]
+
+
+def test_priors_of_delivered_documents_are_those_of_the_resulting_collection(
+    elasticsearch_url: str, tmp_path: Path
+) -> None:
+    """Documents that stay keep the priors of their own load; only esr load computes all priors again."""
+    with fresh(elasticsearch_url) as where:
+        load(where, FIRST)
+        delivered = [
+            changed(FIRST[5], "A flood of the bank.", "Rare river."),
+            *random_documents(30, 2, seed=3),
+        ]
+        append(where, delivered)
+        load(str(tmp_path / "loaded"), documents(where))
+        ids = [sentence.id for d in delivered for sentence in d.sentences]
+        with esr.open(where) as actual, esr.open(str(tmp_path / "loaded")) as loaded:
+            for column in ("importance", "importance_surrounding"):
+                priors = actual.index.evidence([], ids).columns[column]
+                assert priors == pytest.approx(loaded.index.evidence([], ids).columns[column])
+
+
+def test_documents_of_several_loads_can_be_replaced_and_removed(elasticsearch_url: str) -> None:
+    with fresh(elasticsearch_url) as where:
+        load(where, FIRST[:20])
+        load(where, FIRST[20:], if_exists="append")
+        append(where, [changed(FIRST[2], "Other."), changed(FIRST[25], "Other.")])
+        remove(where, "r7")
+        expected_documents = [d for d in FIRST if d.id not in ("r2", "r7", "r25")]
+        assert documents(where) == [
+            *expected_documents,
+            changed(FIRST[2], "Other."),
+            changed(FIRST[25], "Other."),
+        ]
+
+
+def test_a_feature_disappears_with_the_last_document_that_has_it(tmp_path: Path) -> None:
+    where = str(tmp_path / "index")
+    solo = Document("solo", (Sentence("solo.s0", "A flood.", {"subj": 1.0, "solo": 2.0}),))
+    load(where, [*FIRST, solo])
+    remove(where, "solo")
+    with esr.open(where) as searcher:
+        assert searcher.index.features() == ["subj"]

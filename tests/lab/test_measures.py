@@ -1,0 +1,301 @@
+import json
+import math
+import random
+import tempfile
+import warnings
+from pathlib import Path
+
+import ir_measures
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from esr.batch import runs
+from esr.errors import InputError, UsageError
+from esr.lab import measures
+from esr.lab.measures import (
+    RESAMPLES,
+    compare_systems,
+    correct_by_holm,
+    correct_p_values,
+    read_qrels,
+    unknown_sentences,
+    without_relevant,
+)
+
+NAMES = [*measures.DEFAULT, "RR@10", "Judged@10", "Success@5", "NumRet", "IPrec@0.1", "P(rel=2)@5", "SetF"]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Judgements and a run of 40 topics: graded, with ties, unsorted, some topics on one side only."""
+    chance = random.Random(3)
+    folder = tmp_path_factory.mktemp("files")
+    with open(folder / "qrels", "w") as file:
+        for topic in range(40):
+            for sentence in chance.sample(range(60), 20):
+                file.write(f"{topic} 0 s{sentence} {chance.choice([-1, 0, 0, 1, 2])}\n")
+    with open(folder / "run", "w") as file:
+        for topic in chance.sample(range(3, 45), 42):
+            for sentence in chance.sample(range(60), 30):
+                file.write(f"{topic} Q0 s{sentence} 0 {chance.choice([chance.random(), 0.5])!r} x\n")
+    return folder / "qrels", folder / "run"
+
+
+def test_figures_equal_those_of_ir_measures_exactly(files):
+    judgements, run = read_qrels(files[0]), runs.read_run(files[1])
+    values = measures.evaluate(NAMES, judgements, run.scores)
+    for name in NAMES:
+        measure = ir_measures.parse_measure(name)
+        total, per_topic = ir_measures.calc(
+            [measure], ir_measures.read_trec_qrels(str(files[0])), ir_measures.read_trec_run(str(files[1]))
+        )
+        assert values[name] == {metric.query_id: metric.value for metric in per_topic}
+        assert measures.mean(name, values[name].values()) == total[measure]
+
+
+def test_a_topic_without_answers_scores_0_and_one_without_judgements_is_ignored():
+    values = measures.evaluate(
+        ["AP", "RR"], {"1": {"a": 1}, "2": {"b": 1}}, {"1": {"a": 1.0}, "3": {"a": 1.0}}
+    )
+    assert values == {"AP": {"1": 1.0, "2": 0.0}, "RR": {"1": 1.0, "2": 0.0}}
+    assert measures.mean("AP", values["AP"].values()) == 0.5
+
+
+def test_a_measure_does_not_take_the_parameters_of_another():
+    judgements = {"1": {"a": 1, "b": 2, "c": 0}}
+    run = {"1": {"x": 4.0, "a": 3.0, "b": 2.0, "c": 1.0}}
+    names = ["nDCG(gains={1:9})@3", "P(judged_only=True)@2", "nDCG@3", "NumRet", "P@2"]
+    for order in (names, names[::-1]):
+        values = measures.evaluate(order, judgements, run)
+        assert values == {name: measures.evaluate([name], judgements, run)[name] for name in names}
+    assert values["P@2"] == {"1": 0.5}
+    assert values["P(judged_only=True)@2"] == {"1": 1.0}
+
+
+def test_measures_keep_the_names_they_were_requested_by():
+    assert list(measures.evaluate(["MAP", "AP", "RPrec"], {"1": {"a": 1}}, {})) == ["MAP", "AP", "RPrec"]
+
+
+def test_a_list_of_measures_may_have_commas_and_brackets():
+    text = "AP, P@10  nDCG(judged_only=True, dcg='log2')@10\nAP"
+    assert measures.split_names(text) == ["AP", "P@10", "nDCG(judged_only=True, dcg='log2')@10"]
+    with pytest.raises(UsageError, match="not a list of measures"):
+        measures.split_names("AP )(")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ndcg@10", "unknown measure 'ndcg': did you mean 'nDCG'"),
+        ("Rprecc", "unknown measure 'Rprecc': did you mean 'Rprec'"),
+        ("P", "cutoff is missing"),
+        ("P@0", "a cutoff must be from 1"),
+        ("P@-3", "a cutoff must be from 1"),
+        ("P@99999999999", "a cutoff must be from 1"),
+        ("P@1.5", "invalid param cutoff=1.5"),
+        ("P@ten", "not a measure: 'P@ten': write a measure like"),
+        ("P(5)", "write a measure like"),
+        ("P(**{})@5", "write a measure like"),
+        ("P(relevance=2)@5", "unknown parameter of P 'relevance': did you mean 'rel'"),
+        ("P(rel=-5)@5", "any other number from 0"),
+        ("nDCG(gains={1:'a'})@5", "any other number from 0"),
+        ("nDCG(gains={1:999999999})@5", "any other number from 0"),
+        ("RBP", "Unsupported measures {RBP}"),
+        ("@10", "not a measure: '@10'"),
+    ],
+)
+def test_an_unknown_or_malformed_measure_is_rejected(name, expected):
+    with pytest.raises(UsageError) as error:
+        measures.evaluate([name], {"1": {"a": 1}}, {})
+    assert expected in str(error.value)
+
+
+def test_trec_lines_are_grades_by_topic_and_sentence(file):
+    path = file("1 0 a.s0 2\n2\t0\tb.s0\t0\r\n\n1 Q0 a.s1 -1\n1 0 a.s0 2\n", "qrels.gz")
+    assert read_qrels(path) == {"1": {"a.s0": 2, "a.s1": -1}, "2": {"b.s0": 0}}
+
+
+def test_lines_of_the_novelty_track_are_relevant_sentences(file):
+    path = file("N1 XIE20010101.0001:2\nN1 XIE20010101.0001:12\nN2 NYT20010102.0002:1\n")
+    assert read_qrels(path) == {
+        "N1": {"XIE20010101.0001:2": 1, "XIE20010101.0001:12": 1},
+        "N2": {"NYT20010102.0002:1": 1},
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (" \n", "file.txt: contains no judgements"),
+        ("1 0 a 1\n1 0 a\n", "file.txt:2: expected qid 0 sentence_id grade, found '1 0 a'"),
+        ("1 0 a 1\n\n1 a:1\n", "file.txt:3: expected qid 0 sentence_id grade"),
+        ("1 0 a 1.5\n", "file.txt:1: expected qid 0 sentence_id grade with an integer as the grade"),
+        ("1 0 a 1001\n", "file.txt:1: expected a grade from -1000 to 1000"),
+        ("1 0 a 1\n1 0 a 0\n", "file.txt:2: sentence a has two grades in topic 1, 1 and 0"),
+        ("N1 a:1\nN1 0 a 1\n", "file.txt:2: expected qid docno:num"),
+        ("N1 a:1\nN1 a1\n", "file.txt:2: expected qid docno:num, found 'N1 a1'"),
+        ("N1 a:\n", "file.txt:1: expected qid docno:num"),
+        (b"1 0 a 1\n1 0 \xe9 1\n", "file.txt:2: this line is not UTF-8"),
+    ],
+)
+def test_a_bad_line_is_rejected_with_its_number(read_error, content, expected):
+    assert expected in read_error(read_qrels, content)
+
+
+def test_topics_without_a_relevant_sentence_are_found():
+    assert without_relevant({"1": {"a": 0, "b": 1}, "2": {"a": 0, "b": -1}}) == ["2"]
+
+
+class IndexOf:
+    """A minimal index of these sentences."""
+
+    def __init__(self, *ids):
+        self.ids = set(ids)
+
+    def sentences(self, ids):
+        if not self.ids.issuperset(ids):
+            raise UsageError("no such sentence")
+        return [None] * len(ids)
+
+
+def test_judged_sentences_that_the_index_lacks_are_found_in_order():
+    judgements = {"1": {f"s{n}": 1 for n in range(1300)}, "2": {"s7": 0, "t": 1}}
+    indexed = [f"s{n}" for n in range(1300) if n not in (0, 7, 1299)]
+    assert unknown_sentences(judgements, IndexOf(*indexed)) == ["s0", "s7", "s1299", "t"]
+    assert unknown_sentences(judgements, IndexOf(*indexed, "s0", "s7", "s1299", "t")) == []
+
+
+WORDS = st.sampled_from(["1", "N1", "0", "a", "a:1", "-3", " ", "\t", "\n", ":"])
+
+
+@settings(deadline=None)
+@given(st.binary() | st.lists(WORDS).map(lambda words: " ".join(words).encode()))
+def test_any_bytes_are_judgements_or_an_input_error(data):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "qrels"
+        path.write_bytes(data)
+        try:
+            judgements = read_qrels(path)
+        except InputError as error:
+            assert "\n" not in str(error)
+        else:
+            assert judgements and all(grades for grades in judgements.values())
+
+
+def values(seed, topics=40, offset=0.0):
+    numbers = np.random.default_rng(seed).random(topics)
+    return {f"q{n}": float(value) + offset for n, value in enumerate(numbers)}
+
+
+def mean_difference(x, y, axis):
+    return np.mean(x - y, axis=axis)
+
+
+def test_figures_equal_those_of_scipy():
+    a, b = values(1, offset=0.1), values(2)
+    result = compare_systems(a, b)
+    x, y = np.array(list(a.values())), np.array(list(b.values()))
+    test = stats.ttest_rel(x, y)
+    interval = test.confidence_interval(0.95)
+    assert (result.t_test, result.low, result.high) == (test.pvalue, interval.low, interval.high)
+    assert result.difference == np.mean(x - y)
+    swaps = stats.permutation_test(
+        (x, y),
+        mean_difference,
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=10_000,
+        rng=np.random.default_rng(0),
+    )
+    assert result.randomisation == swaps.pvalue
+    assert (result.wins, result.ties, result.losses) == ((x > y).sum(), 0, (x < y).sum())
+
+
+def test_topics_are_paired_by_name():
+    a, b = values(1), values(2)
+    assert compare_systems(a, dict(reversed(b.items()))) == compare_systems(a, b)
+
+
+def test_figures_are_reproducible_and_depend_on_the_seed():
+    a, b = values(1, 200), values(2, 200)
+    assert compare_systems(a, b) == compare_systems(a, b)
+    assert compare_systems(a, b, seed=1).randomisation != compare_systems(a, b).randomisation
+    in_thousandths = compare_systems(a, b, resamples=999).randomisation * 1000
+    assert in_thousandths == pytest.approx(round(in_thousandths))
+
+
+def test_few_topics_are_permuted_exhaustively():
+    a = {"1": 0.5, "2": 0.6, "3": 0.7}
+    b = {"1": 0.1, "2": 0.1, "3": 0.1}
+    assert compare_systems(a, b).randomisation == 2 / 8
+
+
+def test_equal_runs_do_not_differ_and_a_constant_difference_does():
+    a = {"1": 0.5, "2": 0.25}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        same = compare_systems(a, a)
+        above = compare_systems({t: v + 0.25 for t, v in a.items()}, a)
+    assert (same.t_test, same.randomisation, same.low, same.high, same.ties) == (1.0, 1.0, 0.0, 0.0, 2)
+    assert (above.t_test, above.low, above.high, above.wins) == (0.0, 0.25, 0.25, 2)
+
+
+def test_one_topic_gives_no_p_value():
+    result = compare_systems({"1": 1.0}, {"1": 0.0})
+    assert math.isnan(result.t_test) and math.isnan(result.randomisation)
+    assert result.mark == ""
+    assert json.loads(json.dumps(result.as_dict(), allow_nan=False))["t_test"] is None
+
+
+@pytest.mark.parametrize(("a", "b"), [({}, {}), ({"1": 1.0}, {"2": 1.0}), ({"1": 1.0}, {})])
+def test_different_topics_cannot_be_compared(a, b):
+    with pytest.raises(UsageError, match="the same topics"):
+        compare_systems(a, b)
+
+
+def test_holm_corrects_step_by_step():
+    assert correct_by_holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert correct_by_holm([0.01, math.nan, 0.6]) == pytest.approx([0.02, math.nan, 0.6], nan_ok=True)
+    assert correct_by_holm([0.9, 0.8]) == [1.0, 1.0]
+    assert correct_by_holm([]) == []
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_holm_keeps_the_order_and_lies_between_no_correction_and_bonferroni(p_values):
+    result = correct_by_holm(p_values)
+    for p, q in zip(p_values, result, strict=True):
+        assert p <= q <= min(1.0, len(p_values) * p)
+    for p, q in zip(p_values, result, strict=True):
+        assert all(q <= next_q for next_p, next_q in zip(p_values, result, strict=True) if p < next_p)
+    assert min(result) == min(1.0, len(p_values) * min(p_values))
+
+
+def test_marks_follow_the_corrected_t_test():
+    base = values(1)
+    close = {t: v + (0.07 if n % 2 else -0.033) for n, (t, v) in enumerate(base.items())}
+    weak = compare_systems(close, base)
+    assert 0.01 < weak.t_test < 0.05
+    assert weak.mark == "*"
+    clear = compare_systems({t: v + (0.11 if n % 2 else 0.1) for n, (t, v) in enumerate(base.items())}, base)
+    assert clear.mark == "**"
+    many = correct_p_values([weak, *[compare_systems(values(9), base)] * 5])
+    assert many[0].t_test == weak.t_test
+    assert many[0].t_test_holm == pytest.approx(6 * weak.t_test)
+    assert many[0].randomisation_holm == pytest.approx(6 * weak.randomisation)
+    assert many[0].mark == ""
+
+
+@pytest.mark.slow
+def test_thousands_of_topics_fit_in_memory():
+    import tracemalloc
+
+    a, b = values(1, 4000), values(2, 4000)
+    tracemalloc.start()
+    compare_systems(a, b, resamples=2000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 150e6
+    assert RESAMPLES == 10_000

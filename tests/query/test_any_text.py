@@ -1,0 +1,132 @@
+"""What holds for every text."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from esr.query import TEXT, NoteKind, ParsedQuery, literal, parse
+from esr.query.parser import parse_syntax
+from esr.query.query import OPERATORS
+from tests.support.odd_texts import spoilt_texts
+from tests.support.query_texts import Shape, query_texts, random_query_text, shape_of
+
+FEW_HUNDRED = settings(max_examples=400)
+
+
+def check_places(query: ParsedQuery) -> None:
+    """Groups and clauses are in order, do not overlap, and leave nothing but white space and ORs between."""
+    text = query.text
+    places = [(0, 0), *((group.start, group.end) for group in query.groups), (len(text), len(text))]
+    for (_, end), (start, _) in pairwise(places):
+        assert end <= start and not text[end:start].strip()
+    for group in query.groups:
+        clauses = group.alternatives
+        assert (group.start, group.end) == (clauses[0].start, clauses[-1].end)
+        assert len(clauses) == 1 or group.role == "required"
+        for clause in clauses:
+            assert clause.start < clause.end and clause.text in text[clause.start : clause.end]
+            assert clause.text == text[clause.start : clause.end] or group.role != "wanted"
+        assert all(text[left.end : right.start].strip() == "OR" for left, right in pairwise(clauses))
+    assert all(0 <= note.start < note.end <= len(text) and note.message for note in query.notes)
+
+
+def check_words(query: ParsedQuery) -> None:
+    """Wanted are single words as they were typed, and their runs are all of these."""
+    for group in query.groups:
+        clause = group.alternatives[0]
+        if group.role == "wanted":
+            assert (clause.field, clause.form) == (TEXT, "word")
+    runs = [query.text[start:end] for start, end in query.wanted_runs]
+    words = [g.alternatives[0].text for g in query.groups if g.role == "wanted"]
+    assert "".join("".join(runs).split()) == "".join("".join(words).split())
+    assert query.is_plain == ("".join(runs) == query.text.strip())
+
+
+def check_printing(query: ParsedQuery) -> None:
+    """The uniform spelling says the same, with the same notes, and is its own spelling."""
+    again = parse(str(query))
+    assert shape_of(again) == shape_of(query)
+    assert [note.kind for note in again.notes] == [note.kind for note in query.notes]
+    assert str(again) == str(query)
+
+
+def check_removal(query: ParsedQuery) -> None:
+    """Each group can be taken out, and all others stay."""
+    for n, group in enumerate(query.groups):
+        rest = parse(query.without(group))
+        assert _lower_operators(shape_of(rest)) == _lower_operators(
+            [*shape_of(query)[:n], *shape_of(query)[n + 1 :]]
+        )
+
+
+def _lower_operators(shape: Shape) -> Shape:
+    return [
+        (role, [(f, form, t.lower() if role == "wanted" and t in OPERATORS else t) for f, form, t in clauses])
+        for role, clauses in shape
+    ]
+
+
+def check(text: str) -> None:
+    query = parse(text)
+    assert query.text == text
+    for check_one in (check_places, check_words, check_printing, check_removal):
+        check_one(query)
+
+
+@pytest.mark.slow
+@FEW_HUNDRED
+@given(query_texts())
+def test_any_text_is_a_query_of_which_nothing_is_lost(text: str) -> None:
+    check(text)
+
+
+def test_spoilt_texts_are_queries() -> None:
+    for text in spoilt_texts(200):
+        check(text)
+
+
+@pytest.mark.endurance
+def test_a_hundred_thousand_texts_are_queries() -> None:
+    rng = random.Random(11)
+    for _ in range(100_000):
+        check(random_query_text(rng))
+
+
+@FEW_HUNDRED
+@given(st.text(st.characters(exclude_characters='+-*:"“„”«»「『＂')))
+def test_a_text_without_syntax_characters_is_words(text: str) -> None:
+    query = parse(text.replace("OR", "or").replace("NOT", "not"))
+    assert query.is_plain
+    assert [group.alternatives[0].text for group in query.groups] == query.text.split()
+    assert {note.kind for note in query.notes} <= {NoteKind.AND}
+
+
+@FEW_HUNDRED
+@given(query_texts())
+def test_any_literal_text_is_words(text: str) -> None:
+    query = literal(text)
+    check_places(query)
+    check_words(query)
+    assert query.is_plain and str(query) == " ".join(text.split())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("piece", ['"', "-", "OR ", "a:", "“a ", '-title:"a" ', 'title:"', "*", "a*b "])
+def test_a_megabyte_is_parsed_in_linear_time(piece: str) -> None:
+    """Quadratic time would be minutes or hours."""
+    query = parse(piece * (1_000_000 // len(piece)))
+    check_places(query)
+    assert len(query.without(query.groups[0])) < len(query.text)
+    assert len(str(query)) <= 2 * len(query.text)
+
+
+@FEW_HUNDRED
+@given(query_texts() | st.text("aO\u00e9 \u3000\n:*+-\"“」1'ORANDNOT", max_size=12))
+def test_texts_without_syntax_are_read_as_those_with_it(text: str) -> None:
+    """They are not scanned, which takes most of the time."""
+    assert parse(text) == parse_syntax(text)

@@ -1,0 +1,213 @@
+"""Completion of the end of a query.
+
+Words that may have been meant, on both engines.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import esr
+from esr.enrichment.recipe import Recipe
+from esr.index.filters import NO_FILTERS
+from esr.plans.condition import HasWords
+from esr.ranking.query_report import Suggestion, complete, correct, suggest
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+from esr.text.document import Entity, SentenceEnrichment
+from tests.support.both_engines import ENGINES, open_loaded
+from tests.support.elasticsearch import document, load
+
+TEXTS = ["Climate talks and climbers", "The climate of Zürich", "Climate models", "A clinic in Zürich"]
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def searcher(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    news = [document("a", *TEXTS, source="BBC News"), document("b", "Rain", source="Reuters")]
+    news.append(document("c", *["They said so"] * 200, "Saida lies by the sea"))
+    news.append(document("d", "Michael Flynn saw the Michael Ridge, a flight away"))
+    entities = (Entity("Michael Flynn", "person"), Entity("Michael Ridge", "location"))
+    with open_loaded(request, tmp_path_factory.mktemp("completion"), news) as opened:
+        with opened.index.enrichment() as enrichment:
+            recipe = Recipe(("entities",), {"made": "by hand"})
+            enrichment.store(recipe, [("d", [SentenceEnrichment({}, entities, None)])])
+            enrichment.finish(recipe)
+        yield opened
+
+
+def queries(searcher: Searcher, text: str, limit: int = 8) -> list[str]:
+    return [completion.query for completion in complete(searcher, text, limit)]
+
+
+def test_the_last_word_is_completed_most_frequent_first(searcher: Searcher) -> None:
+    assert queries(searcher, "rain cli") == ["rain climate", "rain climbers", "rain clinic"]
+    assert queries(searcher, "rain cli", 1) == ["rain climate"]
+
+
+def test_case_and_accents_make_no_difference(searcher: Searcher) -> None:
+    assert queries(searcher, "Zur") == queries(searcher, "zür") == ["zurich"]
+
+
+def test_a_word_is_completed_within_quotes_and_behind_signs(searcher: Searcher) -> None:
+    assert queries(searcher, '+rain -"the clin') == ['+rain -"the clinic']
+
+
+def test_sources_are_completed_behind_their_field(searcher: Searcher) -> None:
+    assert queries(searcher, "rain source:b") == ['rain source:"BBC News"']
+    assert queries(searcher, "rain -source:REU") == ["rain -source:Reuters"]
+
+
+@pytest.mark.parametrize(
+    ("begun", "completed"),
+    [
+        ("M*", 'source:"M*A*S*H"'),
+        ("+", 'source:"+972mag"'),
+        ("Jane", 'source:“Jane "JD" Doe”'),
+        ("«", 'source:"« Le Monde »"'),
+        ("?", None),
+    ],
+)
+def test_a_completed_value_is_read_as_that_value(tmp_path: Path, begun: str, completed: str | None) -> None:
+    sources = ["M*A*S*H", "+972mag", 'Jane "JD" Doe', "« Le Monde »", "???"]
+    load(str(tmp_path / "index"), [document(f"d{n}", "Rain", source=s) for n, s in enumerate(sources)])
+    with esr.open(str(tmp_path / "index")) as searcher:
+        assert queries(searcher, f"rain source:{begun}") == ([f"rain {completed}"] if completed else [])
+        for completion in complete(searcher, f"source:{begun}", 8):
+            (group,) = esr.parse_query(completion.query).groups
+            assert (group.role, group.alternatives[0].text) == ("required", completion.text)
+
+
+def test_a_complete_word_is_not_completed_to_words_that_are_rare_beside_it(searcher: Searcher) -> None:
+    assert queries(searcher, "rain said") == ["rain said"]
+    assert queries(searcher, "rain sai")[0] == "rain said"
+
+
+def test_a_name_in_open_quotes_is_completed_with_names_of_the_type(searcher: Searcher) -> None:
+    for begun in ('person:"Michael Fl', "person:Mich", "person:“michael f"):
+        assert queries(searcher, f"rain {begun}") == ['rain person:"Michael Flynn"']
+    assert queries(searcher, '"rain" -place:"Michael') == ['"rain" -place:"Michael Ridge"']
+    assert len(queries(searcher, 'name:"Michael')) == 2
+    assert queries(searcher, 'source:"BBC N') == ['source:"BBC News"']
+
+
+@pytest.mark.parametrize("text", ["", " ", "climate ", "c", "zzz", "rain!", "person:", "\u200b", "source:"])
+def test_nothing_to_complete_is_no_error(searcher: Searcher, text: str) -> None:
+    assert all(completion.kind in ("source", "name") for completion in complete(searcher, text, 8))
+
+
+FREQUENT = (
+    *("earthquake", "government", "Beyoncé", "parliament", "election"),
+    *("hurricane", "minister", "economy", "president"),
+)
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def searcher_of_spelling(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Searcher]:
+    rng = random.Random(1)
+    texts = [f"The {rng.choice(FREQUENT)} and the {rng.choice(FREQUENT)} of tides" for _ in range(300)]
+    texts += [f"The coal {n} needs water and was {n} deep" for n in range(60)]
+    texts += ["Coral reefs are dying", "The sea gets warmer", "A wasps nest"]
+    texts += ["A goverment of one", "Trumpet and trombone", "Beyoncé sings", "elections were held"]
+    news = [document(f"d{n}", *texts[n : n + 4]) for n in range(0, len(texts), 4)]
+    options = {"shards": 2} if request.param == "elasticsearch" else {}
+    with open_loaded(request, tmp_path_factory.mktemp("spelling"), news, **options) as opened:
+        yield opened
+
+
+def suggestions(searcher: Searcher, query: str) -> tuple[Suggestion, ...]:
+    return suggest(searcher.prepare(esr.parse_query(query), Ranking()))
+
+
+def slip(rng: random.Random, word: str) -> str:
+    n, letter = rng.randrange(1, len(word)), rng.choice(LETTERS)
+    return rng.choice(
+        [
+            word[:n] + word[n + 1 :],
+            word[:n] + letter + word[n:],
+            word[:n] + letter + word[n + 1 :],
+            word[: n - 1] + word[n] + word[n - 1] + word[n + 1 :],
+        ]
+    )
+
+
+@pytest.mark.parametrize("word", [word for word in FREQUENT if word.isascii()])
+def test_a_misspelt_word_is_put_right(searcher_of_spelling: Searcher, word: str) -> None:
+    rng = random.Random(word)
+    slips = {slip(rng, slip(rng, word)) for _ in range(10)} | {slip(rng, word) for _ in range(10)}
+    unseen = [each for each in slips if searcher_of_spelling.search(each).unseen]
+    right = sum(
+        word in (alternative.text for alternative in suggestion.alternatives)
+        for each in unseen
+        for suggestion in suggestions(searcher_of_spelling, each)
+    )
+    assert right >= 0.9 * len(unseen)
+
+
+def test_a_suggestion_says_where_the_word_stands_and_corrects_the_query(
+    searcher_of_spelling: Searcher,
+) -> None:
+    (suggestion,) = suggestions(searcher_of_spelling, '+tides "the earthqake" -minister')
+    assert (suggestion.word, suggestion.start, suggestion.end) == ("earthqake", 12, 21)
+    assert suggestion.alternatives[0].text == "earthquake"
+    assert suggestion.queries[0] == '+tides "the earthquake" -minister'
+
+
+def test_all_misspelt_words_can_be_put_right_at_once(searcher_of_spelling: Searcher) -> None:
+    query = '"the earthqake" tides minster'
+    assert correct(query, suggestions(searcher_of_spelling, query)) == '"the earthquake" tides minister'
+    assert correct("tides", ()) is None
+
+
+def test_words_are_suggested_as_people_write_them_with_their_sentences(
+    searcher_of_spelling: Searcher,
+) -> None:
+    (suggestion,) = suggestions(searcher_of_spelling, "beyonse")
+    (best,) = suggestion.alternatives
+    assert best.text == "Beyoncé"
+    assert best.sentences == searcher_of_spelling.index.count([HasWords(("beyonce",))], NO_FILTERS)[0] > 3
+
+
+def test_words_that_are_there_get_no_suggestion(searcher_of_spelling: Searcher) -> None:
+    for query in ("earthquake", "earthquakes", "trumpet", "tides the of", '"of tides"', "Beyonce"):
+        assert suggestions(searcher_of_spelling, query) == (), query
+
+
+def test_a_right_word_that_resembles_a_frequent_one_by_chance_gets_no_suggestion(
+    searcher_of_spelling: Searcher,
+) -> None:
+    for query in ("coral", "reefs", "warmer", "coral reefs in warmer water", "wasp", "wasps"):
+        assert suggestions(searcher_of_spelling, query) == (), query
+
+
+def test_what_is_excluded_and_what_is_no_word_get_none(searcher_of_spelling: Searcher) -> None:
+    for query in (
+        "tides -earthqake",
+        "tides earthqak*",
+        "tides title:earthqake",
+        "tides 12345678",
+        "tides xq",
+    ):
+        assert suggestions(searcher_of_spelling, query) == (), query
+
+
+def test_a_slip_of_the_collection_itself_is_put_right(searcher_of_spelling: Searcher) -> None:
+    (suggestion,) = suggestions(searcher_of_spelling, "goverment")
+    assert suggestion.alternatives[0].text == "government"
+
+
+def test_similar_words_occur_as_often_as_asked_for(searcher_of_spelling: Searcher) -> None:
+    """Over all segments and shards, which may each have fewer of them."""
+    every = searcher_of_spelling.index.similar_words("electons", 2, 1)
+    assert every.keys() == {"election", "elections"}
+    assert searcher_of_spelling.index.similar_words("electons", 2, 2) == {"election": every["election"]}
+    assert searcher_of_spelling.index.similar_words("electons", 2, every["election"]) == {
+        "election": every["election"]
+    }
+    assert searcher_of_spelling.index.similar_words("electons", 2, every["election"] + 1) == {}

@@ -1,0 +1,524 @@
+"""The signal `meaning`, against sums by hand."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+import esr
+from esr import features, models
+from esr.encoders import load_encoder, quantize
+from esr.enrichment.enricher import Enricher
+from esr.enrichment.sentence_vectors import VectorSettings
+from esr.errors import InputError, UsageError
+from esr.folder.search import similarity
+from esr.index.enrichment_run import run_enrichment
+from esr.index.filters import Filters
+from esr.lab import measures
+from esr.lab.learn import build_run
+from esr.lab.learners import Linear
+from esr.lab.training_data import SignalTable, collect_signals, list_signals
+from esr.lab.tuner import Task, Tuner
+from esr.models import priors
+from esr.ranking.explain import explain
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+from esr.ranking.signals import (
+    RankingSignal,
+    RegressionTree,
+    find_signal_type,
+    relative_to_best,
+    signal_types,
+    trees_from_dict,
+)
+from esr.text.document import Document, Sentence
+from tests.support.elasticsearch import load
+from tests.support.tiny_encoder import write_tiny_encoder
+
+TEXTS = {
+    "a": ("storm in the town", "the river rose", "bank fraud", "food aid"),
+    "b": ("hurricane in the city",),
+    "c": ("town court", "the storm", "north wind"),
+    "d": (),
+    "e": ("the town bank", "flood water town"),
+}
+DOCUMENTS = [
+    Document(id, tuple(Sentence(f"{id}.s{n}", text) for n, text in enumerate(texts)))
+    for id, texts in TEXTS.items()
+]
+SENTENCES = {sentence.id: sentence.text for document in DOCUMENTS for sentence in document.sentences}
+QUERY = "storm town"
+
+
+@pytest.fixture
+def encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    folder = str(write_tiny_encoder(tmp_path / "tiny", 32, query_prefix="relief "))
+    monkeypatch.setenv("ESR_ENCODER", folder)
+    return folder
+
+
+@pytest.fixture
+def searcher(tmp_path: Path, encoder: str) -> Iterator[Searcher]:
+    where = str(tmp_path / "index")
+    load(where, DOCUMENTS)
+    enrich(where, encoder)
+    with esr.open(where) as searcher:
+        yield searcher
+
+
+def enrich(where: str, encoder: str, slice: tuple[int, int] = (1, 1)) -> None:
+    with esr.open(where) as searcher:
+        run_enrichment(searcher.index, Enricher(["vectors"], vectors=VectorSettings(encoder)), slice=slice)
+
+
+def hybrid(w: float = 10.0, **params: float) -> Ranking:
+    return Ranking.from_dict({"rerank": [{"signal": "meaning", "w": w, **params}]})
+
+
+def cosines(encoder: str, text: str = QUERY) -> dict[str, float]:
+    """Of the query with each sentence, with the 8-bit numbers of both."""
+    loaded = load_encoder(encoder)
+    query = loaded.encode_query(text)
+    vectors = {id: quantize(loaded.encode_passage(sentence)) for id, sentence in SENTENCES.items()}
+    return {
+        id: float(query.array.astype(int) @ vector.array.astype(int)) * query.scale * vector.scale
+        for id, vector in vectors.items()
+    }
+
+
+def expected(encoder: str, nu: float, lambda_: float) -> dict[str, float]:
+    of_sentence = cosines(encoder)
+    values = {}
+    for document in DOCUMENTS:
+        own = [of_sentence[sentence.id] for sentence in document.sentences]
+        for n, sentence in enumerate(document.sentences):
+            beside = [own[m] for m in (n - 1, n + 1) if 0 <= m < len(own)] or [own[n]]
+            values[sentence.id] = (
+                (1 - nu - lambda_) * own[n] + nu * sum(beside) / len(beside) + lambda_ * sum(own) / len(own)
+            )
+    return values
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("nu", "lambda_"), [(0.0, 0.0), (0.2, 0.0), (0.0, 0.3), (0.4, 0.2)])
+def test_the_score_is_that_of_the_words_and_the_weighted_similarities(
+    searcher: Searcher, encoder: str, nu: float, lambda_: float
+) -> None:
+    ranking, values = hybrid(nu=nu, **{"lambda": lambda_}), expected(encoder, nu, lambda_)
+    first = {hit.sentence_id: hit.score for hit in searcher.search(QUERY, 100, candidates="all").hits}
+    answer = searcher.search(QUERY, 100, ranking=ranking)
+    assert {hit.sentence_id for hit in answer.hits} == first.keys() == SENTENCES.keys()
+    for hit in answer.hits:
+        assert hit.score == pytest.approx(first[hit.sentence_id] + 10 * values[hit.sentence_id], abs=1e-9)
+    assert [hit.score for hit in answer.hits] == sorted((hit.score for hit in answer.hits), reverse=True)
+    assert answer.without_vector == 0
+
+
+@pytest.mark.slow
+def test_an_explanation_has_the_parts_of_the_similarity(searcher: Searcher, encoder: str) -> None:
+    prepared = searcher.prepare(QUERY, hybrid(nu=0.25, **{"lambda": 0.25}))
+    for hit in prepared.search(100).hits:
+        second = explain(prepared, hit.sentence_id).second
+        assert second is not None and second.score == pytest.approx(hit.score, abs=1e-12)
+        assert not second.lacks_parse, "the signal needs none"
+        (part,) = second.signals
+        assert set(part.parts) == {"sentence", "neighbours", "document"}
+        assert sum(part.parts.values()) == pytest.approx(part.value)
+        assert part.parts["sentence"] == pytest.approx(0.5 * cosines(encoder)[hit.sentence_id])
+        assert json.loads(json.dumps(second.as_dict()))["signals"][0]["parts"] == part.parts
+
+
+@pytest.mark.slow
+def test_sentences_without_a_vector_are_ranked_by_words_and_counted(tmp_path: Path, encoder: str) -> None:
+    where = str(tmp_path / "half")
+    load(where, DOCUMENTS)
+    enrich(where, encoder, (1, 2))
+    with esr.open(where) as searcher:
+        prepared = searcher.prepare(QUERY, hybrid(nu=0.0))
+        first = {hit.sentence_id: hit.score for hit in searcher.search(QUERY, 100, candidates="all").hits}
+        by_words = {hit.sentence_id for hit in searcher.search(QUERY, 100).hits}
+        answer = prepared.search(100)
+        has_vector = {id for id in SENTENCES if id[0] in "ab"}
+        assert {hit.sentence_id for hit in answer.hits} == has_vector | by_words
+        assert answer.without_vector == len(by_words - has_vector) > 0 < len(by_words & has_vector)
+        mean = np.mean([cosines(encoder)[id] for id in by_words & has_vector])
+        for hit in answer.hits:
+            cosine = cosines(encoder)[hit.sentence_id] if hit.sentence_id in has_vector else mean
+            assert hit.score == pytest.approx(first[hit.sentence_id] + 10 * cosine)
+            explanation = explain(prepared, hit.sentence_id)
+            assert explanation.score == pytest.approx(hit.score, abs=1e-12)
+            assert (explanation.second.signals[0].value is None) == (hit.sentence_id not in has_vector)  # type: ignore[union-attr]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("query", ["hurricane gale", "gale quake", "quake"])
+def test_where_words_find_few_or_nothing_the_nearest_sentences_are_candidates(
+    searcher: Searcher, encoder: str, query: str
+) -> None:
+    """No sentence has a word of the last two queries."""
+    by_words = {hit.sentence_id for hit in searcher.search(query, 100).hits}
+    prepared = searcher.prepare(query, hybrid(nu=0.0))
+    answer = prepared.search(100)
+    assert {hit.sentence_id for hit in answer.hits} == set(SENTENCES) > by_words
+    assert answer.total == len(SENTENCES)
+    of_query = cosines(encoder, query)
+    for hit in answer.hits:
+        explanation = explain(prepared, hit.sentence_id)
+        assert hit.score == pytest.approx(explanation.first + 10 * of_query[hit.sentence_id])
+        assert explanation.score == pytest.approx(hit.score, abs=1e-12)
+    assert [hit.score for hit in answer.hits] == sorted((hit.score for hit in answer.hits), reverse=True)
+    best = prepared.search(3).hits
+    assert [hit.sentence_id for hit in best] == [hit.sentence_id for hit in answer.hits[:3]]
+    if not by_words:
+        assert [hit.sentence_id for hit in best] == sorted(of_query, key=lambda id: -of_query[id])[:3]
+
+
+@pytest.mark.slow
+def test_the_nearest_are_those_of_a_plain_sort(
+    searcher: Searcher, encoder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(similarity, "_CHUNK", 2)
+    of_query = cosines(encoder, "gale quake")
+    vector = load_encoder(encoder).encode_query("gale quake")
+    hits = searcher.index.nearest(str(searcher.index.encoder()), vector, 3, None, Filters())
+    assert [hit.sentence_id for hit in hits] == sorted(of_query, key=lambda id: -of_query[id])[:3]
+    assert [hit.score for hit in hits] == pytest.approx(sorted(of_query.values(), reverse=True)[:3])
+
+
+@pytest.mark.slow
+def test_the_nearest_satisfy_filters_and_conditions(searcher: Searcher) -> None:
+    one_document = searcher.search("quake", ranking=hybrid(), filters=Filters(documents=("a",)))
+    assert {hit.sentence_id[0] for hit in one_document.hits} == {"a"}
+    required = searcher.search(esr.parse_query("quake +town"), 100, ranking=hybrid())
+    assert required.hits and all("town" in SENTENCES[hit.sentence_id] for hit in required.hits)
+
+
+@pytest.mark.slow
+def test_an_index_without_vectors_says_how_to_get_them(tmp_path: Path) -> None:
+    where = str(tmp_path / "index")
+    load(where, DOCUMENTS)
+    with esr.open(where) as searcher:
+        with pytest.raises(UsageError, match="has no vectors: run esr enrich --only vectors"):
+            searcher.search(QUERY, ranking=hybrid())
+        assert "meaning" not in [signal.signal for signal in list_signals(searcher.index, Ranking())]
+        assert searcher.search(QUERY).without_vector is None
+
+
+@pytest.mark.slow
+def test_the_signal_can_be_learned_from_where_there_are_vectors(searcher: Searcher) -> None:
+    assert "meaning" in [signal.signal for signal in list_signals(searcher.index, Ranking())]
+
+
+@pytest.mark.slow
+def test_queries_of_another_encoder_are_refused(
+    searcher: Searcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ESR_ENCODER", str(write_tiny_encoder(tmp_path / "other", 32)))
+    with pytest.raises(UsageError, match=r"are of the encoder tiny \w+, and this is tiny \w+: set ESR"):
+        searcher.search(QUERY, ranking=hybrid())
+    monkeypatch.setenv("ESR_ENCODER", str(tmp_path / "nothing"))
+    with pytest.raises(UsageError, match="there is no encoder"):
+        searcher.search(QUERY, ranking=hybrid())
+    monkeypatch.delenv("ESR_ENCODER")
+    with pytest.raises(UsageError, match="which has no known name: set ESR_ENCODER to its folder"):
+        searcher.search(QUERY, ranking=hybrid())
+    assert searcher.search(QUERY).hits, "words go on working"
+
+
+@pytest.mark.slow
+def test_vectors_of_two_encoders_are_told_apart(tmp_path: Path, encoder: str) -> None:
+    where, other = str(tmp_path / "index"), str(write_tiny_encoder(tmp_path / "other", 32))
+    load(where, DOCUMENTS)
+    enrich(where, encoder)
+    enrich(where, other, (1, 5))
+    with esr.open(where) as searcher:
+        assert searcher.index.encoder() == load_encoder(encoder).description.id, "it made most vectors"
+        answer = searcher.search(QUERY, 100, ranking=hybrid(nu=0.0))
+        of_other = [hit for hit in answer.hits if hit.sentence_id[0] == "a"]
+        assert answer.without_vector == len(of_other) > 0
+
+
+@pytest.mark.slow
+def test_hybrid_is_a_ranking_by_name() -> None:
+    ranking = Ranking.from_file("hybrid")
+    assert [signal.signal for signal in ranking.rerank] == ["meaning"] and ranking.model == Ranking().model
+    with pytest.raises(InputError, match="hybrids: cannot be read"):
+        Ranking.from_file("hybrids")
+
+
+def union(searcher: Searcher, encoder: str, query: str, depth: int, allowed: Collection[str]) -> list[str]:
+    """The best by words and the nearest by vector, by the whole sum of each; then the rest by words."""
+    of_query = cosines(encoder, query)
+    by_words = [hit.sentence_id for hit in searcher.search(query, 100).hits if hit.sentence_id in allowed]
+    nearest = sorted(allowed, key=lambda id: -of_query[id])[:depth]
+    prepared = searcher.prepare(query, hybrid(nu=0.0))
+    chosen = dict.fromkeys([*by_words[:depth], *nearest])
+    scores = {id: explain(prepared, id).first + 10 * of_query[id] for id in chosen}
+    return [*sorted(scores, key=lambda id: -scores[id]), *(id for id in by_words if id not in scores)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("query", ["storm town", "town flood bank", "gale", "north hurricane court"])
+@pytest.mark.parametrize("depth", [1, 2, 4, 50])
+def test_candidates_are_the_best_by_words_and_the_nearest(
+    searcher: Searcher, encoder: str, query: str, depth: int
+) -> None:
+    ranking, by_words = replace(hybrid(nu=0.0), depth=depth), searcher.search(query, 100)
+    expected = union(searcher, encoder, query, depth, set(SENTENCES))
+    answer = searcher.search(query, 100, ranking=ranking)
+    ids = [hit.sentence_id for hit in answer.hits]
+    assert ids == expected
+    assert answer.total == len({*ids, *(hit.sentence_id for hit in by_words.hits)})
+    assert [hit.score for hit in answer.hits] == sorted((hit.score for hit in answer.hits), reverse=True)
+    for k in range(1, len(ids)):
+        first = searcher.search(query, k, ranking=ranking)
+        assert [hit[:2] for hit in first.hits] == [hit[:2] for hit in answer.hits[:k]], "a page more"
+        assert first.total == answer.total
+
+
+@pytest.mark.slow
+def test_filters_and_conditions_hold_for_the_nearest_too(searcher: Searcher, encoder: str) -> None:
+    ranking, query = replace(hybrid(nu=0.0), depth=2), "north hurricane court"
+    filtered = searcher.search(query, 100, ranking=ranking, filters=Filters(documents=("a", "c")))
+    allowed = {id for id in SENTENCES if id[0] in "ac"}
+    assert [h.sentence_id for h in filtered.hits] == union(searcher, encoder, query, 2, allowed)
+    excluded = searcher.search(esr.parse_query(f"{query} -town"), 100, ranking=ranking)
+    allowed = {id for id in SENTENCES if "town" not in SENTENCES[id]}
+    assert [h.sentence_id for h in excluded.hits] == union(searcher, encoder, query, 2, allowed)
+
+
+@pytest.mark.slow
+def test_a_sentence_without_a_vector_gets_the_mean_of_the_best_by_words(tmp_path: Path, encoder: str) -> None:
+    """The nearest have the greatest similarities of all: their mean would lift it above what words find."""
+    where = str(tmp_path / "half")
+    load(where, DOCUMENTS)
+    enrich(where, encoder, (1, 2))
+    query, filters = "storm town", Filters(documents=("a", "b", "c", "e"))
+    with esr.open(where) as searcher:
+        prepared = searcher.prepare(query, replace(hybrid(nu=0.0), depth=4))
+        by_words = [hit.sentence_id for hit in searcher.search(query, 4, filters=filters).hits]
+        of_query, lacking = cosines(encoder, query), [id for id in by_words if id[0] not in "ab"]
+        mean = np.mean([of_query[id] for id in by_words if id[0] in "ab"])
+        answer = prepared.search(100, filters)
+        scores = {hit.sentence_id: hit.score for hit in answer.hits}
+        assert answer.without_vector == len(lacking) > 0
+        for id in lacking:
+            explanation = explain(prepared, id, filters)
+            assert scores[id] == pytest.approx(explanation.first + 10 * mean)
+            assert explanation.score == pytest.approx(scores[id])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("query", ["storm town", "north hurricane court", "gale quake"])
+def test_tuning_sees_the_figures_of_a_search(searcher: Searcher, query: str) -> None:
+    relevant = ("a.s0", "b.s0", "c.s1", "c.s2", "e.s1")
+    for depth in (1, 2, 50):
+        settings = [replace(hybrid(w, nu=0.1), depth=depth) for w in (0.0, 3.0, 30.0)]
+        figures = Tuner(searcher, [Task("t", query, relevant)]).compute_figures(settings)[:, 0]
+        for ranking, figure in zip(settings, figures, strict=True):
+            hits = searcher.search(query, 1000, ranking=ranking, records=False).hits
+            run = {"t": {hit.sentence_id: hit.score for hit in hits}}
+            assert figure == measures.evaluate(["AP"], {"t": dict.fromkeys(relevant, 1)}, run)["AP"]["t"]
+
+
+@pytest.mark.slow
+def test_learning_sees_the_candidates_of_a_search(searcher: Searcher) -> None:
+    query, signals = "north hurricane court", (RankingSignal("meaning"), RankingSignal("dir"))
+    qrels = {"t": {"b.s0": 1, "c.s2": 1}}
+    (topic,) = collect_signals(searcher, [Task("t", query, ("b.s0",))], qrels, Ranking(), signals, depth=2)
+    hits = searcher.search(query, 1000, ranking=replace(Ranking(), rerank=signals, depth=2)).hits
+    assert len(topic.grades) == len(topic.values) > 2, "the nearest are learned from too"
+    assert set(topic.ids) == {hit.sentence_id for hit in hits}
+    by_words = searcher.search(query, 1000).hits
+    assert topic.first_run == {hit.sentence_id: hit.score for hit in by_words}
+    model = Linear(signals, np.array([25.0, 0.5]), np.zeros(2))
+    scores = build_run((table := SignalTable([topic], "AP")), model.scores(table))["t"]
+    learned = searcher.search(query, 1000, ranking=model.ranking(Ranking(), 2)).hits
+    assert {hit.sentence_id: hit.score for hit in learned} == pytest.approx(scores, abs=1e-9)
+
+
+MODELS = [t.name for t in signal_types().values() if t.group == "models"]
+
+
+@pytest.fixture(scope="module")
+def searcher_of_signal_types(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    where = str(tmp_path_factory.mktemp("signal_types") / "index")
+    texts = ["flood rose north", "bank of the flood flood", "the", "north wind", "flood", "wind wind bank"]
+    sentences = tuple(
+        Sentence(f"a.s{n}", text, features={"subj": n / 2} if n != 3 else {}) for n, text in enumerate(texts)
+    )
+    load(where, [Document("a", sentences), Document("b", (Sentence("b.s0", "north flood bank stood"),))])
+    with esr.open(where) as searcher:
+        yield searcher
+
+
+def test_every_model_that_needs_no_second_stage_is_a_signal_in_each_context() -> None:
+    assert {name.split()[0] for name in MODELS} == {
+        m.name for m in models.MODELS.values() if not m.second_stage
+    }
+    assert {"2si both", "2si document", "2si surrounding", "dir"} <= set(MODELS)
+    assert [name for name in signal_types() if name.startswith("prior ")] == [
+        f"prior {p}" for p in priors.PRIORS
+    ]
+    assert not set(features.FEATURES) & set(signal_types())
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_as_a_signal_gives_its_own_score(searcher_of_signal_types: Searcher, name: str) -> None:
+    model, _, context = name.partition(" ")
+    model_alone = Ranking(model, context or None)
+    as_signal = Ranking.from_dict({"model": "dir", "rerank": [{"signal": name, "w": 0.5}]})
+    for hit in searcher_of_signal_types.search("flood flood north unseen", ranking=as_signal).hits:
+        explanation = explain(
+            searcher_of_signal_types.prepare("flood flood north unseen", as_signal), hit.sentence_id
+        )
+        expected = explain(
+            searcher_of_signal_types.prepare("flood flood north unseen", model_alone), hit.sentence_id
+        ).score
+        assert explanation.second is not None
+        assert explanation.second.signals[0].value == pytest.approx(expected, abs=1e-12)
+        assert hit.score == pytest.approx(explanation.first + 0.5 * expected, abs=1e-12)
+
+
+def test_parameters_of_the_model_are_parameters_of_the_signal(searcher_of_signal_types: Searcher) -> None:
+    name, data = "2si document", {"signal": "2si document", "w": 1, "mu": 7, "lambda": 0.4}
+    model_alone = Ranking("2si", "document", {"mu": 7.0, "lambda": 0.4})
+    second = explain(
+        searcher_of_signal_types.prepare("flood", Ranking.from_dict({"model": "dir", "rerank": [data]})),
+        "a.s1",
+    ).second
+    assert second is not None
+    assert second.signals[0].value == pytest.approx(
+        explain(searcher_of_signal_types.prepare("flood", model_alone), "a.s1").score
+    )
+    assert "nu" not in {p.name for p in find_signal_type(name).parameters}
+    with pytest.raises(UsageError, match="unknown parameter of 2si document 'nu'"):
+        Ranking.from_dict({"rerank": [{"signal": name, "nu": 0.1}]})
+
+
+def test_a_prior_and_a_feature_add_their_value_and_nothing_where_there_is_none(
+    searcher_of_signal_types: Searcher,
+) -> None:
+    rerank = [{"signal": "feature subj", "w": 10}, {"signal": "prior length", "w": 2}]
+    ranking = Ranking.from_dict({"candidates": "all", "rerank": rerank})
+    as_prior = Ranking.from_dict({"candidates": "all", "priors": {"length": 2}})
+    for position, subj in ((1, 0.5), (3, None), (5, 2.5)):
+        explanation = explain(searcher_of_signal_types.prepare("flood", ranking), f"a.s{position}")
+        assert explanation.second is not None
+        feature, length = explanation.second.signals
+        assert (feature.value, feature.adds) == (subj, 10 * (subj or 0.0))
+        assert length.adds == pytest.approx(
+            explain(searcher_of_signal_types.prepare("flood", as_prior), f"a.s{position}").priors[0].adds
+        )
+    empty = explain(searcher_of_signal_types.prepare("flood", ranking), "a.s2").second  # only a stop word
+    assert empty is not None
+    assert (empty.signals[1].value, empty.signals[1].adds) == (None, 0.0)
+    assert "a.s2" in {
+        hit.sentence_id for hit in searcher_of_signal_types.search("flood", ranking=ranking).hits
+    }
+
+
+def test_an_unknown_signal_or_feature_is_named_with_the_nearest(searcher_of_signal_types: Searcher) -> None:
+    with pytest.raises(UsageError, match="unknown signal '2si boht': did you mean '2si both'"):
+        Ranking.from_dict({"rerank": [{"signal": "2si boht"}]})
+    ranking = Ranking.from_dict({"rerank": [{"signal": "feature sbj"}]})
+    with pytest.raises(UsageError, match="did you mean 'subj'"):
+        searcher_of_signal_types.search("flood", ranking=ranking)
+
+
+TREES: dict[str, Any] = {
+    "inputs": [{"signal": "dir"}, {"signal": "feature len"}],
+    "trees": [
+        {
+            "input": [1, 0],
+            "threshold": [4.5, -1.0],
+            "missing_left": [1, 0],
+            "left": [1, -2],
+            "right": [-1, -3],
+            "value": [3.0, -0.5, 0.25],
+        },
+        {"input": [], "threshold": [], "missing_left": [], "left": [], "right": [], "value": [0.125]},
+    ],
+}
+
+
+def test_a_row_goes_left_up_to_the_threshold_and_an_unknown_value_as_the_node_says() -> None:
+    table = np.array([[0.0, 5.0], [0.0, 4.5], [-1.0, 1.0], [np.nan, np.nan]])
+    assert trees_from_dict(TREES).predict(table).tolist() == [3.125, 0.375, -0.375, 0.375]
+
+
+def test_what_depends_on_the_query_is_measured_from_the_lists_best() -> None:
+    inputs = [RankingSignal("dir"), RankingSignal("feature len"), RankingSignal("tdsr")]
+    values = np.array([[-5.0, 3.0, np.nan], [-2.0, np.nan, np.nan], [np.nan, 8.0, np.nan]])
+    table = relative_to_best(inputs, values)
+    assert np.array_equal(
+        table,
+        [[-3.0, 3.0, np.nan], [0.0, np.nan, np.nan], [np.nan, 8.0, np.nan]],
+        equal_nan=True,
+    )
+    assert relative_to_best(inputs, np.zeros((0, 3))).shape == (0, 3)
+
+
+def test_a_ranking_file_keeps_its_trees() -> None:
+    saved = Ranking.from_dict({"trees": TREES}).as_dict()
+    assert saved["trees"]["trees"] == TREES["trees"]
+    (first, second) = saved["trees"]["inputs"]
+    assert (first["signal"], first["mu"], second) == ("dir", 30.0, {"signal": "feature len"})
+    assert Ranking.from_dict(saved).as_dict() == saved
+    assert "trees" not in Ranking().as_dict()
+
+
+def with_tree_parts(**parts: Any) -> dict[str, Any]:
+    data = copy.deepcopy(TREES)
+    data["trees"][0] |= parts
+    return data
+
+
+BAD = [
+    ({"inputs": [], "trees": []}, "must be lists, 'inputs' not empty"),
+    ({"trees": []}, 'with "inputs" and "trees"'),
+    ("x", 'with "inputs" and "trees"'),
+    ({**TREES, "inputs": [{"signal": "dirr"}]}, "unknown signal 'dirr'"),
+    ({**TREES, "inputs": [{"signal": "dir", "mu": -1}] * 2}, "parameter 'mu' must be a number"),
+    ({**TREES, "trees": [[]]}, "tree 1 of the ranking is not an object of"),
+    (with_tree_parts(left="ab"), "has a part that is not a list"),
+    (with_tree_parts(left=[1]), "has lists of the wrong lengths"),
+    (with_tree_parts(value=[1.0]), "has lists of the wrong lengths"),
+    (with_tree_parts(left=[0, -2]), "a child that is neither a later node nor"),
+    (with_tree_parts(left=[2, -2]), "a child that is neither a later node nor"),
+    (with_tree_parts(right=[-1, -4]), "a child that is neither a later node nor"),
+    (with_tree_parts(input=[2, 0]), "an input that is none of its 2"),
+    (with_tree_parts(input=[-1, 0]), "an input that is none of its 2"),
+    (with_tree_parts(input=[True, 0]), "input that is not a whole number"),
+    (with_tree_parts(threshold=[float("nan"), 0.0]), "threshold that is not a finite number"),
+    (with_tree_parts(value=[float("inf"), 0.0, 0.0]), "value that is not a finite number"),
+    (with_tree_parts(value=["1", 0.0, 0.0]), "value that is not a finite number"),
+    (with_tree_parts(left=[1.0, -2]), "left that is not a whole number"),
+]
+
+
+@pytest.mark.parametrize(("data", "message"), BAD)
+def test_an_invalid_tree_is_an_error_that_says_why(data: Any, message: str, tmp_path: Any) -> None:
+    with pytest.raises(UsageError, match=message.replace("(", r"\(")):
+        Ranking.from_dict({"trees": data})
+    file = tmp_path / "r.json"
+    file.write_text('{"trees": {"inputs": 3}}')
+    with pytest.raises(InputError, match=r"r\.json"):
+        Ranking.from_file(file)
+
+
+def test_numbers_that_are_too_large_are_refused() -> None:
+    with pytest.raises(UsageError, match="value that is not a finite number"):
+        Ranking.from_dict({"trees": with_tree_parts(value=[10**400, 0.0, 0.0])})
+
+
+def test_a_damaged_tree_cannot_go_in_circles() -> None:
+    tree = RegressionTree((0,), (0.0,), (1,), (-1,), (-2,), (1.0, 2.0))
+    assert tree.predict(np.array([[-1.0], [1.0], [np.nan]])).tolist() == [1.0, 2.0, 1.0]

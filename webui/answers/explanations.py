@@ -1,0 +1,240 @@
+"""A document with the score of each sentence for a query, also as a shade.
+
+Why a sentence has its score for a search, with the sentence and its tree.
+
+One query under two rankings: both lists, and what moved between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import structs
+
+from esr.errors import UsageError
+from esr.index.hits import Hit, SentenceRecord
+from esr.plans.evaluate import Array
+from esr.ranking import answers
+from esr.ranking.explain import Explanation, SentenceTree, explain, sentence_tree
+from esr.ranking.prepared_query import Answer, score_given
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+from esr.text.document import Document, text_direction
+from esr.text.spans import words_by_term
+from webui.answers.lists import rank_sentences
+from webui.arguments.request import SearchRequest, check_query
+from webui.running.problems import UnknownId, blame_argument
+from webui.running.settings import Settings
+
+SHADES = 6
+"""The number of shades. Shade 0 is none."""
+
+
+@dataclass(frozen=True)
+class ScoredSentence:
+    """A sentence of the document. `score` is None where there is none; `is_hit`: it has a query term itself.
+
+    `shade` goes from 0 to SHADES - 1 over the scores of the document.
+    """
+
+    sentence_id: str
+    position: int
+    text: str
+    score: float | None
+    shade: int
+    is_hit: bool
+    paragraph: int | None
+
+
+@dataclass(frozen=True)
+class ScoredDocument:
+    """A document for a query. `best`: the position of the sentence with the highest score, or None."""
+
+    document: Document
+    sentences: Sequence[ScoredSentence]
+    best: int | None
+
+    @property
+    def hits(self) -> list[ScoredSentence]:
+        return [sentence for sentence in self.sentences if sentence.is_hit]
+
+    @property
+    def paragraphs(self) -> list[list[ScoredSentence]]:
+        """The sentences by paragraph. One whose paragraph is unknown is a paragraph of its own."""
+        paragraphs: list[list[ScoredSentence]] = []
+        for sentence in self.sentences:
+            number = sentence.paragraph
+            if paragraphs and number is not None and paragraphs[-1][-1].paragraph == number:
+                paragraphs[-1].append(sentence)
+            else:
+                paragraphs.append([sentence])
+        return paragraphs
+
+
+def score_document(
+    searcher: Searcher, document_id: str, search: SearchRequest, settings: Settings
+) -> ScoredDocument:
+    """The document with the scores of its sentences; without scores for an empty query.
+
+    Raises UnknownId for an unknown document, UsageError for a query that cannot be searched for.
+    """
+    snapshot = searcher.snapshot()
+    if search.query:
+        check_query(snapshot, search.parsed, settings)
+    try:
+        document = snapshot.index.document(document_id)
+    except UsageError as error:
+        raise UnknownId(f"there is no document {document_id!r}", "id") from error
+    ids = [sentence.id for sentence in document.sentences]
+    values, is_hit = np.full(len(ids), np.nan), np.zeros(len(ids), bool)
+    if search.query and ids:
+        with blame_argument(None):
+            prepared = search.prepare(snapshot)
+        if prepared.plan.terms:
+            values, is_hit = score_given(prepared, ids)
+    is_finite = np.isfinite(values)
+    rows = zip(document.sentences, values.tolist(), shades(values).tolist(), is_hit.tolist(), strict=True)
+    sentences = [
+        ScoredSentence(
+            sentence.id,
+            n,
+            sentence.text,
+            score if is_finite[n] else None,
+            shade,
+            hit,
+            sentence.paragraph,
+        )
+        for n, (sentence, score, shade, hit) in enumerate(rows)
+    ]
+    has_best = is_finite.any() and is_hit.any()
+    best = int(np.where(is_finite, values, -np.inf).argmax()) if has_best else None
+    return ScoredDocument(document, sentences, best)
+
+
+def shades(values: Array) -> npt.NDArray[np.int_]:
+    """(n,): 0 to SHADES - 1, evenly from the document's lowest score to its highest; 0 without a score."""
+    is_finite = np.isfinite(values)
+    if not is_finite.any():
+        return np.zeros(len(values), int)
+    low, high = values[is_finite].min(), values[is_finite].max()
+    if high == low:
+        return np.zeros(len(values), int)
+    share = (np.where(is_finite, values, low) - low) / (high - low)
+    return np.asarray(np.minimum(share * SHADES, SHADES - 1), int)
+
+
+@dataclass(frozen=True)
+class ExplainedSentence:
+    """A sentence and its explanation. `tree` is None where no parse is stored.
+
+    `words`: the first word of the query for each of its terms, as it was typed.
+    """
+
+    record: SentenceRecord
+    explanation: Explanation
+    tree: SentenceTree | None
+    words: Mapping[str, str]
+
+    def as_dict(self) -> dict[str, Any]:
+        tree = None if self.tree is None else self.tree.as_dict()
+        language = self.record.language
+        about_text = {"text": self.record.text, "language": language, "direction": text_direction(language)}
+        return self.explanation.as_dict() | about_text | {"tree": tree}
+
+
+def explain_sentence(
+    searcher: Searcher, search: SearchRequest, sentence_id: str, settings: Settings
+) -> ExplainedSentence:
+    """Raises UnknownId for an unknown sentence, RequestError for a bad query."""
+    snapshot = searcher.snapshot()
+    check_query(snapshot, search.parsed, settings)
+    try:
+        (record,) = snapshot.index.sentences([sentence_id])
+    except UsageError as error:
+        raise UnknownId(f"there is no sentence {sentence_id!r}", "id") from error
+    with blame_argument(None):
+        prepared = search.prepare(snapshot)
+        explanation = explain(prepared, sentence_id, search.filters)
+    words = words_by_term(snapshot.index.analyzer, search.query)
+    tree = sentence_tree(snapshot.index, list(prepared.counts), sentence_id)
+    return ExplainedSentence(record, explanation, tree, words)
+
+
+@dataclass(frozen=True)
+class ComparedHit:
+    """A hit of one list. `other_rank`: its rank in the other list, None if that does not have it."""
+
+    hit: Hit
+    rank: int
+    other_rank: int | None
+
+    @property
+    def moved(self) -> int | None:
+        """How many ranks higher it is here than there."""
+        return None if self.other_rank is None else self.other_rank - self.rank
+
+    def as_dict(self) -> dict[str, Any]:
+        ranks = {"rank": self.rank, "other": self.other_rank, "moved": self.moved}
+        return {**ranks, **answers.hit_dict(self.hit)}
+
+
+@dataclass(frozen=True)
+class Side:
+    """One ranking and its list."""
+
+    ranking: Ranking
+    answer: Answer
+    hits: Sequence[ComparedHit]
+
+    def as_dict(self) -> dict[str, Any]:
+        answer = answers.answer_dict(self.answer) | {"hits": [hit.as_dict() for hit in self.hits]}
+        return {"ranking": self.ranking.as_dict(), **answer}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two rankings of one query."""
+
+    left: Side
+    right: Side
+
+    @property
+    def shared(self) -> int:
+        """Sentences that are in both lists."""
+        return sum(hit.other_rank is not None for hit in self.left.hits)
+
+    @property
+    def moved(self) -> int:
+        """Sentences of both lists whose ranks differ."""
+        return sum(bool(hit.moved) for hit in self.left.hits)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "shared": self.shared,
+            "moved": self.moved,
+            "left": self.left.as_dict(),
+            "right": self.right.as_dict(),
+        }
+
+
+def compare_rankings(
+    searcher: Searcher, search: SearchRequest, versus: Ranking, settings: Settings
+) -> Comparison:
+    """The best k of both rankings, over one snapshot of the index."""
+    snapshot = searcher.snapshot()
+    left = rank_sentences(snapshot, search, search.k, settings).answer
+    right = rank_sentences(snapshot, structs.replace(search, ranking=versus), search.k, settings).answer
+    return Comparison(
+        Side(search.ranking, left, compare_hits(left.hits, right.hits)),
+        Side(versus, right, compare_hits(right.hits, left.hits)),
+    )
+
+
+def compare_hits(hits: Sequence[Hit], other_hits: Sequence[Hit]) -> list[ComparedHit]:
+    """Hits with their ranks in both lists."""
+    other_ranks = {hit.sentence_id: rank for rank, hit in enumerate(other_hits, 1)}
+    return [ComparedHit(hit, rank, other_ranks.get(hit.sentence_id)) for rank, hit in enumerate(hits, 1)]

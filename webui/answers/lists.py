@@ -1,0 +1,249 @@
+"""The best, the newest or the new sentences for a search.
+
+From the hits of an answer to the entries of a list: folded, grouped.
+
+The first n entries stay the same however many are requested, so that "Show more" moves nothing.
+
+Sentences like one, for a request.
+
+The timeline of a request.
+
+How many sentences with a word of the query have each value of a field, without that field's own filter.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from esr.errors import UsageError
+from esr.following.novelty import (
+    NovelAnswer,
+    find_newest,
+    find_novel,
+    group_hits,
+    hits_to_fold,
+    prepare_similar,
+    search_similar,
+)
+from esr.following.timeline import PEAKS, Timeline, build_timeline
+from esr.index.contract import Index
+from esr.index.filters import FACET_FIELDS, Filters
+from esr.index.hits import Hit, SentenceRecord
+from esr.ranking.answers import require_record
+from esr.ranking.prepared_query import Answer, PreparedQuery
+from esr.ranking.searcher import Searcher
+from esr.text.document import is_attribute
+from webui.arguments.query_string import Arguments
+from webui.arguments.request import Arrangement, SearchRequest, TimelineRequest, check_query, parse_search
+from webui.running.problems import RequestError, UnknownId, blame_argument
+from webui.running.settings import Settings
+
+
+@dataclass(frozen=True)
+class FoldedHit:
+    """A hit and those after it that repeat what it says."""
+
+    hit: Hit
+    similar: Sequence[Hit] = ()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What has one number in the list: a sentence, or the sentences of a document, best first."""
+
+    folded: tuple[FoldedHit, ...]
+
+    @property
+    def best(self) -> Hit:
+        return self.folded[0].hit
+
+
+def hits_to_fetch(arrangement: Arrangement, k: int, max_k: int) -> int:
+    """How many hits k entries need. Grouping covers a fixed number, so that nothing shifts."""
+    if arrangement.group:
+        return 2 * max_k
+    return hits_to_fold(k) if arrangement.fold and not arrangement.novel else k
+
+
+def fold_hits(hits: Sequence[Hit], arrangement: Arrangement, index: Index) -> list[FoldedHit]:
+    """The hits, with those that repeat what one before them says below it."""
+    if not arrangement.fold:
+        return [FoldedHit(hit) for hit in hits]
+    return [FoldedHit(first, rest) for first, *rest in group_hits(hits, index, arrangement.overlap)]
+
+
+def build_entries(folded: Iterable[FoldedHit], arrangement: Arrangement) -> list[Entry]:
+    """All entries, in the order of the list."""
+    if arrangement.group:
+        by_document: dict[str, list[FoldedHit]] = {}
+        for hit in folded:
+            by_document.setdefault(require_record(hit.hit).document_id, []).append(hit)
+        return [Entry(tuple(group)) for group in by_document.values()]
+    return [Entry((hit,)) for hit in folded]
+
+
+_GROWTH = 4
+
+
+class RankedAnswer(NamedTuple):
+    """An answer, and the query as it was planned for it."""
+
+    answer: Answer
+    prepared: PreparedQuery
+
+
+class ArrangedAnswer(NamedTuple):
+    """An answer, its query, all entries that its hits make, and whether more than k can be had."""
+
+    answer: Answer
+    prepared: PreparedQuery
+    entries: list[Entry]
+    has_more: bool
+
+
+def rank_sentences(searcher: Searcher, search: SearchRequest, k: int, settings: Settings) -> RankedAnswer:
+    """The first k sentences for a search, from a snapshot. Raises RequestError, which names the argument."""
+    prepared = _prepare(searcher, search, settings)
+    with blame_argument(None):
+        if search.arrangement.novel:
+            return RankedAnswer(_find_novel(prepared, search, k).answer, prepared)
+        return RankedAnswer(_find_hits(prepared, search, k), prepared)
+
+
+def rank_and_arrange(searcher: Searcher, search: SearchRequest, k: int, settings: Settings) -> ArrangedAnswer:
+    """As many hits as k entries need, as far as pages reach, arranged as the search says. Raises as above."""
+    arrangement = search.arrangement
+    prepared = _prepare(searcher, search, settings)
+    count = hits_to_fetch(arrangement, k, settings.max_k)
+    with blame_argument(None):
+        if arrangement.novel:
+            novel = _find_novel(prepared, search, count + 1)  # one more tells whether there are more
+            answer = novel.answer
+            repeats = novel.repeats if arrangement.fold else {}
+            folded = [FoldedHit(hit, repeats.get(hit.sentence_id, ())) for hit in answer.hits]
+        else:
+            while True:
+                answer = _find_hits(prepared, search, count)
+                folded = fold_hits(answer.hits, arrangement, prepared.index)
+                if arrangement.group or len(folded) >= min(k, answer.total) or len(answer.hits) < count:
+                    break
+                if count >= hits_to_fold(settings.max_depth):
+                    break
+                count *= _GROWTH  # most of the hits repeat others
+    entries = build_entries(folded, arrangement)
+    can_grow = not arrangement.group and not arrangement.novel and answer.total > len(answer.hits)
+    return ArrangedAnswer(answer, prepared, entries, len(entries) > k or can_grow)
+
+
+def _prepare(searcher: Searcher, search: SearchRequest, settings: Settings) -> PreparedQuery:
+    started = time.perf_counter()
+    interpretation = check_query(searcher, search.parsed, settings)
+    if search.require_all:
+        interpretation = searcher.interpret(search.parsed, require_all=True)
+    with blame_argument("feature"):
+        searcher.check_features(feature.feature for feature in search.ranking.features)
+    with blame_argument(None):
+        return searcher.prepare_interpretation(interpretation, search.ranking, started)
+
+
+def _find_hits(prepared: PreparedQuery, search: SearchRequest, k: int) -> Answer:
+    if search.arrangement.sort == "date":
+        return find_newest(prepared, k, search.filters)
+    return prepared.search(k, search.filters)
+
+
+def _find_novel(prepared: PreparedQuery, search: SearchRequest, k: int) -> NovelAnswer:
+    return find_novel(prepared, k, search.filters, threshold=search.arrangement.overlap)
+
+
+@dataclass(frozen=True)
+class SimilarSentences:
+    """`terms` are those of the sentence that were searched for. `has_vectors` is of the index."""
+
+    record: SentenceRecord
+    search: SearchRequest
+    answer: Answer
+    terms: Collection[str]
+    has_own: bool
+    has_vectors: bool
+
+
+def find_for_request(searcher: Searcher, arguments: Arguments, settings: Settings) -> SimilarSentences:
+    """Raises RequestError for a bad argument, UnknownId for an unknown sentence."""
+    search = parse_search(arguments, settings)
+    if "id" not in arguments:
+        raise RequestError("the address has no id: add the id of a sentence", "id")
+    sentence_id = arguments["id"][0]
+    own = arguments.get("own", ["no"])[0]
+    if own not in ("yes", "no"):
+        raise RequestError(f"argument 'own' must be yes or no, not {own!r}", "own")
+    snapshot = searcher.snapshot()
+    try:
+        (record,) = snapshot.index.sentences([sentence_id])
+    except UsageError as error:
+        raise UnknownId(f"there is no sentence {sentence_id!r}", "id") from error
+    with blame_argument(None):
+        prepared, document_id = prepare_similar(snapshot, sentence_id, search.ranking)
+        left_out = None if own == "yes" else document_id
+        has_vectors = snapshot.index.encoder() is not None
+        answer = search_similar(prepared, sentence_id, left_out, search.k, search.filters)
+    return SimilarSentences(record, search, answer, prepared.counts, own == "yes", has_vectors)
+
+
+def make_timeline(
+    searcher: Searcher, request: TimelineRequest, settings: Settings, peaks: int = PEAKS
+) -> Timeline:
+    """All of it on one state of the index. Raises RequestError."""
+    snapshot = searcher.snapshot()
+    prepared = []
+    for search in request.searches:
+        check_query(snapshot, search.parsed, settings, "q" if search is request.search else "also")
+        with blame_argument(None):
+            prepared.append(search.prepare(snapshot))
+    with blame_argument("interval"):
+        return build_timeline(prepared, request.search.filters, request.interval, peaks)
+
+
+_OWN_FILTER: dict[str, dict[str, Any]] = {
+    "source": {"sources": ()},
+    "month": {"date_from": None, "date_to": None},
+}
+"""By field, what takes its own filter away; for the others, the names do."""
+
+
+def _without_own(filters: Filters, field: str) -> Filters:
+    """The filters without that of the field itself."""
+    if is_attribute(field):
+        return filters.without_attribute(field)
+    return replace(filters, **_OWN_FILTER.get(field, {"entities": ()}))
+
+
+@dataclass(frozen=True)
+class ValueCounts:
+    """The most frequent values of a field. `has_more`: there are others."""
+
+    field: str
+    values: Sequence[tuple[str, int]]
+    has_more: bool
+
+
+def count_values(
+    prepared: PreparedQuery, filters: Filters, size: int, fields: Iterable[str] = FACET_FIELDS
+) -> list[ValueCounts]:
+    """The values of each field. Raises EsrError where the engine gives no counts.
+
+    What is counted are sentences that hold a word of the query themselves, and not those that stand near one.
+    A field is counted without its own filter: a sentence needs only one of the field's values, so others can
+    be added.
+    """
+    plan = prepared.matching_plan
+    if not plan.terms and plan.candidates != "all":
+        return [ValueCounts(field, (), False) for field in fields]
+    filters_of = {field: _without_own(filters, field) for field in fields}
+    counts = prepared.index.facets(plan, filters_of, size + 1)
+    return [ValueCounts(field, values[:size], len(values) > size) for field, values in counts.items()]

@@ -1,0 +1,447 @@
+"""The ranking that query arguments describe.
+
+Rankings with a name, for users who do not want to set one up.
+
+The controls of a ranking, built from the registries and from the arguments of an address.
+
+The controls of a ranking: what each offers, and what it holds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
+
+from esr import features, models
+from esr.errors import UsageError, unknown
+from esr.models import Model, priors
+from esr.models.adjustment import BUILTIN_FEATURES, Adjustment, parse_adjustment
+from esr.models.forms import FORMS, Form
+from esr.models.priors import check_weight
+from esr.parameter import Parameter
+from esr.plans.plan import CANDIDATES
+from esr.ranking import boosts
+from esr.ranking.boosts import Boost
+from esr.ranking.ranking import Ranking
+from esr.ranking.reranker import DEPTH
+from esr.ranking.signals import RankingSignal, SignalType, parse_signal, signal_types
+from esr.text.document import PARTS, VECTORS
+from webui.arguments.query_string import (
+    MAX_DEPTH,
+    PARAMETER,
+    PRIOR,
+    Arguments,
+    first_phrase,
+    is_ranking_argument,
+    parse_count,
+    plain_number,
+)
+from webui.running.problems import blame_argument
+
+_DEFAULT = Ranking()
+"""The ranking of addresses that say nothing of it, as most do."""
+
+
+def parse_ranking(arguments: Arguments, prefix: str = "") -> Ranking:
+    """The ranking of the arguments that begin with `prefix`.
+
+    It is checked piece by piece, so that an error names its argument. Raises RequestError.
+    """
+    own = {name.removeprefix(prefix): texts for name, texts in arguments.items() if name.startswith(prefix)}
+    if not any(map(is_ranking_argument, own)):
+        return _DEFAULT
+    first = {name: texts[0] for name, texts in own.items()}
+    with blame_argument(prefix + "model"):
+        model = models.get(first.get("model", models.DEFAULT.name))
+    context = first.get("context")
+    with blame_argument(prefix + "context"):
+        model.context(context)
+    parameters = _without_prefix(first, PARAMETER)
+    for name, value in parameters.items():
+        with blame_argument(prefix + PARAMETER + name):
+            model.settings({name: value}, context)
+    weights = {}
+    for name, value in _without_prefix(first, PRIOR).items():
+        with blame_argument(prefix + PRIOR + name):
+            weights[name] = check_weight(priors.get(name).name, value)
+    candidates = first.get("candidates")
+    if candidates is not None and candidates not in CANDIDATES:
+        with blame_argument(prefix + "candidates"):
+            raise unknown("candidates", candidates, CANDIDATES)
+    with blame_argument(prefix + "feature"):
+        features = tuple(parse_adjustment(text) for text in own.get("feature", ()))
+    with blame_argument(prefix + "boost"):
+        expansions = boosts.from_json(dict(map(boosts.parse, own.get("boost", ()))))
+    with blame_argument(prefix + "rerank"):
+        signals = tuple(parse_signal(text) for text in own.get("rerank", ()))
+    depth = parse_count(prefix + "depth", first.get("depth"), DEPTH, MAX_DEPTH)
+    with blame_argument(prefix + "rerank" if signals else prefix + "feature" if features else None):
+        return Ranking(
+            model.name,
+            context,
+            parameters,
+            weights,
+            candidates,
+            features,
+            expansions,
+            rerank=signals,
+            depth=depth,
+        )
+
+
+def _without_prefix(first: Mapping[str, str], prefix: str) -> dict[str, Any]:
+    return {name.removeprefix(prefix): value for name, value in first.items() if name.startswith(prefix)}
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A ranking as arguments of an address, with a label and a short explanation.
+
+    `needs`: features of which the index must have at least one, or a part of enrichment.
+    """
+
+    label: str
+    help: str
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    needs: frozenset[str] = frozenset()
+
+    def fits(self, index_features: Collection[str]) -> bool:
+        """Whether an index with these features can answer it."""
+        text = self.arguments.get("feature")
+        needs = self.needs | ({parse_adjustment(text).feature} if text else set())
+        return not needs or not needs.isdisjoint(index_features)
+
+
+def _as_text(signal: RankingSignal) -> str:
+    settings = signal.settings()
+    values = [f"{name}={value:g}" for name, value in settings.items() if name != "w"]
+    return ":".join([signal.signal, f"{signal.weight:g}", *values])
+
+
+_ANSWER_FEATURES = frozenset({"pers", "loc", "org", "numbers"})
+_HYBRID = Ranking.from_file("hybrid")
+BY_MEANING = {"rerank": _as_text(_HYBRID.rerank[0]), "depth": str(_HYBRID.depth)}
+"""The arguments that rank by words and meaning."""
+PRESETS = (
+    Preset("Balanced", "the sentence, its neighbours and its document"),
+    Preset("Words alone", "the sentence alone, with BM25", {"model": "bm25"}),
+    Preset(
+        "Words and meaning",
+        "also sentences that say it in other words",
+        BY_MEANING,
+        frozenset({VECTORS}),
+    ),
+    Preset("Passage", "the sentence and its neighbours", {"context": "surrounding"}),
+    Preset("Long sentences", "longer sentences rank higher", {"prior.length": "1"}),
+    Preset(
+        "Leads first",
+        "sentences near the top of their story rank higher",
+        {"feature": "position:satu:-4:k=2"},
+    ),
+    Preset("Questions", "answers to who, where, when, how many", {"boost": "answer_type"}, _ANSWER_FEATURES),
+    Preset("Reports first", "sentences without opinions rank higher", {"feature": "subj:step:-2"}),
+    Preset("Opinions first", "sentences with opinions rank higher", {"feature": "subj:step:2"}),
+)
+
+
+def available_presets(index_features: Collection[str]) -> list[Preset]:
+    """The presets that an index with these features and parts of enrichment can answer."""
+    return [preset for preset in PRESETS if preset.fits(index_features)]
+
+
+def ranking_label(ranking: Ranking) -> str | None:
+    """The label of the preset that ranks so, if there is one."""
+    return next((label for label, of_preset in _preset_rankings() if of_preset == ranking), None)
+
+
+@cache
+def _preset_rankings() -> list[tuple[str, Ranking]]:
+    """The labels of the presets and what their arguments ask for, which never changes."""
+    arguments = ((p.label, {name: [value] for name, value in p.arguments.items()}) for p in PRESETS)
+    return [(label, parse_ranking(of_preset)) for label, of_preset in arguments]
+
+
+def preset_label(arguments: Sequence[tuple[str, str]]) -> str | None:
+    """The label of the preset with exactly these arguments of a ranking, if there is one."""
+    return next((p.label for p in PRESETS if sorted(p.arguments.items()) == sorted(arguments)), None)
+
+
+class Option(NamedTuple):
+    """An option of a select. `is_possible`: whether it goes with what else is selected."""
+
+    value: str
+    label: str
+    is_selected: bool
+    is_possible: bool = True
+
+
+class Checkbox(NamedTuple):
+    """A setting that the form has no other control for. It stays until its box is unticked."""
+
+    name: str
+    value: str
+    label: str
+
+
+class ParameterControl(NamedTuple):
+    """A parameter of a model: its range and default from the registry, and its value."""
+
+    name: str
+    parameter: Parameter
+    value: str
+
+    @property
+    def is_number(self) -> bool:
+        """Whether a browser's number field can hold the value."""
+        try:
+            return not self.parameter.choices and (not self.value or math.isfinite(float(self.value)))
+        except ValueError:
+            return False
+
+
+class ModelOption(NamedTuple):
+    """A model and the controls of its parameters."""
+
+    model: Model
+    is_selected: bool
+    parameters: Sequence[ParameterControl]
+
+
+class PriorControl(NamedTuple):
+    name: str
+    prior: priors.Prior
+    value: str
+
+
+class FeatureRow(NamedTuple):
+    """A feature of the ranking as four fields; an empty row is for one more."""
+
+    feature: str
+    form: str
+    weight: str
+    parameters: str
+
+
+class NamedRow(NamedTuple):
+    """A boost or a signal of the ranking as three fields; an empty row is for one more."""
+
+    name: str
+    weight: str
+    parameters: str
+
+
+class BoostControls(NamedTuple):
+    """The boosts of the ranking, and those that may be chosen."""
+
+    rows: Sequence[NamedRow]
+    available: Sequence[Boost]
+
+
+class SignalControls(NamedTuple):
+    """The signals of the second stage, those that may be chosen, and its depth."""
+
+    rows: Sequence[NamedRow]
+    available: Sequence[SignalType]
+    depth: str
+    default_depth: int = DEPTH
+    max_depth: int = MAX_DEPTH
+
+
+@dataclass(frozen=True, eq=False)
+class RankingControls:
+    """All controls of one ranking. The names of their arguments begin with `prefix`.
+
+    They are made once for the same arguments and compared by identity, so that their HTML can be cached.
+    """
+
+    prefix: str
+    models: list[ModelOption]
+    contexts: list[Option]
+    candidates: list[Option]
+    priors: list[PriorControl]
+    feature_rows: list[FeatureRow]
+    features: list[Option]
+    forms: list[Form]
+    boosts: BoostControls
+    signals: SignalControls
+    checkboxes: list[Checkbox] = field(default_factory=list)
+
+    @property
+    def model(self) -> ModelOption:
+        return next(option for option in self.models if option.is_selected)
+
+    @property
+    def summary(self) -> list[str]:
+        """What is set, in a few words."""
+        phrases = [f"ranked by {self.model.model.name}"]
+        phrases += [f"context {c.value}" for c in self.contexts if c.is_selected and c.value]
+        phrases += [f"{p.parameter.name} {p.value}" for p in self.model.parameters if p.value]
+        phrases += [c.value for c in self.candidates if c.is_selected and c.value]
+        phrases += [f"prior {p.prior.name} × {p.value}" for p in self.priors if p.value]
+        phrases += [f"{r.feature} {r.form} {r.weight}".strip() for r in self.feature_rows if r.feature]
+        phrases += [f"boost {b.name} {b.weight}".strip() for b in self.boosts.rows if b.name]
+        phrases += [f"signal {s.name} {s.weight}".strip() for s in self.signals.rows if s.name]
+        phrases += [f"depth {self.signals.depth}"] if self.signals.depth else []
+        return phrases + [box.label for box in self.checkboxes]
+
+
+CACHED_RANKINGS = 64
+"""Rankings whose controls are cached; most searches use one of a few."""
+
+
+def ranking_controls(
+    arguments: Iterable[tuple[str, str]],
+    index_features: Sequence[str],
+    prefix: str = "",
+    stored: Iterable[str] = PARTS,
+) -> RankingControls:
+    """The controls that hold these arguments.
+
+    `index_features`: the features that the index has. `stored`: the parts of enrichment that it has. What
+    needs others is offered only where it is chosen already.
+    """
+    own = ((name.removeprefix(prefix), value) for name, value in arguments if name.startswith(prefix))
+    ranking = tuple(pair for pair in own if is_ranking_argument(pair[0]))
+    return _build(ranking, tuple(index_features), prefix, frozenset(stored))
+
+
+@lru_cache(CACHED_RANKINGS)
+def _build(
+    arguments: tuple[tuple[str, str], ...],
+    index_features: tuple[str, ...],
+    prefix: str,
+    stored: frozenset[str],
+) -> RankingControls:
+    first = dict(reversed(arguments))
+    name = first.get("model", "")
+    selected = models.MODELS[name if name in models.MODELS else models.DEFAULT.name]
+    feature_rows, bad_features = _feature_rows([v for n, v in arguments if n == "feature"])
+    boost_rows, bad_boosts = _named_rows([v for n, v in arguments if n == "boost"], _parse_boost)
+    signal_rows, bad_signals = _named_rows([v for n, v in arguments if n == "rerank"], _parse_signal)
+    unreadable = {"feature": bad_features, "boost": bad_boosts, "rerank": bad_signals}
+    others = [
+        *_foreign(arguments, selected),
+        *((name, text) for name, texts in unreadable.items() for text in texts),
+    ]
+    return RankingControls(
+        prefix,
+        [
+            _model_option(model, model is selected, first, prefix)
+            for model in models.MODELS.values()
+            if model is selected or Ranking(model.name).needs() <= stored
+        ],
+        _contexts(first.get("context", ""), selected),
+        _candidates(first.get("candidates", ""), selected),
+        [PriorControl(prefix + PRIOR + n, p, first.get(PRIOR + n, "")) for n, p in priors.PRIORS.items()],
+        feature_rows,
+        _features(index_features),
+        [form for form in FORMS.values() if not form.is_trained],
+        BoostControls(boost_rows, list(boosts.BOOSTS.values())),
+        SignalControls(
+            signal_rows, _signals({row.name for row in signal_rows}, stored), first.get("depth", "")
+        ),
+        [_checkbox(prefix + name, value) for name, value in others],
+    )
+
+
+def _signals(chosen: Collection[str], stored: Collection[str]) -> list[SignalType]:
+    """The signals that rows offer; others are chosen elsewhere or by address."""
+    kinds = [kind for kind in signal_types().values() if kind.group in ("term dependence", "meaning")]
+    return [kind for kind in kinds if kind.needs in stored or kind.name in chosen]
+
+
+def _foreign(arguments: Iterable[tuple[str, str]], model: Model) -> list[tuple[str, str]]:
+    """Parameters and priors that there are no controls for."""
+    names = {PARAMETER + p.name for p in model.parameters} | {PRIOR + name for name in priors.PRIORS}
+    return [(n, v) for n, v in arguments if n.startswith((PARAMETER, PRIOR)) and n not in names]
+
+
+def _checkbox(name: str, value: str) -> Checkbox:
+    kind, _, short = name.rpartition(".")
+    label = f"prior {short} × {value}" if kind.endswith("prior") else f"{short} {value}"
+    return Checkbox(name, value, label)
+
+
+def _model_option(model: Model, is_selected: bool, first: Mapping[str, str], prefix: str) -> ModelOption:
+    controls = [
+        ParameterControl(prefix + PARAMETER + p.name, p, first.get(PARAMETER + p.name, ""))
+        for p in model.parameters
+    ]
+    return ModelOption(model, is_selected, controls)
+
+
+def _contexts(selected: str, model: Model) -> list[Option]:
+    default = model.contexts[0] if model.contexts else "none: the sentence alone"
+    options = [Option("", f"the model's default ({default})", selected not in models.CONTEXTS)]
+    return options + [
+        Option(name, f"{name} – {first_phrase(description)}", name == selected, name in model.contexts)
+        for name, description in models.CONTEXTS.items()
+    ]
+
+
+def _candidates(selected: str, model: Model) -> list[Option]:
+    options = [Option("", f"the model's default ({model.candidates})", selected not in CANDIDATES)]
+    rules = CANDIDATES.items()
+    return options + [Option(name, f"{name} – {text}", name == selected) for name, text in rules]
+
+
+def _features(index_features: Sequence[str]) -> list[Option]:
+    names = dict.fromkeys([*BUILTIN_FEATURES, *index_features])
+    registered = features.FEATURES
+    return [
+        Option(name, f"{name} – {registered[name].description}" if name in registered else name, False)
+        for name in names
+    ]
+
+
+def _feature_rows(texts: Sequence[str]) -> tuple[list[FeatureRow], list[str]]:
+    """A row for each feature and an empty one; and the texts that cannot be read."""
+    rows, unreadable = [], []
+    for text in texts:
+        try:
+            rows.append(_feature_row(parse_adjustment(text)))
+        except UsageError:
+            unreadable.append(text)
+    return [*rows, FeatureRow("", "", "", "")], unreadable
+
+
+def _feature_row(adjustment: Adjustment) -> FeatureRow:
+    params = dict(adjustment.params)
+    weight = f"{params.pop('w'):g}" if "w" in params else ""
+    return FeatureRow(
+        adjustment.feature,
+        adjustment.form,
+        weight,
+        ":".join(f"{name}={value:g}" for name, value in params.items()),
+    )
+
+
+def _named_rows(
+    texts: Sequence[str], parse: Callable[[str], tuple[str, Mapping[str, Any]]]
+) -> tuple[list[NamedRow], list[str]]:
+    """A row for each boost or signal and an empty one; and the texts that cannot be read."""
+    rows, unreadable = [], []
+    for text in texts:
+        try:
+            name, params = parse(text)
+        except UsageError:
+            unreadable.append(text)
+            continue
+        values = {key: plain_number(value) for key, value in params.items()}
+        weight = values.pop(boosts.WEIGHT, "")
+        rows.append(NamedRow(name, weight, ":".join(f"{key}={value}" for key, value in values.items())))
+    return [*rows, NamedRow("", "", "")], unreadable
+
+
+def _parse_signal(text: str) -> tuple[str, Mapping[str, Any]]:
+    parsed = parse_signal(text)
+    return parsed.signal, parsed.params
+
+
+def _parse_boost(text: str) -> tuple[str, Mapping[str, Any]]:
+    name, values = boosts.parse(text)
+    boosts.from_json({name: values})
+    return name, values

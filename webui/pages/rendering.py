@@ -1,0 +1,295 @@
+"""Renders pages: a template with the form and the links that all pages have.
+
+How templates show values: links, dates, numbers, and texts in their language.
+
+Query words in a text, highlighted. The one place where the text of a document becomes HTML.
+
+Examples of the query language, for the hint beside the query box.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from functools import lru_cache
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from flask import Flask, Response, current_app, redirect, render_template, request
+from markupsafe import Markup, escape
+from werkzeug.wrappers import Response as Redirect
+
+from esr.errors import EsrError
+from esr.models.adjustment import BUILTIN_FEATURES
+from esr.query import FIELDS, METADATA_FIELD
+from esr.ranking import answers
+from esr.ranking.searcher import Searcher
+from esr.text.analyzer import Analyzer, TermToken
+from esr.text.document import PARSE, VECTORS, flat_metadata, is_language_tag, text_direction
+from esr.text.spans import Span, find_spans
+from esr.wording import count
+from webui.arguments.form import Links, build_form, clean_arguments, shorten
+from webui.arguments.query_string import (
+    SIMILAR_ARGUMENTS,
+    TIMELINE_ARGUMENTS,
+    VERSUS,
+    feature_label,
+    first_phrase,
+    plain_number,
+    split_pairs,
+)
+from webui.arguments.rankings import CACHED_RANKINGS, RankingControls, available_presets, ranking_controls
+from webui.pages.bars import describe_term_set
+from webui.running.settings import Settings
+
+
+class QueryExample(NamedTuple):
+    """A query, and what it finds."""
+
+    query: str
+    meaning: str
+
+
+QUERY_EXAMPLES = (
+    QueryExample('"climate policy"', "sentences with this phrase"),
+    QueryExample("+climate -tax", "sentences with the first word and without the second"),
+    QueryExample("flood OR storm", "sentences with one of these"),
+    QueryExample("climat*", "words that begin like this"),
+    QueryExample("brexit source:bbc.co.uk after:2018-06", "only from this source, since this month"),
+)
+
+
+PAGE_ARGUMENTS = ("id", "lost", *SIMILAR_ARGUMENTS, *TIMELINE_ARGUMENTS)
+"""Arguments of some pages alone. `id`: the document or the sentence that is shown."""
+
+
+class PageRenderer:
+    """Renders pages over the index of the current request. `index_names`: the names of all indexes."""
+
+    def __init__(self, searcher: Searcher, settings: Settings, index_names: Sequence[str]) -> None:
+        self.searcher = searcher
+        self.settings = settings
+        self.index_names = index_names
+
+    def __call__(self, template: str, **values: Any) -> Response:
+        own = clean_arguments(request.query_string, self.settings, PAGE_ARGUMENTS)
+        arguments = [pair for pair in own if pair[0] not in PAGE_ARGUMENTS]
+        # An error may be the engine's, so its page asks the engine for nothing.
+        has_problem = "problem" in values
+        features = () if has_problem else self._index_features()
+        stored = () if has_problem else self._stored_parts()
+        is_comparison = request.endpoint == "compare"
+        without_versus = [pair for pair in arguments if not pair[0].startswith(VERSUS)]
+        html = render_template(
+            template,
+            form=build_form(arguments, self.settings, features, stored),
+            versus=ranking_controls(arguments, features, VERSUS, stored) if is_comparison else None,
+            links=Links(arguments if is_comparison else without_versus),
+            presets=available_presets([*BUILTIN_FEATURES, *features, *stored]),
+            settings=self.settings,
+            index_names=self.index_names,
+            render_controls=render_controls,
+            query_examples=QUERY_EXAMPLES,
+            query_fields=(*FIELDS, METADATA_FIELD),
+            **values,
+        )
+        # A text may hold half of a surrogate pair, which UTF-8 cannot encode. It becomes a question mark.
+        return Response(html.encode("utf-8", "replace"), mimetype="text/html")
+
+    def redirect_form(self, endpoint: str) -> Redirect | None:
+        """From a submitted form to its short address; from a search without a query to the first page."""
+        pairs = split_pairs(request.query_string, self.settings)
+        short = shorten(pairs, self.settings, self.index_names[0])
+        has_query = any(name == "q" and value.strip() for name, value in pairs)
+        if short is None and has_query:
+            return None
+        arguments = pairs if short is None else short
+        if has_query:
+            return redirect(Links(arguments).to(endpoint))
+        return redirect(Links([pair for pair in arguments if pair[1].strip()]).to("home"))
+
+    def _index_features(self) -> Sequence[str]:
+        """What the form offers; nothing where the engine gives no answer."""
+        try:
+            return self.searcher.index.features()
+        except EsrError:
+            return ()
+
+    def _stored_parts(self) -> Sequence[str]:
+        """The parts of enrichment that some rankings need, where the index has them."""
+        index = self.searcher.index
+        try:
+            has_parts = {PARSE: index.has_parses(), VECTORS: index.encoder() is not None}
+        except EsrError:
+            return ()
+        return [part for part, has_part in has_parts.items() if has_part]
+
+
+@lru_cache(CACHED_RANKINGS)
+def render_controls(controls: RankingControls, title: str) -> Markup:
+    """The controls of a ranking as HTML: half of a page's markup, and the same for most searches."""
+    template: Any = current_app.jinja_env.get_template("ranking.html")
+    return Markup(template.module.ranking(controls, title))
+
+
+_DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])")
+
+
+def install_filters(app: Flask) -> None:
+    """Make these functions known to the templates of the application."""
+    app.jinja_env.filters.update(
+        web_url=web_url,
+        day=day,
+        month=month,
+        term_set=describe_term_set,
+        text_attributes=text_attributes,
+        lang_attribute=lang_attribute,
+        duration=duration,
+        score=score,
+        plain_number=plain_number,
+        without_remarks=without_remarks,
+        short_number=short_number,
+        nonzero_features=nonzero_features,
+        feature_label=feature_label,
+        first_phrase=first_phrase,
+        signed=signed,
+        finite=math.isfinite,
+        metadata_rows=metadata_rows,
+    )
+    app.jinja_env.tests["full_date"] = is_full_date
+    app.jinja_env.globals.update(count=count, record=answers.require_record)
+
+
+def web_url(url: str | None) -> str | None:
+    """The URL, if it is one of the web: a document may have anything there."""
+    if not url or any(c.isspace() or not c.isprintable() for c in url):
+        return None
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    return url if parts.scheme in ("http", "https") and parts.hostname else None
+
+
+def metadata_rows(metadata: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
+    """Each key of the metadata with its values as texts; the keys of objects in objects are joined."""
+    return list(flat_metadata(metadata).items())
+
+
+def day(text: str) -> str:
+    """A date for readers, such as 3 March 2017. Anything but a full date stays as it is."""
+    match = _DAY.match(text)
+    if not match:
+        return text
+    try:
+        parsed = date(*map(int, match.groups()))
+    except ValueError:
+        return text
+    return f"{parsed.day} {parsed:%B} {parsed.year}"
+
+
+def month(text: str) -> str:
+    """A month for readers, such as March 2017. Anything but a month stays as it is."""
+    first_day = day(f"{text}-01")
+    return first_day.removeprefix("1 ") if first_day.startswith("1 ") else text
+
+
+def is_full_date(text: str) -> bool:
+    """Whether a browser's date field can hold the text."""
+    return not text or bool(_DAY.fullmatch(text))
+
+
+def lang_attribute(language: str | None) -> Markup:
+    """The attribute `lang` of a text in a document's language.
+
+    It is empty where the language is not known, as HTML has it: without it, the text would count as English
+    like the page around it.
+    """
+    return Markup(' lang="{}"').format(language if is_language_tag(language) else "")
+
+
+def text_attributes(language: str | None) -> Markup:
+    """The attributes `lang` and `dir` of a text in a document's language.
+
+    HTML calls dir="auto" a last resort, for text of unknown direction: it goes by the first letter, so an
+    Arabic sentence that begins with a Latin name would run from left to right. The language knows better.
+    """
+    return lang_attribute(language) + Markup(' dir="{}"').format(text_direction(language))
+
+
+def duration(milliseconds: float) -> str:
+    """A time for readers: under 1 ms, 12 ms, 1.4 s."""
+    if milliseconds < 1:
+        return "under 1 ms"
+    return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
+
+
+def score(value: float) -> str:
+    """A score to three places, with a proper minus sign."""
+    return f"{value:z.3f}".replace("-", "−")
+
+
+def signed(value: float) -> str:
+    """What is added to a score, to three places, with its sign; a dash where it is no finite number."""
+    return f"{value:+.3f}".replace("-", "−") if math.isfinite(value) else "–"
+
+
+def short_number(value: float) -> str:
+    """A number to two places, without needless zeros."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def nonzero_features(features: Mapping[str, float]) -> dict[str, str]:
+    """The features of a sentence that are not 0, as texts."""
+    return {name: short_number(value) for name, value in features.items() if value}
+
+
+def without_remarks(description: str) -> str:
+    """A description without the remarks in brackets or after a semicolon."""
+    return re.split(r" \((?=[a-z ]{4})|;", description, maxsplit=1)[0]
+
+
+_CHUNK = re.compile("[^ ]+")
+"""No word has a space in it, so the chunks between spaces can be analysed one by one, and cached."""
+_MARK = Markup("<mark>{}</mark>")
+_CACHED_CHUNKS = 100_000
+_MAX_CACHED_CHARACTERS = 40
+"""News has the same words again and again; longer chunks are clauses of a script without spaces."""
+
+
+class Highlighter:
+    """Escapes texts and marks the words that the index takes for a term of the query.
+
+    The index's analyzer looks at each word, so words with the same stem are marked too.
+    """
+
+    def __init__(self, analyzer: Analyzer, terms: Iterable[str]) -> None:
+        self._analyzer = analyzer
+        self._terms = frozenset(terms)
+        self._spans: dict[str, Sequence[Span]] = {}
+
+    def __call__(self, text: str) -> Markup:
+        """The text as HTML: each piece is escaped by itself, then the marks are put around words."""
+        pieces: list[Markup] = []
+        done = 0
+        for chunk in _CHUNK.finditer(text):
+            for start, end in self._find(chunk[0]):
+                start, end = chunk.start() + start, chunk.start() + end
+                pieces += escape(text[done:start]), _MARK.format(text[start:end])
+                done = end
+        return Markup("").join([*pieces, escape(text[done:])])
+
+    def _find(self, chunk: str) -> Sequence[Span]:
+        """Where in a chunk the words with a term of the query stand."""
+        spans = self._spans.get(chunk)
+        if spans is None:
+            tokens = _cached_tokens if len(chunk) <= _MAX_CACHED_CHARACTERS else Analyzer.tokens
+            spans = self._spans[chunk] = find_spans(chunk, tokens(self._analyzer, chunk), self._terms)
+        return spans
+
+
+@lru_cache(_CACHED_CHUNKS)
+def _cached_tokens(analyzer: Analyzer, chunk: str) -> Sequence[TermToken]:
+    return tuple(analyzer.tokens(chunk))
