@@ -34,7 +34,7 @@ def prepare_indexes(setup: Setup) -> str:
     url = f"{setup.elasticsearch}/{ALIAS}"
     cluster = Cluster(url)
     mark = setup.work / "elasticsearch.json"
-    state = {"url": url, "code": tree_ids("esr/engines/elasticsearch", "index_templates")}
+    state = {"url": url, "code": tree_ids("esr/elastic", "index_templates")}
     exist = cluster.client.indices.exists(index=[ALIAS, PLAIN])
     if exist and mark.exists() and json.loads(mark.read_text("utf-8")) == state:
         return url

@@ -80,7 +80,7 @@ COMMANDS = {
     "roles": "cli.operate",
     "status": "cli.operate",
     "analyze": "cli.listings",
-    "plan": "lab.commands.reproduce",
+    "capacity": "lab.commands.capacity",
     **dict.fromkeys(
         ("models", "priors", "features", "forms", "boosts", "signals", "encoders", "analyzers", "formats"),
         "cli.listings",

@@ -6,8 +6,9 @@ import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -65,6 +66,20 @@ if TYPE_CHECKING:
 
 
 _Mark = tuple[int, int]
+_Arguments = ParamSpec("_Arguments")
+_Answer = TypeVar("_Answer")
+
+
+def _of_one_commit(
+    method: Callable[Concatenate[EmbeddedIndex, _Arguments], _Answer],
+) -> Callable[Concatenate[EmbeddedIndex, _Arguments], _Answer]:
+    """Run a method on a snapshot, so that it resolves filters and reads sentences of one commit."""
+
+    @wraps(method)
+    def run(index: EmbeddedIndex, *arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Answer:
+        return method(index.snapshot(), *arguments, **options)
+
+    return run
 
 
 class EmbeddedIndex:
@@ -98,6 +113,7 @@ class EmbeddedIndex:
         statistics = self._snapshot().statistics
         return Statistics(statistics.collection, {term: statistics.find(term).statistics for term in terms})
 
+    @_of_one_commit
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         cache = self._latest()
         plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
@@ -186,6 +202,7 @@ class EmbeddedIndex:
         locations = self._locate(snapshot, ids, ordinals)
         return read_similarities(snapshot, encoder, query, locations, contexts)
 
+    @_of_one_commit
     def nearest(
         self,
         encoder: str,
@@ -204,12 +221,14 @@ class EmbeddedIndex:
             for id, product, ordinal in zip(ids, products.tolist(), ordinals.tolist(), strict=True)
         ]
 
+    @_of_one_commit
     def facets(
         self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
     ) -> dict[str, FacetCounts]:
         resolved = {field: resolve_filters(self, filters) for field, filters in filters_by_field.items()}
         return count_facets(self._latest(), resolve_plan(self, plan), resolved, size)
 
+    @_of_one_commit
     def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
         cache, filters = self._latest(), resolve_filters(self, filters)
         conditions = [resolve_condition(self, each) for each in conditions]
@@ -219,11 +238,13 @@ class EmbeddedIndex:
 
         return count_sentences(LOADER.kernel, conditions, cache, filters)
 
+    @_of_one_commit
     def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
         cache, resolved = self._latest(), resolve_filters(self, filters)
         conditions = [each and resolve_condition(self, each) for each in conditions]
         return [count_days(each, cache, resolved) for each in conditions]
 
+    @_of_one_commit
     def by_date(
         self,
         condition: Condition,
@@ -253,6 +274,7 @@ class EmbeddedIndex:
 
         return enrichment(Path(self.where))
 
+    @_of_one_commit
     def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
         return read_candidates(self._latest(), resolve_plan(self, plan), resolve_filters(self, filters))
 

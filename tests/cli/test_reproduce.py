@@ -1,6 +1,6 @@
 """`esr reproduce novelty`, whole, on the made-up miniature; its figures against those of `esr run`.
 
-`esr plan`.
+`esr capacity`.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ def test_the_docs_say_that_the_data_is_not_included():
 
 
 def test_a_plan_names_what_both_engines_need(esr: Esr) -> None:
-    result = esr("plan", "--sentences", "1e8", "--queries-per-second", "50")
+    result = esr("capacity", "--sentences", "1e8", "--queries-per-second", "50")
     assert result.exit_code == 0
     folder, elasticsearch = result.stdout.strip().split("\n\n")
     assert folder.startswith("folder\n")
@@ -228,7 +228,7 @@ def test_a_plan_names_what_both_engines_need(esr: Esr) -> None:
 
 
 def test_a_plan_for_programs_has_numbers(esr: Esr) -> None:
-    engines = json.loads(esr("plan", "--sentences", "2000000", "--json").stdout)
+    engines = json.loads(esr("capacity", "--sentences", "2000000", "--json").stdout)
     assert [engine["engine"] for engine in engines] == ["folder", "Elasticsearch"]
     disk = next(need for need in engines[0]["needs"] if need["name"] == "disk")
     assert disk["unit"] == "B"
@@ -236,6 +236,6 @@ def test_a_plan_for_programs_has_numbers(esr: Esr) -> None:
 
 
 def test_a_plan_needs_a_number_of_sentences(esr: Esr) -> None:
-    result = esr("plan", "--sentences", "many")
+    result = esr("capacity", "--sentences", "many")
     assert result.exit_code == 2
     assert "'many' is not a valid float range" in result.stderr

@@ -14,7 +14,9 @@ from esr.errors import UsageError
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.index import EmbeddedIndex
 from esr.folder.write import segment_writer
+from esr.index.contract import Index
 from esr.index.filters import Filters
+from esr.plans.condition import HasTerm
 from esr.text.document import Sentence
 from tests.support.folder_index import append, document, load
 
@@ -103,6 +105,23 @@ def test_a_snapshot_stays_on_its_commit(where: Path) -> None:
     assert snapshot.analyzer.name == "plain"
     assert snapshot.document("A").id == "A"
     assert snapshot.sentences(["A.s0"])[0].text == "storm"
+
+
+def test_filters_are_resolved_on_the_commit_that_is_searched(
+    where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(where, [document("a", "harbour strike")])
+    index, resolved_on = EmbeddedIndex(str(where)), []
+
+    def resolve_after_a_commit(searched: Index, filters: Filters) -> Filters:
+        append(where, document("b", "harbour toll"))
+        resolved_on.append(searched.statistics(()).collection.documents)
+        return filters
+
+    monkeypatch.setattr("esr.folder.index.resolve_filters", resolve_after_a_commit)
+    term = HasTerm("harbour")
+    assert index.count([term], Filters()) == [1]
+    assert resolved_on == [1]
 
 
 def test_an_open_index_answers_after_its_folder_was_deleted(where: Path) -> None:
