@@ -1,1 +1,1 @@
-"""Topics in, runs out: the files that retrieval experiments exchange."""
+"""Experiments on topics with judgements: runs, measures, tuning, learning, reports, and capacity estimates."""

@@ -1,15 +1,9 @@
-"""What a collection of some size needs: disk, memory, processors, and the time of a load and of searches.
+"""Capacity estimates for a collection of a given size: disk, memory, processors, load time and search time.
 
-How a quantity grows with the sentences, through measured points.
-
-`linear`: a fixed part and one for each sentence, by least squares of the relative errors. `power`:
-a · sentences^b, by least squares of the logarithms, for what grows more slowly than the collection.
-
-The measured figures, as data: `measurements.json`.
-
-Sizes and times for people: two or three digits, and "~" for what is extrapolated.
-
-Generates docs/capacity.md from the measured figures: `python -m esr.lab.capacity > docs/capacity.md`.
+Every estimate is a curve through the figures in `measurements.json`, measured at several sizes. The forms are
+`linear`, a fixed part plus one per sentence (least squares of relative errors), and `power`, a · sentences^b
+(least squares of logarithms), for what grows more slowly than the collection. Extrapolated values are marked
+with "~". `python -m esr.lab.capacity > docs/capacity.md` generates the page.
 """
 
 from __future__ import annotations
@@ -30,7 +24,10 @@ Form = Literal["linear", "power"]
 
 
 class Growth(NamedTuple):
-    """`fixed` + `factor` · sentences^`exponent`. `smallest`, `largest`: of the sizes that were measured."""
+    """A curve:
+
+    `fixed` + `factor` · sentences^`exponent`. `smallest` and `largest` are the extreme measured sizes.
+    """
 
     fixed: float
     factor: float
@@ -39,19 +36,23 @@ class Growth(NamedTuple):
     largest: int
 
     def at(self, sentences: float) -> float:
-        """Below the smallest size at least its share of what that has: a line may fall below 0 there."""
+        """The value at a size.
+
+        Below the smallest measured size it is at least proportional to the value there, because a straight
+        line may fall below 0.
+        """
         value = self.fixed + self.factor * math.pow(sentences, self.exponent)
         if sentences < self.smallest:
             return max(value, self.at(self.smallest) * sentences / self.smallest)
         return value
 
     def is_measured(self, sentences: float) -> bool:
-        """Whether sizes were measured on both sides."""
+        """Whether the size lies within the measured ones."""
         return self.smallest <= sentences <= self.largest
 
 
 def fit(form: Form, sizes: Sequence[int], values: Sequence[float]) -> Growth:
-    """The growth through at least two points with positive values."""
+    """The curve through at least two points with positive values."""
     if len(sizes) < 2:
         raise ValueError("growth needs two points")
     n, v = np.array(sizes, float), np.array(values)
@@ -63,7 +64,7 @@ def fit(form: Form, sizes: Sequence[int], values: Sequence[float]) -> Growth:
 
 
 class Quantity(NamedTuple):
-    """What is measured at several sizes of a collection, by its name in the file, and how it grows."""
+    """A quantity measured at several sizes, under its name in the file, and the form of its growth."""
 
     name: str
     description: str
@@ -87,18 +88,19 @@ QUANTITIES = {
 
 
 class Point(NamedTuple):
-    """What was measured at one size."""
+    """The measured values at one size."""
 
     sentences: int
     values: Mapping[str, float]
 
 
 class ElasticsearchFigures(NamedTuple):
-    """What was measured of Elasticsearch on one shard of one node.
+    """Figures of Elasticsearch, measured on one shard of one node.
 
-    Each point has `bytes` of the index and `search_p50`, seconds of the median search for 10 sentences.
-    `cached_share`: of the index, what searches read. `sentences_per_second`: the rate of a load by one
-    loader. `read_per_second`: the rate at which it reads and analyses them, before it sends its slice.
+    Each point has `bytes`, the size of the index, and `search_p50`, the median seconds of a search for 10
+    sentences. `cached_share` is the share of the index that searches read. `sentences_per_second` is the rate
+    of a load by one loader, `read_per_second` the rate at which a loader reads and analyses sentences before
+    it sends those of its slice.
     """
 
     points: tuple[Point, ...]
@@ -109,13 +111,12 @@ class ElasticsearchFigures(NamedTuple):
 
 @cache
 def read_points() -> tuple[Point, ...]:
-    """The points of the embedded engine, by size."""
+    """The measured points of the embedded engine, by ascending size."""
     return _points(_read()["embedded"])
 
 
 @cache
 def read_elasticsearch() -> ElasticsearchFigures:
-    """What was measured of Elasticsearch."""
     figures = _read()["elasticsearch"]
     return ElasticsearchFigures(**{**figures, "points": _points(figures["points"])})
 
@@ -130,25 +131,25 @@ def _read() -> dict[str, Any]:
 
 
 GENERATIONS = 3
-"""On disk while a load runs: the one that is loaded, the one that is served, and the one before it."""
+"""Generations on disk during a load: the new one, the serving one, and the previous one."""
 FREE = 0.2
-"""The share of a disk that stays free: Elasticsearch needs it for merges and its watermarks."""
+"""The share of a disk to keep free: Elasticsearch needs it for merges and its watermarks."""
 BUSY = 0.6
-"""The share of the processors that searches take. With more, they begin to wait for one another."""
+"""The share of processor time that searches may use. Above it they begin to queue."""
 SHARD_BYTES = 30e9
-"""The size of a shard at most. A shard of up to 50 GB is moved in reasonable time, and shards grow."""
+"""The maximum size of a shard. Shards grow, and one of up to 50 GB is relocated in reasonable time."""
 CACHE_BYTES = 32e9
-"""What a node of 64 GB leaves to the file cache, with as much for its heap and the system."""
+"""The file cache of a node with 64 GB; its heap and the system use the other half."""
 SEARCH_CACHE_BYTES = 40
-"""Memory for each sentence that searches of a folder may keep, so that frequent terms are not computed anew:
-what was set for the measurements."""
+"""Bytes per sentence that searches of a folder may cache, so that frequent terms are not computed again. The
+measurements used this value."""
 LOADER_PROCESSORS = 2
 """A load into a folder runs in two processes."""
 
 
 @dataclass(frozen=True)
 class Need:
-    """One thing that is needed. `is_measured`: the size lies within those that were measured."""
+    """One requirement. `is_measured`: the size lies within the measured ones."""
 
     name: str
     value: float
@@ -158,7 +159,7 @@ class Need:
 
 @dataclass(frozen=True)
 class Plan:
-    """What one engine needs, and the settings that go with it."""
+    """The requirements of one engine, and the commands and settings that go with them."""
 
     engine: str
     needs: Sequence[Need]
@@ -169,14 +170,14 @@ class Plan:
 
 
 def growth(quantity: str, points: tuple[Point, ...] | None = None) -> Growth:
-    """How a quantity of the embedded engine grows, by all measured points or by these."""
+    """The growth of a quantity of the embedded engine, fitted to these points or to all measured ones."""
     points = read_points() if points is None else points
     sizes, values = [p.sentences for p in points], [p.values[quantity] for p in points]
     return fit(QUANTITIES[quantity].form, sizes, values)
 
 
 def plan_folder(sentences: float, queries_per_second: float) -> Plan:
-    """A folder on one machine, and the server over it. One loader writes a folder."""
+    """The requirements of a folder on one machine with its server. A folder is written by a single loader."""
     size = growth("bytes").at(sentences)
     limit = _cache_limit(sentences)
     memory = growth("search_memory").at(sentences) + limit
@@ -209,7 +210,10 @@ def plan_folder(sentences: float, queries_per_second: float) -> Plan:
 def plan_elasticsearch(
     sentences: float, queries_per_second: float, replicas: int = 1, loaders: int = 1
 ) -> Plan:
-    """Elasticsearch with shards that are searched at once, each by a processor. Loaders take slices."""
+    """The requirements of Elasticsearch.
+
+    A search runs on all shards at once, on one processor each. Each loader sends one slice.
+    """
     figures = read_elasticsearch()
     size = elasticsearch_growth("bytes").at(sentences)
     shards = max(1, math.ceil(size / SHARD_BYTES))
@@ -217,7 +221,7 @@ def plan_elasticsearch(
     copies = 1 + replicas
     processors = max(shards, math.ceil(queries_per_second * seconds * shards / BUSY))
     nodes = max(copies, math.ceil(copies * size * figures.cached_share / CACHE_BYTES))
-    reading = sentences / figures.read_per_second  # by each loader, whatever its slice
+    reading = sentences / figures.read_per_second  # every loader reads all sentences, whatever its slice
     load = reading + (sentences / figures.sentences_per_second - reading) / loaders
     is_measured = elasticsearch_growth("bytes").is_measured(sentences)
     return Plan(
@@ -247,21 +251,24 @@ def plan_elasticsearch(
 
 
 def elasticsearch_growth(quantity: str, points: tuple[Point, ...] | None = None) -> Growth:
-    """How `bytes` or `search_p50` of one shard of Elasticsearch grow, by all measured points or by these."""
+    """The growth of `bytes` or `search_p50` of one shard, fitted to these points or to all measured ones."""
     points = read_elasticsearch().points if points is None else points
     form: Form = "linear" if quantity == "bytes" else "power"
     return fit(form, [p.sentences for p in points], [p.values[quantity] for p in points])
 
 
 def _cache_limit(sentences: float) -> int:
-    """What `ESR_CACHE_BYTES` should be: no less than the default."""
+    """The value for `ESR_CACHE_BYTES`, at least the default."""
     return max(DEFAULT_CACHE_LIMIT, round(SEARCH_CACHE_BYTES * sentences))
 
 
 def _cache_share() -> float:
-    """The share of a folder that searches read: all but the stored texts."""
+    """The share of a folder that searches read: everything except the stored texts."""
     largest = read_points()[-1].values
     return 1 - largest["text_bytes"] / largest["bytes"]
+
+
+# Formatting
 
 
 _BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
@@ -273,7 +280,7 @@ def format_need(need: Need) -> str:
 
 
 def format_value(value: float, unit: str) -> str:
-    """A number of bytes ("B"), of seconds ("s"), or of things ("")."""
+    """Format bytes ("B"), seconds ("s") or a count ("") with two or three digits."""
     if unit == "B":
         step, name = next((step for step in _BYTES if value >= step[0]), (1.0, "B"))
     elif unit == "s":
@@ -285,6 +292,9 @@ def format_value(value: float, unit: str) -> str:
 
 def _round(value: float) -> str:
     return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+
+
+# The page docs/capacity.md
 
 
 SIZES = (1e7, 1e8, 1e9)

@@ -1,6 +1,8 @@
-"""Rankings on collections: each pair is a cell of a comparison, computed once and stored in a file.
+"""Compare rankings on collections.
 
-Sources of a ranking's parameters in a comparison: default, tuned on judgements, or estimated.
+A cell is a combination of a collection, a ranking and a source of parameters. It is computed once, and stored
+as one line of a JSON Lines file. A ranking's parameters are its own (`default`), tuned on the judgements by
+cross-validation (`tuned`), or estimated on pseudo-topics without the judgements (`estimated`).
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ def use_default(searcher: Searcher, ranking: Ranking, tasks: Sequence[Task]) -> 
 
 
 def tune(searcher: Searcher, ranking: Ranking, tasks: Sequence[Task]) -> ParameterChoice:
-    """For each task, the parameters with the best AP on the other folds' tasks."""
+    """For each task, the parameters with the best AP on the tasks of the other folds."""
     grid = build_default_grid(ranking)
     if not grid:
         return use_default(searcher, ranking, tasks)
@@ -79,6 +81,9 @@ SOURCES: dict[str, Callable[[Searcher, Ranking, Sequence[Task]], ParameterChoice
 }
 
 
+# Plans, cells and their results
+
+
 _LINE_START = '{"key": '
 _WORKER_DIED = "a worker process died, perhaps for lack of memory: run again with fewer workers"
 
@@ -96,9 +101,9 @@ class Collection:
 
 @dataclass(frozen=True)
 class ComparisonPlan:
-    """What to compare: collections and rankings by name, the measures, and the depth of runs.
+    """Collections and rankings by name, the measures, and the depth of runs.
 
-    `parameters` names the sources of the rankings' parameters (`esr.lab.comparison`).
+    `parameters` are keys of `SOURCES`; `baseline` is a key of `rankings`.
     """
 
     collections: Mapping[str, Collection]
@@ -110,7 +115,7 @@ class ComparisonPlan:
 
     @staticmethod
     def from_file(path: Path) -> ComparisonPlan:
-        """From JSON. Raises InputError with the file's name."""
+        """Read a plan from JSON. Raises InputError with the file's name."""
         try:
             return _parse_plan(read_json(path))
         except UsageError as error:
@@ -119,7 +124,7 @@ class ComparisonPlan:
 
 @dataclass(frozen=True)
 class Cell:
-    """One ranking on one collection with parameters from one source, and the inputs of its computation."""
+    """One ranking on one collection with parameters from one source, and the inputs to compute it."""
 
     collection: str
     ranking: str
@@ -130,7 +135,10 @@ class Cell:
     depth: int
 
     def key(self) -> str:
-        """Everything that the figures depend on except the index; files are represented by digests."""
+        """The identity of the result: all its inputs except the contents of the index.
+
+        Files enter by their digests.
+        """
         files = [f for f in (self.inputs.topics, self.inputs.qrels, self.inputs.restrict) if f]
         digests = [hashlib.blake2b(Path(file).read_bytes(), digest_size=8).hexdigest() for file in files]
         parts = [self.inputs.__dict__, self.settings.as_dict(), self.measures, self.depth, digests]
@@ -148,7 +156,7 @@ def build_default_rankings() -> dict[str, Ranking]:
 
 
 def build_cells(plan: ComparisonPlan) -> list[Cell]:
-    """All cells of a comparison: collections, by rankings, by sources of parameters."""
+    """All cells of a plan: collections × rankings × sources of parameters."""
     return [
         Cell(collection, ranking, source, inputs, settings, plan.measures, plan.depth)
         for collection, inputs in plan.collections.items()
@@ -158,9 +166,9 @@ def build_cells(plan: ComparisonPlan) -> list[Cell]:
 
 
 def read_results(path: Path) -> dict[str, dict[str, Any]]:
-    """The cells that an earlier call stored, by key. An incomplete line is ignored.
+    """The stored cells by key. An incomplete line is ignored.
 
-    Raises InputError for a file with other contents: results are never written into it.
+    Raises InputError for a file with other contents, so that results are never appended to it.
     """
     results: dict[str, dict[str, Any]] = {}
     lines = path.read_text("utf-8", "replace").splitlines() if path.exists() else []
@@ -174,13 +182,13 @@ def read_results(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def compute_cells(cells: Mapping[str, Cell], path: Path, workers: int) -> Iterator[dict[str, Any]]:
-    """Compute cells by key. Each result is written to the file when it is ready, and yielded.
+    """Compute cells by key in worker processes. Each result is appended to the file, then yielded.
 
-    Raises EsrError if a worker dies. An error or an interrupt ends the workers amid their cells.
+    Raises EsrError if a worker dies. An error or an interrupt terminates the workers.
     """
     with path.open("a", encoding="utf-8") as file, _create_pool(workers) as pool:
         if file.tell():
-            file.write("\n")  # ends an incomplete line of a killed call
+            file.write("\n")  # terminates the incomplete line of a killed call
         with defer_interrupt():
             pending = [pool.submit(compute_cell, cell, key) for key, cell in cells.items()]
         try:
@@ -193,13 +201,13 @@ def compute_cells(cells: Mapping[str, Cell], path: Path, workers: int) -> Iterat
             raise EsrError(_WORKER_DIED) from None
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            for worker in active_children():  # else it computes the next cells too, which may take minutes
+            for worker in active_children():  # otherwise it also computes the queued cells, for minutes
                 worker.terminate()
             raise
 
 
 def compute_cell(cell: Cell, key: str) -> dict[str, Any]:
-    """The result of a cell: its values by measure and topic, under its key."""
+    """The result of a cell, for JSON: its key, its settings, and values by measure and topic."""
     inputs = cell.inputs
     allowed = read_restrictions(inputs.restrict) if inputs.restrict else None
     judgements = read_qrels(inputs.qrels)
@@ -263,7 +271,7 @@ def _parse_plan(data: Any) -> ComparisonPlan:
 
 
 def _read_ranking(data: Any) -> Ranking:
-    """A ranking as JSON, or the name of one that esr ships."""
+    """A ranking from JSON, or a shipped ranking by its name."""
     return Ranking.from_file(data) if isinstance(data, str) and data in SHIPPED else Ranking.from_dict(data)
 
 
@@ -278,7 +286,7 @@ _FORMS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "baseline": ("the name of a ranking", lambda value: value is None or isinstance(value, str)),
     "parameters": ("a list of strings", _are_strings),
 }
-"""What the keys of a comparison must be, beside its collections."""
+"""For each optional key of a plan, a description of its valid values and the check."""
 
 
 def _parse_collection(name: str, data: Any) -> Collection:

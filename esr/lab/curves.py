@@ -1,8 +1,8 @@
-"""Trains curves of a feature on judgements: indep and FLOE.
+"""Train curves of a feature on judgements.
 
-Estimates indep and FLOE from the probabilities of a value in all, in relevant and in top sentences.
-
-Fernández & Losada 2012, eqs. 6-9; docs/formulas.md, B.4-B.7.
+The methods are indep and FLOE (Fernández & Losada 2012, eqs. 6-9; docs/formulas.md, B.4-B.7). Both compare
+the probability of a feature value I in three sets: all sentences, the relevant sentences R, and the sentences
+T that a ranking puts first.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from esr.ranking.searcher import Searcher, UnsearchableQuery
 
 Counts = npt.NDArray[np.int64]
 MAX_VALUES = 1000
-"""Relative frequencies of more distinct values mean nothing: such a feature needs a bandwidth."""
+"""Above this number of distinct values relative frequencies are noise: such a feature needs a bandwidth."""
 MAX_POINTS = 129
-"""Points of a curve of densities. With more distinct values than that they are evenly spaced."""
+"""Maximum number of points of a density. With more distinct values the points are evenly spaced."""
 
 DELTA = Parameter("delta", "what is added to each count", 0.5, high=math.inf, open_high=True)
 BANDWIDTH = Parameter(
@@ -60,7 +60,7 @@ OPTIONS = (DELTA, BANDWIDTH, COMPLEMENT, OUTSIDE)
 
 @dataclass(frozen=True)
 class EstimationOptions:
-    """How probabilities are estimated. `delta` is for relative frequencies, `bandwidth` for densities."""
+    """How probabilities are estimated: relative frequencies use `delta`, densities use `bandwidth`."""
 
     delta: float = 0.5
     bandwidth: float = 0.0
@@ -69,7 +69,10 @@ class EstimationOptions:
 
     @staticmethod
     def from_values(values: Mapping[str, Any]) -> EstimationOptions:
-        """Checked. Raises UsageError for a value out of range; names must be those of OPTIONS."""
+        """Options from checked values.
+
+        Raises UsageError for a value out of range; names must be those of OPTIONS.
+        """
         by_name = {option.name: option for option in OPTIONS}
         return EstimationOptions(**{name: by_name[name].check(value) for name, value in values.items()})  # type: ignore
 
@@ -78,8 +81,8 @@ class EstimationOptions:
 class ValueCounts:
     """How often each value of a feature occurs in the collection, in R and in T.
 
-    `values` are in rising order; all have the shape (values,). R are the relevant sentences of the training
-    topics, T the sentences that the ranking puts first for them; a sentence of several topics counts once.
+    All arrays have the shape (values,); `values` ascend. R has the relevant sentences of the training topics,
+    T the top sentences of their rankings. A sentence of several topics counts once.
     """
 
     values: Array
@@ -89,7 +92,7 @@ class ValueCounts:
 
 
 def count_values(values: Array, everywhere: Counts, relevant: Array, top: Array) -> ValueCounts:
-    """From the collection's histogram and the values in R and T; NaN, an unknown value, does not count.
+    """Count the values in R and T, given the collection's histogram. Unknown values (NaN) do not count.
 
     Raises UsageError if no relevant sentence has a value.
     """
@@ -102,9 +105,10 @@ def count_values(values: Array, everywhere: Counts, relevant: Array, top: Array)
 
 @dataclass(frozen=True)
 class Estimates:
-    """Over `values`, of shape (values,): p(I), p(I|R), p(I|T), and what indep and FLOE add there.
+    """p(I), p(I|R), p(I|T), and the contributions of indep and FLOE, for each of `values`; shape (values,).
 
-    With a bandwidth these are densities. `outside` is what indep and FLOE add beyond the values.
+    With a bandwidth the probabilities are densities. `outside` has the contributions of indep and FLOE for
+    any other value.
     """
 
     values: Array
@@ -122,10 +126,11 @@ class Estimates:
 
 
 def estimate_indep_and_floe(counts: ValueCounts, options: EstimationOptions) -> Estimates:
-    """p(I|X) = (n(I,X) + delta) / (n(X) + delta * distinct values), or a density.
+    """Estimate the probabilities of each value and the contributions of indep and FLOE.
 
-    indep = log P(I|R) / P(I), and FLOE = indep - log P(I|T) / P(I), which is log P(I|R) / P(I|T). With
-    exact complements P(I|not R) and P(I|not T) replace P(I). A ratio with a zero adds 0.
+    p(I|X) = (n(I,X) + delta) / (n(X) + delta * distinct values), or a density. indep = log P(I|R) / P(I), and
+    FLOE = indep - log P(I|T) / P(I), which is log P(I|R) / P(I|T). Exact complements use P(I|not R) and
+    P(I|not T) instead of P(I). A ratio with a zero contributes 0.
     """
     sets = [counts.everywhere, counts.relevant, counts.top]
     sets += [counts.everywhere - counts.relevant, counts.everywhere - counts.top]
@@ -166,20 +171,20 @@ def _log_ratio(numerator: Array, denominator: Array) -> Array:
 
 
 def _frequency(counts: Counts, all_counts: Counts, delta: float) -> Array:
-    """Smoothed relative frequencies of these counts, where `all_counts` counts all values."""
+    """Smoothed relative frequencies of `counts`, where `all_counts` has the counts of all values."""
     total = all_counts.sum() + delta * len(all_counts)
     return (counts + delta) / total if total > 0 else np.zeros(len(counts))
 
 
 def _density_points(counts: ValueCounts) -> Array:
-    """Where densities are estimated: between the ends of R and T. Beyond them there is nothing to learn."""
+    """The points of the densities: the range of the values in R and T, beyond which there is no evidence."""
     present = np.flatnonzero(counts.relevant + counts.top)
     values = counts.values[present[0] : present[-1] + 1]
     return values if len(values) <= MAX_POINTS else np.linspace(values[0], values[-1], MAX_POINTS)
 
 
 def _density(points: Array, values: Array, counts: Counts, bandwidth: float) -> Array:
-    """The mean of Gaussian kernels around the values, at the points; 0 everywhere if there is no value."""
+    """The mean of Gaussian kernels around the values, at the points; 0 everywhere without values."""
     require("the training of a curve", "scipy")
     from scipy.stats import norm  # slow to import
 
@@ -191,11 +196,14 @@ def _density(points: Array, values: Array, counts: Counts, bandwidth: float) -> 
     return np.array([np.sum(weights * norm.pdf(at, values[present], bandwidth)) for at in points])
 
 
+# Training on topics
+
+
 _BATCH = 500
 
 
 class CurveTraining(NamedTuple):
-    """A curve to train: its form, its feature, and how probabilities are estimated."""
+    """A curve to train: its form, its feature, and the options of estimation."""
 
     form: str
     feature: str
@@ -203,7 +211,7 @@ class CurveTraining(NamedTuple):
 
 
 def parse_training(text: str) -> CurveTraining:
-    """From `FORM:FEATURE[:OPTION=VALUE...]`, like `floe:pos` or `indep:subj:delta=1`."""
+    """Parse `FORM:FEATURE[:OPTION=VALUE...]`, such as `floe:pos` or `indep:subj:delta=1`."""
     form, _, rest = text.partition(":")
     feature, *option_texts = rest.split(":")
     trainable = [form.name for form in FORMS.values() if form.is_trained]
@@ -227,9 +235,9 @@ def parse_training(text: str) -> CurveTraining:
 def train_curves(
     searcher: Searcher, tasks: Sequence[Task], base: Ranking, trainings: Iterable[CurveTraining]
 ) -> Ranking:
-    """The ranking with the trained curves. They are trained in turn, each on top of those before it.
+    """Add trained curves to a ranking. Each is trained on top of the previous ones.
 
-    A curve replaces one with the same form and feature that the ranking already has.
+    A curve replaces one with the same form and feature.
     """
     for training in trainings:
         rest = remove_feature(base, training.feature, training.form)
@@ -240,7 +248,7 @@ def train_curves(
 
 
 def remove_feature(ranking: Ranking, feature: str, form: str | None = None) -> Ranking:
-    """The ranking without this feature in this form, or in any."""
+    """The ranking without this feature, in this form or in any."""
     rest = tuple(f for f in ranking.features if f.feature != feature or form not in (None, f.form))
     return replace(ranking, features=rest)
 
@@ -248,16 +256,20 @@ def remove_feature(ranking: Ranking, feature: str, form: str | None = None) -> R
 def estimate_over(
     searcher: Searcher, tasks: Sequence[Task], base: Ranking, feature: str, options: EstimationOptions
 ) -> Estimates:
-    """What indep and FLOE add over a base. If the base has the curve, what is left to gain."""
+    """The contributions of indep and FLOE beyond a base ranking.
+
+    If the base already has the curve, they are what remains to be gained.
+    """
     return estimate_indep_and_floe(count_feature_values(searcher, tasks, base, feature), options)
 
 
 def measure_residuals(
     searcher: Searcher, tasks: Sequence[Task], ranking: Ranking, trainings: Iterable[CurveTraining]
 ) -> list[dict[str, Any]]:
-    """FLOE's mean distance from 0 over sentences, before and after the curve. Near 0, no gain is left.
+    """The mean absolute FLOE over sentences, before and after each curve is added.
 
-    Fernández & Losada 2012, section 5.2.2: P(I|T) computed again with T from the combined ranking.
+    Near 0, nothing is left to gain. P(I|T) is computed again with T from the combined ranking (Fernández &
+    Losada 2012, section 5.2.2).
     """
     residuals = []
     for training in trainings:
@@ -275,10 +287,10 @@ def measure_residuals(
 def count_feature_values(
     searcher: Searcher, tasks: Sequence[Task], base: Ranking, feature: str
 ) -> ValueCounts:
-    """The feature's values in the collection, in R and in T, pooled over the topics.
+    """Count the feature's values in the collection, in R and in T, pooled over the topics.
 
-    T has the base's best r sentences of each topic, where r is the number of its relevant sentences.
-    Relevant sentences that the index lacks are ignored.
+    T has the base's top r sentences of each topic, where r is the number of its relevant sentences. Relevant
+    sentences that are not in the index are ignored.
     """
     searcher = searcher.snapshot()
     searcher.check_features([feature])
@@ -309,7 +321,7 @@ def _search_top(searcher: Searcher, task: Task, base: Ranking, k: int) -> list[s
 
 
 def _read_column(searcher: Searcher, ids: Iterable[str], column: str) -> Array:
-    """The column of these sentences, each once."""
+    """The column's values for these sentences, each once."""
     distinct = list(dict.fromkeys(ids))
     batches = [
         searcher.index.evidence([], distinct[start : start + _BATCH], [column]).columns[column]

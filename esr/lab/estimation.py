@@ -1,17 +1,9 @@
-"""The textbook estimation of parameters without judgements: the likelihood of held-out words.
+"""Estimate parameters without judgements, by two methods.
 
-Each word of a sentence is held out in turn, and the model predicts it from the rest of the sentence, its
-context and the collection (Zhai & Lafferty 2002 for mu). Expectation maximisation converges to the maximum
-of this likelihood; here every setting of a grid is tried. It serves as a reference only: it explains text,
-and retrieves sentences badly (docs/results.md).
-
-Pseudo-topics generated from the collection, to estimate parameters without judgements.
-
-A user who looks for a sentence remembers some of its words and some words around it, and phrases the rest in
-other words. A pseudo-topic is therefore generated from one sentence, its only relevant one: half of its words
-are drawn from other documents (the user's own phrasing); a share of the other half is drawn from the
-sentence, and the rest from its neighbours and its document. Without the foreign half, the sentence's own
-words identify it, and little smoothing seems best (docs/evaluation.md).
+`compute_likelihoods` is the textbook's method: the likelihood of held-out words (Zhai & Lafferty 2002 for
+mu). It explains text but retrieves sentences badly (docs/results.md), and serves as a reference only.
+`generate_tasks` generates pseudo-topics from the collection, on which parameters are tuned as on judged
+topics.
 """
 
 from __future__ import annotations
@@ -36,9 +28,9 @@ from esr.text.document import Document, Sentence
 
 
 class _HeldOut(NamedTuple):
-    """Words of sentences: their numbers of occurrences, p(t|C), and the evidence without one occurrence.
+    """Held-out words: their numbers of occurrences, p(t|C), and the evidence without one occurrence.
 
-    Arrays have the shape (n,), for n pairs of a sentence and one of its terms; the evidence has one term.
+    Arrays have the shape (n,), for n pairs of a sentence and one of its terms. The evidence has one term.
     """
 
     occurrences: Array
@@ -51,8 +43,12 @@ def compute_likelihoods(
 ) -> npt.NDArray[np.float64]:
     """The mean log likelihood of a held-out word under each setting, of shape (settings,).
 
-    Priors, features and further stages make no difference. Raises UsageError for a model without
-    probabilities, and for settings that differ in more than the parameters of the model.
+    Each word of a sentence is held out in turn, and the model predicts it from the rest of the sentence, its
+    context and the collection. Expectation maximisation would converge to the maximum of this likelihood; the
+    settings of a grid are tried instead.
+
+    Priors, features and further stages have no effect. Raises UsageError for a model without probabilities,
+    and for settings that differ in more than the parameters of the model.
     """
     if any(replace(setting, params=settings[0].params) != settings[0] for setting in settings):
         raise UsageError(
@@ -73,14 +69,14 @@ def compute_likelihoods(
     evidence = concatenate([words.evidence for words in held_out])
     means = []
     for plan in plans:
-        # Counts divided by p(t|C) give one term with p = 1: the score is log p(t|s) - log p(t|C).
+        # Counts are divided by p(t|C), and the single term has p = 1: its score is log p(t|s) - log p(t|C).
         gains = score_sentences(plan, evidence)
         means.append(float(np.average(gains + np.log(background), weights=occurrences)))
     return np.array(means)
 
 
 def sample_sentences(index: Index, number: int, seed: int) -> list[Sentence]:
-    """A random sentence from each of `number` random documents, or from all if there are fewer."""
+    """A random sentence from each of `number` random documents, or of all documents if there are fewer."""
     generator = random.Random(seed)
     total = index.statistics([]).collection.documents
     documents = index.documents_at(sorted(generator.sample(range(total), min(total, number))))
@@ -88,7 +84,7 @@ def sample_sentences(index: Index, number: int, seed: int) -> list[Sentence]:
 
 
 def _plan_single_term(setting: Ranking) -> Plan:
-    """The model's part of the plan alone."""
+    """A plan of the model alone, with a single term."""
     plan = setting.plan({}, Statistics(CollectionStatistics(), {}))
     if not isinstance(plan.transform, Mixture):
         raise UsageError(
@@ -98,7 +94,10 @@ def _plan_single_term(setting: Ranking) -> Plan:
 
 
 def _hold_out(index: Index, ranking: Ranking, sentence_id: str, text: str) -> _HeldOut | None:
-    """A sentence's words, or None if it has none. Each held-out word reduces its count and the length."""
+    """A sentence's held-out words, or None if it has no terms.
+
+    Holding a word out lowers its count and the length by 1.
+    """
     counts = Counter(index.analyzer.terms(text))
     if not counts:
         return None
@@ -113,16 +112,19 @@ def _hold_out(index: Index, ranking: Ranking, sentence_id: str, text: str) -> _H
     return _HeldOut(np.array([float(counts[term.term]) for term in terms]), p, rest)
 
 
+# Pseudo-topics
+
+
 FOREIGN = 0.5
-"""The share of words that come from other documents."""
+"""The share of words drawn from other documents."""
 OWN = (0.6, 0.8, 1.0)
 """Shares of the sentence's own words among the other words, each for a third of the topics."""
 LENGTHS = range(3, 11)
-"""Numbers of words drawn for a topic; a word that is drawn twice counts once."""
+"""Numbers of words drawn for a topic. A word drawn twice counts once."""
 DEFAULT_NUMBER = 300
-"""Enough topics to distinguish settings: the choices on other samples cost as little."""
+"""Enough topics to distinguish settings: the settings chosen on other samples are as good."""
 _MIN_TERMS = 5
-"""Distinct terms that a sentence must have; shorter ones are seldom what users look for."""
+"""The minimum number of distinct terms of a source sentence: users seldom look for shorter ones."""
 _DOCUMENTS_PER_TOPIC = 4
 """Documents sampled for each topic: one as its source, the others for foreign words."""
 _TRIES = 20
@@ -131,14 +133,20 @@ Words = list[str]
 
 
 class _Source(NamedTuple):
-    """A document, with those words of each sentence that survive analysis."""
+    """A document, with the words of each sentence that survive analysis."""
 
     document: Document
     words: list[Words]
 
 
 def generate_tasks(index: Index, number: int, seed: int = 0) -> list[Task]:
-    """Pseudo-topics from a random sample of documents, the same for the same index and seed on any engine.
+    """Pseudo-topics from a random sample of documents, the same for a seed on any engine.
+
+    A user who looks for a sentence remembers some of its words and some words around it, and phrases the rest
+    differently. Each pseudo-topic is therefore generated from one sentence, its only relevant one. Half of
+    its words are drawn from other documents: the user's own phrasing. Of the other half, a share is drawn
+    from the sentence, and the rest from its neighbours and its document. Without the foreign half, the
+    sentence's own words identify it, and little smoothing seems best (docs/evaluation.md).
 
     Raises UsageError if no sentence of the collection is long enough.
     """
@@ -172,7 +180,7 @@ def generate_tasks(index: Index, number: int, seed: int = 0) -> list[Task]:
 def _draw_words(
     generator: random.Random, sources: Sequence[_Source], words: Sequence[Words], position: int, own: float
 ) -> Iterator[str]:
-    """Words of a query for the sentence at a position."""
+    """Draw the words of a query for the sentence at a position. Repetitions are possible."""
     neighbours = (position - 1, position + 1)
     near = [word for n in neighbours if 0 <= n < len(words) for word in words[n]]
     rest = [word for n, sentence in enumerate(words) if n != position for word in sentence]
@@ -187,5 +195,5 @@ def _draw_words(
 
 
 def _select_words(analyzer: Analyzer, text: str) -> Words:
-    """The words of a text that survive analysis, in their original form; bigrams are words here."""
+    """The words of a text that survive analysis, as they are written. A bigram counts as a word."""
     return [text[token.start : token.end] for token in analyzer.tokens(text)]

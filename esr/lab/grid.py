@@ -1,10 +1,8 @@
-"""Grids: the values to try for each parameter, and their valid combinations.
+"""Search grids of parameter values for the best setting of a ranking, and cross-validate the search.
 
-Searches for the best setting: a complete grid search, or coordinate ascent.
-
-Training and cross-validation, in which no figure is for a training topic.
-
-Splits topics into folds, so that every figure is for held-out topics.
+A grid has the values to try for each parameter; parameters of features, signals and boosts are named
+`part.parameter`, like `subj.w`. All combinations are tried, or one parameter after another (coordinate
+ascent). In cross-validation every figure is for a topic that its setting was not trained on.
 """
 
 from __future__ import annotations
@@ -31,9 +29,10 @@ Grid = Mapping[str, Sequence[Value]]
 
 
 class TunablePart(NamedTuple):
-    """A part of a ranking with its own parameters: an adjusted feature, a signal or a boost.
+    """A part of a ranking with its own parameters: a feature in a form, a signal or a boost.
 
-    A grid names its parameters `name.parameter`, like `subj.w`. `values` are those that the ranking sets.
+    In a grid its parameters are named `name.parameter`, like `subj.w`. `values` has those that the ranking
+    sets.
     """
 
     name: str
@@ -42,7 +41,7 @@ class TunablePart(NamedTuple):
 
 
 def tunable_parts(ranking: Ranking) -> list[TunablePart]:
-    """All parts of a ranking with parameters, except its model."""
+    """All parts of a ranking that have parameters, except its model."""
     return [
         *(TunablePart(f.feature, get_form(f.form).parameters, f.params) for f in ranking.features),
         *(TunablePart(s.signal, s.parameters, s.params) for s in ranking.rerank),
@@ -51,7 +50,7 @@ def tunable_parts(ranking: Ranking) -> list[TunablePart]:
 
 
 def build_default_grid(ranking: Ranking) -> Grid:
-    """The default values of all parameters that the ranking leaves open, of its model and other parts."""
+    """The default grids of all parameters that the ranking leaves open, of its model and its other parts."""
     model = models.get(ranking.model)
     context = ranking.settings().context
     model_grid = {
@@ -93,7 +92,7 @@ def set_parameters(ranking: Ranking, values: Mapping[str, Value]) -> Ranking:
 
 
 def _find_feature(ranking: Ranking, feature: str, param: str) -> int:
-    """The position of the feature, in the form that has the parameter."""
+    """The position of the feature in the form that has the parameter."""
     positions = [n for n, f in enumerate(ranking.features) if f.feature == feature]
     if not positions:
         raise unknown("feature of the ranking", feature, [f.feature for f in ranking.features])
@@ -108,7 +107,7 @@ def _find_feature(ranking: Ranking, feature: str, param: str) -> int:
 
 
 def parameter_values(ranking: Ranking) -> dict[str, Value]:
-    """The parameters that the ranking sets, by their names in grids."""
+    """The parameters that the ranking sets, under their names in grids."""
     of_parts = {
         f"{part.name}.{name}": value for part in tunable_parts(ranking) for name, value in part.values.items()
     }
@@ -116,7 +115,7 @@ def parameter_values(ranking: Ranking) -> dict[str, Value]:
 
 
 def parse_grid(texts: Sequence[str]) -> Grid:
-    """From `name=v1,v2,...`. Raises UsageError for another form."""
+    """Parse texts like `name=v1,v2,...`. Raises UsageError for malformed ones."""
     grid: dict[str, list[Value]] = {}
     for text in texts:
         name, equals, values = text.partition("=")
@@ -127,9 +126,10 @@ def parse_grid(texts: Sequence[str]) -> Grid:
 
 
 def expand_grid(ranking: Ranking, grid: Grid) -> list[Ranking]:
-    """All valid combinations. Raises UsageError if a single value is out of range.
+    """All valid combinations of the grid.
 
-    Combinations whose shares add up to more than 1 are left out, as in the papers.
+    Combinations whose shares add up to more than 1 are left out, as in the papers. Raises UsageError if a
+    single value is out of range, or if no combination is valid.
     """
     for name, values in grid.items():
         for value in values:
@@ -150,7 +150,7 @@ def _iterate_valid(ranking: Ranking, grid: Grid) -> Iterator[Ranking]:
 
 
 def is_valid(ranking: Ranking) -> bool:
-    """Whether the parameters are compatible. Each of them is already in range."""
+    """Whether the parameters are compatible with each other. Each of them must already be in range."""
     try:
         ranking.plan({}, Statistics(CollectionStatistics(), {}))
     except UsageError:
@@ -165,11 +165,14 @@ def _parse_value(text: str) -> Value:
         return text
 
 
+# Search
+
+
 Tick = Callable[[int], None]
 
 
 class TuningResult(NamedTuple):
-    """The best setting, its figures of shape (topics,), and the mean figures of all settings tried."""
+    """The best setting, its figures of shape (topics,), and all tried settings with their mean figures."""
 
     ranking: Ranking
     figures: Figures
@@ -177,15 +180,15 @@ class TuningResult(NamedTuple):
 
 
 def search_grid(tuner: Tuner, ranking: Ranking, grid: Grid, tick: Tick = lambda n: None) -> TuningResult:
-    """The best of all combinations of the grid; ties go to the first."""
+    """The best of all combinations of the grid. The first of equal ones wins."""
     settings = expand_grid(ranking, grid)
     return _select_best(settings, tuner.compute_figures(settings, tick))
 
 
 def ascend(tuner: Tuner, ranking: Ranking, grid: Grid, tick: Tick = lambda n: None) -> TuningResult:
-    """Coordinate ascent: improves one parameter at a time until no parameter improves the figure.
+    """Coordinate ascent: improve one parameter at a time, until none improves the mean figure.
 
-    The result cannot be improved by a single step of the grid, but is not always the global optimum.
+    No single step of the grid improves the result, but it is not always the global optimum.
     """
     current = ranking
     current_values = parameter_values(current)
@@ -208,7 +211,7 @@ def ascend(tuner: Tuner, ranking: Ranking, grid: Grid, tick: Tick = lambda n: No
 
 
 def _choose_start(ranking: Ranking, grid: Grid) -> Ranking:
-    """The values of the grid that are nearest to the defaults."""
+    """The ranking with the values of the grid that are nearest to the defaults."""
     defaults = dict(ranking.settings().values)
     for part in tunable_parts(ranking):
         defaults |= {f"{part.name}.{p.name}": part.values.get(p.name, p.default) for p in part.parameters}
@@ -218,7 +221,7 @@ def _choose_start(ranking: Ranking, grid: Grid) -> Ranking:
 
 
 def _find_nearest(values: Sequence[Value], target: Value) -> Value:
-    """The nearest number; for names, the target if it is among the values, else the first value."""
+    """The value nearest to a number. For names it is the target if available, else the first value."""
     numbers = [value for value in values if isinstance(value, float)]
     if isinstance(target, float) and numbers:
         return min(numbers, key=lambda value: abs(value - target))
@@ -231,6 +234,9 @@ def _select_best(settings: Sequence[Ranking], figures: Figures) -> TuningResult:
     return TuningResult(settings[best], figures[best], list(zip(settings, means.tolist(), strict=True)))
 
 
+# Cross-validation
+
+
 class HasTopic(Protocol):
     @property
     def topic(self) -> str: ...
@@ -239,9 +245,9 @@ class HasTopic(Protocol):
 def split_folds(
     tasks: Sequence[HasTopic], number: int, groups: Mapping[str, str], seed: int = 0
 ) -> list[list[int]]:
-    """The positions of the tasks in `number` folds. Topics of a group are in the same fold.
+    """Split the tasks into `number` folds, as positions. Topics of a group are in the same fold.
 
-    Deterministic for a seed. Raises UsageError if there are fewer groups than folds.
+    The split is the same for the same seed. Raises UsageError if there are fewer groups than folds.
     """
     by_group: dict[str, list[int]] = {}
     for position, task in enumerate(tasks):
@@ -262,7 +268,7 @@ WAYS = {"grid": search_grid, "ascent": ascend}
 
 
 class CrossValidation(NamedTuple):
-    """Each fold's setting, and each topic's setting and figure, trained on the folds without the topic."""
+    """The setting of each fold; for each topic, the setting trained without its fold, and the figure."""
 
     settings: list[Ranking]
     by_topic: list[Ranking]
@@ -277,7 +283,10 @@ def train(
     tick: Tick = lambda n: None,
     curves: Sequence[CurveTraining] = (),
 ) -> TuningResult:
-    """The best setting on all of the tuner's topics, with curves that are then trained on the same topics."""
+    """The best setting on all of the tuner's topics.
+
+    Curves are then trained on the same topics, on top of it.
+    """
     best = WAYS[way](tuner, ranking, grid, tick)
     if not curves:
         return best
@@ -295,7 +304,7 @@ def cross_validate(
     tick: Tick = lambda n: None,
     curves: Sequence[CurveTraining] = (),
 ) -> CrossValidation:
-    """For each fold, train on the others and test on it. Figures have the shape (topics,)."""
+    """Train on all folds but one and test on that one, for each fold. Figures have the shape (topics,)."""
     figures = np.zeros(len(tuner.tasks))
     by_topic = [ranking] * len(tuner.tasks)
     settings = []
@@ -310,7 +319,7 @@ def cross_validate(
 
 
 def check_disjoint(training: Sequence[Task], test: Sequence[Task]) -> None:
-    """Raise UsageError if a topic or its exact query is in both."""
+    """Raise UsageError if a topic, or the query of one, is in both sets."""
     ids = {task.topic for task in training} & {task.topic for task in test}
     queries = {task.query.lower() for task in training} & {task.query.lower() for task in test}
     if ids or queries:

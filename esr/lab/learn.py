@@ -1,10 +1,8 @@
-"""Learns a ranking from topics with signals: cross-validation, the final model, ablation.
+"""Learn a ranking from signals and judgements.
 
-The gain of learning on held-out topics, and the contribution of each signal to it.
-
-Groups of topics that must be in the same fold, because one reveals the answers of the other.
-
-The outcome of `esr learn`, and its forms as text and JSON.
+The outcome has the final ranking, the gain of learning on held-out topics, and the contribution of each
+signal (ablation). One topic may reveal the answers of another. Such topics are grouped, and a group is never
+split across folds.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ Tick = Callable[[int], None]
 
 
 class Ablation(NamedTuple):
-    """The loss without some signals: the figures of all signals compared with those without these."""
+    """The figure without some signals, and the comparison of all signals with the rest."""
 
     without: str
     figure: float
@@ -39,7 +37,7 @@ class Ablation(NamedTuple):
 
 
 class Validation(NamedTuple):
-    """How to cross-validate: the learner, the folds as positions of topics, and the seed."""
+    """Cross-validation with this learner and seed on these folds, which are positions of topics."""
 
     learner: Learner
     folds: Sequence[Sequence[int]]
@@ -48,12 +46,12 @@ class Validation(NamedTuple):
     def cross_validate(
         self, table: SignalTable, signals: Sequence[RankingSignal], tick: Tick = lambda n: None
     ) -> Array:
-        """Scores of all candidates, (T, D), learned for each topic from the folds without it."""
+        """Scores of all candidates, (T, D). Each topic's are learned from the folds without it."""
         scores = table.first_scores.copy()
         for fold in self.folds:
             others = sorted(set(range(len(table.topics))) - set(fold))
             model = self.learner(table.select_topics(others), signals, self.seed)
-            of_fold = model.scores(table.select_topics(fold))  # as wide as its longest topic
+            of_fold = model.scores(table.select_topics(fold))  # its width is that of the fold's longest topic
             scores[list(fold), : of_fold.shape[1]] = of_fold
             tick(1)
         return scores
@@ -66,7 +64,7 @@ class Validation(NamedTuple):
         full_scores: Array,
         tick: Tick = lambda n: None,
     ) -> list[Ablation]:
-        """For each group of signals, cross-validation without it, compared with the scores of all signals.
+        """Cross-validate without each group of signals in turn, and compare with the scores of all signals.
 
         P-values are corrected for the number of groups.
         """
@@ -85,13 +83,16 @@ class Validation(NamedTuple):
 
 
 def figures_by_topic(table: SignalTable, scores: Array) -> dict[str, float]:
-    """The measure of each topic for scores (T, D)."""
+    """The value of the measure for each topic, under scores (T, D)."""
     figures = table.compute_figures(scores).tolist()
     return {topic.topic: figure for topic, figure in zip(table.topics, figures, strict=True)}
 
 
 def split_topics(table: SignalTable, number: int, groups: Mapping[str, str], seed: int) -> list[list[int]]:
-    """Positions of the topics in folds; topics of a group are in the same fold."""
+    """Split the topics into folds, as positions; topics of a group are in the same fold.
+
+    Raises UsageError.
+    """
     folds = split_folds(table.topics, number, groups, seed)
     for fold in folds:
         others = sorted(set(range(len(table.topics))) - set(fold))
@@ -101,7 +102,7 @@ def split_topics(table: SignalTable, number: int, groups: Mapping[str, str], see
 
 
 def build_run(table: SignalTable, scores: Array) -> Scores:
-    """The run for scores (T, D): reranked candidates, then the sentences below them in their own order."""
+    """The run for scores (T, D): reranked candidates, then the sentences below them in their old order."""
     run = {}
     for row, topic in enumerate(table.topics):
         top = np.arange(len(topic.grades))
@@ -110,14 +111,18 @@ def build_run(table: SignalTable, scores: Array) -> Scores:
     return run
 
 
+# Groups of topics
+
+
 MIN_OVERLAP = 0.5
+"""Topics are in one group if this share of the sentences relevant to either is relevant to both."""
 
 
 def group_topics(topics: Sequence[TopicSignals], explicit_groups: Mapping[str, str]) -> dict[str, str]:
-    """A group for each topic.
+    """A group for each topic, named by one of its topics.
 
-    Topics are in the same group if they have the same explicit group, the same words, or half of all their
-    relevant sentences in common. Groups with a common topic are merged.
+    Topics are in the same group if they have the same explicit group, the same words, or at least half of
+    their relevant sentences in common. The relation is transitive.
     """
     parent = {topic.topic: topic.topic for topic in topics}
 
@@ -144,7 +149,7 @@ def _pair_by_label(
 
 
 def _pair_by_relevant(topics: Sequence[TopicSignals]) -> Iterator[tuple[str, str]]:
-    """Pairs of topics that share at least half of the sentences that are relevant to either."""
+    """Pairs of topics for which at least half of the sentences relevant to either are relevant to both."""
     by_sentence: dict[str, list[TopicSignals]] = {}
     for topic in topics:
         for sentence in topic.judgements:
@@ -157,16 +162,19 @@ def _pair_by_relevant(topics: Sequence[TopicSignals]) -> Iterator[tuple[str, str
                     yield a.topic, b.topic
 
 
+# The outcome
+
+
 FIRST, LEARNED = "first stage", "learned"
 _MAX_SIGNALS = 10
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The options of learning, figures on held-out topics, and the importance of signals.
+    """The outcome of `esr learn`: the options, figures on held-out topics, and the importance of signals.
 
     `results` has the first stage, which is the baseline, and the learned ranking. `importance` has each
-    signal's importance on all topics, in descending order.
+    signal with its importance on all topics, in descending order.
     """
 
     learner: str
@@ -186,12 +194,12 @@ class Outcome:
         return self.results[1].groups[ALL].significance[self.measure]
 
     def figure(self, position: int) -> float:
-        """The mean figure of a result."""
+        """The mean figure of the result at a position."""
         return self.results[position].groups[ALL].means[self.measure]
 
 
 def to_dict(outcome: Outcome) -> dict[str, Any]:
-    """The outcome for JSON."""
+    """The outcome as JSON data."""
     return {
         "learner": outcome.learner,
         "measure": outcome.measure,
@@ -212,7 +220,7 @@ def to_dict(outcome: Outcome) -> dict[str, Any]:
 
 
 def to_text(outcome: Outcome) -> str:
-    """The outcome in lines."""
+    """The outcome as lines of text."""
     c = outcome.comparison
     lines = [
         f"{outcome.measure} {outcome.figure(1):.4f} on held-out topics, {outcome.folds} folds of "
@@ -241,12 +249,13 @@ ABLATIONS: Mapping[str, SelectGroups] = {
     "groups": lambda signals: _group_signals(signals),
     "signals": lambda signals: {signal.signal: [signal.signal] for signal in signals},
 }
-"""What ablation leaves out in turn: nothing, each group of signals, each signal."""
+"""The groups of signals that ablation leaves out in turn: none, each registered group, or each single signal.
+"""
 
 
 @dataclass(frozen=True)
 class LearningOptions:
-    """How to learn: the learner, its measure, the folds, the depth, and what ablation leaves out."""
+    """The learner, its measure, the folds, the seed, the depth, and the kind of ablation."""
 
     learner: str
     measure: str
@@ -264,7 +273,10 @@ def learn(
     explicit_groups: Mapping[str, str],
     tick: Tick = lambda n: None,
 ) -> tuple[Ranking, Outcome]:
-    """The ranking learned on all topics, and the gain of learning on held-out topics."""
+    """The ranking learned on all topics, and the gain of learning on held-out topics.
+
+    Raises UsageError if no candidate is relevant.
+    """
     learner, table = LEARNERS[options.learner], SignalTable(topics, options.measure)
     if not table.grades.any():
         raise UsageError(
@@ -296,7 +308,7 @@ def learn(
 
 
 def count_steps(signals: Sequence[RankingSignal], options: LearningOptions) -> int:
-    """How often `learn` calls `tick`."""
+    """The number of times that `learn` calls `tick`."""
     signal_groups = ABLATIONS[options.ablate](signals).values()
     return options.folds * (1 + sum(len(names) < len(signals) for names in signal_groups)) + 1
 

@@ -1,14 +1,8 @@
-"""The interface of learners, and their registry.
+"""Learners: from topics with signals to a ranking. The registry is `LEARNERS`.
 
-A linear ranking: the first stage plus weighted signals, by coordinate ascent on the measure itself.
-
-Metzler & Croft 2007 (Information Retrieval 10, 257-274). All weights start at 0, which is the first stage.
-One weight after another, in random order, takes the step with the largest gain, until no gain is significant.
-
-LambdaMART: regression trees that rerank the best sentences of a first stage.
-
-Burges 2010 (MSR-TR-2010-82), by LightGBM. The trees add to the first stage's scores, so that a few small
-trees change little. LightGBM is needed for training only, not for ranking.
+The linear learner adds weighted signals to the first stage, by coordinate ascent on the measure itself
+(Metzler & Croft 2007, Information Retrieval 10, 257-274). LambdaMART reranks the best sentences of the first
+stage by regression trees (Burges 2010, MSR-TR-2010-82). LightGBM trains them and is not needed for ranking.
 """
 
 from __future__ import annotations
@@ -28,9 +22,11 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.signals import RankingSignal, RegressionTree, TreeEnsemble, relative_to_best
 
 STEPS = (0.05, 0.1, 0.2, 0.4)
-"""Steps of a weight, in spreads of the first stage's score per spread of the signal."""
+"""Steps of a weight, in standard deviations of the first stage's score per standard deviation of the signal.
+"""
 MIN_STANDARD_ERRORS = 2.0
-"""The gain of a step must exceed this number of standard errors over topics, to avoid fitting noise."""
+"""The mean gain of a step must exceed this number of standard errors over topics, so that noise is not
+fitted."""
 RESTARTS = 3
 
 
@@ -38,7 +34,7 @@ RESTARTS = 3
 class Linear:
     """Weights (S,) of the signals beside a first stage with weight 1, and their importance (S,).
 
-    The importance is the size of the weight times the spread of the signal within a topic.
+    The importance of a signal is its absolute weight times its standard deviation within a topic.
     """
 
     signals: tuple[RankingSignal, ...]
@@ -66,7 +62,11 @@ class Linear:
 
 
 def fit_linear(table: SignalTable, signals: Sequence[RankingSignal], seed: int = 0) -> Linear:
-    """The best weights on the table's topics, deterministic for a seed."""
+    """The best weights on the table's topics, deterministic for a seed.
+
+    All weights start at 0, which is the first stage. One weight after another, in random order, takes the
+    step with the largest gain, until no gain is significant. The best of several restarts wins.
+    """
     values = _transform(signals, table)
     spread = _compute_spread(values, table)
     first_spread = float(_compute_spread(table.first_scores[..., None], table)[0])
@@ -78,14 +78,14 @@ def fit_linear(table: SignalTable, signals: Sequence[RankingSignal], seed: int =
 
 
 class _Point(NamedTuple):
-    """Weights (S,) and the figures of the topics under them (T,)."""
+    """Weights (S,) and the topics' figures under them (T,)."""
 
     weights: Array
     figures: Array
 
 
 class _Ascent(NamedTuple):
-    """Coordinate ascent over signals with these values (T, D, S) and units of steps (S,)."""
+    """Coordinate ascent over signals with values (T, D, S). `units` (S,) scale the steps of their weights."""
 
     table: SignalTable
     values: Array
@@ -93,7 +93,10 @@ class _Ascent(NamedTuple):
     generator: np.random.Generator
 
     def run(self) -> _Point:
-        """From the first stage, through the signals in random order, until no step has a significant gain."""
+        """Ascend from the first stage, until no step has a significant gain.
+
+        The order of signals is random.
+        """
         movable = np.flatnonzero(self.units > 0)
         figures = self.table.compute_figures(self.table.first_scores)
         point = _Point(np.zeros(len(self.units)), figures)
@@ -107,7 +110,10 @@ class _Ascent(NamedTuple):
         return point
 
     def _find_step(self, point: _Point, signal: int) -> _Point | None:
-        """The best step of one weight, or None if none is significant. A removal needs no gain."""
+        """The best step of one weight, or None if none is significant.
+
+        Removing a signal needs no gain, only no loss.
+        """
         scores = self.table.first_scores + self.values @ point.weights
         if point.weights[signal]:
             without = self._move(scores, point, signal, -float(point.weights[signal]))
@@ -123,13 +129,16 @@ class _Ascent(NamedTuple):
     def _move(self, scores: Array, point: _Point, signal: int, step: float) -> _Point:
         weights = point.weights.copy()
         weights[signal] += step
-        if abs(weights[signal]) < 1e-12:  # a rounding error of steps that cancel out
+        if abs(weights[signal]) < 1e-12:  # steps cancelled out, up to a rounding error
             weights[signal] = 0.0
         return _Point(weights, self.table.compute_figures(scores + step * self.values[..., signal]))
 
 
 def _transform(signals: Sequence[RankingSignal], table: SignalTable) -> Array:
-    """Signals as the ranking adds them at weight 1, (T, D, S): features in their forms, 0 if missing."""
+    """The signals as the ranking adds them with weight 1, (T, D, S).
+
+    Features have their forms; missing values are 0.
+    """
     values: Array = np.nan_to_num(table.values, nan=0.0)
     for n, signal in enumerate(signals):
         if is_feature(signal):
@@ -139,7 +148,7 @@ def _transform(signals: Sequence[RankingSignal], table: SignalTable) -> Array:
 
 
 def _compute_spread(values: Array, table: SignalTable) -> Array:
-    """The spread of each signal (T, D, S) within a topic: the root of the mean variance, (S,)."""
+    """The standard deviation of each signal (T, D, S) within a topic: the root of the mean variance, (S,)."""
     is_candidate = np.isfinite(table.first_scores)
     variances = [
         values[row, is_candidate[row]].var(axis=0) for row in range(len(values)) if is_candidate[row].any()
@@ -148,8 +157,11 @@ def _compute_spread(values: Array, table: SignalTable) -> Array:
 
 
 def prior_name(signal: RankingSignal) -> str:
-    """The name of the prior that is this signal."""
+    """The name of the prior behind a signal."""
     return signal.signal.partition(" ")[2]
+
+
+# LambdaMART
 
 
 ROUNDS = 100
@@ -160,7 +172,7 @@ SETTINGS: dict[str, Any] = {
     "min_data_in_leaf": 200,
     "lambda_l2": 5.0,
     "lambdarank_truncation_level": 10,
-    # More threads would wait for each other on a busy machine, and sum in another order.
+    # Several threads would wait for each other on a busy machine, and add in a varying order.
     "num_threads": 1,
     "deterministic": True,
     "force_row_wise": True,
@@ -172,7 +184,10 @@ MAX_GRADE = 5
 
 @dataclass(frozen=True)
 class LambdaMart:
-    """Trees over the signals, and each signal's importance (S,): the reduction of the loss by its splits."""
+    """Trees over the signals, and each signal's importance (S,): the loss reduction by splits on it.
+
+    The trees add to the first stage's scores, so a few small trees change little.
+    """
 
     signals: tuple[RankingSignal, ...]
     trees: TreeEnsemble
@@ -193,7 +208,10 @@ class LambdaMart:
 
 
 def fit_lambdamart(table: SignalTable, signals: Sequence[RankingSignal], seed: int = 0) -> LambdaMart:
-    """Train trees on the table's topics, deterministically. Raises UsageError without LightGBM."""
+    """Train trees on the table's topics, deterministically.
+
+    Raises UsageError if no candidate is relevant, and without LightGBM.
+    """
     require("LambdaMART", "lightgbm")
     import lightgbm
 
@@ -215,7 +233,10 @@ def fit_lambdamart(table: SignalTable, signals: Sequence[RankingSignal], seed: i
 
 
 def convert_tree(root: dict[str, Any]) -> RegressionTree:
-    """A tree of LightGBM as lists of numbers, with parents before their children."""
+    """Convert a tree of LightGBM to arrays, parents before children.
+
+    Child -n is the n-th leaf, counted from 1.
+    """
     nodes: list[dict[str, Any]] = []
     leaves: list[float] = []
 
@@ -240,14 +261,14 @@ def convert_tree(root: dict[str, Any]) -> RegressionTree:
 
 
 def _is_missing_left(node: dict[str, Any]) -> bool:
-    """Whether missing values go left. If training had no missing values, LightGBM takes them for 0."""
+    """Whether missing values go left. If training had none, LightGBM treats them as 0."""
     if node["missing_type"] == "NaN":
         return bool(node["default_left"])
     return float(node["threshold"]) >= 0.0
 
 
 class LearnedModel(Protocol):
-    """A learned model: it scores candidates (T, D), rates each signal (S,), and becomes a ranking."""
+    """A learned model. It scores candidates (T, D), rates each signal (S,), and becomes a ranking."""
 
     @property
     def signals(self) -> tuple[RankingSignal, ...]: ...
@@ -259,4 +280,4 @@ class LearnedModel(Protocol):
 
 Learner = Callable[[SignalTable, Sequence[RankingSignal], int], LearnedModel]
 LEARNERS: dict[str, Learner] = {"linear": fit_linear, "lambdamart": fit_lambdamart}
-"""By name, from topics, their signals and a seed to a model."""
+"""Learners by name. Each takes topics, their signals and a seed, and returns a model."""

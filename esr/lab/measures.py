@@ -1,8 +1,7 @@
-"""Evaluation measures, computed by ir_measures.
+"""Judgements, evaluation measures, and the significance of differences between two systems.
 
-Relevance judgements (qrels): `qid 0 sentence_id grade`, or the Novelty track's `N12 docno:num`.
-
-Significance of differences between two systems: paired tests over topics, and Holm's correction.
+ir_measures computes the measures. Judgements (qrels) are lines of `qid 0 sentence_id grade`, or of the
+Novelty track's `N12 docno:num`. Differences are tested by paired tests over topics, with Holm's correction.
 """
 
 from __future__ import annotations
@@ -34,23 +33,26 @@ MAX_CUTOFF = 1_000_000
 MAX_NUMBER = 1000
 
 Values = dict[str, dict[str, float]]
-"""Values by measure, with the names of the call, and topic."""
+"""Values by measure, under the name in the call, and by topic."""
 
-# Blanks and commas separate names, but also occur in brackets, as in "P(rel=2, judged_only=True)@5".
+# Blanks and commas separate names, but also occur in parentheses, as in "P(rel=2, judged_only=True)@5".
 _NAME = re.compile(r"(?:[^\s,()]|\([^()]*\))+")
 _PARTS = re.compile(r"(?P<name>\w+)(?:\((?P<params>.*)\))?(?:@(?P<cutoff>\S+))?")
 _FORM = "write a measure like AP, P@10 or nDCG(judged_only=True)@10"
 
 
 def split_names(text: str) -> list[str]:
-    """The measures named in a text like "AP P@10", each once. `parse` checks whether they exist."""
+    """Split a text like "AP P@10" into names, each once.
+
+    Does not check that the measures exist: `parse` does.
+    """
     if _NAME.sub("", text).strip(" \t\r\n,"):
         raise UsageError(f"not a list of measures: {text!r}; {_FORM}")
     return list(dict.fromkeys(_NAME.findall(text)))
 
 
 def parse(name: str) -> Measure:
-    """The measure of this name. Raises UsageError with the nearest name if there is none."""
+    """The measure with this name. Raises UsageError, with the nearest name if there is no such measure."""
     require("a measure of runs", "ir_measures")
     import ir_measures
 
@@ -83,8 +85,8 @@ def parse(name: str) -> Measure:
 
 
 def _unknown_measure(name: str, registered: Iterable[str]) -> UsageError:
-    """An error with the nearest name. Often only the case differs."""
-    # Reversed, so that an alias does not replace a name that comes before it.
+    """An error that suggests the nearest name. Often only the case differs."""
+    # Reversed, so that a name takes precedence over a later alias.
     by_folded = {candidate.casefold(): candidate for candidate in reversed(list(registered))}
     near = get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.0)
     return UsageError(f"unknown measure {_quote(name)}: did you mean {by_folded[near[0]]!r}?")
@@ -95,7 +97,7 @@ def _quote(name: str) -> str:
 
 
 def _is_safe(name: str, value: Any) -> bool:
-    """Whether ir_measures accepts the value: a cutoff of 0, for example, crashes the process."""
+    """Whether ir_measures can handle the value. Some values crash the process, such as a cutoff of 0."""
     if isinstance(value, dict):
         return all(type(number) is int and 0 <= number <= MAX_NUMBER for number in (*value, *value.values()))
     if isinstance(value, (int, float)):
@@ -104,7 +106,7 @@ def _is_safe(name: str, value: Any) -> bool:
 
 
 def _parse_literals(params: str) -> dict[str, Any]:
-    """The values in `rel=2, judged_only=True`. Raises ValueError or SyntaxError."""
+    """Parse parameters like `rel=2, judged_only=True`. Raises ValueError or SyntaxError."""
     call = ast.parse(f"f({params})", mode="eval").body
     if not isinstance(call, ast.Call) or call.args or any(keyword.arg is None for keyword in call.keywords):
         raise ValueError
@@ -121,18 +123,18 @@ class Evaluator:
 
         self.measures = {name: parse(name) for name in names}
         judgements = {topic: dict(grades) for topic, grades in qrels.items()}
-        # If ir_measures computes several measures at once, one may get the gains or the restriction to
-        # judged sentences of another. Only measures without such parameters can be computed together.
+        # When ir_measures computes several measures at once, one may inherit the gains or the restriction to
+        # judged sentences of another. Only measures without such parameters are computed together.
         plain = [m for m in self.measures.values() if set(m.params) <= {m.AT_PARAM}]
         groups = [plain] if plain else []
         groups += [[m] for m in self.measures.values() if m not in plain]
         self._evaluators = [ir_measures.evaluator(group, judgements) for group in groups]
 
     def evaluate(self, run: Mapping[str, Mapping[str, float]]) -> Values:
-        """The values of a run for every topic of the judgements.
+        """The values of a run for every judged topic.
 
-        A topic that the run lacks has the value of an empty answer, as with `trec_eval -c`. Topics without
-        judgements are ignored.
+        A topic that is missing in the run gets the value of an empty answer, as with `trec_eval -c`. Topics
+        without judgements are ignored.
         """
         copied_run = {topic: dict(scores) for topic, scores in run.items()}
         by_measure: dict[Measure, dict[str, float]] = {measure: {} for measure in self.measures.values()}
@@ -145,7 +147,10 @@ class Evaluator:
 def evaluate(
     names: Sequence[str], qrels: Mapping[str, Mapping[str, int]], run: Mapping[str, Mapping[str, float]]
 ) -> Values:
-    """The values of a run by measure and topic: see `Evaluator`. Raises UsageError for an unknown measure."""
+    """The values of a run by measure and topic, as from `Evaluator`.
+
+    Raises UsageError for an unknown measure.
+    """
     return Evaluator(names, qrels).evaluate(run)
 
 
@@ -157,8 +162,11 @@ def mean(name: str, values: Iterable[float]) -> float:
     return float(aggregate.result())
 
 
+# Judgements
+
+
 Qrels = dict[str, dict[str, int]]
-"""Grades by topic and sentence: above 0 is relevant, higher is better."""
+"""Grades by topic and sentence. Grades above 0 are relevant, and higher is better."""
 
 MAX_GRADE = 1000
 _TREC = "qid 0 sentence_id grade"
@@ -167,10 +175,11 @@ _BATCH = 500
 
 
 def read_qrels(path: str | Path) -> Qrels:
-    """The judgements of a file, which may be compressed, in its order. The first line determines the format.
+    """The judgements of a file, in its order.
 
-    Lines of the Novelty track have grade 1. Lines may be repeated. Raises InputError for a malformed line,
-    conflicting grades of a sentence, or a file without judgements.
+    The file may be compressed; its first line determines the format. Lines of the Novelty track have grade 1.
+    A line may be repeated. Raises InputError for a malformed line, conflicting grades of a sentence, or a
+    file without judgements.
     """
     judgements: Qrels = {}
     is_novelty: bool | None = None
@@ -208,12 +217,12 @@ def _parse_novelty(path: str | Path, line: Line, words: Sequence[str]) -> tuple[
 
 
 def without_relevant(qrels: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """The topics without a relevant sentence, in which every run scores 0."""
+    """The topics without a relevant sentence. Every run scores 0 on them."""
     return [topic for topic, grades in qrels.items() if all(grade <= 0 for grade in grades.values())]
 
 
 def unknown_sentences(qrels: Mapping[str, Mapping[str, int]], index: Index) -> list[str]:
-    """The judged sentences that an index lacks, in the order of the qrels."""
+    """The judged sentences that are not in the index, in the order of the qrels."""
     judged = list(dict.fromkeys(sentence for grades in qrels.values() for sentence in grades))
     return [
         sentence
@@ -223,7 +232,10 @@ def unknown_sentences(qrels: Mapping[str, Mapping[str, int]], index: Index) -> l
 
 
 def _find_missing(ids: list[str], index: Index) -> Iterator[str]:
-    """The ids that the index lacks. An index only reports that any are missing, so they are bisected."""
+    """The ids that are not in the index.
+
+    An index only reports that some are missing, so the ids are bisected.
+    """
     try:
         index.sentences(ids)
     except UsageError:
@@ -234,6 +246,9 @@ def _find_missing(ids: list[str], index: Index) -> Iterator[str]:
         yield from _find_missing(ids[len(ids) // 2 :], index)
 
 
+# Significance
+
+
 RESAMPLES = 10_000
 SEED = 0
 CONFIDENCE = 0.95
@@ -241,11 +256,11 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class SystemComparison:
-    """A system compared with another one, over the topics of both.
+    """A system compared with a baseline, topic by topic.
 
-    `difference` is the mean of the topics' differences, `low` and `high` its 95 % confidence interval by
-    the t distribution. `t_test` and `randomisation` are two-sided p-values of the paired tests, `…_holm`
-    the same after Holm's correction. Values that need more than one topic may be NaN.
+    `difference` is the mean of the topics' differences; `low` and `high` are its 95 % confidence interval by
+    the t distribution. `t_test` and `randomisation` are two-sided p-values of the paired tests, and `…_holm`
+    the same after Holm's correction. Values that need more than one topic are NaN if there is only one.
     """
 
     topics: int
@@ -266,7 +281,7 @@ class SystemComparison:
         return "**" if self.t_test_holm < 0.01 else "*" if self.t_test_holm < 0.05 else ""
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON, which has no NaN."""
+        """The fields for JSON, with None for NaN."""
         return {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in asdict(self).items()}
 
 
@@ -276,8 +291,8 @@ def compare_systems(
     """Compare the values by topic of a system `a` with those of a baseline `b`.
 
     The randomisation test swaps the two values of topics at random, `resamples` times, or in all possible
-    ways if there are no more than that. It is deterministic. Corrected values are those of a single
-    comparison: see `correct_p_values`. Raises UsageError if the topics differ or there are none.
+    ways if there are no more than that. It is deterministic for a seed. The corrected p-values are those of a
+    single comparison: see `correct_p_values`. Raises UsageError if the topics differ or there are none.
     """
     if a.keys() != b.keys() or not a:
         raise UsageError("two systems can only be compared over the same topics, at least one")
@@ -322,7 +337,7 @@ def correct_by_holm(p_values: Sequence[float]) -> list[float]:
 
 
 def _t_test(ours: Any, theirs: Any) -> tuple[float, float, float]:
-    """The interval of the difference, and p. Equal systems have p = 1 instead of 0/0."""
+    """The confidence interval of the difference, and p. Equal systems have p = 1 instead of 0/0."""
     require("a t-test", "scipy")
     from scipy.stats import ttest_rel
 
@@ -331,7 +346,7 @@ def _t_test(ours: Any, theirs: Any) -> tuple[float, float, float]:
     if np.array_equal(ours, theirs):
         return 0.0, 0.0, 1.0
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # for equal differences in all topics, where p = 0
+        warnings.simplefilter("ignore", RuntimeWarning)  # equal differences in all topics: p = 0
         result = ttest_rel(ours, theirs)
         interval = result.confidence_interval(CONFIDENCE)
     return float(interval.low), float(interval.high), float(result.pvalue)

@@ -1,6 +1,5 @@
-"""Evaluations of runs, over all topics and by type of topic, compared with a baseline.
-
-Evaluations of runs as a text table, as CSV and as JSON.
+"""Evaluations of runs over all topics and by type of topic, compared with a baseline, and their output as a
+text table, CSV or JSON.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ UNTYPED = "no type"
 
 @dataclass(frozen=True, slots=True)
 class GroupFigures:
-    """Figures over a group of topics: for each measure the mean and any comparison with the baseline."""
+    """Means over a group of topics by measure, and any comparisons with the baseline."""
 
     topics: tuple[str, ...]
     means: Mapping[str, float]
@@ -42,7 +41,7 @@ class GroupFigures:
 
 @dataclass(frozen=True, slots=True)
 class RunEvaluation:
-    """A run's figures. `groups` has `all` topics and, if topics have types, a group per type."""
+    """A run's figures. `groups` has the group `all`, and one per type if topics have types."""
 
     name: str
     values: Values
@@ -60,10 +59,10 @@ def evaluate_runs(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> list[RunEvaluation]:
-    """Evaluate runs by name, in their order. `baseline` is the name of one of them; `kinds` are topic types.
+    """Evaluate runs by name, in their order. `baseline` names one of them; `kinds` has topic types by topic.
 
     P-values are corrected for the number of runs compared with the baseline, separately for each measure and
-    type. Raises UsageError for an unknown measure or baseline.
+    group. Raises UsageError for an unknown measure or baseline.
     """
     if baseline is not None and baseline not in runs:
         raise UsageError(f"the baseline {baseline!r} is not among the runs")
@@ -84,7 +83,7 @@ def evaluate_runs(
 
 
 def group_by_kind(qrels: Qrels, kinds: Mapping[str, str] | None) -> dict[str, tuple[str, ...]]:
-    """The judged topics of each type, in alphabetical order of types; topics without a type come last."""
+    """The judged topics of each type, in alphabetical order of types. Topics without a type come last."""
     if kinds is None:
         return {}
     if ALL in kinds.values():
@@ -98,7 +97,7 @@ def group_by_kind(qrels: Qrels, kinds: Mapping[str, str] | None) -> dict[str, tu
 def _summarise(topics: tuple[str, ...], values: Values) -> GroupFigures:
     group = set(topics)
     means = {
-        # In the order of the values, which affects the last digit of a sum of floats.
+        # The order of the values affects the last digit of a sum of floats.
         name: mean(name, (value for topic, value in by_topic.items() if topic in group))
         for name, by_topic in values.items()
     }
@@ -134,11 +133,14 @@ def _add_significance(
     ]
 
 
+# Output
+
+
 _COMPARISON_COLUMNS = tuple(field.name for field in fields(SystemComparison) if field.name != "topics")
 
 
 def to_json(evaluations: Sequence[RunEvaluation], *, per_topic: bool = False) -> list[dict[str, Any]]:
-    """One object per run: `run`, `measures`, and, if there are any, `topics`, `significance`, `types`."""
+    """One object per run: `run`, `measures`, and, where present, `topics`, `significance` and `types`."""
     return [_to_object(evaluation, per_topic) for evaluation in evaluations]
 
 
@@ -173,7 +175,7 @@ def _none_if_nan(value: float | None) -> float | None:
 
 
 def to_csv(evaluations: Sequence[RunEvaluation], *, per_topic: bool = False) -> str:
-    """A line for each run, type, topic and measure; the topic `all` is the mean."""
+    """A row for each run, type, topic and measure. The topic `all` is the mean."""
     has_significance = any(figures.significance for e in evaluations for figures in e.groups.values())
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -196,7 +198,7 @@ def _csv_cells(comparison: SystemComparison | None) -> list[Any]:
 
 
 def to_table(evaluations: Sequence[RunEvaluation], *, per_topic: bool = False) -> str:
-    """The figures to four decimals, with marks of significance; then the comparisons with the baseline."""
+    """The figures to four decimals with marks of significance, then the comparisons with the baseline."""
     parts = [*_topic_tables(evaluations)] if per_topic else []
     parts.append(_means_table(evaluations))
     baseline = next((evaluation for evaluation in evaluations if evaluation.is_baseline), None)
@@ -254,7 +256,7 @@ def _comparison_cells(c: SystemComparison) -> list[str]:
 
 
 def format_p(value: float, digits: int = 4) -> str:
-    """A p-value. None is 0, so one that would be printed as 0 is said to be less than the last digit."""
+    """Format a p-value. No p-value is 0: one that would be rounded to 0 is shown as below the last digit."""
     least = 10.0**-digits
     return f"<{least:.{digits}f}" if value < least else "-" if math.isnan(value) else f"{value:.{digits}f}"
 
@@ -264,7 +266,7 @@ def _format_figure(value: float | None) -> str:
 
 
 def align_columns(rows: Sequence[Sequence[str]], left: int) -> str:
-    """Rows as aligned columns, the first `left` of them left-aligned."""
+    """Align rows as columns, the first `left` of them to the left and the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(

@@ -1,9 +1,8 @@
-"""The signals for learning, from the registries: models in their contexts, priors, features, term dependence
-and meaning, all with default parameters.
+"""Training data for learning to rank: the best sentences of each topic, with all their signals.
 
-Many topics' candidates as arrays, so that a ranking is measured on all of them by a few operations.
-
-Training data: for each topic the best sentences of a first stage, with all their signals.
+A first stage retrieves the sentences. Signals come from the registries with default parameters: models in
+their contexts, priors, features, term dependence and meaning. `SignalTable` holds the candidates of all
+topics as padded arrays, so that a ranking is measured on all topics by a few array operations.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ from esr.ranking.searcher import Searcher, UnsearchableQuery
 from esr.ranking.signals import FEATURE, PRIOR, RankingSignal, signal_types
 
 FORMS = {"len": "log", "position": "log"}
-"""The forms of features that are not linear in a linear ranking, because their values vary widely."""
+"""Forms of features in a linear ranking. The others are linear; the values of these vary too widely."""
 GROUPS = ("models", "priors", "features", "term dependence", "meaning")
 
 
 def list_signals(index: Index, base: Ranking) -> tuple[RankingSignal, ...]:
-    """All signals that an index has values of, except the features and priors that the base already uses."""
+    """All signals with values in the index, except features and priors that the base already uses."""
     stored = {*BUILTIN_FEATURES, *index.features()}
     names = [*signal_types(), *(FEATURE + name for name in features.FEATURES if name in stored)]
     used = {FEATURE + feature.feature for feature in base.features} | {PRIOR + name for name in base.priors}
@@ -44,7 +43,7 @@ def list_signals(index: Index, base: Ranking) -> tuple[RankingSignal, ...]:
 
 
 def select_signals(signals: Sequence[RankingSignal], texts: Sequence[str]) -> tuple[RankingSignal, ...]:
-    """The signals with these names or groups; all signals if there are no texts. Raises UsageError."""
+    """The signals with these names or in these groups; all signals without texts. Raises UsageError."""
     names = [signal.signal for signal in signals]
     selected: set[str] = set()
     for text in texts:
@@ -56,7 +55,7 @@ def select_signals(signals: Sequence[RankingSignal], texts: Sequence[str]) -> tu
 
 
 def to_adjustment(signal: RankingSignal, weight: float = 1.0) -> Adjustment:
-    """A feature's signal as an adjustment of the first stage."""
+    """The first-stage adjustment for a feature's signal."""
     feature = signal.signal.removeprefix(FEATURE)
     return Adjustment(feature, FORMS.get(feature, "linear"), {"w": weight})
 
@@ -70,18 +69,18 @@ def is_prior(signal: RankingSignal) -> bool:
 
 
 SIGNAL_DEPTH = 100
-"""Sentences of a topic that are learned from and reranked."""
+"""The number of sentences of a topic to learn from and to rerank."""
 RUN_DEPTH = 1000
-"""The depth of the runs that are measured. Sentences below `DEPTH` keep their order."""
+"""The depth of the measured runs. Sentences below the reranked ones keep their order."""
 
 
 @dataclass(frozen=True)
 class TopicSignals:
     """A topic's n candidates, best first: first-stage scores (n,), signals (n, S), grades (n,).
 
-    A missing signal value is NaN. `ids` and `first_scores` continue below the candidates to the depth of a
+    A missing signal value is NaN. `ids` and `first_scores` continue below the candidates, to the depth of a
     run. `judgements` has the topic's grades above 0 by sentence. `first_run` has the scores of the first
-    stage's own run, which lacks what only vectors found.
+    stage's own run, without the sentences that only vectors found.
     """
 
     topic: str
@@ -103,7 +102,7 @@ def collect_signals(
     depth: int = SIGNAL_DEPTH,
     tick: Callable[[int], None] = lambda n: None,
 ) -> list[TopicSignals]:
-    """All topics' candidates, in the order of topics; a topic without search terms has none.
+    """The candidates of all topics, in the order of topics. A topic without search terms has none.
 
     Raises UsageError for a base with its own second stage, because learning creates that stage.
     """
@@ -142,14 +141,17 @@ def _collect_topic(
     return TopicSignals(task.topic, task.query, ids, first_scores, values, grades, judgements, first_run)
 
 
+# Measures on arrays
+
+
 Integers = npt.NDArray[np.int64]
 
 
 class Measure(NamedTuple):
-    """The sum of the relevant sentences' gains, divided by the best possible one.
+    """The sum of the relevant sentences' gains, divided by the best possible sum.
 
-    `gain` takes, in arrays of one shape, ranks, the number of relevant sentences at each rank or above, and
-    grades. `best` takes all grades of a topic in descending order.
+    `gain` takes arrays of one shape: ranks, the number of relevant sentences down to each rank, and grades.
+    `best` takes all grades of a topic in descending order.
     """
 
     gain: Callable[[Integers, Integers, Integers], Array]
@@ -157,7 +159,7 @@ class Measure(NamedTuple):
 
 
 class SignalTable:
-    """T topics with up to D candidates and S signals each; shorter topics are padded.
+    """T topics with up to D candidates and S signals each. Shorter topics are padded.
 
     `first_scores` has the shape (T, D), with -inf as padding; `values` has the shape (T, D, S).
     """
@@ -184,16 +186,16 @@ class SignalTable:
         self._best = np.array([best(grades) if len(grades) else 1.0 for grades in judged])
 
     def select_topics(self, positions: Sequence[int]) -> SignalTable:
-        """Some of the topics."""
+        """The table of the topics at these positions."""
         return SignalTable([self.topics[position] for position in positions], self._measure)
 
     def select_signals(self, signals: Sequence[int]) -> SignalTable:
-        """All topics with some of the signals."""
+        """The table with only the signals at these positions."""
         topics = [dataclasses_replace(topic, values=topic.values[:, list(signals)]) for topic in self.topics]
         return SignalTable(topics, self._measure)
 
     def compute_figures(self, scores: Array) -> Array:
-        """The measure of each topic, (T,), for scores (T, D). Ties keep their order."""
+        """The measure of each topic, (T,), for scores (T, D). Ties keep the first stage's order."""
         own = scores[self._rows, self._columns][:, None]
         rows = scores[self._rows]
         is_earlier = np.arange(scores.shape[1]) < self._columns[:, None]
@@ -205,7 +207,7 @@ class SignalTable:
         return np.asarray((sums + self._gain_below) / self._best)
 
     def _compute_gain_below(self, topic: TopicSignals) -> float:
-        """The gain of relevant sentences below the candidates, whose ranks are fixed."""
+        """The gain of the relevant sentences below the candidates. Their ranks are fixed."""
         n, relevant_above = len(topic.grades), int((topic.grades > 0).sum())
         ids = enumerate(topic.ids[:RUN_DEPTH], 1)
         ranks = [rank for rank, id in ids if rank > n and id in topic.judgements]
@@ -215,7 +217,7 @@ class SignalTable:
 
 
 def parse_measure(name: str) -> Measure:
-    """AP, nDCG or nDCG@k, as in trec_eval: nDCG's gain is the grade, its discount log2(1 + rank).
+    """Parse AP, nDCG or nDCG@k, as in trec_eval: nDCG's gain is the grade, its discount is log2(1 + rank).
 
     Raises UsageError for another measure.
     """

@@ -1,13 +1,9 @@
-"""Figures of settings on topics. Each topic's candidates are retrieved once for all settings.
+"""Compute figures of settings on topics.
 
-Objectives of tuning: measures computed from the ranks of the relevant sentences.
-
-The figures equal those of trec_eval on the run that `esr run` would write: the best `depth` sentences, with
-scores in single precision and ties by descending id. A test compares them with `esr evaluate`.
-
-A topic's candidates with their judgements, retrieved once and then scored under every setting.
-
-Tuning tasks from topics and their judgements.
+Each topic's candidates are retrieved once and scored under all settings. The figures equal those of trec_eval
+on the run that `esr run` would write: the best `depth` sentences, with scores in single precision and ties by
+descending id. A test compares them with `esr evaluate`. Objectives depend only on the ranks of the relevant
+sentences.
 """
 
 from __future__ import annotations
@@ -44,9 +40,9 @@ from esr.ranking.searcher import Searcher, UnsearchableQuery
 class JudgedCandidates(NamedTuple):
     """The candidates of a topic in collection order, and which of them are relevant.
 
-    The first `by_words` are those of the plan; after them come others that only vectors found. `nearest` has
-    the rows of all that vectors found. `relevant` has rows of the evidence. `judged` counts all relevant
-    sentences of the topic, including those outside of the candidates.
+    The plan found the first `by_words` candidates; only vectors found those after them. `nearest` has the
+    rows of all candidates that vectors found, `relevant` those of the relevant ones. `judged` counts all
+    relevant sentences of the topic, also those that are not candidates.
     """
 
     prepared: PreparedQuery
@@ -59,7 +55,7 @@ class JudgedCandidates(NamedTuple):
     nearest: npt.NDArray[np.intp]
 
     def scores(self, ranking: Ranking) -> Array:
-        """The scores of the candidates under a setting, without a search."""
+        """Score the candidates under a setting, without a search."""
         first = score_nearest(self.prepared.replan(ranking), self.evidence)
         reranker = ranking.reranker()
         if reranker is None:
@@ -67,7 +63,7 @@ class JudgedCandidates(NamedTuple):
         scored = np.flatnonzero(np.isfinite(first[: self.by_words]))
         best = np.sort(scored[top_k(first[scored], reranker.depth)])
         top = np.union1d(best, self.nearest[np.isfinite(first[self.nearest])])
-        # The context has all candidates, because the best ones depend on the setting.
+        # The context covers all candidates, because the setting determines which are best.
         return merge_scores(first, top, reranker.scores(first, self.context, top, best))
 
 
@@ -76,8 +72,9 @@ def retrieve_candidates(
 ) -> JudgedCandidates | None:
     """The candidates of a topic, or None if there are none.
 
-    They depend on the ranking's model, context and candidate rule, on the depth of a second stage that uses
-    vectors, and not on parameters. The evidence has the columns of its features and the terms of its boosts.
+    They depend on the ranking's model, context and candidate rule, and on the depth of a second stage that
+    uses vectors; parameters do not affect them. The evidence has the columns of the ranking's features and
+    the terms of its boosts.
     """
     searcher, relevant = searcher.snapshot(), list(relevant)
     try:
@@ -98,7 +95,7 @@ def retrieve_candidates(
     if reranker is not None and uses_vectors:
         candidates, nearest = _add_nearest(prepared, plan, candidates, reranker.depth, filters)
     rows = [row for row in map(candidates.row_of, relevant) if row is not None]
-    # The same few sentences tie under many settings.
+    # Under many settings the same few sentences tie.
     sentence_id = cache(candidates.sentence_id)
 
     @cache
@@ -138,8 +135,10 @@ def _no_candidates(plan: Plan) -> CandidateEvidence:
 def _add_nearest(
     prepared: PreparedQuery, plan: Plan, candidates: CandidateEvidence, depth: int, filters: Filters
 ) -> tuple[CandidateEvidence, npt.NDArray[np.intp]]:
-    """The candidates with those below them that only vectors found, in collection order; and the rows of all
-    that vectors found."""
+    """Append the candidates that only vectors found, in collection order.
+
+    Returns all candidates, and the rows of those that vectors found.
+    """
     text = prepared.interpretation.ranked_text
     if not text.strip():
         return candidates, np.zeros(0, np.intp)
@@ -167,13 +166,16 @@ def _add_nearest(
     return with_nearest, np.array([*known, *new_rows.values()], np.intp)
 
 
+# Objectives
+
+
 Ranks = npt.NDArray[np.intp]
 Measure = Callable[[Ranks, int], float]
 DEPTH = 1000
 
 
 def rank_relevant(candidates: JudgedCandidates, scores: Array, depth: int = DEPTH) -> Ranks:
-    """The ranks, from 1, of the relevant sentences among the best `depth`, ascending."""
+    """The ranks, from 1, of the relevant sentences among the best `depth`, in ascending order."""
     scored = np.flatnonzero(np.isfinite(scores))
     top = scored[top_k(scores[scored], depth)]
     is_relevant = np.isin(top, candidates.relevant)
@@ -187,7 +189,7 @@ def rank_relevant(candidates: JudgedCandidates, scores: Array, depth: int = DEPT
 
 
 def _find_repeated(descending: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
-    """Which values of a descending array occur more than once."""
+    """Mark the values of a descending array that occur more than once."""
     equals_next = descending[1:] == descending[:-1]
     return np.asarray(np.append(equals_next, False) | np.append(False, equals_next))
 
@@ -206,7 +208,7 @@ def _order_ties_by_id(
 
 
 def parse_objective(name: str) -> Measure:
-    """AP, RR, RPrec, P@k or R@k. Raises UsageError for other measures, which need more than ranks."""
+    """Parse AP, RR, RPrec, P@k or R@k. Raises UsageError for other measures, which need more than ranks."""
     if name in _WITHOUT_CUTOFF:
         return _WITHOUT_CUTOFF[name]
     match = re.fullmatch(r"([PR])@(\d+)", name)
@@ -220,7 +222,7 @@ def parse_objective(name: str) -> Measure:
 
 def _average_precision(ranks: Ranks, judged: int) -> float:
     total = 0.0
-    for number, rank in enumerate(ranks.tolist(), 1):  # in trec_eval's order, for an equal last digit
+    for number, rank in enumerate(ranks.tolist(), 1):  # trec_eval's order, for the same last digit
         total += number / rank
     return total / judged if judged else 0.0
 
@@ -240,6 +242,9 @@ _WITHOUT_CUTOFF: dict[str, Measure] = {
 }
 
 
+# Tuning
+
+
 Figures = npt.NDArray[np.float64]
 
 
@@ -256,7 +261,7 @@ class Task:
 class Tuner:
     """Computes figures of settings on topics of one index.
 
-    Candidates are cached while they fit into `memory` bytes.
+    Candidates are cached as long as they fit into `memory` bytes.
     """
 
     def __init__(
@@ -275,7 +280,7 @@ class Tuner:
         self._figures: dict[tuple[Task, str], float] = {}
 
     def select_tasks(self, positions: Sequence[int]) -> Tuner:
-        """A tuner on some of the tasks, which shares candidates and figures with this one."""
+        """A tuner on the tasks at these positions, which shares candidates and figures with this one."""
         selection = copy(self)
         selection.tasks = tuple(self.tasks[position] for position in positions)
         return selection
@@ -290,9 +295,9 @@ class Tuner:
     def compute_figures(
         self, settings: Sequence[Ranking], tick: Callable[[int], None] = lambda n: None
     ) -> Figures:
-        """Figures of shape (settings, topics).
+        """Figures of the settings, of shape (settings, topics). `tick` is called with 1 after each topic.
 
-        The settings share model, context, candidate rule, features and boosts.
+        Consecutive settings with the same candidates share their retrieval.
         """
         keys = [json.dumps(setting.as_dict(), sort_keys=True) for setting in settings]
         for task in self.tasks:
@@ -318,10 +323,10 @@ class Tuner:
 
 
 def _candidates_key(ranking: Ranking) -> tuple[Any, ...]:
-    """The part of a ranking that determines the candidates: parameters of boosts only, without weights.
+    """The part of a ranking that determines its candidates.
 
-    If a boost needs a first search, also everything that the first stage depends on. If the second stage uses
-    vectors, also its depth.
+    Boosts enter with their parameters but without weights. If a boost needs a first search, so does
+    everything that the first stage depends on; if the second stage uses vectors, so does its depth.
     """
     reranker = ranking.reranker()
     reranker_columns = reranker.columns if reranker else ()
@@ -354,7 +359,7 @@ class _CandidateCache:
 
 
 class TaskSet(NamedTuple):
-    """The tasks, and the topics without a relevant sentence, on which nothing can be tuned."""
+    """The tasks, and the ids of the topics without a relevant sentence, on which nothing can be tuned."""
 
     ready: list[Task]
     unjudged: list[str]
@@ -367,7 +372,10 @@ def build_tasks(
     field: str = TITLE,
     restrictions: Mapping[str, tuple[str, ...]] | None = None,
 ) -> TaskSet:
-    """One task per topic with a relevant sentence. Raises UsageError if there is none."""
+    """One task per topic with a relevant sentence. Raises UsageError if there is none.
+
+    `restrictions` has the documents to search for each topic; a topic without an entry finds nothing.
+    """
     ready, unjudged = [], []
     for topic in topics:
         relevant = tuple(s for s, grade in qrels.get(topic.id, {}).items() if grade > 0)
@@ -376,7 +384,7 @@ def build_tasks(
             continue
         filters = NO_FILTERS
         if restrictions is not None:
-            # No id is empty, so that ("",) excludes all documents.
+            # No id is empty, so ("",) excludes all documents.
             filters = Filters(documents=restrictions.get(topic.id, ("",)))
         ready.append(Task(topic.id, topic.query(field), relevant, filters))
     if not ready:
