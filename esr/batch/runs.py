@@ -1,6 +1,7 @@
-"""TREC runs: lines of `qid Q0 sentence_id rank score tag`.
+"""TREC runs, and restrictions of topics to documents.
 
-Restrictions: the documents that a topic's sentences may come from.
+A run has lines of `qid Q0 sentence_id rank score tag`. A restriction names the documents that a topic's
+sentences may come from.
 """
 
 from __future__ import annotations
@@ -25,17 +26,17 @@ _FORM = "qid Q0 sentence_id rank score tag"
 
 
 class Run(NamedTuple):
-    """A system's answers. `tag` is None if the file has several tags, or no line."""
+    """A system's answers. `tag` is None if the file has several tags or no lines."""
 
     tag: str | None
     scores: Scores
 
 
 def read_run(path: str | Path) -> Run:
-    """A run of any system, in the file's order. The file may be compressed.
+    """Read a run of any system, in the file's order. The file may be compressed.
 
-    As in every evaluation tool, scores determine the order: lines may be in any order, and ranks are
-    ignored. Raises InputError for a malformed line, or a sentence that is duplicated in a topic.
+    As in every evaluation tool, scores determine the order: lines may be in any order, and ranks are ignored.
+    Raises InputError for a malformed line, or a sentence that is duplicated in a topic.
     """
     scores: Scores = {}
     tags: set[str] = set()
@@ -60,7 +61,7 @@ def read_run(path: str | Path) -> Run:
 
 
 def remove_duplicates(paths: Iterable[str]) -> list[str]:
-    """The paths without repetitions of a file: a baseline may be among the runs."""
+    """The paths without repetitions of a file. A baseline, for example, may be among the runs."""
     by_file: dict[str, str] = {}
     for path in paths:
         by_file.setdefault(os.path.realpath(path), path)
@@ -68,7 +69,7 @@ def remove_duplicates(paths: Iterable[str]) -> list[str]:
 
 
 def display_names(runs: Mapping[str, Run]) -> dict[str, str]:
-    """The names of runs, by path: their tags, or their paths if two runs have the same tag."""
+    """Names of runs by path: their tags, or all their paths if a tag is missing or two are the same."""
     tags = Counter(run.tag for run in runs.values())
     if None in tags or max(tags.values()) > 1:
         return {path: path for path in runs}
@@ -82,10 +83,10 @@ def sort_sentences(scores: Mapping[str, float]) -> list[str]:
 
 
 def format_lines(topic: str, hits: Iterable[Hit], tag: str) -> Iterator[str]:
-    """A topic's lines. Scores decrease strictly: ties are separated by the smallest step of a double.
+    """A topic's lines of a run. Scores decrease strictly: a tie is broken by the smallest step of a double.
 
-    Sorting by score thus preserves this order. trec_eval reads scores in single precision, in which this
-    step vanishes, and orders such ties by descending id; a larger step would falsify the scores.
+    Sorting by score thus preserves this order. trec_eval reads scores in single precision, where this step
+    vanishes, and orders such ties by descending id. A larger step would falsify the scores.
     """
     last = math.inf
     for rank, hit in enumerate(hits, 1):
@@ -95,23 +96,26 @@ def format_lines(topic: str, hits: Iterable[Hit], tag: str) -> Iterator[str]:
 
 
 def check_tag(tag: str) -> str:
-    """The tag of a run, if it is one word. Raises UsageError."""
+    """Return the tag of a run if it is one word. Raises UsageError otherwise."""
     if not tag or len(tag.split()) != 1 or tag.strip() != tag:
         raise UsageError(f"a tag must be one word, not {tag!r}")
     return tag
 
 
+# Restrictions
+
+
 FROM_TOPICS = "topics"
-"""Selects the topics' own documents in the place of a file name."""
+"""The value, instead of a file name, that selects the documents that the topics name."""
 
 Restrictions = dict[str, tuple[str, ...]]
 _RESTRICTION_FORM = "qid<TAB>document id"
 
 
 def choose_restrictions(source: str | Path | None, topics: Iterable[Topic]) -> Restrictions | None:
-    """What an option names: a file, or the topics' own documents by the word "topics"; None for all.
+    """The restrictions that an option's value selects: None for no restriction, a file, or "topics".
 
-    Raises like `read` and `from_topics`.
+    Raises like `read_restrictions` and `restrictions_from_topics`.
     """
     if source is None:
         return None

@@ -1,13 +1,7 @@
-"""Reads topic files: TSV, JSON Lines or TREC SGML, distinguished by their first character.
+"""Topics: information needs as evaluation campaigns describe them, and the files that contain them.
 
-A topic: an information need, as evaluation campaigns describe it.
-
-TREC topics: `<top>`, `<num>`, `<title>`, `<desc>`, `<narr>`, and the Novelty track's additions.
-
-Tags are seldom closed, so a field ends at the next tag. A Novelty topic has a type, `<toptype>event`, and
-the documents that its sentences come from, `<docs>`, best first.
-
-The text files of experiments, plain or compressed, with the places in them that messages name.
+A topic file is TSV, JSON Lines or TREC SGML; its first character tells which. Files are plain or compressed
+text, and errors name the file and the line.
 """
 
 from __future__ import annotations
@@ -34,7 +28,7 @@ FIELDS = (TITLE, "desc", "narr")
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic's id and its texts: those of `title`, `desc` and `narr` that it has.
+    """A topic's id, and its texts among `title`, `desc` and `narr`.
 
     `kind` is its type, such as `event` or `opinion`, or None. `documents` are the documents that it names,
     best first, as in the Novelty track.
@@ -48,8 +42,7 @@ class Topic:
     def query(self, fields: str = TITLE) -> str:
         """The text to search for: one field, or several, like `title+desc`.
 
-        Fields that the topic lacks are left out. Raises UsageError for an unknown field, or if the topic has
-        none of them.
+        Missing fields are left out. Raises UsageError for an unknown field, or if the topic has none of them.
         """
         texts = [self.fields[name] for name in split_fields(fields) if self.fields.get(name)]
         if not texts:
@@ -59,7 +52,7 @@ class Topic:
 
 
 def split_fields(fields: str) -> list[str]:
-    """The names in `title+desc`. Raises UsageError for an unknown one."""
+    """The names in a text like `title+desc`. Raises UsageError for an unknown one."""
     names = [name.strip() for name in fields.split("+")]
     for name in names:
         if name not in FIELDS:
@@ -67,18 +60,21 @@ def split_fields(fields: str) -> list[str]:
     return names
 
 
+# Lines of files
+
+
 _MAX_CHARACTERS = 60
 
 
 class Line(NamedTuple):
-    """A line of a file and its number, from 1."""
+    """A line of a file, and its number from 1."""
 
     number: int
     text: str
 
 
 def read_lines(path: str | Path) -> Iterator[Line]:
-    """The lines that are not blank, lazily. `-` is standard input.
+    """Read the lines that are not blank, lazily. `-` is standard input.
 
     Raises InputError for a file that cannot be read or decompressed, and at a line that is not UTF-8 text.
     """
@@ -92,7 +88,7 @@ def read_lines(path: str | Path) -> Iterator[Line]:
 
 
 def malformed_line(path: str | Path, line: Line, expected: str) -> InputError:
-    """An error for a line that is not in the expected form."""
+    """An error for a line that does not have the expected form."""
     text = line.text.strip()
     excerpt = text if len(text) <= _MAX_CHARACTERS else f"{text[:_MAX_CHARACTERS]}…"
     return line_error(path, line, f"expected {expected}, found {excerpt!r}")
@@ -106,7 +102,7 @@ def line_error(path: str | Path, line: Line, problem: str) -> InputError:
 def parse_pair(path: str | Path, line: Line, expected: str) -> tuple[str, str]:
     """The two columns of an `id<TAB>value` line. The value may be empty.
 
-    Raises InputError if there is no tab, or the id is not one word.
+    Raises InputError if there is no tab, or if the id is not one word.
     """
     key, tab, value = line.text.partition("\t")
     key, value = key.strip(), value.strip()
@@ -115,10 +111,13 @@ def parse_pair(path: str | Path, line: Line, expected: str) -> tuple[str, str]:
     return key, value
 
 
+# TREC topics
+
+
 _KIND_TAGS = ("toptype", "type")
 _DOCUMENT_TAGS = ("docs", "docno", "docid", "doc")
 _TAGS = ("top", "num", *FIELDS, *_KIND_TAGS, *_DOCUMENT_TAGS)
-# An unknown tag ends a field only at the start of a line: "<b>" within a sentence does not.
+# An unknown tag ends a field only at the start of a line. "<b>" within a sentence does not.
 _TAG = re.compile(
     rf"<(?P<end>/?)(?P<tag>{'|'.join(_TAGS)})\b[^<>\n]*>|^[ \t]*</?(?P<other>[a-z]\w*)[^<>\n]*>", re.I | re.M
 )
@@ -128,7 +127,13 @@ _RANKED = re.compile(r"^\d{1,6}[.:]?\s+(?=\S+$)")
 
 
 def parse_trec_topics(path: str | Path, content: Iterable[Line]) -> Iterator[tuple[Line, Topic]]:
-    """The topics with their first lines. Raises InputError for a topic without a number or with two."""
+    """Parse topics in TREC SGML, each with its first line.
+
+    The fields are `<num>`, `<title>`, `<desc>` and `<narr>` within `<top>`. Tags are seldom closed, so a
+    field ends at the next tag. A topic of the Novelty track also has a type, `<toptype>event`, and the
+    documents that its sentences come from, `<docs>`, best first. Raises InputError for a topic without a
+    number or with two.
+    """
     lines = list(content)
     texts = [line.text.rstrip("\r\n") for line in lines]
     text = "\n".join(texts)
@@ -176,11 +181,14 @@ def _build_trec_topic(path: str | Path, line: Line, parts: Mapping[str, list[str
 
 
 def _iterate_documents(parts: Mapping[str, list[str]]) -> Iterator[str]:
-    """The ids, one or more per line. A rank may precede an id on its own line."""
+    """The document ids, one or more per line. A rank may precede an id that is alone on its line."""
     for tag in _DOCUMENT_TAGS:
         for part in parts.get(tag, []):
             for row in part.splitlines():
                 yield from _RANKED.sub("", row.strip()).split()
+
+
+# Topic files
 
 
 _TSV = "qid<TAB>query"
@@ -197,14 +205,14 @@ _DOCUMENT_KEYS = ("documents", "docs")
 
 
 class LocatedTopic(NamedTuple):
-    """A topic and its first line."""
+    """A topic, and its first line in the file."""
 
     line: Line
     topic: Topic
 
 
 def read_topics(path: str | Path) -> list[Topic]:
-    """The topics of a file, which may be compressed, in its order.
+    """The topics of a file, in its order. The file may be compressed.
 
     Raises InputError for a malformed line, a duplicated id, or a file without topics.
     """
@@ -212,7 +220,7 @@ def read_topics(path: str | Path) -> list[Topic]:
 
 
 def parse(path: str | Path, content: Sequence[Line]) -> list[Topic]:
-    """The topics in these lines, like `read`. Messages show `path`."""
+    """The topics in these lines, as from `read_topics`. Errors name `path`."""
     parser = {"{": _parse_json_lines, "<": _parse_sgml}.get(_first_character(content), _parse_tsv)
     located: Iterator[LocatedTopic] = parser(path, content)
     topics: dict[str, Topic] = {}
@@ -226,9 +234,9 @@ def parse(path: str | Path, content: Sequence[Line]) -> list[Topic]:
 
 
 def read_topic_kinds(path: str | Path) -> dict[str, str]:
-    """Types by topic id: from lines of `qid<TAB>type`, or from topics that have types.
+    """Types by topic id, from lines of `qid<TAB>type` or from topics that have types.
 
-    Raises InputError like `read`, and UsageError if no topic has a type.
+    Raises InputError like `read_topics`, and UsageError if no topic has a type.
     """
     content = list(read_lines(path))
     kinds: dict[str, str] = {}
@@ -274,7 +282,7 @@ def _parse_json_lines(path: str | Path, content: Iterable[Line]) -> Iterator[Loc
 
 
 def _build_topic(value: Mapping[str, Any]) -> Topic:
-    """The topic of a JSON object. Raises ValueError with the problem."""
+    """Build a topic from a JSON object. Raises ValueError with the problem."""
     id = _first_value(value, _ID_KEYS)
     if type(id) is int:
         id = str(id)
@@ -304,5 +312,5 @@ def _read_text(value: Mapping[str, Any], keys: Iterable[str]) -> str:
 
 
 def _is_word(value: Any) -> bool:
-    """Whether this can be an id. Blanks would break runs, whose columns they separate."""
+    """Whether the value can be an id. Blanks separate the columns of runs, so an id must not have any."""
     return isinstance(value, str) and value.split() == [value] and value.isprintable()

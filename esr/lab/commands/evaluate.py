@@ -1,8 +1,5 @@
-"""`esr evaluate`: measures runs against judgements, and compares them with a baseline.
-
-`esr compare`: rankings × collections × measures, one table per measure.
-
-The option of commands that measure runs.
+"""`esr evaluate` measures runs against judgements and compares them with a baseline; `esr compare` evaluates
+rankings on collections, one table per measure.
 """
 
 from __future__ import annotations
@@ -52,7 +49,7 @@ measures_option = click.option(
 
 
 def parse_measures(texts: Iterable[str]) -> list[str]:
-    """The names of the measures, before long files are read. Raises UsageError if one does not exist."""
+    """The names of the measures. Raises UsageError if one does not exist, before any long file is read."""
     names = split_names(" ".join(texts))
     if not names:
         raise UsageError("no measure given: name one with -m, like -m AP")
@@ -170,13 +167,16 @@ def _warn_of_topics(path: str, run: Run, judgements: Qrels) -> None:
 
 
 def _warn(problem: str, ids: Sequence[str], total: int, effect: str = "", unit: str = "topics") -> None:
-    """Report topics or sentences with a problem, the first few by name."""
+    """Report the topics or sentences with a problem, the first few by name."""
     if ids:
         examples = ", ".join(ids[:_MAX_EXAMPLES]) + (", …" if len(ids) > _MAX_EXAMPLES else "")
         click.echo(f"{problem} {len(ids):,} of {total:,} {unit}{effect}: {examples}", err=True)
 
 
-_RESAMPLES = 1  # the table shows the t-test only
+# esr compare
+
+
+_RESAMPLES = 1  # the table shows only the t-test
 
 
 @click.command()
@@ -231,11 +231,11 @@ def compare(comparison: Path, output: Path, workers: int) -> None:
 
 
 Results = Mapping[tuple[str, str, str], Mapping[str, Any]]
-"""By collection, ranking and source of parameters."""
+"""Stored results by collection, ranking and source of parameters."""
 
 
 def _format_table(plan: ComparisonPlan, results: Results, measure: str) -> str:
-    """One row per ranking and source of parameters, compared with the baseline from the same source."""
+    """One row per ranking and source of parameters. Marks compare with the baseline from the same source."""
     marks = _find_marks(plan, results, measure)
     rows = [["", *plan.collections]]
     for ranking, source in product(plan.rankings, plan.parameters):
@@ -246,7 +246,10 @@ def _format_table(plan: ComparisonPlan, results: Results, measure: str) -> str:
 
 
 def _find_marks(plan: ComparisonPlan, results: Results, measure: str) -> dict[tuple[str, str, str], str]:
-    """The marks of significant differences from the baseline."""
+    """The marks of significant differences from the baseline.
+
+    P-values are corrected for the number of rankings.
+    """
     marks: dict[tuple[str, str, str], str] = {}
     if plan.baseline is None:
         return marks

@@ -1,4 +1,4 @@
-"""`esr reproduce`: the papers' experiments on data that the user holds."""
+"""`esr reproduce`: run the papers' experiments on the user's copy of their data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from esr.errors import UsageError
 from esr.extras import require
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
-# Copies of esr.lab.reproduce, so that other commands start without importing it. A test compares them.
+# Copies from esr.lab.reproduce, which is only imported when needed. A test compares them.
 _TRAIN = ("2002", "2003", "2004", "all")
 _RANKED = ("matching", "context", "all")
 _STATISTICS = ("year", "topic")

@@ -1,4 +1,4 @@
-"""`esr run`: many topics, one TREC run."""
+"""`esr run`: search for many topics and write one TREC run."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def run(
 
 
 def _build_queries(topics: Sequence[Topic], field: str) -> tuple[dict[str, str], list[str]]:
-    """The queries by topic id, and a message for each topic without this field.
+    """The queries by topic id, and a message for each topic without the field.
 
     Raises UsageError if no topic has it.
     """

@@ -1,10 +1,5 @@
-"""`esr tune`: tunes a model's parameters on judgements.
-
-`esr estimate`: a model's parameters from the collection alone.
-
-`esr learn`: learns a ranking from many signals and judgements.
-
-What `esr tune`, `esr learn` and `esr estimate` share: options, notes, and the ranking that they write.
+"""Three commands that find parameters: `esr tune` on judgements, `esr estimate` from the collection alone,
+and `esr learn` for a ranking of many signals, from judgements.
 """
 
 from __future__ import annotations
@@ -79,7 +74,7 @@ def way_option(default: str) -> Callable[[Any], Any]:
 
 
 def build_grid(ranking: Ranking, texts: Sequence[str], *, is_required: bool = True) -> Grid:
-    """The grid of the options, or else the model's own. Raises UsageError if a required one is empty."""
+    """The grid of the options, or else the default grid. Raises UsageError if a required grid is empty."""
     grid = parse_grid(texts) or build_default_grid(ranking)
     if is_required and not grid:
         raise UsageError(f"{ranking.model} has no parameter left to vary: name one, with values, by --grid")
@@ -87,13 +82,13 @@ def build_grid(ranking: Ranking, texts: Sequence[str], *, is_required: bool = Tr
 
 
 def save_ranking(output: Path, ranking: Mapping[str, Any]) -> None:
-    """Write the ranking to a file for --ranking."""
+    """Write the ranking to a file that --ranking reads."""
     with open_output(output) as file:
         file.write(json.dumps(ranking, indent=1) + "\n")
 
 
 def warn_of_unjudged(tasks: TaskSet) -> None:
-    """Report the topics on which nothing can be tuned."""
+    """Report how many topics cannot be used for tuning."""
     if tasks.unjudged:
         click.echo(f"{len(tasks.unjudged)} topics have no relevant sentence and are left out", err=True)
 
@@ -226,7 +221,7 @@ def _read_test_tasks(topics: Path | None, qrels: Path | None, field: str) -> Tas
 
 
 def _format(outcome: dict[str, Any]) -> str:
-    """The outcome in lines, which say where a figure is for the training topics."""
+    """The outcome as lines of text, which mark figures for training topics as such."""
     measure = outcome["measure"]
     lines = [
         f"best of {len(outcome['tried']):,} settings: {format_ranking(outcome['ranking'])}",
@@ -244,6 +239,9 @@ def _format(outcome: dict[str, Any]) -> str:
         note = " (also training topics: not a valid test)" if outcome["tested_on_training_topics"] else ""
         lines.append(f"{measure} {outcome['test']:.4f} on {outcome['test_topics']:,} test topics{note}")
     return "\n".join(lines)
+
+
+# esr estimate
 
 
 PSEUDO_TOPICS, LIKELIHOOD = "pseudo-topics", "likelihood"
@@ -336,6 +334,9 @@ def _format_estimate(estimate: dict[str, Any]) -> str:
     )
 
 
+# esr learn
+
+
 @click.command("learn")
 @click.argument("topics", type=options.FILE)
 @click.argument("qrels", type=options.FILE)
@@ -419,7 +420,7 @@ def learn_command(
             check_output(file, topics, qrels, groups, restrict)
     if report and report.suffix not in (".html", ".json"):
         raise UsageError(f"--report {report}: the file name must end in .html or .json")
-    require("esr learn", "ir_measures", "scipy")  # before the searches, which take long
+    require("esr learn", "ir_measures", "scipy")  # before the long searches
     if learner == "lambdamart":
         require("LambdaMART", "lightgbm")
     if report and report.suffix == ".html":

@@ -1,1 +1,4 @@
-"""The report, a page of tables and pictures: one file a picture, its data and its drawing apart."""
+"""Reports of evaluations: self-contained HTML pages of tables and pictures.
+
+Each picture has one function that computes its data and one that draws it.
+"""

@@ -20,7 +20,7 @@ _IMPORTANCE = {
 
 
 def render_report(outcome: Outcome) -> str:
-    """A self-contained HTML page."""
+    """The report as a self-contained HTML page."""
     run_gains = compute_gains(outcome.results, outcome.measure)
     pictures = [build_gains(run_gains, outcome.measure, FIRST)]
     pictures += [_draw_importance(outcome)] if any(value > 0 for _, value in outcome.importance) else []

@@ -1,14 +1,8 @@
-"""The report as a self-contained HTML page with tables and pictures, without scripts.
+"""A report as a self-contained HTML page: tables, pictures, and notes about its inputs.
 
-Colours are variables: pictures are dark on white in print, and light on dark on a dark screen.
-
-Tables of a page: the figures of runs with marks of significance, and comparisons with the baseline.
-
-The inputs of a report: judgements and runs from files, and notes about them.
-
-A picture and its output formats: inline in a page, as an SVG file, as a PNG file.
-
-The common style of pictures: colours that colour-blind readers can distinguish, labels beside lines.
+The page has no scripts and no date, so the same inputs give the same page. Colours are CSS variables:
+pictures are dark on white in print and on light screens, and light on dark on dark screens. Colour-blind
+readers can distinguish the colours, and lines also differ in markers and are labelled at their ends.
 """
 
 from __future__ import annotations
@@ -35,11 +29,14 @@ from esr.lab.measures import Qrels, SystemComparison, read_qrels, without_releva
 from esr.lab.results import ALL, RunEvaluation
 from esr.wording import count
 
+# Tables
+
+
 _HEADS = ("topics", "difference", "95 % interval", "t-test", "corrected", "randomised", "corrected")
 
 
 def build_measures_table(results: Sequence[RunEvaluation]) -> str:
-    """One row per run and type of topics, with the best figure of each column in bold."""
+    """A row for each run and type of topics. The best figure of each column is bold."""
     names = list(results[0].values)
     kinds = list(results[0].groups)
     heads = ["run", "topics", *names]
@@ -76,7 +73,7 @@ def build_comparisons_table(results: Sequence[RunEvaluation]) -> str:
 
 
 def build_plain_table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of text; the first row has heads, the first column names."""
+    """A table of text. The first row has the column heads, the first column the row heads."""
     lines = "".join(
         f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in rest)}</tr>'
         for first, *rest in rows[1:]
@@ -108,7 +105,7 @@ def _cells(c: SystemComparison) -> Iterator[str]:
 
 
 def _find_best(values: Sequence[float]) -> float:
-    """The maximum, or NaN, which equals nothing, if all values are equal."""
+    """The maximum, or NaN if all values are equal. NaN equals no value, so none is highlighted."""
     numbers = [value for value in values if not math.isnan(value)]
     return max(numbers) if len(set(numbers)) > 1 else math.nan
 
@@ -121,6 +118,9 @@ def format_signed(value: float) -> str:
     return f"{value:+.4f}".replace("-", "−")
 
 
+# The style of pictures
+
+
 PAPER, INK, FAINT, RULE = "#fefefe", "#1b1b1c", "#6a6a6c", "#dcdcde"
 SERIES = ("#0072b2", "#c44f00", "#00805d", "#a6458f", "#7a5c00", "#58595c")
 DARK = {
@@ -130,7 +130,7 @@ DARK = {
     RULE: "#383b42",
     **dict(zip(SERIES, ("#5cb8ee", "#ff944d", "#3fd0a4", "#e58fd0", "#e3c65b", "#bcbec4"), strict=True)),
 }
-"""The colour on a dark screen for each colour."""
+"""For each colour, its replacement on dark screens."""
 
 _MARKERS = "os^Dvp"
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
@@ -160,7 +160,7 @@ with_style = rc_context(
         "svg.fonttype": "none",
         "svg.hashsalt": "esr",
         "text.color": INK,
-        "text.parse_math": False,  # a run may have the name a$b$
+        "text.parse_math": False,  # a run may be named a$b$
         "xtick.color": FAINT,
         "xtick.labelcolor": INK,
         "ytick.color": FAINT,
@@ -179,13 +179,13 @@ class RunStyle(NamedTuple):
 
 
 def style_of(position: int) -> RunStyle:
-    """The style of the run at a position. If there are more runs than colours, dashes vary too."""
+    """The style of the run at a position. With more runs than colours, the dashes vary too."""
     color = position % len(SERIES)
     return RunStyle(SERIES[color], _MARKERS[color], _DASHES[position // len(SERIES) % len(_DASHES)])
 
 
 def shorten(name: str) -> str:
-    """A name that fits into a picture."""
+    """Shorten a name from the left so that it fits into a picture."""
     return name if len(name) <= _MAX_NAME else f"…{name[1 - _MAX_NAME :]}"
 
 
@@ -207,7 +207,7 @@ def spread_labels(targets: Sequence[float], gap: float, low: float, high: float)
 def label_ends(axes: Axes, x: float, ends: Sequence[float], texts: Sequence[str], inches: float) -> None:
     """Write the names of lines to the right of the axes, each connected to the end of its line.
 
-    `inches` is the approximate height of the axes, whose limits must be final.
+    `inches` is the approximate height of the axes. Their limits must be final.
     """
     bottom, top = axes.get_ylim()
     heights = spread_labels([(end - bottom) / (top - bottom) for end in ends], 0.17 / inches, 0, 1)
@@ -230,6 +230,9 @@ def label_ends(axes: Axes, x: float, ends: Sequence[float], texts: Sequence[str]
         )
 
 
+# Output formats of pictures
+
+
 _DPI = 200
 _NO_METADATA: dict[str, Any] = {"Date": None, "Creator": None, "Format": None, "Type": None}
 _FONTS = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
@@ -237,7 +240,7 @@ _FONTS = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure with a file name, a title, a caption, and its numbers as rows after a row of heads."""
+    """A figure with a file name, a title and a caption, and its numbers as rows after a row of heads."""
 
     name: str
     title: str
@@ -247,7 +250,7 @@ class Picture:
 
 
 def to_svg(picture: Picture) -> bytes:
-    """An SVG file in the colours of print. The same picture gives the same bytes."""
+    """The picture as an SVG file, in print colours. The same picture gives the same bytes."""
     return _save(picture, "svg", metadata=_NO_METADATA)
 
 
@@ -256,7 +259,10 @@ def to_png(picture: Picture) -> bytes:
 
 
 def to_inline_svg(picture: Picture) -> str:
-    """An <svg> element for a page with others. Its colours are the variables of `css_variable`."""
+    """The picture as an <svg> element for a page with several.
+
+    Colours are the variables of `css_variable`.
+    """
     text = to_svg(picture).decode()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, count=1, flags=re.S)
@@ -270,7 +276,7 @@ def to_inline_svg(picture: Picture) -> str:
 
 
 def css_variable(color: str) -> str:
-    """The name of the CSS variable for this colour, which has another value on a dark screen."""
+    """The name of the CSS variable for this colour."""
     return f"--c{color[1:]}"
 
 
@@ -283,12 +289,15 @@ def _to_variable(match: re.Match[str]) -> str:
 def _save(picture: Picture, format: str, **options: Any) -> bytes:
     file = io.BytesIO()
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph", UserWarning)  # for names with letters that the font lacks
+        warnings.filterwarnings("ignore", "Glyph", UserWarning)  # the font lacks some letters of names
         if picture.figure.get_layout_engine():
             picture.figure.draw_without_rendering()
-            picture.figure.set_layout_engine("none")  # a new layout would differ slightly
+            picture.figure.set_layout_engine("none")  # a second layout would differ slightly
         picture.figure.savefig(file, format=format, **options)
     return file.getvalue()
+
+
+# The page
 
 
 _MARKS = "* differs from {} at 95 %, ** at 99 %: paired two-sided t-test{}. Bold is the best of a column."
@@ -296,7 +305,7 @@ _MARKS = "* differs from {} at 95 %, ** at 99 %: paired two-sided t-test{}. Bold
 
 @dataclass(frozen=True)
 class ReportPage:
-    """The contents of a page. `notes` report problems of topics and runs."""
+    """The contents of a page. `notes` are about problems of topics and runs."""
 
     title: str
     results: Sequence[RunEvaluation]
@@ -305,7 +314,7 @@ class ReportPage:
 
 
 def render(report: ReportPage) -> str:
-    """The page. It is the same for the same report, because it contains no date."""
+    """Render the page. The same report gives the same page: it contains no date."""
     parts = [
         f"<h1>{escape(report.title)}</h1>",
         f'<p class="faint">{_summarise(report.results)}</p>',
@@ -375,11 +384,17 @@ def _render_picture(picture: Picture) -> str:
     )
 
 
+# Inputs
+
+
 _MAX_EXAMPLES = 5
 
 
 class Inputs(NamedTuple):
-    """Judgements and runs by name. `baseline` is the name of a run; `notes` are for the readers."""
+    """Judgements and runs by name.
+
+    `baseline` names one of the runs; `notes` are for readers of the report.
+    """
 
     qrels: Qrels
     runs: dict[str, Scores]
@@ -390,9 +405,9 @@ class Inputs(NamedTuple):
 def read_inputs(
     qrels: str, runs: Sequence[str], baseline: str | None, kinds: Mapping[str, str] | None
 ) -> Inputs:
-    """Read the files. The baseline, which may also be among the runs, becomes the first run.
+    """Read judgements and runs. The baseline becomes the first run, whether it is among `runs` or not.
 
-    Runs are named by their tags, or by their paths if two have the same tag. Raises InputError.
+    Runs are named by their tags, or all by their paths if two have the same tag. Raises InputError.
     """
     judged = read_qrels(qrels)
     paths = remove_duplicates([*([baseline] if baseline else []), *runs])
@@ -412,7 +427,7 @@ def _check_judgements(judged: Qrels, kinds: Mapping[str, str] | None) -> Iterato
 
 
 def _check_runs(runs: Mapping[str, Scores], judged: Qrels) -> Iterator[str]:
-    """Runs that lack the same topics, or have the same topics without judgements, share a note."""
+    """Notes on missing and unjudged topics. Runs with the same topics share a note."""
     lacks = _group_runs({run: [t for t in judged if t not in scores] for run, scores in runs.items()})
     for missing, names in lacks.items():
         verb = "lack" if len(names) > 1 else "lacks"
@@ -433,14 +448,14 @@ def _group_runs(topics_by_run: Mapping[str, Sequence[str]]) -> dict[tuple[str, .
 
 
 def _join_names(names: Sequence[str]) -> str:
-    """The names, escaped for `str.format`."""
+    """List the first names, escaped for `str.format`."""
     more = f" and {len(names) - _MAX_EXAMPLES} more" if len(names) > _MAX_EXAMPLES else ""
     text = ", ".join(names[:_MAX_EXAMPLES]) + more
     return text.replace("{", "{{").replace("}", "}}")
 
 
 def _format_note(text: str, ids: Sequence[str]) -> Iterator[str]:
-    """A note with the number of ids at {} and the first of them, or nothing if there are none."""
+    """A note with the number of ids in place of {}, followed by the first ids; nothing without ids."""
     if ids:
         examples = ", ".join(ids[:_MAX_EXAMPLES]) + (", …" if len(ids) > _MAX_EXAMPLES else "")
         yield f"{text.format(format(len(ids), ','))}: {examples}"

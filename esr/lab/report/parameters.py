@@ -1,15 +1,6 @@
-"""Sensitivity of a measure to each parameter of a model, with the others fixed.
+"""Pictures of parameters: the sensitivity of a measure, curves of features, and weights of unseen terms.
 
-What a feature could add to a ranking, and how much of that remains once the ranking has it.
-
-Fernández & Losada 2012, sections 5.1 and 5.2.2: p(I), p(I|R) and p(I|T), indep and FLOE, before and after
-the feature is added, with T from the combined ranking; docs/formulas.md, B.5-B.9.
-
-The retrieval-formula analysis: the weight of a query term that a sentence lacks, by sentence length.
-
-Fernández, Losada & Azzopardi 2011, Table 8 and Figure 4; docs/formulas.md, A.13. A longer sentence that lacks
-a term should be penalised less if its document contains the term, which distinguishes 2S-I. The weights come
-from the models' own plans.
+Each picture has its data, the function that computes them, the drawing, and the rows of its table.
 """
 
 from __future__ import annotations
@@ -40,11 +31,11 @@ from esr.ranking.searcher import Searcher
 _COLUMNS = 3
 _MIN_SPAN = 0.02
 _LOG_RATIO = 50
-"""From this ratio of the largest to the smallest value, a parameter's axis is logarithmic."""
+"""A parameter's axis is logarithmic from this ratio of its largest to its smallest value."""
 
 
 class Line(NamedTuple):
-    """A parameter's values, ascending, their figures, and the ranking's own value."""
+    """A parameter's values in ascending order, their figures, and the ranking's own value."""
 
     parameter: str
     values: tuple[float, ...]
@@ -57,10 +48,10 @@ class Line(NamedTuple):
 
 
 def compute_lines(tuner: Tuner, ranking: Ranking, tick: Callable[[int], None] = lambda n: None) -> list[Line]:
-    """A line for every parameter with a grid that the ranking's context uses.
+    """Vary each parameter with a grid that applies in the ranking's context; the others stay fixed.
 
-    The ranking's own value is tried too. Values that are incompatible with the other parameters are left
-    out. Raises UsageError if the ranking's own parameters are incompatible.
+    The ranking's own value is among the values. Values that are incompatible with the other parameters are
+    left out. Raises UsageError if the ranking's own parameters are incompatible.
     """
     ranking.plan({}, Statistics(CollectionStatistics(), {}))
     lines = []
@@ -75,7 +66,7 @@ def compute_lines(tuner: Tuner, ranking: Ranking, tick: Callable[[int], None] = 
 
 
 def varied_parameters(ranking: Ranking) -> list[Parameter]:
-    """The parameters with numbers to try."""
+    """The model's numeric parameters with a grid that apply in the ranking's context."""
     context = ranking.settings().context
     return [
         parameter
@@ -121,7 +112,7 @@ def draw_sensitivity(lines: Sequence[Line], measure: str) -> Figure:
         axes.set_visible(position < len(lines))
     figures = [figure for line in lines for figure in line.figures]
     low, high = min(figures), max(figures)
-    margin = max(_MIN_SPAN, high - low) * 0.08  # so that noise does not look like an effect
+    margin = max(_MIN_SPAN, high - low) * 0.08  # noise should not look like an effect
     middle = (low + high) / 2
     half = max(_MIN_SPAN, high - low) / 2 + margin
     panels[0].set_ylim(middle - half, middle + half)
@@ -140,18 +131,26 @@ def _draw_panel(axes: Axes, line: Line) -> None:
     axes.set_title(line.parameter)
 
 
+# Curves of features
+
+
 _CURVES_HEIGHT = 3.0
 _MAX_SHARE = 0.999
-"""The share of the collection's sentences in the picture: a long tail would compress everything else."""
+"""The share of the collection's sentences that is drawn: a long tail would compress everything else."""
 _MAX_ROWS = 40
 _MAX_MARKERS = 30
 """Lines with more points have no markers."""
 _MAX_DISCRETE = 25
-"""Features with more values are smoothed by kernels, because single values would be noise."""
+"""Features with more distinct values are smoothed by kernels, because single values would be noise."""
 
 
 class Curves(NamedTuple):
-    """A feature's estimates over the ranking without it, and over the ranking if it has the feature."""
+    """Estimates over the ranking without a feature, and over the ranking itself if it has the feature.
+
+    They show what the feature could add, and how much remains to be gained once the ranking has it: p(I),
+    p(I|R) and p(I|T), indep and FLOE, with T from the combined ranking (Fernández & Losada 2012, sections 5.1
+    and 5.2.2; docs/formulas.md, B.5-B.9).
+    """
 
     feature: str
     forms: tuple[str, ...]
@@ -163,7 +162,7 @@ class Curves(NamedTuple):
 def estimate_feature_curves(
     searcher: Searcher, tasks: Sequence[Task], ranking: Ranking, feature: str
 ) -> Curves:
-    """The curves of a feature. Raises UsageError if the index lacks it."""
+    """Estimate the curves of a feature. Raises UsageError if the index does not have it."""
     forms = tuple(f.form for f in ranking.features if f.feature == feature)
     base = curves.count_feature_values(searcher, tasks, curves.remove_feature(ranking, feature), feature)
     bandwidth = choose_bandwidth(base) if len(base.values) > _MAX_DISCRETE else 0.0
@@ -210,7 +209,7 @@ def feature_curve_rows(curves: Curves) -> Sequence[Sequence[str]]:
 
 
 def _find_visible(estimates: Estimates) -> npt.NDArray[np.bool_]:
-    """The values in the picture, without rare ones at the upper end."""
+    """Which values are drawn: all except rare ones at the upper end."""
     cumulative = np.cumsum(estimates.everywhere) / estimates.everywhere.sum()
     return np.append(True, cumulative[:-1] < _MAX_SHARE)
 
@@ -249,6 +248,9 @@ def _are_integers(values: Array) -> bool:
     return bool((values == np.round(values)).all())
 
 
+# Weights of unseen terms
+
+
 LENGTHS = tuple(range(1, 51))
 LAMBDA, GAMMA, MU = 0.5, 0.25, 100.0
 IN_DOCUMENT, IN_COLLECTION = 0.02, 0.0005
@@ -262,13 +264,15 @@ SETTINGS: Mapping[str, Mapping[str, float]] = {
 _TERM = "term"
 _UNSEEN_HEIGHT = 3.9
 Weights = dict[str, tuple[float, ...]]
-"""By model, for each of LENGTHS."""
+"""By model, the weight for each of LENGTHS."""
 
 
 def compute_weights(in_document: float = IN_DOCUMENT, in_collection: float = IN_COLLECTION) -> Weights:
-    """The score that an unseen term adds: the models score sentences of every length without the term.
+    """The score that a query term adds to a sentence without it, by model and sentence length.
 
-    `in_document` is p(t|d), `in_collection` is p(t).
+    Fernández, Losada & Azzopardi 2011, Table 8 and Figure 4; docs/formulas.md, A.13. A longer sentence
+    without a term should be penalised less if its document contains the term. Only 2S-I does this. The
+    weights come from the models' own plans. `in_document` is p(t|d), `in_collection` is p(t).
     """
     share = Fraction(str(in_collection))
     term = TermStatistics(sf=share.numerator, df=share.numerator, cf=share.numerator)

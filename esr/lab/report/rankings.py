@@ -1,8 +1,6 @@
-"""Gains and losses of each topic against the baseline, as bars in descending order.
+"""Pictures of runs: gains of each topic against the baseline, lengths of top sentences, precision and recall.
 
-Lengths of runs' top-ranked sentences: some models favour short sentences, priors long ones.
-
-Interpolated precision at eleven points of recall, one line per run.
+Each picture has its data, the function that computes them, the drawing, and the rows of its table.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ _COLUMNS = 2
 
 
 class Gains(NamedTuple):
-    """A run's differences from the baseline by topic, in descending order; ties are sorted by topic."""
+    """A run's differences from the baseline by topic, in descending order. Ties are sorted by topic."""
 
     run: str
     topics: tuple[str, ...]
@@ -49,15 +47,15 @@ class Gains(NamedTuple):
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """Topics won, tied and lost."""
+        """The numbers of topics won, tied and lost."""
         won, lost = sum(v > 0 for v in self.values), sum(v < 0 for v in self.values)
         return won, len(self.values) - won - lost, lost
 
 
 def compute_gains(results: Sequence[RunEvaluation], measure: str) -> list[Gains]:
-    """The gains of every run over the baseline, which must be among the results.
+    """The gains of every other run over the baseline, which must be among the results.
 
-    Only topics for which both have a value count.
+    Topics without a value for either run are left out.
     """
     baseline = next(result for result in results if result.is_baseline)
     theirs = baseline.values[measure]
@@ -85,7 +83,7 @@ def build_gains(gains: Sequence[Gains], measure: str, baseline: str) -> Picture:
 
 
 def gain_rows(gains: Sequence[Gains]) -> Sequence[Sequence[str]]:
-    """The counts of each run, and the topics at both ends."""
+    """The counts of each run, and the topics with the largest gains and losses."""
     heads = ["run", "won", "tied", "lost", "gains most", "loses most"]
     return [heads, *([g.run, *map(str, g.counts), *_format_ends(g)] for g in gains)]
 
@@ -112,7 +110,7 @@ def draw_gains(gains: Sequence[Gains], measure: str) -> Figure:
 
 
 def merge_steps(values: Array) -> tuple[Array, Array]:
-    """Descending values as steps and their edges. Indistinguishable neighbours become one step."""
+    """Descending values as steps and their edges. Neighbours that look the same become one step."""
     rounded = np.round(values / _RESOLUTION)
     starts = np.flatnonzero(np.diff(rounded, prepend=np.inf))
     return rounded[starts] * _RESOLUTION, np.append(starts, len(values)) - 0.5
@@ -150,12 +148,18 @@ def _draw_panel(axes: Axes, gains: Gains) -> None:
         )
 
 
+# Lengths of top-ranked sentences
+
+
 TOP = 100
 _BATCH = 500
 
 
 class Lengths(NamedTuple):
-    """Mean lengths in terms: of each run's top, of the collection, and of the relevant sentences, if any."""
+    """Mean lengths in terms: of each run's top, of all sentences, and of the relevant ones, if any.
+
+    Some models favour short sentences, and priors long ones.
+    """
 
     runs: Mapping[str, float]
     collection: float
@@ -163,10 +167,10 @@ class Lengths(NamedTuple):
 
 
 def measure_lengths(index: Index, qrels: Qrels, runs: Mapping[str, Scores], top: int = TOP) -> Lengths:
-    """The mean length of the `top` best sentences over all judged topics. Stop words do not count.
+    """The mean length of the `top` best sentences over all judged topics, without stop words.
 
-    A relevant sentence counts once for each of its topics; relevant sentences that the index lacks are
-    ignored. Raises UsageError for a run with sentences that the index lacks.
+    A relevant sentence counts once for each of its topics. Relevant sentences that are not in the index are
+    ignored. Raises UsageError if a run has such a sentence.
     """
     missing = set(unknown_sentences(qrels, index))
     relevant = [
@@ -267,10 +271,13 @@ def draw_lengths(lengths: Lengths) -> Figure:
     return figure
 
 
+# Precision and recall
+
+
 RECALL = tuple(n / 10 for n in range(11))
 _MIN_SPAN, _MIN_MARGIN = 0.5, 0.02
 Curves = dict[str, tuple[float, ...]]
-"""Precision at each point of RECALL by run."""
+"""By run, interpolated precision at each point of RECALL."""
 
 
 def compute_curves(qrels: Qrels, runs: Mapping[str, Scores]) -> Curves:
@@ -301,7 +308,7 @@ def precision_recall_rows(curves: Curves) -> Sequence[Sequence[str]]:
 
 
 def _limits(curves: Curves) -> tuple[float, float]:
-    """From 0 to 1, or close to the lines if they fill less than half of that."""
+    """The limits of the precision axis: 0 to 1, or close to the lines if they span less than half of that."""
     all_values = [value for values in curves.values() for value in values]
     low, high = min(all_values), max(all_values)
     if high - low > _MIN_SPAN:

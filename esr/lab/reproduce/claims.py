@@ -1,12 +1,8 @@
-"""The surviving claims of the first paper (Fernández, Losada & Azzopardi 2011; docs/formulas.md, A.15).
+"""The claims of the three papers that survive, each with a check against the results of the experiment.
 
-The surviving claims of the second and third papers about what esr has.
-
-A claim of a paper, and whether it holds here.
-
-The kinds of checks in targets: a number within a tolerance, a parameter, one system above another.
-
-The results of the experiment, with the queries of targets and tables.
+The papers are Fernández, Losada & Azzopardi 2011 (docs/formulas.md, A.15), Fernández & Losada 2012 (B.10 and
+B.11) and Cai et al. 2007 (C.6). A check compares a number within a tolerance, a trained parameter, or two
+systems, and yields lines, which decide the verdict. A line without data is undecided.
 """
 
 from __future__ import annotations
@@ -31,15 +27,15 @@ from esr.lab.reproduce.systems import (
 )
 from esr.lab.results import format_p
 
-_RESAMPLES = 1  # the papers used the t-test only
+_RESAMPLES = 1  # the papers use only the t-test
 
 
 @dataclass(frozen=True)
 class ExperimentResults:
-    """`trained` by training year and system; `tested` by training year, test year and system.
+    """All results: `trained` by training year and system, `tested` by training and test year and system.
 
-    `interpretations` has the AP of tfisf by year and interpretation of the protocol.
-    `second_task` has the years with judgements of what is new.
+    `interpretations` has the AP of tfisf by year and interpretation of the protocol. `second_task` has only
+    the years with judgements of new sentences. `absent` has the years without data.
     """
 
     protocol: Protocol
@@ -52,34 +48,37 @@ class ExperimentResults:
     second_task: Mapping[str, SecondTask] = field(default_factory=dict)
 
     def figures(self, train: str, test: str, system: str) -> SystemFigures | None:
-        """A system's figures, or None if there are none for these years."""
+        """A system's figures, or None without figures for these years."""
         return self.tested.get((train, test), {}).get(system)
 
     def untrained_figures(self, test: str, system: str) -> SystemFigures | None:
-        """The figures of a system without parameters, which no training year affects."""
+        """The figures of a system without parameters. They are the same for every training year."""
         pairs = (pair for pair in self.tested if pair[1] == test)
         return next((self.tested[pair][system] for pair in pairs), None)
 
     def parameters(self, train: str, system: str) -> Mapping[str, object]:
-        """The trained parameters; empty without training."""
+        """The trained parameters; empty if the system was not trained."""
         trained = self.trained.get(train, {}).get(system)
         return {} if trained is None else trained.ranking.params
 
     def compare(
         self, train: str, test: str, system: str, other: str, measure: str
     ) -> SystemComparison | None:
-        """A system compared with another one, or None without figures."""
+        """A system compared with another one, or None if either has no figures."""
         ours, theirs = self.figures(train, test, system), self.figures(train, test, other)
         if ours is None or theirs is None:
             return None
         return compare_systems(ours.values[measure], theirs.values[measure], resamples=_RESAMPLES)
 
 
+# Targets and verdicts
+
+
 MET, NOT_MET, UNCHECKED, NOT_BUILT = "met", "not met", "cannot be checked", "not built yet"
 
 
 class Line(NamedTuple):
-    """A claimed number and the one found here. `holds` is None if data or training are missing."""
+    """A claimed number and the number found. `holds` is None if data or training are missing."""
 
     what: str
     claimed: str
@@ -91,13 +90,13 @@ Check = Callable[[ExperimentResults], list[Line]]
 
 
 def not_built(results: ExperimentResults) -> list[Line]:
-    """The check of a claim about something that esr does not have."""
+    """Stands in for the check of a claim about something that esr does not have."""
     return []
 
 
 @dataclass(frozen=True)
 class Target:
-    """A claim that survives of a paper, its source, and its check."""
+    """A surviving claim of a paper, its source, and its check."""
 
     id: str
     claim: str
@@ -106,7 +105,7 @@ class Target:
 
 
 class Verdict(NamedTuple):
-    """A target's mark and the lines of its check."""
+    """The mark of a target, and the lines of its check."""
 
     target: Target
     mark: str
@@ -114,7 +113,7 @@ class Verdict(NamedTuple):
 
 
 def judge(target: Target, results: ExperimentResults) -> Verdict:
-    """Met if all of its lines hold. A line that fails outweighs lines that cannot be checked."""
+    """Judge a target: met if all lines hold, not met if any fails, otherwise unchecked."""
     if target.check is not_built:
         return Verdict(target, NOT_BUILT, [])
     lines = target.check(results)
@@ -125,18 +124,21 @@ def judge(target: Target, results: ExperimentResults) -> Verdict:
     return Verdict(target, mark, lines)
 
 
+# Kinds of checks
+
+
 LEVEL = 0.05
 NO_DATA = "the data or the training are missing"
 Value = Callable[[ExperimentResults], float | None]
 
 
 def all_of(*checks: Check) -> Check:
-    """The lines of several checks."""
+    """Concatenate the lines of several checks."""
     return lambda results: [line for check in checks for line in check(results)]
 
 
 def near(label: str, claimed: float, tolerance: float, *values: Value, digits: int = 2) -> Check:
-    """A number within the tolerance. If it has several interpretations, one is enough."""
+    """Check that a number is within the tolerance. One of several interpretations is enough."""
 
     def check(results: ExperimentResults) -> list[Line]:
         all_numbers = [value(results) for value in values]
@@ -151,7 +153,7 @@ def near(label: str, claimed: float, tolerance: float, *values: Value, digits: i
 
 
 def tuned_to(train: str, system: str, **claimed: float) -> Check:
-    """The parameters that training selects."""
+    """Check the parameters that training selects."""
 
     def check(results: ExperimentResults) -> list[Line]:
         parameters = results.parameters(train, system)
@@ -167,7 +169,7 @@ def tuned_to(train: str, system: str, **claimed: float) -> Check:
 
 
 def _is_satisfied(relation: str, difference: float, p: float) -> bool:
-    significant = p < LEVEL  # False where p is NaN
+    significant = p < LEVEL  # False if p is NaN
     return {
         "above": difference > 0,
         "not below": difference >= 0,
@@ -187,7 +189,7 @@ def compared(
     others: Sequence[str],
     measures: Sequence[str] = ("AP", "RPrec"),
 ) -> Check:
-    """Each system has this relation, such as `significantly above`, to each of the others."""
+    """Check that each system has a relation, such as `significantly above`, to each of the others."""
     years = tuple(tests)
 
     def compare(results: ExperimentResults, test: str, system: str, other: str, measure: str) -> Line:
@@ -215,7 +217,7 @@ def compared(
 
 
 def majority_of(check: Check) -> Check:
-    """More than half of the lines hold. They become one line with all of their numbers."""
+    """Check that more than half of the lines hold. They become one line with all their numbers."""
     label, claimed = "most of the comparisons", "more than half"
 
     def count(results: ExperimentResults) -> list[Line]:
@@ -230,6 +232,9 @@ def majority_of(check: Check) -> Check:
     return count
 
 
+# Claims of the first paper
+
+
 TESTS = tuple(year for year in YEARS if year != MAIN)
 _PLAIN = language_models()
 _PRIOR = [with_prior(name) for name in _PLAIN]
@@ -237,12 +242,12 @@ _BASE = ("tfisf", "dir")
 
 
 def _in(*names: str) -> list[str]:
-    """These models in each context."""
+    """The names of these models in each context."""
     return [f"{name} {context}" for name in names for context in CONTEXTS]
 
 
 def _year_statistic(year: str, name: str, factor: float = 1.0) -> Value:
-    """A statistic of a year's data."""
+    """A statistic of a year's data, times a factor; None without data."""
 
     def value(results: ExperimentResults) -> float | None:
         if year not in results.statistics:
@@ -262,7 +267,7 @@ def _top_length(test: str, system: str) -> Value:
 
 
 def relevant_shares(claimed: dict[str, float]) -> Check:
-    """The share of relevant sentences of each year, in per cent."""
+    """Check the share of relevant sentences of each year, in per cent."""
     return all_of(
         *(
             near(
@@ -288,7 +293,7 @@ def _lengths() -> Check:
 
 
 def _check_longest(results: ExperimentResults) -> list[Line]:
-    """In each context, 2S-I has the longest top of the language models without a prior."""
+    """Check that in each context 2S-I has the longest top of the language models without a prior."""
     lines = []
     for test in TESTS:
         for context in CONTEXTS:
@@ -418,6 +423,9 @@ TARGETS_2011 = tuple(
 )
 
 
+# Claims of the second and third paper
+
+
 _DATA = "Fernández & Losada 2012; docs/formulas.md, B.10"
 _RESULTS = "Fernández & Losada 2012; docs/formulas.md, B.11"
 _TDSR = "Cai et al. 2007; docs/formulas.md, C.6"
@@ -430,7 +438,10 @@ _TOLERANCE = 0.01
 
 
 def _average_precision(year: str, system: str) -> Value:
-    """KLD has the other year's parameters, since the paper gives none. The others need no training."""
+    """The AP of a system on a year.
+
+    KLD has the parameters trained on the other year, since the paper gives none. The others need no training.
+    """
 
     def value(results: ExperimentResults) -> float | None:
         other = next(train for train, test in _BOTH_WAYS if test == year)
@@ -453,7 +464,7 @@ def _published(system: str) -> Check:
 
 
 def _check_order(results: ExperimentResults) -> list[Line]:
-    """TFIDF above KLD above OKAPI, in both years."""
+    """Check that TFIDF is above KLD, and KLD above OKAPI, in both years."""
     lines = []
     for year in _PUBLISHED:
         names = ("tfisf", "kld", "okapi")

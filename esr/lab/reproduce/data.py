@@ -1,10 +1,7 @@
-"""Finds the raw files of the TREC Novelty track.
+"""The raw files of the TREC Novelty track: find, unpack, and load them, one year at a time.
 
-Unpacks an archive into a folder once: plain files only, never outside of the folder, as UTF-8.
-
-Reads the distinct documents of unpacked files, and which files contain each.
-
-Loads one year of the track: topics, judgements, documents, and inconsistencies between them.
+A year has topics, judgements and documents. Inconsistencies between them are reported as findings and are not
+errors: the published data contain some.
 """
 
 from __future__ import annotations
@@ -27,7 +24,7 @@ from esr.lab.tuner import Task, build_tasks
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Document, Sentence
 
-# docs/formulas.md, A.14
+# Topics, documents and judgements of each year (docs/formulas.md, A.14).
 NAMES: dict[str, tuple[str, str, str]] = {
     "2002": ("novelty_topics.txt", "novelty.tar.gz", "min_qrels.relevant"),
     "2003": ("03.novelty.topics.txt", "documents.tar.gz", "qrels.relevant.03.txt"),
@@ -38,14 +35,15 @@ NEW_NAMES: dict[str, tuple[str, ...]] = {
     "2003": ("qrels.novel.03.txt", "qrels.new.03.txt"),
     "2004": ("04.qrels.novel", "04.qrels.new"),
 }
-"""The judgements of the second task, under any of these names. Without them a year has only the first."""
+"""File names of the judgements of the second task, any of which may exist. Without one, a year has only the
+first task."""
 YEARS = tuple(NAMES)
 _KINDS = ("topics", "documents", "judgements")
 
 
 @dataclass(frozen=True)
 class RawFiles:
-    """The files of one year. `new` has the judgements of the second task, None without them."""
+    """The files of one year. `new` has the judgements of the second task, or is None."""
 
     year: str
     topics: Path
@@ -55,17 +53,17 @@ class RawFiles:
 
 
 class AvailableFiles(NamedTuple):
-    """The years in a folder, and the years of which it has no file."""
+    """The years with files in a folder, and the years without any."""
 
     years: list[RawFiles]
     absent: list[str]
 
 
 def find_raw_files(folder: Path) -> AvailableFiles:
-    """The files anywhere below the folder, by their names.
+    """Find the files by name, anywhere below the folder.
 
-    Raises InputError for an incomplete year, for two files with the same name, and for a folder without any
-    of the files.
+    Raises InputError for an incomplete year, for two files with the same name, and if there are no files at
+    all.
     """
     if not folder.is_dir():
         raise InputError(str(folder), "there is no such folder")
@@ -97,19 +95,22 @@ def find_raw_files(folder: Path) -> AvailableFiles:
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    """All files below a folder, sorted by name."""
+    """All files below a folder; folders and their files are in alphabetical order."""
     for parent, folders, files in os.walk(folder):
         folders.sort()
         yield from (Path(parent, name) for name in sorted(files))
 
 
+# Unpacking
+
+
 MAX_BYTES = 4_000_000_000
-"""The three years together have some 30 MB, so larger archives are not theirs."""
+"""The three years together have some 30 MB, so a larger archive is a different one."""
 _MARK = ".unpacked.json"
 
 
 def unpack(archive: Path, folder: Path, max_bytes: int = MAX_BYTES) -> list[Path]:
-    """Unpack a .tar.gz into `folder`, and return its files as paths below it, sorted by name.
+    """Unpack a .tar.gz into `folder`, and return its files as paths relative to it, sorted.
 
     Files of an earlier call are reused unless the archive has changed. Texts that are not UTF-8 are read as
     Latin-1, the encoding of the newswire of those years, and written as UTF-8. Raises InputError for an
@@ -170,7 +171,7 @@ def _iterate_files(archive: Path, tar: tarfile.TarFile) -> Iterator[tuple[PurePo
 
 def _to_utf8(data: bytes) -> bytes:
     if data[:2] == b"\x1f\x8b":
-        return data  # compressed again: the reader decompresses it
+        return data  # compressed itself: the reader decompresses it
     try:
         data.decode()
     except UnicodeDecodeError:
@@ -191,16 +192,19 @@ def _remove(folder: Path) -> None:
 
 
 def _is_visible_file(path: Path) -> bool:
-    """Excludes hidden files such as `._x`, which some archivers add."""
+    """Whether this is a file that is not hidden. Some archivers add hidden files such as `._x`."""
     return path.is_file() and not path.name.startswith(".")
+
+
+# Documents
 
 
 @dataclass
 class Corpus:
-    """Documents by id, the documents of each file, and inconsistencies.
+    """Documents by id, the document ids of each file, and inconsistencies.
 
-    A document of several topics is in several files. Its sentences are merged by their ids. `conflicts` are
-    sentences with different texts, of which the first is used.
+    A document of several topics is in several files; its sentences are merged by their ids. `repeated` counts
+    these repetitions. `conflicts` has the sentences with different texts, of which the first is used.
     """
 
     documents: dict[str, Document] = field(default_factory=dict)
@@ -210,7 +214,7 @@ class Corpus:
 
 
 def read_corpus(folder: Path, files: Sequence[Path]) -> Corpus:
-    """Read the documents. Raises InputError for a broken file, and if no file contains a document."""
+    """Read the documents of the files. Raises InputError for a broken file, or without any document."""
     corpus = Corpus()
     for file in files:
         path = folder / file
@@ -244,13 +248,19 @@ def _merge(first: Document, second: Document, conflicts: list[str]) -> Document:
     return Document(first.id, tuple(sentences.values()), first.title, first.date)
 
 
+# A year
+
+
 ANALYZER = "english"
-"""Stop words removed, no stemming (docs/formulas.md, A.14)."""
+"""Removes stop words and does not stem (docs/formulas.md, A.14)."""
 
 
 @dataclass(frozen=True)
 class Findings:
-    """Inconsistencies in a year's files, as ids of sentences and documents. None of them is an error."""
+    """Inconsistencies in a year's files, as ids of sentences, topics and documents.
+
+    None of them is an error.
+    """
 
     unknown_sentences: list[str]
     outside_of_topic: list[str]
@@ -264,10 +274,10 @@ class Findings:
 
 @dataclass(frozen=True)
 class Year:
-    """`tasks` are the topics with a relevant sentence; `qrels` has only these topics.
+    """One year of the track. `tasks` are the topics with a relevant sentence; `qrels` has only these topics.
 
-    `new` has the new sentences of each topic by the judgements of the second task, None without them.
-    `allowed` has the documents of each topic, `lengths` the number of terms of each sentence.
+    `allowed` has the documents of each topic, `lengths` the number of terms of each sentence. `new` has the
+    new sentences of each topic by the judgements of the second task, or is None without them.
     """
 
     name: str
@@ -286,7 +296,7 @@ class Year:
 
 
 def load(files: RawFiles, work: Path) -> Year:
-    """Unpack and read a year. Raises InputError where a file is broken."""
+    """Unpack and read a year. Raises InputError for a broken file."""
     folder = work / files.year / "documents"
     archive = read_corpus(folder, unpack(files.archive, folder))
     documents = archive.documents

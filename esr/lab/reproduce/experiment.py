@@ -1,7 +1,4 @@
-"""The complete experiment: from a folder of raw files to all results.
-
-Plain tfisf under each interpretation of the protocol, to see which gives the published 0.308 and 0.215.
-"""
+"""The complete experiment: from a folder of raw files to all results and verdicts."""
 
 from __future__ import annotations
 
@@ -31,7 +28,11 @@ POOLED = "matching, all topics' sentences together, year"
 
 
 def measure_interpretations(year: Year, work: Path, depth: int) -> dict[str, float]:
-    """AP of tfisf by interpretation: which sentences are ranked, and the scope of statistics."""
+    """AP of plain tfisf under each interpretation of the protocol.
+
+    Interpretations differ in which sentences are ranked and in the scope of statistics. They show which one
+    gives the published 0.308 and 0.215.
+    """
     figures = {}
     for statistics in STATISTICS:
         with open_indexes(year, work, statistics) as topic_indexes:
@@ -56,7 +57,10 @@ Tested = dict[tuple[str, str], dict[str, SystemFigures]]
 def run(
     data: Path, work: Path, train: str, protocol: Protocol, tick: Tick = lambda step: None
 ) -> ExperimentResults:
-    """Unpack, load, train on one year or each, test on the others. Raises InputError for broken data."""
+    """Unpack and load the data, train on one year or on each, and test on the others.
+
+    Raises InputError for broken data, and UsageError for a training year without data.
+    """
     _check_grid(protocol)
     available = find_raw_files(data)
     names = [files.year for files in available.years]

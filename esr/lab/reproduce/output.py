@@ -1,7 +1,4 @@
-"""The results of the experiment as one JSON object, at full precision.
-
-The results of the experiment as a page of Markdown.
-"""
+"""The results of the experiment as JSON at full precision, and as a Markdown page."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ BASELINES = ("tfisf", "dir")
 
 
 def as_json(results: ExperimentResults, verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """The protocol, the data, the targets and every table."""
+    """The protocol, the data, the verdicts on targets, and every table, as JSON data."""
     return {
         "esr": esr.__version__,
         "protocol": {"notes": results.protocol.lines(), **asdict(results.protocol)},
@@ -92,7 +89,7 @@ _FINDINGS = {
 
 
 def as_markdown(results: ExperimentResults, verdicts: Sequence[Verdict]) -> str:
-    """The protocol, the data, the targets, then a table for each pair of training and test year."""
+    """The protocol, the data and the targets, then a table for each pair of training and test year."""
     parts = [*_head(results), *_data(results), *_interpretations(results), *_targets(verdicts)]
     parts += _second_task(results)
     for train, test in results.tested:

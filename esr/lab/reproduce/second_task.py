@@ -1,8 +1,7 @@
-"""The second task of the track: given the relevant sentences of a topic in their order, which are new?
+"""The track's second task: given a topic's relevant sentences in their order, find those that are new.
 
-Sources: docs/formulas.md, G.1 for the measure and G.2 for precision, recall and F.
-
-Statistics of a year's data: the share of relevant sentences, and the lengths of sentences.
+docs/formulas.md has the measure of overlap (G.1), and precision, recall and F (G.2). The module also computes
+the statistics of a year's data.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from esr.text.analyzer import get_analyzer
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 EVERYTHING = "everything"
-"""The baseline: all sentences are new."""
+"""The baseline, for which all sentences are new."""
 
 
 class NewFigures(NamedTuple):
-    """Means over the topics of a year."""
+    """Precision, recall and F of one topic, or their means over topics."""
 
     precision: float
     recall: float
@@ -33,10 +32,10 @@ class NewFigures(NamedTuple):
 
 @dataclass(frozen=True)
 class SecondTask:
-    """`judged` relevant sentences were given, `new` of them are new by the judgements.
+    """The figures of a year: `judged` relevant sentences were given, of which `new` are judged new.
 
-    `figures` are by threshold, as in 0.8, and of EVERYTHING. `not_relevant` are sentences that are judged new
-    and not relevant: they were not given.
+    `figures` are by threshold, such as 0.8, and of EVERYTHING. `not_relevant` has the sentences that are
+    judged new but not relevant; these were not given.
     """
 
     topics: int
@@ -47,7 +46,10 @@ class SecondTask:
 
 
 def measure_second_task(year: Year) -> SecondTask | None:
-    """The figures of a year, None without the judgements. Terms are weighted over all of its documents."""
+    """The figures of a year, or None without judgements.
+
+    Terms are weighted by their rarity in its documents.
+    """
     if year.new is None:
         return None
     terms_of = get_analyzer(ANALYZER).terms
@@ -97,10 +99,11 @@ def average(figures: Iterator[NewFigures]) -> NewFigures:
 
 @dataclass(frozen=True)
 class YearStatistics:
-    """Counts of a year. The shares are of a topic's own sentences, micro (pooled) and macro (over topics).
+    """Statistics of a year's data.
 
-    `sentence_length` is over the distinct sentences of the year, `relevant_length` over the relevant
-    sentences of every topic. Lengths are in terms, without stop words.
+    Shares of relevant sentences are among the sentences of the topic's own documents: micro pools all topics,
+    macro is the mean over topics. `sentence_length` is over the distinct sentences of the year,
+    `relevant_length` over the relevant sentences of every topic. Lengths are in terms, without stop words.
     """
 
     topics: int
@@ -115,7 +118,7 @@ class YearStatistics:
 
 
 def measure_year(year: Year) -> YearStatistics:
-    """The statistics of a year's data. Judged sentences that the archive lacks are left out."""
+    """Compute the statistics of a year. Judged sentences that are not in the archive are left out."""
     ranked, relevant, shares, lengths = 0, 0, [], []
     for task in year.tasks:
         sentences = set(year.sentences(task.topic))

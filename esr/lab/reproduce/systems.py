@@ -1,10 +1,7 @@
-"""The systems of the papers' tables: rankings with tuned or fixed parameters.
+"""The systems of the papers' tables, the protocol, and training and testing on one year.
 
-Training and testing of every system on one year.
-
-The open questions of the papers' protocol as options, and the choices in words.
-
-The indexes that a year's statistics come from: one for the year, or one per topic.
+A system is a ranking with tuned or fixed parameters. The papers leave some questions of their protocol open;
+these are the options of `Protocol`.
 """
 
 from __future__ import annotations
@@ -50,7 +47,10 @@ WITH_CONTEXT = ("3mm", "2s", "2si")
 
 @dataclass(frozen=True)
 class System:
-    """`is_fixed` systems are not tuned; `inherits` has pairs of a tuned system and its parameter to use."""
+    """A ranking of the tables. An `is_fixed` system is not tuned.
+
+    `inherits` has pairs of a tuned system and the name of the parameter to take from it.
+    """
 
     name: str
     group: str
@@ -60,7 +60,7 @@ class System:
 
 
 def with_prior(name: str) -> str:
-    """The name of the same system with the sentence's importance."""
+    """The name of the same system with the importance prior p(d|s)."""
     return f"{name} + p(d|s)"
 
 
@@ -97,8 +97,11 @@ def _models() -> Iterator[tuple[str, str | None]]:
 SYSTEMS: dict[str, System] = {system.name: system for system in _build_systems()}
 
 
+# The protocol
+
+
 MAIN = "2002"
-"""The year that the papers' main tables are trained on."""
+"""The training year of the papers' main tables."""
 RANKED = {
     "matching": "sentences with at least one query term, for every system",
     "context": "every sentence for models with a context, matching ones for the others",
@@ -115,7 +118,7 @@ TOP = 100
 
 @dataclass(frozen=True)
 class Protocol:
-    """`grid` has values to try instead of the papers'."""
+    """The open questions of the papers' protocol. `grid` has values to try instead of the papers'."""
 
     ranked: str = "matching"
     statistics: str = "year"
@@ -123,13 +126,13 @@ class Protocol:
     grid: Mapping[str, Sequence[Value]] = field(default_factory=dict)
 
     def candidates(self, model: str) -> CandidateRule:
-        """Which sentences of the topic's documents a model ranks."""
+        """The candidate rule of a model, within the documents of a topic."""
         if self.ranked == "context":
             return "all" if models.get(model).contexts else "matching"
         return "all" if self.ranked == "all" else "matching"
 
     def lines(self) -> list[str]:
-        """The choices, for the head of a report."""
+        """The choices in words, for the head of a report."""
         grid = "; ".join(f"{name} {', '.join(map(str, values))}" for name, values in self.grid.items())
         return [
             f"ranked of a topic's own documents: {RANKED[self.ranked]} (`--ranked {self.ranked}`; open)",
@@ -149,8 +152,11 @@ class Protocol:
         ]
 
 
+# Indexes and experiments
+
+
 class TopicIndex(NamedTuple):
-    """An index, and the tasks that are searched for in it."""
+    """An index, and the tasks to search for in it."""
 
     searcher: Searcher
     tasks: list[Task]
@@ -158,7 +164,7 @@ class TopicIndex(NamedTuple):
 
 @contextmanager
 def open_indexes(year: Year, work: Path, statistics: str) -> Iterator[list[TopicIndex]]:
-    """One index for the year, or with `topic` statistics one per topic, in the order of topics."""
+    """Open one index for the year, or with `topic` statistics one per topic, in the order of topics."""
     folder = work / year.name
     with ExitStack() as stack:
         if statistics == "year":
@@ -175,14 +181,14 @@ def open_indexes(year: Year, work: Path, statistics: str) -> Iterator[list[Topic
 
 
 def _build_index(documents: Sequence[Document], where: Path) -> Path:
-    """The index of these documents, built now unless an earlier call has built it."""
+    """Build the index of these documents, or reuse it if an earlier call built it."""
     digest_file = where.with_name(f"{where.name}.sha256")
     digest = hashlib.sha256(esr.__version__.encode())
     for document in documents:
         digest.update(repr((document.id, [(s.id, s.text) for s in document.sentences])).encode())
     if not digest_file.exists() or digest_file.read_text("utf-8") != digest.hexdigest():
         digest_file.unlink(missing_ok=True)
-        # Titles are left out, because the papers' documents consist of their sentences.
+        # Without titles: in the papers, a document consists of its sentences.
         options = LoadOptions(if_exists="replace", analyzer=ANALYZER, title=False)
         open_writer(str(where), options).load(Located(str(where), d) for d in documents)
         digest_file.write_text(digest.hexdigest(), "utf-8")
@@ -191,7 +197,7 @@ def _build_index(documents: Sequence[Document], where: Path) -> Path:
 
 @dataclass(frozen=True)
 class TrainedSystem:
-    """A system's best setting on a year, its figure there, and the number of settings tried."""
+    """A system's best setting on a year, its mean figure there, and the number of settings tried."""
 
     ranking: Ranking
     figure: float
@@ -200,7 +206,7 @@ class TrainedSystem:
 
 @dataclass(frozen=True)
 class SystemFigures:
-    """A setting's figures on a year: by measure and topic, their means, and the length of its top."""
+    """A setting's figures on a year: by measure and topic, their means, and the mean length of its top."""
 
     values: measures.Values
     means: Mapping[str, float]
@@ -218,7 +224,7 @@ class YearExperiment:
         self._figures: dict[str, SystemFigures] = {}
 
     def train(self, tick: Callable[[str], None] = lambda name: None) -> dict[str, TrainedSystem]:
-        """The best setting of every system, in the order of systems."""
+        """The best setting of every system, in the order of SYSTEMS. `tick` is called with each name."""
         trained: dict[str, TrainedSystem] = {}
         for system in SYSTEMS.values():
             trained[system.name] = self._train_system(system, trained)
@@ -240,7 +246,7 @@ class YearExperiment:
         return TrainedSystem(settings[best], float(means[best]), len(settings))
 
     def test(self, ranking: Ranking) -> SystemFigures:
-        """A setting's figures, those of the run that `esr run` would write."""
+        """A setting's figures on the run that `esr run` would write."""
         key = json.dumps(ranking.as_dict(), sort_keys=True)
         if key not in self._figures:
             run = self.run(ranking)
@@ -250,7 +256,10 @@ class YearExperiment:
         return self._figures[key]
 
     def run(self, ranking: Ranking, *, restricted: bool = True) -> Scores:
-        """The scores of every topic's sentences."""
+        """The scores of every topic's sentences.
+
+        Unless `restricted`, documents of all topics are searched.
+        """
         run: Scores = {}
         for searcher, tasks in self._topic_indexes:
             for task in tasks:
@@ -264,7 +273,7 @@ class YearExperiment:
                         records=False,
                         literal=True,
                     )
-                except UnsearchableQuery:  # only stop words: an empty answer
+                except UnsearchableQuery:  # only stop words: no answer
                     continue
                 if answer.incomplete:
                     raise EsrError(f"topic {task.topic}: the answer is incomplete: {answer.incomplete}")
@@ -273,7 +282,7 @@ class YearExperiment:
         return run
 
     def _measure_top_length(self, run: Scores) -> float:
-        """The mean length of the best sentences, over the topics that have any."""
+        """The mean length of the top sentences of a topic, averaged over topics with an answer."""
         lengths = self.year.lengths
         means = [np.mean([lengths[s] for s in list(scores)[:TOP]]) for scores in run.values() if scores]
         return float(np.mean(means)) if means else 0.0
