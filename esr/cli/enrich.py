@@ -1,4 +1,4 @@
-"""`esr enrich`: features, named entities, parses and vectors for the sentences of an index."""
+"""`esr enrich`: compute features, named entities, parses and vectors for the sentences of an index."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def enrich(
 
 
 def parse_parts(only: str | None) -> tuple[str, ...]:
-    """The parts that a text names, separated by commas; the default ones for None. Raises UsageError."""
+    """Parse names of parts, separated by commas; None gives the default parts. Raises UsageError."""
     return DEFAULT_PARTS if only is None else check_parts(name.strip() for name in only.split(","))
 
 
@@ -130,12 +130,11 @@ def build_enricher(
     analyzer: str = DEFAULT_ANALYZER,
     vectors: VectorSettings = DEFAULT_SETTINGS,
 ) -> Enricher:
-    """The enricher with these settings. Raises EsrError if it lacks a library, model or lexicon."""
+    """An enricher with these settings. Raises EsrError if a library, model or lexicon is missing."""
     return Enricher(parts, spacy_models, lexica, rule, analyzer, vectors)
 
 
 def read_analyzer(where: str) -> str:
-    """The name of an index's analyzer."""
     with esr.open(where) as searcher:
         return searcher.index.description.analyzer
 
@@ -149,13 +148,13 @@ def enrich_index(
     aliases: Aliases | None = None,
     quiet: bool = False,
 ) -> None:
-    """Enrich an index, with a progress bar, and print a report unless `quiet`."""
+    """Enrich an index with a progress bar, and print a report unless `quiet`."""
     exit_on_sigterm()
     bar = tqdm(unit=" documents", disable=None, mininterval=0.5, leave=False)
 
     def start_bar(done: int, total: int) -> None:
         bar.reset(total)
-        bar.initial = done  # documents of earlier runs do not count for the speed
+        bar.initial = done  # documents of earlier runs do not count in the rate
         bar.n = done
         bar.refresh()
 

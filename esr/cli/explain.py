@@ -1,6 +1,5 @@
-"""`esr explain`: why a sentence has its score.
-
-`esr query`: the Elasticsearch request, for other applications.
+"""`esr explain` shows why a sentence has its score; `esr query` prints the Elasticsearch request of a query,
+for other applications.
 """
 
 from __future__ import annotations
@@ -106,7 +105,7 @@ def _term_rows(explanation: Explanation) -> list[list[str]]:
 
 
 def _format_second_stage(stage: SecondPart) -> str:
-    """The term sets that scored, and the parse tree that contains them."""
+    """The sets of terms that scored, and the parse tree that contains them."""
     if stage.lacks_parse:
         return "\nThe sentence has no parse."
     lines = []
@@ -125,18 +124,21 @@ def _format_second_stage(stage: SecondPart) -> str:
 
 
 def _format_parts(parts: Mapping[str, float]) -> str:
-    """What the value of a signal is the sum of."""
+    """The addends of a signal's value."""
     return ", ".join(f"{name} {value:+.4f}" for name, value in parts.items())
 
 
 def _format_form(part: FeaturePart) -> str:
-    """A feature's form and its parameters, the weight first and without its name."""
+    """A feature's form and its parameters: the weight first, without its name."""
     params = [f"{value:.4g}" if name == "w" else f"{name}={value:g}" for name, value in part.params.items()]
     return " ".join([part.adjustment.form, *params])
 
 
 def _format_value(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.4g}"
+
+
+# esr query
 
 
 @click.command()

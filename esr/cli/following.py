@@ -1,8 +1,5 @@
-"""`esr timeline`: how many sentences of each day, week, month or year have all words of a query.
-
-`esr watch`: what saved searches have found since last time. Made to be run by a timer.
-
-`esr similar`: more like a sentence.
+"""Commands that follow the news: `esr timeline` counts sentences over time, `esr watch` reports new matches
+of saved searches, and `esr similar` shows sentences that say the same as a given one.
 """
 
 from __future__ import annotations
@@ -49,7 +46,7 @@ from esr.ranking.query_report import report_reading
 from esr.ranking.ranking import Ranking
 
 _BAR = 40
-"""Characters of the longest bar."""
+"""Length of the longest bar, in characters."""
 
 
 @click.command()
@@ -125,7 +122,7 @@ def _to_csv(made: Timeline) -> str:
 
 
 def _to_text(made: Timeline, series: Series, rate: bool) -> Iterator[str]:
-    """The counts of a query as bars, then the best sentences of its peaks."""
+    """The counts of a query as bars, then the best sentence of each peak."""
     yield click.style(series.query, bold=True)
     values = made.rates(series) if rate else list(map(float, series.counts))
     greatest = max(values, default=0.0)
@@ -143,8 +140,11 @@ def _to_text(made: Timeline, series: Series, rate: bool) -> Iterator[str]:
         yield ""
 
 
+# esr watch
+
+
 NOTHING_NEW = 3
-"""The exit status of a run that had nothing to tell."""
+"""The exit status of a run that reported nothing."""
 
 
 @click.command()
@@ -192,7 +192,7 @@ def watch(
             try:
                 find_news(searcher, saved, known, tell_all=from_start)
             except WatchFailed as error:
-                failure = error  # what the others found is told first
+                failure = error  # raised after the results of the other searches are written
         told = tell_lines(known, output) if output else tell_stream(known, sys.stdout.buffer)
         if feeds:
             write_feeds(known, saved, feeds)
@@ -202,6 +202,9 @@ def watch(
         raise failure
     if not told:
         sys.exit(NOTHING_NEW)
+
+
+# esr similar
 
 
 @click.command()

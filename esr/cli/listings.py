@@ -1,7 +1,4 @@
-"""`esr models`, `priors`, `features`, `forms`, `boosts`, `signals`, `encoders`, `analyzers`, `formats`.
-
-`esr analyze`: the terms that a text becomes.
-"""
+"""Commands that list what is registered (`esr models`, `esr features` and others), and `esr analyze`."""
 
 from __future__ import annotations
 

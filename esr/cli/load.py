@@ -1,11 +1,6 @@
-"""`esr load`: source files into an index.
+"""Commands that load documents: `esr load`, with its dry run, `esr append` and `esr remove`.
 
-`esr append` and `esr remove`: daily deliveries, and removal of documents.
-
-`esr load --dry-run`: the first documents, counts and problems, without an index.
-
-`--analyzer auto`: the analyzer that fits the first documents, and warnings where it does not fit the
-others.
+The analyzer `auto` fits the languages of the first documents. A report warns if it does not fit the others.
 """
 
 from __future__ import annotations
@@ -55,23 +50,22 @@ from esr.text.document import PARTS, Located
 
 AUTO = "auto"
 SAMPLE = 300
-"""How many documents are looked at."""
+"""The number of documents that determine the analyzer."""
 
 
 class SampledDocuments:
-    """Documents, the first of which can be looked at before they are read."""
+    """An iterator over documents that can read a sample in advance."""
 
     def __init__(self, documents: Iterator[Located]) -> None:
         self._documents = documents
         self.reason = ""
-        """Why the analyzer was chosen; empty if none was."""
+        """Why the analyzer was chosen, or an empty string before."""
 
     def __iter__(self) -> Iterator[Located]:
         return self._documents
 
     def choose_analyzer(self) -> str:
-        """The name of the analyzer for the languages that the first documents declare, or are found to be
-        in."""
+        """The name of the analyzer for the languages of the first documents, declared or else detected."""
         sample = list(islice(self._documents, SAMPLE))
         self._documents = chain(sample, self._documents)
         languages = [located.document.language for located in sample]
@@ -84,7 +78,7 @@ class SampledDocuments:
 
 
 def language_notes(languages: Mapping[str, int], analyzer: str) -> list[str]:
-    """A line about the documents in languages that the analyzer is not made for."""
+    """A line about the documents in languages that do not fit the analyzer, if there are any."""
     misfits = find_misfits(languages, get_definition(analyzer))
     if not misfits:
         return []
@@ -139,7 +133,7 @@ def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> 
 
 
 class _Preview:
-    """The first documents."""
+    """Collects and formats the first documents."""
 
     def __init__(self) -> None:
         self.first: list[Located] = []
@@ -167,6 +161,9 @@ class _Preview:
             "problems": [problem._asdict() for problem in problems],
             "notes": notes,
         }
+
+
+# esr load
 
 
 @click.command()
@@ -248,7 +245,7 @@ def load(
         raise UsageError("--enrich does not work with --slice: run esr enrich when all slices are loaded")
     parts = parse_parts(enrich_only)
     if enrich:
-        build_enricher(parts)  # reports missing parts before anything is loaded
+        build_enricher(parts)  # reports missing libraries before the load
     with SendProgress() as progress:
         options = LoadOptions(
             if_exists=if_exists,
@@ -277,8 +274,11 @@ def load(
 
 
 def load_documents(pipeline: DocumentPipeline, where: str, options: LoadOptions) -> LoadReport:
-    """Load what the pipeline reads; the analyzer `auto` is chosen by the first documents."""
-    # Documents are many objects without cycles; searching them for cycles took a tenth of a load.
+    """Load the pipeline's documents.
+
+    Without a given analyzer, the first documents determine that of a new index.
+    """
+    # Documents are many objects without cycles. Searching them for cycles took a tenth of a load.
     gc.set_threshold(20_000, 20, 100)
     exit_on_sigterm()
     with pipeline.open() as documents:
@@ -307,6 +307,9 @@ def _format_report(report: LoadReport, where: str, summary: SourceSummary) -> st
     if report.unchanged:
         lines.append(f"{report.unchanged:,} documents already exist unchanged")
     return "\n".join([*lines, *report.notes, *summary.lines()])
+
+
+# esr append and esr remove
 
 
 _MAX_EXAMPLES = 5
@@ -377,7 +380,7 @@ def _read_ids(arguments: Iterable[str]) -> list[str]:
 def _print_report(
     report: DeliveryReport, where: str, as_json: bool, further: Mapping[str, Any] = MappingProxyType({})
 ) -> None:
-    """Print what was done; with `as_json`, with these keys too."""
+    """Print the report of a delivery; as JSON, with additional keys."""
     if as_json:
         click.echo(json.dumps({**asdict(report), **further}, indent=1))
         return

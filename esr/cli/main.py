@@ -1,9 +1,7 @@
-"""The `esr` command and how its errors are printed.
+"""The `esr` command: it imports subcommands when they are called, and prints errors as one line.
 
-When the garbage collector looks at a command: neither while it is imported nor as it ends.
-
-Modules are some fifty thousand objects that stay. To look for garbage among them takes a sixth of the time of
-a search.
+Garbage collection is off while modules are imported and as the process ends. Modules are some fifty thousand
+objects that stay; searching them for garbage takes a sixth of the time of a search.
 """
 
 from __future__ import annotations
@@ -27,7 +25,10 @@ from esr.processes import set_environment
 
 @contextmanager
 def pause_collections() -> Iterator[None]:
-    """Collects nothing inside the block. What it made counts as old after it, and is seldom looked at."""
+    """Disable garbage collection inside the block.
+
+    Objects that exist at its end move to the oldest generation, which is seldom collected.
+    """
     if not gc.isenabled():
         yield
         return
@@ -36,16 +37,16 @@ def pause_collections() -> Iterator[None]:
         yield
     finally:
         if not gc.get_freeze_count():
-            # All that exists becomes old in two steps, without being looked at.
+            # These two calls move all objects to the oldest generation without a collection.
             gc.freeze()
             gc.unfreeze()
         gc.enable()
 
 
 def skip_last_collections() -> None:
-    """The interpreter looks for garbage as it ends, and will not find anything to look at.
+    """Leave nothing to collect as the interpreter ends.
 
-    So what is open then, and in a cycle, is not closed.
+    Objects that are still open then, and part of a cycle, are not closed.
     """
     atexit.register(gc.freeze)
 
@@ -86,16 +87,17 @@ COMMANDS = {
         "cli.listings",
     ),
 }
-"""By command, the module of `esr` that it is in. A command is imported when it is called: a search does
-not wait for what only loads and evaluations need."""
+"""The module below `esr` of each command. It is imported when the command is called, so that a search does
+not wait for imports that only loads and evaluations need."""
 _THREADS = "OPENBLAS_NUM_THREADS"
-"""numpy starts threads as it is imported, one for each processor, for products of large matrices. No command
-has any, and the threads take a quarter of the time of that import: more on more processors."""
+"""The number of threads that numpy starts when it is imported, by default one per processor, for products of
+large matrices. No command computes any, and starting the threads takes a quarter of the time of the import,
+or more with many processors."""
 _HELP = {"help_option_names": ["-h", "--help"]}
 
 
 class LazyCommands(MutableMapping[str, click.Command]):
-    """The commands by name, each imported at the first look at it."""
+    """The commands by name. Each is imported when it is first accessed."""
 
     def __init__(self) -> None:
         self._imported: dict[str, click.Command] = {}
@@ -106,7 +108,7 @@ class LazyCommands(MutableMapping[str, click.Command]):
         return self._imported[name]
 
     def __setitem__(self, name: str, command: click.Command) -> None:
-        # A command that is called without the group has the same help options.
+        # The help options also apply if a command is called without the group.
         for own in (command, *getattr(command, "commands", {}).values()):
             own.context_settings = {**_HELP}
         self._imported[name] = command
@@ -130,7 +132,7 @@ def _import_command(name: str) -> click.Command:
 
 
 class Group(click.Group):
-    """Prints errors that the user can act on as one line, without a traceback."""
+    """A group that prints errors as one line without a traceback, if the user can act on them."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -138,7 +140,7 @@ class Group(click.Group):
         except EsrError as error:
             click.echo(f"Error: {error}", err=True)
             sys.exit(error.exit_code)
-        except OSError as error:  # of the output, such as a full disk behind a redirection
+        except OSError as error:  # of the output, for example a full disk
             click.echo(f"Error: cannot continue: {error.strerror or error}", err=True)
             sys.exit(1)
         except KeyboardInterrupt:
@@ -171,10 +173,10 @@ def main(**options: Any) -> None:
 
 
 def run() -> None:
-    """The program `esr`: the command, and then the end of the process."""
+    """The entry point of the program `esr`: run the command, then end the process."""
     try:
         main()
     except SystemExit as end:
-        if not end.code:  # a command that has succeeded has closed what it opened
+        if not end.code:  # a successful command has closed its files
             skip_last_collections()
         raise

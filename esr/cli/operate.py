@@ -1,16 +1,5 @@
-"""`esr indices`, `esr rollback`, `esr delete`: the generations of an index.
-
-`esr migrate`: converts an index of an older format to the current one.
-
-`esr refresh-priors`: recomputes the stored importance priors.
-
-`esr status`: counts, size and settings of an index, and how far its stored priors have drifted.
-
-`esr export`: an index's documents as JSON Lines.
-
-`esr roles`: the minimal privileges of each login to Elasticsearch, and API keys with them.
-
-`esr serve`: the search page.
+"""Commands that operate an index: its generations (`esr indices`, `rollback`, `delete`), `migrate`,
+`refresh-priors`, `status`, `export`, the roles that Elasticsearch needs (`roles`), and the server (`serve`).
 """
 
 from __future__ import annotations
@@ -156,6 +145,9 @@ def _format_size(size: int | None) -> str:
     return f"{size} B"
 
 
+# esr migrate and esr refresh-priors
+
+
 @click.command()
 @place
 @keep
@@ -223,6 +215,9 @@ def refresh_priors(where: str, as_json: bool) -> None:
         click.echo(note)
 
 
+# esr status
+
+
 @click.command()
 @options.index
 @click.option(
@@ -276,7 +271,7 @@ def _format_value(value: Any) -> Any:
 
 
 def _format_drifts(drifts: list[Drift]) -> Iterator[str]:
-    """For each load, how far p(t|C) has drifted and what error its priors have."""
+    """For each load, how far p(t|C) has drifted, and the resulting error of its priors."""
     for drift in drifts:
         sample = f"{drift.sampled:,} of {drift.sentences:,} sentences sampled"
         if drift.largest:
@@ -289,6 +284,9 @@ def _format_drifts(drifts: list[Drift]) -> Iterator[str]:
             yield f"{'drift':<12} {drift.load}: none, stored priors are exact ({sample})"
     if any(drift.largest for drift in drifts):
         yield f"{'':<12} esr refresh-priors makes them exact; only rankings with --prior importance use them"
+
+
+# esr export, esr roles and esr serve
 
 
 @click.command()
@@ -348,7 +346,7 @@ def roles(aliases: tuple[str, ...], roles: tuple[str, ...], file: Path | None, p
         return
     if len(descriptors) != 1 or "://" not in aliases[0]:
         raise UsageError("--key needs exactly one --role, and a URL as the first ALIAS")
-    try:  # before the key is created, because it cannot be read again
+    try:  # create the file first: a key can be read only once
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
         raise UsageError(f"cannot create {file}: {error.strerror}") from None

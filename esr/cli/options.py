@@ -1,7 +1,4 @@
-"""Options that most commands share, and how options are added to a command.
-
-The options of `esr` itself for logging in to Elasticsearch.
-"""
+"""Options that many commands share, and the options of `esr` for logging in to Elasticsearch."""
 
 from __future__ import annotations
 
@@ -31,12 +28,12 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for 
 
 
 def describe_choices(choices: Mapping[str, str]) -> str:
-    """The choices of an option or a command with what each means, for its help."""
+    """Describe the choices of an option or argument, each with its meaning, for help texts."""
     return "; ".join(f"{name}: {meaning}" for name, meaning in choices.items()) + "."
 
 
 def add_options(options: Sequence[Callable[[Any], Any]], command: Any) -> Any:
-    """The command with these options, which its help shows in this order."""
+    """Add options to a command. Its help shows them in this order."""
     for option in reversed(options):
         command = option(command)
     return command
@@ -50,7 +47,7 @@ _FILES = {
 
 
 def login_options(command: Callable[..., Any]) -> Any:
-    """Adds the options. Secrets come from files and the environment: other users can see command lines."""
+    """Add the login options. Secrets come from files or the environment, because command lines are public."""
     return add_options(
         [
             click.option("--user", help=f"A user of Elasticsearch [{USER}]."),
@@ -69,7 +66,7 @@ def login_options(command: Callable[..., Any]) -> Any:
 
 
 def use_login(user: str | None, insecure: bool, **files: str | None) -> AbstractContextManager[None]:
-    """Put the options into the environment while inside, also for the processes that a command starts."""
+    """Set the login in the environment within the context, also for the processes that a command starts."""
     values = {USER: user, INSECURE: "1" if insecure else None}
     values |= {variable: files[_parameter_name(option)] for option, (variable, _) in _FILES.items()}
     return set_environment({variable: value for variable, value in values.items() if value is not None})

@@ -1,8 +1,6 @@
-"""The output formats of `esr search`.
+"""The output of commands: formats of answers, files, and descriptions of how a query was read.
 
-Files that commands write: complete or not at all, and never over their own inputs.
-
-How a query was read, in lines for people.
+A file appears only when it is complete, and never replaces an input of the same command.
 """
 
 from __future__ import annotations
@@ -32,13 +30,13 @@ from esr.ranking.query_report import QueryReport
 from esr.registry import Registry
 
 Folded = Mapping[str, Sequence[Hit]]
-"""The hits that repeat a hit, by its sentence's id."""
+"""For a sentence id, the hits that repeat that sentence."""
 NOTHING_FOLDED: Folded = {}
 _NEIGHBOR, _HIT = "     ", "   > "
 
 
 class AnswerFormat(Struct, frozen=True):
-    """How an answer is printed. `has_warnings`: what is missing in the answer is a part of the output."""
+    """A format of answers. `has_warnings`: the output itself tells what the answer lacks."""
 
     name: str
     description: str
@@ -56,7 +54,7 @@ def to_text(answer: Answer, report: QueryReport, folded: Folded) -> str:
 
 
 def _describe_counts(answer: Answer, report: QueryReport) -> str:
-    """How many sentences there are, of how many with the words."""
+    """How many sentences are shown, how many are candidates, and how many contain the words."""
     parts = [f"{len(answer.hits):,} of {answer.total:,} candidates"]
     every, some = report.counts
     if some is not None and len(report.terms) > 1:
@@ -91,12 +89,12 @@ def _wrap(text: str, indent: str) -> str:
 
 
 def to_json(answer: Answer, report: QueryReport, folded: Folded) -> str:
-    """The answer as in the API, with all that is known of each sentence."""
+    """The answer as in the API, with all stored data of each sentence."""
     return json.dumps(answers.answer_dict(answer, report, folded), indent=1, ensure_ascii=False) + "\n"
 
 
 def to_csv(answer: Answer, report: QueryReport, folded: Folded) -> str:
-    """The table of the page's download."""
+    """The same table as the search page's download."""
     import csv
 
     out = io.StringIO()
@@ -105,7 +103,7 @@ def to_csv(answer: Answer, report: QueryReport, folded: Folded) -> str:
 
 
 def to_tsv(answer: Answer, report: QueryReport, folded: Folded) -> str:
-    """A line for each sentence and nothing quoted, for cut and awk: tabs and line ends become blanks."""
+    """A line per sentence without quoting, for cut and awk. Tabs and line ends become blanks."""
     rows = ([" ".join(cell.split()) for cell in row] for row in build_rows(answer.hits))
     return "".join("\t".join(row) + "\n" for row in (COLUMNS, *rows))
 
@@ -129,7 +127,10 @@ for _format in (
 
 
 def format_option(default: str | None) -> Callable[[Any], Any]:
-    """`--format`. Without a default, a command knows whether it was given, and takes text if not."""
+    """The option `--format`.
+
+    Without a default, the value is None if the option is not given, which means text.
+    """
     choices = describe_choices({name: format.description for name, format in FORMATS.items()})
     return click.option(
         "--format",
@@ -141,8 +142,11 @@ def format_option(default: str | None) -> Callable[[Any], Any]:
     )
 
 
+# Files
+
+
 def check_output(output: str | Path, *inputs: str | Path | None) -> None:
-    """Raise UsageError if the output is one of the inputs, EsrError if its folder does not exist."""
+    """Raise UsageError if the output is one of the inputs, and EsrError if its folder does not exist."""
     if str(output) == "-":
         return
     for source in inputs:
@@ -157,8 +161,9 @@ def check_output(output: str | Path, *inputs: str | Path | None) -> None:
 def open_output(output: str | Path, *inputs: str | Path | None) -> Iterator[IO[str]]:
     """A text file that appears when it is complete; `-` is standard output.
 
-    It is written beside its place and moved there at the end. Links are followed; devices and pipes are
-    written directly. Raises like `check_output`, and EsrError if writing fails, as on a full disk.
+    It is written under another name in the same folder, then renamed. Links are followed; devices and pipes
+    are written directly. Raises like `check_output`, and EsrError if writing fails, for example on a full
+    disk.
     """
     check_output(output, *inputs)
     if str(output) == "-":
@@ -183,11 +188,17 @@ def _target(output: str | Path) -> str:
     return os.path.realpath(output)
 
 
+# Descriptions of queries
+
+
 _TOLD: tuple[Reading, ...] = ("required", "excluded", "ignored")
 
 
 def describe_query(report: QueryReport, unseen: Sequence[str]) -> Iterator[str]:
-    """What is worth saying: nothing about a query of words that are all searched for."""
+    """Lines about a query: required, excluded and ignored words, notes, unknown words and suggestions.
+
+    A query of plain words that all occur in the index yields no line.
+    """
     phrases = [f"{reading}: {texts}" for reading in _TOLD if (texts := _texts(report.groups, reading))]
     if phrases:
         yield " · ".join(phrases)

@@ -1,8 +1,7 @@
-"""From source files to documents for the index: reading, languages, duplicates, and the malformed ones.
+"""The pipeline from source files to documents for an index, with a summary for the report.
 
-One source: where documents come from, and how they are read.
-
-What came: counts, languages, dates and sources, as a load and its dry run report them.
+It reads the sources, detects languages, drops duplicates, and collects or rejects malformed documents. A
+delivery with too many empty documents is refused as a whole.
 """
 
 from __future__ import annotations
@@ -46,7 +45,10 @@ from esr.text.validate import to_fields
 
 
 class Callbacks(NamedTuple):
-    """Called with what a source yields beside documents. Without the first, a malformed one is an error."""
+    """Callbacks for everything that a source yields besides documents.
+
+    Without `on_malformed`, a malformed document is an error.
+    """
 
     on_malformed: Callable[[Malformed], None] | None
     on_skipped: Callable[[Skipped], None]
@@ -55,7 +57,7 @@ class Callbacks(NamedTuple):
 
 
 class Source:
-    """Some paths with the options of `source_options.SOURCE_OPTIONS`."""
+    """Paths to read, with the options of `source_options.SOURCE_OPTIONS`."""
 
     def __init__(
         self, paths: Sequence[str], *, source_format: str, detect_language: bool, **read_options: Any
@@ -72,18 +74,18 @@ class Source:
 
     @property
     def detected(self) -> int | None:
-        """How many documents got a detected language; None if that was not asked for."""
+        """The number of documents whose language was detected, or None without detection."""
         return self._detector.detected if self._detector else None
 
     def holds(self, file: Path) -> bool:
-        """Whether this is one of the files to read, or would be if it existed."""
+        """Whether the file is one of those to read, or would be if it existed."""
         target = os.path.realpath(file)
         return any(self._holds(path, os.path.relpath(target, os.path.realpath(path))) for path in self.paths)
 
     def _holds(self, path: str, below: str) -> bool:
         if below == os.curdir:
             return True
-        # What is outside of the folder begins with "..", as if hidden.
+        # Paths outside of the folder begin with "..", so they count as hidden.
         is_visible = os.path.isdir(path) and not any(map(is_hidden, below.split(os.sep)))
         return is_visible and self._options.files.accepts(below.replace(os.sep, "/"))
 
@@ -100,25 +102,28 @@ class Source:
         return read_file(file, self._format, replace(self._options, **callbacks._asdict()))
 
 
+# Summary
+
+
 _COUNTED = ("title", "date", "source", "language", "authors", "section", "keywords")
-"""Fields whose documents are counted."""
+"""Fields for which the documents that have them are counted."""
 _MAX_SHOWN = 5
 _MAX_KEYS, _MAX_KEY_CHARS = 30, 60
 _MIN_TEXT_CHARS = 40
-"""What is shorter does not look like the text of an article."""
+"""A shorter value does not look like the text of an article."""
 _MAX_SOURCES = 10_000
-"""Beyond this number of different sources, further ones are counted together."""
+"""Maximum number of sources that are counted separately."""
 
 
 class SourceSummary:
-    """Counts over documents, in bounded memory."""
+    """Counts, languages, dates and sources of the documents that were read, in bounded memory."""
 
     def __init__(self) -> None:
         self.counts = dict.fromkeys(("documents", "sentences", "without_sentences", *_COUNTED), 0)
         self.languages: Counter[str] = Counter()
-        """How many documents are in each language that a document declares, or that was detected for it."""
+        """Numbers of documents by language, declared or detected."""
         self._metadata: Counter[str] = Counter()
-        """How many documents have each key of metadata."""
+        """Numbers of documents by key of their metadata."""
         self._sources: Counter[str] = Counter()
         self._other_sources = 0
         self._text_like: Counter[str] = Counter()
@@ -145,11 +150,11 @@ class SourceSummary:
             self._add_date(document.date)
 
     def add_unknown_files(self, files: UnknownFiles) -> None:
-        """Count files that no loader knows."""
+        """Count files that no loader reads."""
         self._unknown_files[files.ending] += files.number
 
     def text_like_columns(self) -> list[str]:
-        """Columns that look like the text of documents without one, the most frequent first."""
+        """Columns of documents without text that look like text, the most frequent first."""
         return [name for name, _ in self._text_like.most_common(_MAX_SHOWN)]
 
     def _add_text_like(self, metadata: Mapping[str, Any]) -> None:
@@ -170,7 +175,7 @@ class SourceSummary:
         self._last = max(self._last or end, end)
 
     def lines(self) -> list[str]:
-        """For people: nothing if no document came, and no line about what no document has."""
+        """The summary in lines of text, without anything that no document has; empty without documents."""
         counts = self.counts
         if not counts["documents"]:
             return []
@@ -196,14 +201,15 @@ class SourceSummary:
 
     @property
     def unknown_files(self) -> dict[str, int]:
-        """By ending, how many files no loader knows; "" is for names without one."""
+        """Numbers of files that no loader reads, by ending; "" is for names without one."""
         return dict(self._unknown_files.most_common())
 
     def as_dict(self) -> dict[str, Any]:
-        """For programs: the counts, `languages` ("" is unknown), `dates` (`from` and `to`), `sources`,
-        `metadata` (by key, how many documents have it) and `unknown_files` (by ending, "" for none).
+        """The summary for JSON.
 
-        `other_sources` is the number of documents from sources beyond the first 10,000.
+        The counts, `languages` ("" is unknown), `dates` (`from` and `to`), `sources`, `metadata` (numbers of
+        documents by key) and `unknown_files` (by ending, "" for none). `other_sources` is the number of
+        documents from sources beyond the first 10,000.
         """
         return {
             **self.counts,
@@ -217,19 +223,19 @@ class SourceSummary:
 
 
 def describe_unknown_files(counts: Mapping[str, int]) -> str:
-    """The files that no loader knows, by their endings, as a sentence without its end."""
+    """Describe the files that no loader reads, by ending, as a sentence without a full stop."""
     endings = {ending or "without an ending": n for ending, n in counts.items()}
     total, parts = sum(counts.values()), _format_counts(endings)
     return f"{total:,} files are in no format that is read, and were left out: {parts}"
 
 
 def _looks_like_text(text: str) -> bool:
-    """Whether this is some length of words, or of a script that has no blanks; no address."""
+    """Whether the value has some length, and several words or a non-ASCII script. Excludes addresses."""
     return len(text) >= _MIN_TEXT_CHARS and (len(text.split()) > 4 or not text.isascii())
 
 
 def _list_keys(counts: Counter[str]) -> str:
-    """All keys in order of their frequency, up to a number that fits on a few lines."""
+    """The most frequent keys of metadata with their counts, on a few lines."""
     shown = [f"{' '.join(key.split())[:_MAX_KEY_CHARS]} {n:,}" for key, n in counts.most_common(_MAX_KEYS)]
     others = len(counts) - len(shown)
     return ", ".join([*shown, *([f"and {others:,} other keys"] if others else [])])
@@ -246,6 +252,9 @@ def _to_day(date: str) -> str:
     return date.replace(" ", "T").partition("T")[0]
 
 
+# Pipeline
+
+
 MAX_EXAMPLES = 3
 MAX_PROBLEMS = 20
 
@@ -254,11 +263,11 @@ ReadDocuments = Callable[[Callbacks], Iterator[Located]]
 
 
 class TooManyEmpty(InputError):
-    """More documents have no sentence than is allowed; nothing of their delivery is loaded."""
+    """More documents than allowed have no sentence. Nothing of the delivery is loaded."""
 
 
 class DocumentPipeline:
-    """Reads the documents of some sources, and collects what a report says about them."""
+    """Reads the documents of its sources, and collects notes and problems for the report."""
 
     def __init__(
         self,
@@ -272,12 +281,12 @@ class DocumentPipeline:
         on_refused: Callable[[str], None] = lambda id: None,
         is_dry_run: bool = False,
     ) -> None:
-        """`allow_empty_documents` is the percentage of documents that may have no sentence.
+        """Set up the pipeline without reading anything.
 
-        `read` yields the documents; by default all of the sources, in their order.
-
-        `on_refused` is called with the id of each document that was read and is not loaded. A dry run does
-        not write the file of bad documents. Raises UsageError or EsrError if that file must not be written.
+        `allow_empty_documents` is the percentage of documents that may have no sentence. `read` yields the
+        documents, by default those of all sources in order. `on_refused` is called with the id of each
+        document that was read but is not loaded. A dry run does not write the file of bad documents. Raises
+        UsageError or EsrError if that file must not be written.
         """
         if bad_documents is not None:
             _check_bad_documents(bad_documents, sources)
@@ -291,7 +300,7 @@ class DocumentPipeline:
         self.tolerates_malformed = bad_documents is not None
         self._malformed_file = None if is_dry_run else bad_documents
         self._malformed_stream: IO[str] | None = None
-        self.malformed: list[Malformed] = []  # the first ones
+        self.malformed: list[Malformed] = []  # the first MAX_PROBLEMS
         self.malformed_count = 0
         self._skipped = _Occurrences()
         self._remarks = _Occurrences()
@@ -301,9 +310,10 @@ class DocumentPipeline:
 
     @contextmanager
     def open(self, collect_all: bool = False) -> Iterator[Iterator[Located]]:
-        """The documents. A malformed one raises InputError, unless it goes to a file or all are collected.
+        """Open the documents for reading.
 
-        After the last one, TooManyEmpty is raised if too many had no sentence.
+        A malformed document raises InputError, unless it goes to a file or `collect_all` is set. TooManyEmpty
+        is raised after the last document if too many have no sentence.
         """
         with _open_for_writing(self._malformed_file) as self._malformed_stream:
             on_malformed = self._add_malformed if self.tolerates_malformed or collect_all else None
@@ -320,7 +330,10 @@ class DocumentPipeline:
         return chain.from_iterable([source.read(callbacks) for source in self._sources])
 
     def reject(self, document: Document, problem: str) -> None:
-        """Record a document that the index does not accept. Its text is written too: its place is unknown."""
+        """Record a document that the index rejected.
+
+        Its location is unknown, so its text is written to the file.
+        """
         self._reject_located(Located(document.id, document), problem)
 
     def _reject_located(self, located: Located, problem: str) -> None:
@@ -347,7 +360,7 @@ class DocumentPipeline:
         self._check_empty_documents()
 
     def _check_empty_documents(self) -> None:
-        """Raises TooManyEmpty: an index without text must not replace one that has text."""
+        """Raise TooManyEmpty if necessary: an index without text must not replace one with text."""
         documents, empty = (self.summary.counts[name] for name in ("documents", "without_sentences"))
         if 100 * empty <= self._allow_empty_documents * documents:
             return
@@ -368,7 +381,7 @@ class DocumentPipeline:
         self._first_unknown_file = self._first_unknown_file or files.where
 
     def notes(self) -> list[str]:
-        """The lines of the report about these documents."""
+        """The report's lines about these documents."""
         notes = [*self._same_ids.notes()] if self._same_ids else []
         notes += self._duplicates.notes() if self._duplicates else []
         if without_sentences := self.summary.counts["without_sentences"]:
@@ -431,7 +444,7 @@ def _raise(located: Located, problem: str) -> None:
 
 
 class _Occurrences:
-    """How often a thing occurred, by what it is, and where it was first."""
+    """Counts occurrences by their description, with the location of the first of each."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()

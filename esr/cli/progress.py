@@ -1,7 +1,4 @@
-"""Progress bars of commands, on standard error if it is a terminal.
-
-Handling of SIGTERM by commands that write.
-"""
+"""Progress bars on standard error, shown only on a terminal, and the handling of SIGTERM."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ def track_documents(documents: Iterable[Located]) -> Iterator[Located]:
 
 @contextmanager
 def count_topics() -> Iterator[Callable[[int], None]]:
-    """A bar of topics, as the function that advances it."""
+    """A bar of topics; yields the function that advances it."""
     with tqdm(unit=" topics", disable=None, leave=False) as bar:
 
         def advance(topics: int) -> None:
@@ -34,7 +31,7 @@ def count_topics() -> Iterator[Callable[[int], None]]:
 
 
 class SendProgress:
-    """A bar with the rate and the remaining time, for items whose total is known."""
+    """A bar with the rate and the remaining time, for a known total."""
 
     def __init__(self, unit: str = " documents", description: str = "sent") -> None:
         self._unit, self._description = unit, description
@@ -63,5 +60,5 @@ class SendProgress:
 
 
 def exit_on_sigterm() -> None:
-    """Turn SIGTERM into SystemExit, so that incomplete work is rolled back and temporary files go."""
+    """Turn SIGTERM into SystemExit, so that incomplete work is rolled back and temporary files removed."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

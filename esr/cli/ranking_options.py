@@ -1,8 +1,6 @@
-"""The options of a ranking: model, parameters, priors, features, boosts, and the second stage.
+"""Options of searches: the ranking, how the query is read, and the filters.
 
-How a query is read: what switches the query language off, and what requires every word.
-
-The options that restrict a search: dates, sources, attributes, documents, names.
+Each decorator combines its options into one parameter of the command: `ranking`, `query` or `filters`.
 """
 
 from __future__ import annotations
@@ -98,7 +96,7 @@ _RANKING_OPTIONS = (
 
 
 def ranking_options(command: F) -> F:
-    """Adds the options of a ranking. The command gets them as one parameter, `ranking`."""
+    """Add the options of a ranking. The command receives them as the parameter `ranking`."""
 
     @wraps(command)
     def with_ranking(
@@ -119,7 +117,7 @@ def ranking_options(command: F) -> F:
         data: dict[str, Any] = {"model": base.model, "context": base.context, "candidates": base.candidates}
         data |= {"params": dict(base.params), "priors": dict(base.priors)}
         if model is not None and model != base.model:
-            data |= {"model": model, "context": None, "params": {}}  # another model has other parameters
+            data |= {"model": model, "context": None, "params": {}}  # parameters belong to a model
         data["params"] |= dict(map(_parse_param, params))
         data["priors"] |= dict(map(_parse_prior, prior_texts))
         features = {(f.feature, f.form): f for f in map(parse_adjustment, feature_texts)}
@@ -155,6 +153,9 @@ def _is_number(text: str) -> bool:
     return True
 
 
+# The query
+
+
 ALL = "all"
 _QUERY_OPTIONS = (
     click.option(
@@ -167,14 +168,14 @@ _QUERY_OPTIONS = (
 
 
 class ReadQuery(NamedTuple):
-    """A query of the command line. `require_all`: a sentence needs every word."""
+    """A parsed query. `require_all`: a sentence must contain every word."""
 
     parsed: ParsedQuery
     require_all: bool
 
 
 def query_argument(command: F) -> F:
-    """Adds the argument QUERY and the options on how to read it. The command gets a `ReadQuery`, `query`."""
+    """Add the argument QUERY and its options. The command receives a `ReadQuery` as the parameter `query`."""
 
     @wraps(command)
     def with_query(*args: Any, query: str, is_literal: bool, require: str | None, **kwargs: Any) -> Any:
@@ -184,8 +185,11 @@ def query_argument(command: F) -> F:
     return cast(F, add_options((click.argument("query"), *_QUERY_OPTIONS), with_query))
 
 
+# Filters
+
+
 def filter_options(command: F) -> F:
-    """Adds the filter options. The command gets them as one parameter, `filters`."""
+    """Add the filter options. The command receives them as the parameter `filters`."""
     options = [
         click.option("--from", "date_from", metavar="DATE", help="Documents of this ISO 8601 date or later."),
         click.option("--to", "date_to", metavar="DATE", help="Documents of this date or earlier."),

@@ -1,4 +1,4 @@
-"""`esr search`: one query, ranked sentences with their neighbours."""
+"""`esr search`: rank sentences for one query, and show them with their neighbours."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking
 
 _MANY = 10
-"""How many times as many hits are read where most of the first ones repeat others."""
+"""Factor by which more hits are read if most of the first ones are repeats."""
 
 
 @click.command()
@@ -106,7 +106,7 @@ def search(
             if fold:
                 read = answer
                 answer, folded = astuple(fold_answer(read, prepared.index, k, threshold))
-                if len(answer.hits) < k and len(read.hits) == count:  # most of them repeat others
+                if len(answer.hits) < k and len(read.hits) == count:  # most hits are repeats
                     read = find(_MANY * count, filters)
                     answer, folded = astuple(fold_answer(read, prepared.index, k, threshold))
         report = report_query(prepared, filters)

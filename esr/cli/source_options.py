@@ -1,8 +1,6 @@
-"""The options of commands that read source files.
+"""Options of commands that read source files or write an index.
 
-From the options of the command line to those of the loaders.
-
-The options of commands that write an index: how it is made, kept and loaded.
+Functions turn the options for reading into those of the loaders.
 """
 
 from __future__ import annotations
@@ -129,7 +127,7 @@ SOURCE_OPTIONS = (
         help="How much a packed file may unpack to.",
     ),
 )
-"""How a source is read. `esr sync` takes them for each of its sources."""
+"""How a source is read. `esr sync` has them for each of its sources."""
 
 DELIVERY_OPTIONS = (
     click.option(
@@ -164,16 +162,16 @@ DELIVERY_OPTIONS = (
         help="Refuse a delivery of which more than this share of documents has no sentence.",
     ),
 )
-"""What is done with the documents of all sources together."""
+"""How the documents of all sources together are treated."""
 
 
 def source_options(command: F) -> F:
-    """Adds these options. The command passes them to `open_pipeline` as keyword arguments."""
+    """Add these options. The command passes them to `open_pipeline` as keyword arguments."""
     return cast(F, add_options((*SOURCE_OPTIONS, *DELIVERY_OPTIONS), command))
 
 
 def build_read_options(options: Mapping[str, Any]) -> ReadOptions:
-    """How to read sources by these options of `source_options`. Raises UsageError."""
+    """The loaders' options for the values of SOURCE_OPTIONS. Raises UsageError."""
     mapping = parse_mapping(options["pairs"])
     if options["make_id"] and "id" in mapping:
         raise UsageError(f"--id {options['make_id']} makes the ids: leave --mapping id={mapping['id']} out")
@@ -189,6 +187,9 @@ def build_read_options(options: Mapping[str, Any]) -> ReadOptions:
         files=FileFilter(options["include"], options["exclude"]),
         constants=parse_constants(options["constants"]),
     )
+
+
+# Options of commands that write an index
 
 
 keep = click.option(
@@ -243,16 +244,16 @@ NEW_INDEX_OPTIONS = (
         help="Copies of each shard (Elasticsearch only). Default: one if there is a second node.",
     ),
 )
-"""How an index is made that does not exist yet."""
+"""Settings of an index that does not exist yet."""
 
 
 def new_index(command: F) -> F:
-    """Adds the options of an index that is made."""
+    """Add NEW_INDEX_OPTIONS."""
     return cast(F, add_options(NEW_INDEX_OPTIONS, command))
 
 
 def parse_slice(text: str) -> tuple[int, int]:
-    """`2/8` as (2, 8). Raises UsageError."""
+    """Parse a slice: `2/8` is (2, 8). Raises UsageError."""
     match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
     if not match or not 1 <= int(match[1]) <= int(match[2]):
         raise UsageError(f"--slice needs I/N, like 2/8 for the second of eight, not {text!r}")

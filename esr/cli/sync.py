@@ -1,8 +1,8 @@
-"""`esr sync`: what is new in the sources of a file, as one delivery. Made to be run by a timer.
+"""`esr sync`: deliver the new documents of the sources in a configuration file. Made to be run by a timer.
 
-The file that says what `esr sync` reads: TOML, whose keys are options of the command line.
-
-One run of `esr sync`: finds what is new, delivers it, and records what was read.
+The file is TOML, and its keys are options of the command line. A run finds new and changed files, delivers
+their documents in one step, and records what was read. A failed run changes neither the index nor the record,
+so the next run repeats its work.
 """
 
 from __future__ import annotations
@@ -54,12 +54,15 @@ _OWN_KEYS = ("state", "source")
 _KEYS_OF_SOURCES = ("name", "paths", "gone")
 _INDEX_OPTIONS = (*NEW_INDEX_OPTIONS, keep, lifts, merge, workers)
 _DEFAULTS = {"same-id": "last"}
-"""Feeds repeat and correct what they had before, so a schedule takes the last version."""
+"""Feeds repeat and correct earlier documents, so the last version wins."""
 
 
 @dataclass(frozen=True)
 class SyncedSource:
-    """A source with its name, whether documents that it loses are removed, and its options as text."""
+    """A named source. `is_removing`: documents that it no longer has are removed.
+
+    `options` is a text of its options: if it changes, the next run reads all files of the source again.
+    """
 
     name: str
     source: Source
@@ -69,7 +72,7 @@ class SyncedSource:
 
 @dataclass(frozen=True)
 class SyncConfig:
-    """`delivery` are the values of DELIVERY_OPTIONS, `index` those of the options of indexes."""
+    """The configuration. `delivery` has the values of DELIVERY_OPTIONS, `index` those of _INDEX_OPTIONS."""
 
     sources: Sequence[SyncedSource]
     state: Path
@@ -78,7 +81,10 @@ class SyncConfig:
 
 
 def read_config(path: Path) -> SyncConfig:
-    """Raises InputError for a file that cannot be read, UsageError that names a bad entry."""
+    """Read a configuration file.
+
+    Raises InputError for a file that cannot be read, and UsageError that names an invalid entry.
+    """
     try:
         table = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
@@ -91,6 +97,8 @@ def read_config(path: Path) -> SyncConfig:
 
 
 class _Reader:
+    """Reads one configuration file; relative paths start at its folder."""
+
     def __init__(self, path: Path) -> None:
         self._path = path
         self._folder = path.resolve().parent
@@ -148,7 +156,7 @@ class _Reader:
         return SyncedSource(name, source, gone == "remove", digest)
 
     def _expand(self, paths: Sequence[str], where: str) -> Iterator[str]:
-        """The paths that exist. A pattern may match nothing yet."""
+        """The existing paths. A pattern may match nothing; any other path must exist."""
         for path in paths:
             resolved = self._resolve(path)
             if os.path.exists(resolved):
@@ -159,7 +167,7 @@ class _Reader:
                 raise UsageError(f"{where}: paths: there is no file or folder {resolved}")
 
     def _resolve(self, path: str) -> str:
-        """A path as seen from the folder of the file that names it."""
+        """Resolve a path relative to the configuration file's folder."""
         return os.path.join(self._folder, os.path.expanduser(path))
 
     def _parse(
@@ -185,7 +193,7 @@ class _Reader:
             raise UsageError(f"{where}: {error.format_message()}") from None
 
     def _arguments(self, option: click.Option, key: str, value: Any, where: str) -> Iterator[str]:
-        """The option as the command line would have it."""
+        """The entry as arguments of the command line."""
         if option.is_flag:
             if not isinstance(value, bool):
                 raise UsageError(f"{where}: {key} must be true or false, not {value!r}")
@@ -213,7 +221,7 @@ def _command(options: Sequence[Callable[[Any], Any]]) -> click.Command:
 
 
 def _keys(options: Sequence[Callable[[Any], Any]]) -> dict[str, click.Option]:
-    """The options by the keys that they have in the file: their names without dashes."""
+    """The options by their keys in the file: their names without leading dashes."""
     return {
         name.removeprefix("--"): option
         for option in _command(options).params
@@ -222,14 +230,18 @@ def _keys(options: Sequence[Callable[[Any], Any]]) -> dict[str, click.Option]:
     }
 
 
+# Runs
+
+
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class SyncReport:
-    """What a run did: the delivery, the files that were found and read, the generation that serves.
+    """The outcome of a run: the delivery, numbers of files found and read, and the serving generation.
 
-    `unknown_files` are those of all runs that are still there, by ending.
+    `unknown_files` counts, by ending, the files that no loader reads; earlier runs' files count while they
+    exist.
     """
 
     where: str
@@ -259,10 +271,10 @@ class SyncReport:
 
 
 class SyncRun:
-    """One run: finds the new files, reads them from the oldest to the newest, and delivers."""
+    """One run: find the new files, read them from the oldest to the newest, and deliver their documents."""
 
     def __init__(self, where: str, config: SyncConfig, record: DeliveredFiles, *, is_dry_run: bool) -> None:
-        """Raises UsageError if the record is that of another index."""
+        """Raises UsageError if the record belongs to another index."""
         self._where = where
         self._config = config
         self._record = record
@@ -286,7 +298,7 @@ class SyncRun:
         )
 
     def deliver(self, *, reread: bool) -> SyncReport:
-        """Deliver what is new, and record it. Raises EsrError if nothing was delivered."""
+        """Deliver and record the new documents. Raises EsrError if nothing was delivered."""
         started = datetime.now(UTC)
         self._find_new_files(reread or self._must_read_again())
         delivery = self._deliver() if self._new_files or any(self._find_gone()) else DeliveryReport()
@@ -306,7 +318,7 @@ class SyncRun:
         )
 
     def _must_read_again(self) -> bool:
-        """Whether something else has changed the index since the last run.
+        """Whether the index was changed by something other than the last run, or does not exist.
 
         Raises EsrError after a rollback.
         """
@@ -324,7 +336,10 @@ class SyncRun:
         return True
 
     def _find_new_files(self, read_again: bool) -> None:
-        """Raises InputError, and EsrError if a source that removes what is gone has lost all its files."""
+        """Find new and changed files, sorted by their time of modification.
+
+        Raises InputError, and EsrError if a removing source has lost all its files.
+        """
         new_files: list[tuple[int, int, SyncedSource, FoundFile]] = []
         for source in self._config.sources:
             self._record.begin_source(source.name, source.options, read_again=read_again)
@@ -341,7 +356,7 @@ class SyncRun:
         self._new_files = [(source, file) for _, _, source, file in sorted(new_files, key=lambda f: f[:2])]
 
     def _read(self, callbacks: Callbacks) -> Iterator[Located]:
-        """The documents of the new files; the record gets their ids."""
+        """Read the documents of the new files, and add their ids to the record."""
 
         def keep_open(report: Callable[[T], None]) -> Callable[[T], None]:
             def keep_open_and_report(result: T) -> None:
@@ -387,7 +402,7 @@ class SyncRun:
         return report
 
     def _count(self) -> DeliveryReport:
-        """What a dry run finds where there is no index yet."""
+        """Count the documents in a dry run without an index."""
         with self.pipeline.open() as documents:
             report = DeliveryReport(added=sum(1 for _ in documents))
         report.notes += self.pipeline.notes()
@@ -400,7 +415,7 @@ class SyncRun:
 
 
 def _serving_generation(where: str) -> str:
-    """The name of the serving generation, "" if there is no index."""
+    """The name of the serving generation, or "" without an index."""
     try:
         with closing(open_generations(where)) as index:
             return next((g.name for g in index.all() if g.state == SERVING), "")

@@ -1,1 +1,1 @@
-"""Experiments on topics with judgements: runs, measures, tuning, learning, reports; and capacity estimates."""
+"""Experiments on topics with judgements: runs, measures, tuning, learning, reports; capacity estimates."""
