@@ -1,4 +1,4 @@
-"""`esr capacity`: what a collection needs before there is one."""
+"""`esr capacity`: estimate what a collection needs before it exists."""
 
 from __future__ import annotations
 
