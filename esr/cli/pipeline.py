@@ -1,6 +1,6 @@
 """The pipeline from source files to documents for an index, with a summary for the report.
 
-It reads the sources, detects languages, drops duplicates, and collects or rejects malformed documents. A
+It reads the sources, detects languages, treats duplicates, and collects or rejects malformed documents. A
 delivery with too many empty documents is refused as a whole.
 """
 
@@ -112,7 +112,7 @@ _MAX_KEYS, _MAX_KEY_CHARS = 30, 60
 _MIN_TEXT_CHARS = 40
 """A shorter value does not look like the text of an article."""
 _MAX_SOURCES = 10_000
-"""Maximum number of sources that are counted separately."""
+"""Maximum number of distinct sources to count, and of metadata keys. Other sources are counted together."""
 
 
 class SourceSummary:

@@ -69,9 +69,9 @@ class EstimationOptions:
 
     @staticmethod
     def from_values(values: Mapping[str, Any]) -> EstimationOptions:
-        """Options from checked values.
+        """Check the values and return the options. Names must be those of OPTIONS.
 
-        Raises UsageError for a value out of range; names must be those of OPTIONS.
+        Raises UsageError for a value out of range.
         """
         by_name = {option.name: option for option in OPTIONS}
         return EstimationOptions(**{name: by_name[name].check(value) for name, value in values.items()})  # type: ignore

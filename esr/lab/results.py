@@ -1,5 +1,6 @@
-"""Evaluations of runs over all topics and by type of topic, compared with a baseline, and their output as a
-text table, CSV or JSON.
+"""Evaluations of runs over all topics and by type of topic, compared with a baseline.
+
+They can be printed as a text table, CSV or JSON.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""`esr evaluate` measures runs against judgements and compares them with a baseline; `esr compare` evaluates
-rankings on collections, one table per measure.
-"""
+"""`esr evaluate` measures runs against judgements, and `esr compare` rankings on collections."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ def _read_test_tasks(topics: Path | None, qrels: Path | None, field: str) -> Tas
 
 
 def _format(outcome: dict[str, Any]) -> str:
-    """The outcome as lines of text, which mark figures for training topics as such."""
+    """The outcome as lines of text. They tell which figures are for training topics."""
     measure = outcome["measure"]
     lines = [
         f"best of {len(outcome['tried']):,} settings: {format_ranking(outcome['ranking'])}",

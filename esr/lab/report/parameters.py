@@ -270,9 +270,9 @@ Weights = dict[str, tuple[float, ...]]
 def compute_weights(in_document: float = IN_DOCUMENT, in_collection: float = IN_COLLECTION) -> Weights:
     """The score that a query term adds to a sentence without it, by model and sentence length.
 
-    Fernández, Losada & Azzopardi 2011, Table 8 and Figure 4; docs/formulas.md, A.13. A longer sentence
-    without a term should be penalised less if its document contains the term. Only 2S-I does this. The
-    weights come from the models' own plans. `in_document` is p(t|d), `in_collection` is p(t).
+    A longer sentence without a term should be penalised less if its document contains the term. Only 2S-I
+    does this (Fernández, Losada & Azzopardi 2011, Table 8 and Figure 4; docs/formulas.md, A.13). The weights
+    come from the models' own plans. `in_document` is p(t|d), `in_collection` is p(t).
     """
     share = Fraction(str(in_collection))
     term = TermStatistics(sf=share.numerator, df=share.numerator, cf=share.numerator)

@@ -1,7 +1,6 @@
 """The raw files of the TREC Novelty track: find, unpack, and load them, one year at a time.
 
-A year has topics, judgements and documents. Inconsistencies between them are reported as findings and are not
-errors: the published data contain some.
+A year has topics, judgements and documents. Inconsistencies between them are findings, not errors.
 """
 
 from __future__ import annotations
@@ -105,7 +104,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 
 MAX_BYTES = 4_000_000_000
-"""The three years together have some 30 MB, so a larger archive is a different one."""
+"""The three years together have some 30 MB, so an archive beyond this size is not one of theirs."""
 _MARK = ".unpacked.json"
 
 
