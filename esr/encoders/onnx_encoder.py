@@ -1,8 +1,6 @@
-"""An encoder that the ONNX runtime computes on the processor.
+"""Encodes texts with the ONNX runtime on the processor, and quantizes vectors to 8-bit numbers.
 
-Vectors of floats as vectors of 8-bit numbers.
-
-Loads an encoder once for a process.
+`load_encoder` keeps one encoder of each name for the whole process.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ LARGEST = 127
 
 
 def quantize(vector: Floats) -> QuantizedVector:
-    """The nearest vector with 8-bit numbers, the largest of them 127 or -127."""
+    """The nearest vector of 8-bit numbers, scaled so that the largest is 127 or -127."""
     scale = np.float32(np.abs(vector).max(initial=0.0) / LARGEST)
     if not scale > 0:
         return QuantizedVector(bytes(len(vector)), 0.0)
@@ -46,12 +44,12 @@ _CACHED_QUERIES = 1024
 class Encoder:
     """A loaded model. Threads may share it.
 
-    It computes one text at a time: in a batch, a model of 8-bit numbers gives a text other vectors beside
-    other texts, since it scales by the largest number of the batch.
+    It computes one text at a time: an 8-bit model scales by the largest number in a batch, so the vector of a
+    text would depend on the other texts of its batch.
     """
 
     def __init__(self, folder: Path, description: EncoderDescription) -> None:
-        """Raises UsageError if the extra is not installed, and InputError for a file that is no model."""
+        """Raises UsageError if the extra is not installed, and InputError for a file that is not a model."""
         require_runtime(description)
         self.description = description
         self._tokenizer = (
@@ -61,7 +59,7 @@ class Encoder:
         self._inputs = [node.name for node in self._session.get_inputs()]
         self._output = self._session.get_outputs()[0].name
         self.encode_query = lru_cache(_CACHED_QUERIES)(self._encode_query)
-        """The vector of a query, of 8-bit numbers."""
+        """The quantized vector of a query."""
         dimensions = len(self.encode_passage("vector"))
         if dimensions != description.dimensions:
             raise InputError(
@@ -88,7 +86,7 @@ class Encoder:
         return normalize(vector) if self.description.normalize else vector
 
     def _feed(self, text: str) -> Mapping[str, Any] | None:
-        """What the model is given for a text, None for a text without tokens."""
+        """The inputs of the model for a text; None for a text without tokens."""
         if self._tokenizer is None:
             return {self._inputs[0]: [text]}
         ids = np.array([self._tokenizer.encode(text).ids], np.int64)
@@ -105,7 +103,10 @@ def require_runtime(description: EncoderDescription) -> None:
 
 
 def _pool(output: Floats, pooling: str) -> Floats:
-    """The vector of a text: its tokens' have the shape (n, dimensions), and a pooled one (dimensions,)."""
+    """The vector of a text, of shape (dimensions,), from its tokens' vectors, of shape (n, dimensions).
+
+    If the model pools by itself, `output` is already the vector of the text.
+    """
     if pooling == "none":
         return output.reshape(-1)
     return output[0] if pooling == "first" else np.asarray(output.mean(axis=0), np.float32)
@@ -133,7 +134,7 @@ def _open_session(path: Path, takes_text: bool) -> InferenceSession:
     from onnxruntime import InferenceSession, SessionOptions
 
     options = SessionOptions()
-    # Of one sentence, threads would wait for each other longer than they compute.
+    # On a single sentence, threads would wait for each other longer than they compute.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors are raised; warnings are of no use to users
     if takes_text:
@@ -162,7 +163,7 @@ _loaded: dict[str, Encoder] = {}
 
 
 def load_encoder(name: str) -> Encoder:
-    """The encoder of a known name or of a folder, loaded when it is first asked for. Raises EsrError."""
+    """The encoder of a known name or a folder, loaded at its first use. Raises EsrError."""
     with _lock:
         if name not in _loaded:
             if name in KNOWN:

@@ -1,1 +1,1 @@
-"""Computes what is known about a sentence before any query: features, named entities and a parse."""
+"""Computes query-independent data of sentences: features, named entities, parses and vectors."""

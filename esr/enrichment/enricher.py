@@ -1,11 +1,7 @@
-"""Computes the enrichment of documents: annotates, computes features, keeps what the documents came with.
+"""Computes the enrichment of documents: annotations by spaCy, features, entities, parses and vectors.
 
-Runs sentences through spaCy, with only the pipeline components that are needed.
-
-What the models of spaCy call persons, places and organisations. All other labels are dropped.
-
-Most models have the labels of OntoNotes (PERSON, GPE) or of Wikipedia (PER, LOC). No label means one thing in
-one model and another thing in a second, so one table serves all.
+Only the pipeline components that the requested parts need are loaded. Values that came with a document take
+precedence over computed ones.
 """
 
 from __future__ import annotations
@@ -90,8 +86,12 @@ _LABELS = {
         Sports_Organization_Other
     """,
 }
-"""By type: the labels of OntoNotes and Wikipedia; of single models, as those of Korean, Norwegian, Polish,
-Romanian and Swedish; and of ja_ginza, which has Sekine's extended named entities."""
+"""By entity type, the labels of spaCy's models; all other labels are dropped.
+
+Most models use the labels of OntoNotes (PERSON, GPE) or Wikipedia (PER, LOC). The Korean, Norwegian, Polish,
+Romanian and Swedish ones have labels of their own, and ja_ginza has Sekine's extended named entities. No
+label has different meanings in two models, so one table serves all.
+"""
 
 ENTITY_TYPES: Mapping[str, str] = {
     label: type for type, labels in _LABELS.items() for label in labels.split()
@@ -102,19 +102,19 @@ Output = Literal["tags", "entities", "heads"]
 COMPONENTS: dict[Output, str] = {"tags": "tagger", "entities": "ner", "heads": "parser"}
 """The component of a spaCy pipeline that computes each output."""
 SHARED = ("tok2vec", "transformer")
-"""Components that others build on."""
+"""Components whose output other components use."""
 
 BATCH_SIZE = 128
-# Longer texts are tables or broken text, not sentences, and would take memory and minutes.
+# Longer texts are tables or broken text, not sentences; they would take minutes and much memory.
 MAX_CHARACTERS = 10_000
 _OVERLONG_WORD = re.compile(r"\S{500}")
-# spaCy keeps every word that it meets, 0.5 KB each. At this size the model is loaded again: that takes a
-# second, while spaCy's memory zones would take a tenth of the tagger's rate.
+# spaCy keeps every word that it sees, 0.5 KB each. At this size the model is reloaded, which takes a second;
+# spaCy's memory zones would slow the tagger by a tenth.
 _MAX_VOCABULARY = 200_000
 
 
 class Annotator:
-    """A loaded model. Threads must not share it."""
+    """A loaded model. Not safe to share between threads."""
 
     def __init__(self, model: InstalledModel, outputs: Iterable[Output]) -> None:
         self._model = model
@@ -122,7 +122,7 @@ class Annotator:
         self._nlp = _load_model(model, self._outputs)
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation | None]:
-        """An annotation for each sentence, in order; None for a text that is too long for a sentence."""
+        """The annotation of each sentence, in order; None for a text too long to be a sentence."""
         if len(self._nlp.vocab) > _MAX_VOCABULARY:
             self._nlp = _load_model(self._model, self._outputs)
         positions = [n for n, text in enumerate(texts) if _is_short_enough(text)]
@@ -142,7 +142,7 @@ class Annotator:
         return doc
 
     def _annotation_of(self, doc: Doc) -> Annotation:
-        # Columns of codes take a quarter of the time that a loop over tokens takes.
+        # Reading columns of codes takes a quarter of the time of a loop over tokens.
         string: Callable[[int], str] = doc.vocab.strings.__getitem__
         codes, spaces, tag_codes, head_offsets = doc.to_array(["ORTH", "SPACY", "TAG", "HEAD"]).T
         tags, heads = [""] * len(doc), [-1] * len(doc)
@@ -179,18 +179,19 @@ def _load_model(model: InstalledModel, outputs: frozenset[Output]) -> Language:
     return nlp
 
 
-# Raise it when a document's annotations, or what is computed from them, change.
+# Increment it when annotations, or values computed from them, change.
 VERSION = 2
 
 
 class Enricher:
     """Enriches documents by one recipe. It is cheap to create and to send to another process.
 
-    `parts` are of PARTS; `models` are installed models of spaCy, each for its own language (default: for
-    each language the first of languages.LANGUAGES that is installed); `lexicon` are files of a user's lexicon
-    in place of the default one; `rule` decides which sentence is subjective (features.RULES); `analyzer`
-    makes the terms of `novelty` and `title_overlap`, and its language is that of documents that name none;
-    `vectors` says how sentences are encoded. What no part needs is not loaded.
+    `parts` are of PARTS. `models` are installed models of spaCy, each for its own language; by default, each
+    language gets the first installed one of spacy_models.LANGUAGES. `lexicon` are files of a user's lexicon
+    that replaces the default one. `rule` decides which sentence is subjective (features.RULES). `analyzer`
+    makes the terms of `novelty` and `title_overlap`; documents that name no language count as in its
+    language. `vectors` says how sentences are encoded. Nothing is loaded that no part needs.
+
     Raises UsageError, InputError for a lexicon, and EsrError if a package is missing.
     """
 
@@ -237,7 +238,7 @@ class Enricher:
         return self.enrich_batch([document])[0]
 
     def enrich_batch(self, documents: Sequence[Document]) -> list[list[SentenceEnrichment]]:
-        """The same for many documents at once, which is faster: the model gets full batches."""
+        """Like `enrich` for many documents at once, which is faster because the model gets full batches."""
         annotations: list[list[Annotation | None]] = [[None] * len(d.sentences) for d in documents]
         for language, places in self._readable_sentences(documents).items():
             texts = [documents[d].sentences[s].text for d, s in places]
@@ -247,8 +248,10 @@ class Enricher:
         return [self._combine(d, a, v) for d, a, v in zip(documents, annotations, vectors, strict=False)]
 
     def load(self) -> None:
-        """Load the lexicon, and the model of documents that name no language, now instead of with the first
-        document. Other models are loaded with the first document in their language."""
+        """Load the lexicon, the encoder and the model of the default language before the first document.
+
+        Other models are loaded with the first document in their language.
+        """
         if self._default_language in self._models:
             self._annotator(self._default_language)
         if "features" in self._parts:
@@ -257,7 +260,7 @@ class Enricher:
             self._vectors.load()
 
     def describe_missing_models(self, languages: Mapping[str | None, int]) -> list[str]:
-        """A line about the documents that no model could read, from numbers of documents by language."""
+        """A line about the documents that no model could read, from the number of documents by language."""
         if not self._uses_spacy:
             return []
         documents: Counter[str] = Counter()
@@ -266,7 +269,7 @@ class Enricher:
         return describe_missing_models(documents, self._models)
 
     def _readable_sentences(self, documents: Sequence[Document]) -> dict[str, list[tuple[int, int]]]:
-        """By language with a model, the positions of documents and of their sentences that it can read."""
+        """By language with a model, the (document, sentence) positions of sentences in the model's script."""
         places: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for d, document in enumerate(documents):
             code = self._code(document.language)
@@ -323,7 +326,7 @@ class Enricher:
         if "features" in self._parts:
             outputs.add("entities")
             if language == ENGLISH:
-                outputs.add("tags")  # for the lexicon and the cues of style, which are English
+                outputs.add("tags")  # for the lexicon and the cues of style, which are English only
         if "entities" in self._parts:
             outputs.add("entities")
         if "parse" in self._parts:

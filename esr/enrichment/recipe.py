@@ -1,4 +1,7 @@
-"""What enrichment computes and with which tools. An index stores it: another recipe means, compute again."""
+"""The recipe of an enrichment: its parts, and the versions of the tools that computed it.
+
+An index stores the recipe. A part whose recipe has changed is computed again.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +20,21 @@ FEATURES_ONLY = ("analyzer", "features", "lexicon", "rule")
 ENGLISH_ONLY = ("lexicon", "rule")
 """Tools that only documents in English need."""
 MODEL = "model "
-"""The name of a language's model starts with this: "model fr"."""
+"""Prefix of the key of a language's model: "model fr"."""
 DEFAULT_LANGUAGE = "language"
-"""The language that a document counts as which names none. Left out if that is unknown."""
+"""Key of the language assumed for documents that name none. Left out if it is unknown."""
 VECTORS_ONLY = ("encoder", "title weight", VECTORS)
 """Tools that only vectors depend on."""
 SPACY_ONLY = ("enrichment", "spacy", DEFAULT_LANGUAGE, *FEATURES_ONLY)
-"""Tools that vectors do not depend on, beside the models of languages."""
+"""Tools that vectors do not depend on, apart from the models of languages."""
 _WITHOUT_MODEL = "und"
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The parts, of PARTS, and the version or digest of each tool that they depend on, by name.
+    """The parts, of PARTS, and by name the version or digest of each tool that they depend on.
 
-    A tool that no part depends on is left out, so a new lexicon leaves parses as they are.
+    A tool that no part depends on is left out: a new lexicon does not invalidate parses.
     """
 
     parts: tuple[str, ...]
@@ -46,7 +49,7 @@ class Recipe:
         return Recipe((part,), {n: v for n, v in self.versions.items() if n not in unneeded})
 
     def for_language(self, language: str | None) -> Recipe:
-        """What the enrichment of a document in this language, as the document names it, depends on."""
+        """The recipe without the tools that documents in this language, as they name it, do not depend on."""
         code = language_code(language) or self.versions.get(DEFAULT_LANGUAGE, "")
         unneeded = {DEFAULT_LANGUAGE, *(name for name in self.versions if name.startswith(MODEL))}
         unneeded.discard(MODEL + code)
@@ -57,7 +60,7 @@ class Recipe:
         return Recipe(self.parts, {n: v for n, v in self.versions.items() if n not in unneeded})
 
     def agrees(self, other: Recipe, part: str, language: str | None) -> bool:
-        """Whether both recipes make the same of a part of a document in this language."""
+        """Whether both recipes give the same result for a part of a document in this language."""
         of_both = [recipe.for_part(part).for_language(language) for recipe in (self, other)]
         return part in other.parts and of_both[0] == of_both[1]
 
@@ -75,9 +78,9 @@ class Recipe:
 
     @property
     def fingerprints(self) -> dict[str, str]:
-        """A short name for each part as these tools compute it, such as `features:1f3a…`.
+        """By part, its name and the digest of its recipe, such as `features:1f3a…`.
 
-        An index stores the fingerprints of what it has. Each part has its own, so that `--only features`
+        An index stores the fingerprints of its enrichment. Each part has its own, so that `--only features`
         today and `--only entities` tomorrow add up.
         """
         return {part: f"{part}:{self.for_part(part).digest}" for part in self.parts}

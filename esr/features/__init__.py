@@ -1,4 +1,4 @@
-"""Features: numbers known of a sentence before any query."""
+"""Features: numbers of a sentence that depend on no query."""
 
 # Registers them, in the order in which lists show them.
 from esr.features import subjectivity  # noqa: F401 isort: skip

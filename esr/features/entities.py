@@ -1,12 +1,6 @@
-"""Counts named entities, for `pers`, `loc`, `org` and `ne`.
+"""Features that count named entities: `pers`, `loc`, `org` and `ne`.
 
-The number of persons' names in a sentence (Fernández & Losada 2012, F_pers; docs/formulas.md, B.8).
-
-The number of names of places in a sentence (Fernández & Losada 2012, F_loc; docs/formulas.md, B.8).
-
-The number of organisation names in a sentence (Fernández & Losada 2012, F_org; docs/formulas.md, B.8).
-
-The number of named entities in a sentence (Fernández & Losada 2012, F_ne; docs/formulas.md, B.8).
+They are F_pers, F_loc, F_org and F_ne of Fernández & Losada 2012 (docs/formulas.md, B.8).
 """
 
 from __future__ import annotations
@@ -16,7 +10,7 @@ from esr.text.document import LOCATION, ORGANIZATION, PERSON
 
 
 def count_entities(inputs: FeatureInput, *types: str) -> Values:
-    """How many entities of these types each sentence has; None where entities were not looked for."""
+    """How many entities of these types each sentence has; None if entities were not looked for."""
     return [
         None if s is None or s.entities is None else float(sum(e.type in types for e in s.entities))
         for s in inputs.annotations

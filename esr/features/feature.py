@@ -1,4 +1,4 @@
-"""What a feature is, what it is computed from, and the registry of features."""
+"""What a feature is, its input, and the registry of features."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ DEFAULT_RULE = "score"
 
 @dataclass(frozen=True, eq=False)
 class FeatureInput:
-    """A document as features see it: one annotation per sentence, None where no model could read it.
+    """The input of features: a document with one annotation per sentence, None if no model could read it.
 
-    Only sentences in English are tagged. `rule` decides which sentence is subjective, one of RULES; `terms`
-    analyses a text to terms.
+    Only sentences in English are tagged. `rule`, one of RULES, decides which sentence is subjective. `terms`
+    analyzes a text to terms.
     """
 
     document: Document
@@ -49,16 +49,16 @@ class FeatureInput:
 
     @cached_property
     def tagged(self) -> list[Annotation | None]:
-        """The annotations of English sentences, for features that know English only; None for the others."""
+        """The annotations of English sentences, None for others, for features that support English only."""
         return [sentence if sentence and sentence.is_tagged else None for sentence in self.annotations]
 
 
 @dataclass(frozen=True)
 class Feature:
-    """A number known of a sentence before any query.
+    """A number of a sentence that depends on no query.
 
-    `compute` gives it for the sentences of a document. It is None for a number that the engines store with
-    every index, in `own_column`. A new version makes stored values be computed again.
+    `compute` returns it for each sentence of a document. It is None for numbers that the engines store with
+    every index, in `own_column`. A higher version makes stored values be computed again.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Feature:
 
     @property
     def column(self) -> str:
-        """Its column in plans and in evidence."""
+        """The name of its column in plans and evidence."""
         return self.own_column or f"features.{self.name}"
 
     def as_dict(self) -> dict[str, Any]:
@@ -91,7 +91,7 @@ get = FEATURES.find
 
 
 def check_rule(name: str) -> str:
-    """The name of a rule. Raises UsageError with the nearest one."""
+    """The name, if it is a rule. Raises UsageError with the nearest one."""
     if name not in RULES:
         raise unknown("rule for subjective sentences", name, RULES)
     return name

@@ -1,16 +1,7 @@
-"""What a lexicon of subjective words is, and the default one.
+"""Lexicons of subjective words: the default one, and users' own.
 
-Reads a user's lexicon: the MPQA lexicon, Hu & Liu's lists, plain words, or words with scores.
-
-The best lexica may not be redistributed, so users supply them. The format is recognised by the contents:
-
-    type=strongsubj len=1 word1=abuse pos1=verb stemmed1=y priorpolarity=negative     MPQA (.tff)
-    abuse<TAB>-3.2                                                                    a score: its sign counts
-    abuse                                                                             a word
-
-Lines that start with ; or # are comments. Words without a score have the polarity that the file's name or
-its first comments state, as in Hu & Liu's positive-words.txt and negative-words.txt, or none. Every word is a
-strong clue, except MPQA's weaksubj ones.
+The best lexicons may not be redistributed, so users can supply the MPQA lexicon, Hu & Liu's lists, plain
+words, or words with scores. `read_lexicon` describes the formats.
 """
 
 from __future__ import annotations
@@ -34,8 +25,8 @@ from esr.extras import missing
 WordClass = Literal["adjective", "adverb", "noun", "verb"]
 CLASSES: tuple[WordClass, ...] = get_args(WordClass)
 
-# Proper nouns, pronouns, modals and prepositions have no class: "like" as a preposition is no clue, nor is
-# the Bush or the May of a name.
+# Proper nouns, pronouns, modals and prepositions have no class: the preposition "like" is no clue, nor are
+# the names Bush and May.
 _CLASS_OF_TAG: dict[str, WordClass] = {
     **dict.fromkeys(("JJ", "JJR", "JJS"), "adjective"),
     **dict.fromkeys(("RB", "RBR", "RBS"), "adverb"),
@@ -50,7 +41,7 @@ _TEXTBLOB_CLASSES: dict[str, WordClass] = {"JJ": "adjective", "RB": "adverb", "N
 
 
 class Clue(NamedTuple):
-    """A lexicon's entry for a word. `polarity` is 1, -1, or 0 where it is unknown or neither."""
+    """The entry of a lexicon for a word. `polarity` is 1, -1, or 0 if unknown or neither."""
 
     polarity: int
     strong: bool
@@ -63,12 +54,13 @@ Entries = dict[tuple[str, WordClass | None], Clue]  # by word in lower case and 
 class Lexicon:
     """Subjective words. `stems` are Snowball stems of words that count in every inflection."""
 
-    name: str  # with versions or a digest: other contents have another name
+    name: str  # with versions or a digest, so that different contents have different names
     words: Entries
     stems: Mapping[tuple[str, WordClass | None], Clue] = field(default_factory=dict)
 
     def clue(self, word: str, tag: str) -> Clue | None:
-        """The entry for a word, in lower case, with this Penn tag. None: no content word, or no clue."""
+        """The entry for a word in lower case with this Penn tag; None if there is none or it is no content
+        word."""
         word_class = _CLASS_OF_TAG.get(tag)
         if word_class is None:
             return None
@@ -80,7 +72,7 @@ class Lexicon:
 
     @cached_property
     def has_polarity(self) -> bool:
-        """Whether it tells positive from negative words. A plain list of words does not."""
+        """Whether it distinguishes positive from negative words. A plain list of words does not."""
         return any(clue.polarity for entries in (self.words, self.stems) for clue in entries.values())
 
 
@@ -95,7 +87,8 @@ def _stemmer() -> Stemmer.Stemmer:
 
 
 def default_lexicon_name() -> str:
-    """The default lexicon's name with the versions of its packages. Raises UsageError if one is missing."""
+    """The name of the default lexicon, with the versions of its packages. Raises UsageError if one is
+    missing."""
     return " + ".join(f"{name} {_version(name)}" for name in ("vaderSentiment", "textblob"))
 
 
@@ -103,8 +96,8 @@ def default_lexicon_name() -> str:
 def default_lexicon() -> Lexicon:
     """The words of VADER (Hutto & Gilbert 2014) and of TextBlob (De Smedt & Daelemans 2012).
 
-    Both are read from their packages, without importing them. VADER's sign takes precedence for a word that
-    both have.
+    Both are read from their packages' files, without importing them. If both have a word, VADER's sign takes
+    precedence.
     """
     entries: Entries = dict(_textblob_entries())
     for word, clue in _vader_entries():
@@ -123,7 +116,7 @@ def _vader_entries() -> Iterator[tuple[str, Clue]]:
 
 
 def _textblob_entries() -> Iterator[tuple[tuple[str, WordClass | None], Clue]]:
-    """Averages the senses of a word, as TextBlob does."""
+    """Average the senses of each word, as TextBlob does."""
     senses: dict[tuple[str, WordClass], list[tuple[float, float]]] = {}
     xml = _read_package_file("textblob", "textblob/en/en-sentiment.xml")
     for entry in ElementTree.fromstring(xml.encode()):
@@ -165,7 +158,7 @@ T = TypeVar("T")
 
 
 class Entry(NamedTuple):
-    """A line of a lexicon file. `inflected`: it counts for every inflection of the word."""
+    """A line of a lexicon file. `inflected`: it matches every inflection of the word."""
 
     word: str
     word_class: WordClass | None
@@ -174,7 +167,18 @@ class Entry(NamedTuple):
 
 
 def read_lexicon(paths: Sequence[Path]) -> Lexicon:
-    """One lexicon from these files; the last entry of a word counts. Raises InputError with file:line."""
+    """One lexicon from these files; the last entry of a word counts. Raises InputError with file:line.
+
+    The format of each line is recognised by its contents:
+
+        type=strongsubj len=1 word1=abuse pos1=verb stemmed1=y priorpolarity=negative MPQA (.tff)
+        abuse<TAB>-3.2                                                                score, whose sign counts
+        abuse                                                                         a word
+
+    Lines that start with ; or # are comments. Words without a score get the polarity that the file's name or
+    its first comments state, as in Hu & Liu's positive-words.txt and negative-words.txt, or else none. Every
+    word is a strong clue, except MPQA's weaksubj ones.
+    """
     words: Entries = {}
     stems: Entries = {}
     for path in paths:
@@ -189,7 +193,7 @@ def read_lexicon(paths: Sequence[Path]) -> Lexicon:
 
 
 def _contents_name(paths: Iterable[Path]) -> str:
-    """The names of these files and a digest of their contents, in their order."""
+    """The names of these files and a digest of their contents, in order."""
     contents = hashlib.sha256()
     names = []
     for path in paths:
@@ -213,7 +217,7 @@ def _read_entries(path: Path) -> Iterator[Entry]:
 
 
 def _file_polarity(path: Path, lines: Sequence[str]) -> int:
-    """The polarity that the file's name states, else its first comments; 0 if neither does."""
+    """The polarity stated by the file's name, or else by its first comments; 0 if neither states one."""
     comments = " ".join(line for line in lines[:10] if line.lstrip()[:1] in (";", "#"))
     for text in (path.name.lower(), comments.lower()):
         stated = {word for word in ("positive", "negative") if re.search(rf"(?<![a-z]){word}", text)}

@@ -1,14 +1,9 @@
-"""Counts the positive and negative words of a sentence, for `pos`, `neg` and `opt`.
+"""Features that count positive and negative words: `pos`, `neg` and `opt`.
 
-A word counts with the sign it has in its sentence, as in the data of the papers, whose tool labels words
-by contextual polarity: in "not good" it is negative. A negation among the four words before a word turns
-its sign (Wilson, Wiebe & Hoffmann 2005), unless a clause ends between them; "not only" negates nothing.
-
-The number of positive words in a sentence (Fernández & Losada 2012, F_pos; docs/formulas.md, B.8).
-
-The number of negative words in a sentence (Fernández & Losada 2012, F_neg; docs/formulas.md, B.8).
-
-The number of polar words in a sentence (Fernández & Losada 2012, F_opt; docs/formulas.md, B.8).
+They are F_pos, F_neg and F_opt of Fernández & Losada 2012 (docs/formulas.md, B.8). A word counts with the
+polarity that it has in its sentence, as in the data of the papers, whose tool labels contextual polarity: in
+"not good" it is negative. A negation among the four words before a word inverts its polarity (Wilson, Wiebe &
+Hoffmann 2005), unless a clause ends between them; "not only" negates nothing.
 """
 
 from __future__ import annotations
@@ -34,16 +29,15 @@ class PolarWords(NamedTuple):
     negative: int
 
 
-@lru_cache(maxsize=1)  # three features ask for the same
+@lru_cache(maxsize=1)  # shared by three features
 def count_polar_words(inputs: FeatureInput) -> Sequence[PolarWords | None]:
-    """One per sentence; None where it is unknown: not in English, or the lexicon has no polarity."""
+    """The counts of each sentence; None if it is not in English or the lexicon has no polarity."""
     if not inputs.lexicon.has_polarity:
         return [None] * len(inputs.annotations)
     return [None if s is None else _count_in_sentence(s, inputs.lexicon) for s in inputs.tagged]
 
 
 def _count_in_sentence(sentence: Annotation, lexicon: Lexicon) -> PolarWords:
-    """The polar words among the content words of a tagged sentence."""
     signs = []
     texts = [token.text.lower() for token in sentence.tokens]
     for position, token in enumerate(sentence.tokens):

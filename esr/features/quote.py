@@ -1,9 +1,9 @@
-"""How much of a sentence is direct speech.
+"""The feature `quote`: the share of a sentence that is direct speech.
 
-Double quotation marks are paired over the whole document, so that the middle of a quotation of several
-sentences counts. A paragraph that opens the quotation again does not end it. An opening mark without a
-closing one extends to the end of its sentence. Single curly marks are paired within a sentence, since the
-closing one is an apostrophe too; straight single ones are ignored.
+Double quotation marks are paired across the whole document, so the middle of a quotation of several sentences
+counts. A paragraph that repeats the opening mark does not end the quotation. An opening mark without a
+closing one extends to the end of its sentence. Single curly marks are paired within a sentence, because the
+closing one is also an apostrophe. Straight single marks are ignored.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from esr.features.feature import Feature, FeatureInput, Values, register
 
-# From the opening mark, or its latest repetition, to the closing one.
+# The longest distance from an opening mark, or its latest repetition, to the closing one.
 MAX_SENTENCES = 10
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
@@ -31,7 +31,7 @@ class Mark(NamedTuple):
 
 
 class Span(NamedTuple):
-    """From a mark in a sentence to an offset in the same or a later one; None is the sentence's end."""
+    """From a mark to an offset in the same or a later sentence; None is the end of the sentence."""
 
     start: Mark
     last: int
@@ -39,7 +39,7 @@ class Span(NamedTuple):
 
 
 def compute(inputs: FeatureInput) -> Values:
-    """The share of a sentence's words that are between quotation marks. Marks are those of English."""
+    """The share of each sentence's words between quotation marks, for English sentences."""
     texts = [sentence.text for sentence in inputs.document.sentences]
     quoted: list[list[tuple[int, int]]] = [[m.span() for m in _SINGLE.finditer(text)] for text in texts]
     for span in _pair_marks(_find_marks(texts)):

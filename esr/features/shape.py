@@ -1,12 +1,7 @@
-"""The number of figures in a sentence.
+"""Features of form and position: figures, new terms, overlap with the title, length, and position.
 
-How much of a sentence is new in its document.
-
-How much of its document's title a sentence repeats.
-
-A sentence's length (Fernández & Losada 2012, F_len; docs/formulas.md, B.8).
-
-A sentence's position in its document.
+The length is F_len of Fernández & Losada 2012 (docs/formulas.md, B.8). Length and position are stored with
+every index, so they are registered without a function that computes them.
 """
 
 from __future__ import annotations
@@ -50,7 +45,7 @@ register(
 
 
 def compute_title_overlap(inputs: FeatureInput) -> Values:
-    """The share of the title's distinct terms that a sentence has. Unknown without a title."""
+    """The share of the title's distinct terms that a sentence has; None without a title."""
     title = set(inputs.terms(inputs.document.title or ""))
     if not title:
         return [None] * len(inputs.document.sentences)

@@ -1,13 +1,8 @@
-"""Whether a sentence is subjective (Fernández & Losada 2012, F_subj; docs/formulas.md, B.8).
+"""The features `subj_score` and `subj`: how subjective a sentence is, and whether it is subjective.
 
-How subjective a sentence is: the score that `subj` compares with its threshold.
-
-How subjective a tagged sentence reads: words of a lexicon and cues of style, weighted by hand.
-
-The weights were not fitted to any data. Each count is capped, and the sum is divided by ln(2 + words), so
-that a long sentence is not subjective for its length alone.
-
-The rule of Riloff & Wiebe (EMNLP 2003) by which OpinionFinder labels sentences, from counts of clues.
+`subj` is F_subj of Fernández & Losada 2012 (docs/formulas.md, B.8): it compares `subj_score` with a
+threshold. Two rules compute the score: `score` weighs lexicon words and cues of style, `clues` is the rule of
+Riloff & Wiebe (EMNLP 2003) by which OpinionFinder labels sentences.
 """
 
 from __future__ import annotations
@@ -26,7 +21,7 @@ MAX_PER_CUE = 3
 
 
 class Cue(NamedTuple):
-    """Tokens with one of these tags, except those in `but`, or words of this list."""
+    """A cue of style: tokens with one of these tags, except the words in `but`, or one of these words."""
 
     weight: float
     tags: str = ""
@@ -66,7 +61,11 @@ CUES = {
 
 
 def score(sentence: Annotation, lexicon: Lexicon) -> float:
-    """The score of a tagged sentence, about -1.5 to 6. It depends on no other sentence and on no query."""
+    """The score of a tagged sentence, about -1.5 to 6. It depends on no other sentence and on no query.
+
+    The weights were set by hand, not fitted to data. Each count is capped, and the sum is divided by ln(2 +
+    words), so that length alone does not make a sentence subjective.
+    """
     counts = [0] * len(_WEIGHTS)
     clues = 0
     for token in sentence.tokens:
@@ -85,7 +84,7 @@ _EXCEPTIONS = [frozenset(cue.but.split()) for cue in CUES.values()]
 
 
 def _cues_by(field: str) -> dict[str, list[int]]:
-    """The numbers of the cues that have each tag, or each word."""
+    """By tag or word, the indices of its cues in CUES."""
     numbers: dict[str, list[int]] = {}
     for number, cue in enumerate(CUES.values()):
         for key in getattr(cue, field).split():
@@ -105,8 +104,11 @@ class ClueCounts(NamedTuple):
 
 
 def label_sentences(sentences: Sequence[Annotation | None], lexicon: Lexicon) -> list[float | None]:
-    """SUBJECTIVE: at least two strong clues. OBJECTIVE: no strong clue, at most one strong clue in the
-    sentences before and after together, and at most two weak ones in all three. UNDECIDED otherwise."""
+    """The labels of Riloff & Wiebe (EMNLP 2003); None for sentences without an annotation.
+
+    SUBJECTIVE: at least two strong clues. OBJECTIVE: no strong clue, at most one strong clue in the sentences
+    before and after together, and at most two weak clues in all three. UNDECIDED: all others.
+    """
     counts = [None if sentence is None else count_clues(sentence, lexicon) for sentence in sentences]
     none = ClueCounts(0, 0)
     padded = [none, *(own or none for own in counts), none]
@@ -127,9 +129,9 @@ def _label(own: ClueCounts, before: ClueCounts, after: ClueCounts) -> float:
     return OBJECTIVE if own.strong == 0 and few_around else UNDECIDED
 
 
-@lru_cache(maxsize=1)  # `subj` needs the same
+@lru_cache(maxsize=1)  # shared with `subj`
 def compute_score(inputs: FeatureInput) -> Values:
-    """The style score; under the rule `clues` 1 for subjective, 0 for objective, 0.5 for undecided."""
+    """The style score; by the rule `clues` 1 for subjective, 0 for objective, 0.5 for undecided."""
     if inputs.rule == "clues":
         return label_sentences(inputs.tagged, inputs.lexicon)
     return [None if s is None else score(s, inputs.lexicon) for s in inputs.tagged]

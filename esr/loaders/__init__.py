@@ -1,7 +1,7 @@
 """Loaders: one file per source format, and the reader that finds, decompresses and reads source files.
 
-Importing this package registers every format. A new format is a file that ends in `register(Format(…))`
-and one more import here.
+Importing this package registers every format. To add one, write a file that ends in `register(Format(…))` and
+import it here.
 """
 
 from esr.loaders import (

@@ -1,10 +1,7 @@
-r"""From the fields that a loader read to those of a document, and remarks about what was done on the way.
+"""From the fields that a loader read to those of a document, with remarks on every change made unasked.
 
-HTML and escapes that a table's writer left in its texts: `&lt;b&gt;`, `&amp;`, `<p>`, `\$`.
-
-What a source gives beyond the fields of a document: it is kept as metadata.
-
-Embargoes: agencies send articles in advance, which must not be searchable before their release.
+Values that are no field of documents become metadata. Agencies send articles in advance, so embargoes are
+checked: such articles must not be searchable before their release.
 """
 
 from __future__ import annotations

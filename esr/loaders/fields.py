@@ -1,14 +1,9 @@
-"""Column mappings: `--mapping text=body` takes the field text from the column body.
+"""The fields of a document, found in the columns of a source or set by the user.
 
-Columns with the names that other programs use: `headline` is a title, `body` a text, `link` a url.
-
-The names are those of news-please, newspaper and trafilatura, of news APIs, of schema.org, WordPress and
-MongoDB, and of collections that are published as tables. Objects are looked into, such as
-`{"source": {"name": "…"}}`.
-
-Authors and keywords as sources write them: lists of texts or objects, or one text with several in it.
-
-Constants: `--set source=Wire` gives every document of a delivery this source.
+`--mapping text=body` takes a field from a named column. Other fields are found under the names that
+news-please, newspaper, trafilatura, news APIs, schema.org, WordPress, MongoDB and published tables use:
+`headline` is a title, `link` a url. Nested objects are searched too: `{"source": {"name": "…"}}`. `--set
+source=Wire` gives every document of a delivery the same value.
 """
 
 from __future__ import annotations

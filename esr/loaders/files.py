@@ -1,14 +1,7 @@
-"""Paths that a user names: how messages show them, and the files below a folder.
+"""Finds, filters, opens and decompresses source files, as streams and without seeking.
 
-Which files of folders and archives are read, by patterns for their names or paths.
-
-Opens a file or standard input, decompresses it and peeks at its first bytes, without seeking.
-
-A source as a seekable file: zip and Parquet have their table of contents at the end.
-
-Limits on decompression: a few KB can expand to petabytes (a "zip bomb").
-
-Converts the errors of reading and decompressing a file to InputError.
+A few KB can expand to petabytes (a "zip bomb"), so a `Budget` limits what each file unpacks to. Only zip and
+Parquet need a seekable file, because their table of contents is at the end.
 """
 
 from __future__ import annotations

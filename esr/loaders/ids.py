@@ -1,14 +1,8 @@
-"""Ids of documents, from what a source offers as one.
+"""Ids of documents: read from a source, made where it has none, checked, and unique in a delivery.
 
-Ids that are made for documents, where a source has none or none that is unique.
-
-Makes one document of those in a delivery that share an id, as overlapping feeds and repeated exports do.
-
-Every command that writes an index reads its documents through this, so both engines see each id once.
-
-A set of keys with values on disk, in SQLite, so that memory does not grow with the number of documents.
-
-Ids that are none: words such as `not_available`, and what many different documents of a file share.
+Some sources give a placeholder such as `not_available`, or one value for many different documents: `IdCheck`
+finds such values, which are no ids. Every command that writes an index reads its documents through
+`SameIdFilter`, so both engines see each id once, also where feeds overlap or exports repeat documents.
 """
 
 from __future__ import annotations

@@ -1,18 +1,10 @@
-"""JSON Lines: one document per line, with the fields that `esr.text.validate` describes.
+"""JSON as programs write it: JSON Lines, arrays of documents, and objects one after the other.
 
-Tells by its first bytes whether JSON has one object a line, which is JSON Lines, or another layout.
-
-The decoder of JSON as its standard has it: without NaN and infinities, which Python's own accepts.
-
-JSON as programs write it: arrays of documents, objects one after the other, and envelopes around them.
-
-A position in a stream of JSON, which decodes one value after the other in bounded memory.
-
-Libraries that stream JSON, such as ijson, do not say where a value begins; messages and places need its line.
-
-Envelopes: the JSON objects that programs put around documents, such as `{"articles": [{…}, {…}]}`.
-
-APIs answer with `articles`, `data`, `response` and `results`, databases export `_source` and `attributes`.
+The first bytes tell JSON Lines (`jsonl`) from all other layouts (`json`), which are read as a stream in
+bounded memory. `JsonCursor` does this, because libraries such as ijson do not report the position of a value,
+and messages need its line. Envelopes are the objects that programs put around documents, such as
+`{"articles": [{…}, {…}]}`: APIs use `articles`, `data`, `response` and `results`, databases `_source` and
+`attributes`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Mails in an mbox file, the archive format of mailing lists and mail wires: one document per message.
+"""Messages in an mbox file, the archive format of mailing lists and mail wires: one document each.
 
-The standard library's `mailbox` needs a seekable file and scans all of it first. Here the stream is split at
-its "From " lines, and the standard library's `email` parses each message.
+The standard library's `mailbox` needs a seekable file and scans all of it first. The loader therefore splits
+the stream at its "From " lines itself, and parses each message with the standard library's `email`.
 """
 
 from __future__ import annotations

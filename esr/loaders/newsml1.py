@@ -1,6 +1,6 @@
-"""NewsML 1 of the IPTC, versions 1.0 to 1.2, as agencies still send it: https://iptc.org/standards/newsml-1/
+"""NewsML 1 of the IPTC, versions 1.0 to 1.2, which agencies still send: https://iptc.org/standards/newsml-1/
 
-A `<NewsItem>` has a tree of `<NewsComponent>`s, some with a headline; `<ContentItem>`s have the texts. An
+A `<NewsItem>` is a tree of `<NewsComponent>`s, some with a headline; the texts are in `<ContentItem>`s. An
 article is an innermost component with a headline, or else the whole item.
 """
 

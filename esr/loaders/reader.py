@@ -1,8 +1,7 @@
 """From files, folders, archives and standard input to validated documents, one at a time.
 
-Reads files, folders, archives and standard input in one format, or in the format of each file.
-
-Recognises the format of a file by its name, or else by its first bytes.
+The format of a file is declared, or recognised by its name and first bytes. Files are read lazily: errors in
+one are raised, or passed on as malformed documents, when reading reaches them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reuters-21578 SGML, the newswire of 1987: `<REUTERS NEWID=…>`s, with title, dateline and body.
+"""SGML of Reuters-21578, the newswire of 1987: `<REUTERS NEWID=…>`s with title, dateline and body.
 
 The collection is by D. D. Lewis; its README describes the tags. The files are in ISO 8859-1.
 """

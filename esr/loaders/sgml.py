@@ -1,4 +1,4 @@
-"""The SGML of news archives, which is not XML: ampersands are not escaped and tags are not closed."""
+"""Reads the SGML of news archives. It is not XML: ampersands are not escaped and tags are not closed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CSV and TSV: one document per row, with the fields named by the first row or by --columns."""
+"""CSV and TSV: one document per row. The first row, or --columns, names the fields."""
 
 from __future__ import annotations
 

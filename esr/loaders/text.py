@@ -1,4 +1,4 @@
-"""Plain text: one document per file, with a short first line as the title and its path as the id."""
+"""Plain text: one document per file. A short first line is its title, its path the id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TREC and LDC SGML: `<DOC>`s, plain or with tagged sentences, and the Novelty track's bare sentences.
+"""SGML of TREC and LDC: `<DOC>`s, plain or with tagged sentences, and bare sentences of the Novelty track.
 
 This is not XML: ampersands are not escaped, tags are not closed, and a file has many roots. The loader
 therefore searches for the few tags that matter.

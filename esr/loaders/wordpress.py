@@ -1,6 +1,6 @@
-"""Which entries of WordPress are articles: published posts and pages that anyone may read.
+"""Selects the articles among WordPress entries: published posts and pages that anyone may read.
 
-Its exports (WXR) and its REST interface also have drafts, revisions, menus, styles, pictures and posts with a
+Exports (WXR) and the REST interface also contain drafts, revisions, menus, styles, pictures and posts with a
 password.
 """
 
