@@ -78,8 +78,10 @@ class EncoderDescription:
 
     @staticmethod
     def from_dict(data: Any, where: str) -> EncoderDescription:
-        """Read a description from JSON. Raises InputError, naming `where`, for a missing or unknown key or a
-        bad value."""
+        """Read a description from JSON.
+
+        Raises InputError, naming `where`, for a missing or unknown key or a bad value.
+        """
         if not isinstance(data, Mapping):
             raise InputError(where, "an encoder must be a JSON object")
         for key in data:

@@ -45,10 +45,9 @@ def run_client(command: Sequence[str], client: str, artifact: str) -> None:
 
 
 def fetch_from_maven(coordinate: str, packaging: str = "jar") -> Path:
-    """The file of an artifact (group:artifact:version) in the user's local Maven repository, fetched if
-    missing.
+    """The file of an artifact, group:artifact:version, in the user's local Maven repository.
 
-    Raises Unreachable.
+    It is fetched if it is missing. Raises Unreachable.
     """
     group, artifact, version = coordinate.split(":")
     repository = Path.home() / ".m2" / "repository"

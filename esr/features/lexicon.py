@@ -59,8 +59,7 @@ class Lexicon:
     stems: Mapping[tuple[str, WordClass | None], Clue] = field(default_factory=dict)
 
     def clue(self, word: str, tag: str) -> Clue | None:
-        """The entry for a word in lower case with this Penn tag; None if there is none or it is no content
-        word."""
+        """The entry for a content word in lower case with this Penn tag, or None."""
         word_class = _CLASS_OF_TAG.get(tag)
         if word_class is None:
             return None
@@ -87,8 +86,7 @@ def _stemmer() -> Stemmer.Stemmer:
 
 
 def default_lexicon_name() -> str:
-    """The name of the default lexicon, with the versions of its packages. Raises UsageError if one is
-    missing."""
+    """The name of the default lexicon with its packages' versions. Raises UsageError if one is missing."""
     return " + ".join(f"{name} {_version(name)}" for name in ("vaderSentiment", "textblob"))
 
 

@@ -46,20 +46,20 @@ _TAG = re.compile(
     re.I,
 )
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
-# No language or path has a backslash before these; programs that write tables do.
+# Neither natural language nor paths have a backslash before these; programs that write tables add it.
 _ESCAPED = re.compile(r"""\\([$%&#"'])""")
 
 
 def decode(text: str) -> str:
-    """The text without tags of HTML, character references and backslashes before signs.
+    r"""The text without the HTML and escapes of a table's writer: `&lt;b&gt;`, `&amp;`, `<p>`, `\$`.
 
-    `5 < 6`, `<name>` and `AT&T` stay. Tags of blocks end a paragraph.
+    `5 < 6`, `<name>` and `AT&T` stay. Block tags end a paragraph.
     """
     if "\\" in text:
         text = _ESCAPED.sub(r"\1", text)
     stripped = _remove_tags(text)
     decoded = _ENTITY.sub(_decode_entity, stripped) if "&" in stripped else stripped
-    # In a text with tags, `&lt;b&gt;` is what its reader saw; in one without, its tags are escaped.
+    # In a text with tags, readers saw `<b>` for `&lt;b&gt;`; in a text without, its tags are escaped.
     return _remove_tags(decoded) if decoded != stripped and stripped == text else decoded
 
 
@@ -72,15 +72,15 @@ def _to_break(tag: re.Match[str]) -> str:
 
 
 def _decode_entity(entity: re.Match[str]) -> str:
-    """The character, with a blank for one that does not break."""
+    """The character of a reference; a no-break space becomes a blank."""
     return html.unescape(entity[0]).replace("\xa0", " ")
 
 
 def collect_metadata(given: Mapping[str, Any], used: Set[str]) -> dict[str, Any]:
-    """The metadata of a record: its own, and the values of all columns that are not used.
+    """The metadata of a record: its own, and the values of all unused columns.
 
-    A column that is used may be inside an object: `source.name`. What is blank is left out. What the record's
-    own metadata has under the same key takes precedence.
+    `used` has the names of columns, also of those inside objects: `source.name`. Blank values are left out.
+    The record's own metadata take precedence.
     """
     own = given.get(METADATA)
     rest: dict[str, Any] = {}
@@ -100,14 +100,14 @@ def _is_blank(value: Any) -> bool:
 
 _TEXTS = ("title", "source", "section", "text")
 _PLAIN = frozenset((*TEXT_FIELDS, "id", "text", "sentences")) - {"section"}
-"""Fields that need no more than validation."""
+"""Fields that only need validation."""
 _SENTENCE_KEYS = frozenset(SENTENCE_FIELDS)
 
 
 class RecordAdapter:
-    """Applies the column mapping, finds fields under other names, reads dates, and decodes texts of tables.
+    """Applies the column mapping, finds fields under other names, reads dates and decodes texts of tables.
 
-    All other columns become metadata. What it does unasked is passed as a remark. `day_first` is that of
+    All other columns become metadata. Changes made unasked are passed on as remarks. `day_first` is that of
     `read_date`.
     """
 
@@ -150,7 +150,7 @@ class RecordAdapter:
         return Record(record.where, self._decode(record, fields) if format.tabular else fields)
 
     def _complete(self, record: Record, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The fields of a document: those with other names too, and as metadata what is no field.
+        """The fields of a document, including those under other names, with all other values as metadata.
 
         Raises NoArticle for HTML that cannot be read.
         """
@@ -173,7 +173,7 @@ class RecordAdapter:
     def _read_html(
         self, record: Record, fields: Mapping[str, Any], columns: Mapping[str, str]
     ) -> Mapping[str, Any]:
-        """The fields with the text of HTML where a title or a text is HTML. Raises NoArticle."""
+        """The fields, with HTML in title and text replaced by its text. Raises NoArticle."""
         read: dict[str, str] = {}
         for field in ("title", "text"):
             column, text = columns.get(field, self._mapping.get(field, field)), fields.get(field)
@@ -189,10 +189,10 @@ class RecordAdapter:
     def _with_metadata(
         self, given: Mapping[str, Any], fields: Mapping[str, Any], known: Sequence[KnownColumn]
     ) -> Mapping[str, Any]:
-        """The fields of a document, some of them in known columns, and metadata of what else is given."""
+        """The fields of a document, some of them from known columns, and all other values as metadata."""
         complete = {name: value for name, value in fields.items() if name in FIELDS}
         used = {name for name in complete if name in given} | {*self._mapping.values()}
-        # What a mapping has replaced is not used.
+        # A column whose field a mapping took from another column is not used.
         used -= {field for field, column in self._mapping.items() if column in given and column != field}
         for field, column, value in known:
             complete[field] = value
@@ -209,7 +209,7 @@ class RecordAdapter:
         return {**complete, METADATA: metadata} if metadata else complete
 
     def _read_sentences(self, record: Record, sentences: Any) -> Any:
-        """The sentences, those that are texts as objects. Remarks on what they have that is not kept."""
+        """The sentences as objects. Remarks on keys that sentences cannot have, which are left out."""
         if not isinstance(sentences, list):
             return sentences
         unknown = {
@@ -232,7 +232,7 @@ class RecordAdapter:
     def _read_date(self, record: Record, fields: Mapping[str, Any], tabular: bool) -> Mapping[str, Any]:
         """The fields with the date in ISO 8601. Raises UnclearDate.
 
-        What JSON has in ISO 8601 stays as it is written, and so does what is no date: validation rejects it.
+        ISO 8601 dates in JSON stay as written. So do values that are no date, which validation rejects.
         """
         date = fields.get("date")
         if type(date) in (int, float):
@@ -247,7 +247,7 @@ class RecordAdapter:
         return {**fields, "date": written.iso}
 
     def _decode(self, record: Record, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The fields without what the writer of a table left in its texts."""
+        """The fields without the HTML and escapes that the writer of a table left in its texts."""
         decoded: dict[str, Any] = {
             field: text
             for field in _TEXTS
@@ -268,7 +268,7 @@ class RecordAdapter:
 
 
 def _read_section(value: Any) -> str | None:
-    """A section as a text, or as a list with one; None for anything else."""
+    """A section given as a string, or as a list with one; None for any other value."""
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     return value if isinstance(value, str) else None
@@ -286,7 +286,7 @@ EMBARGO_REASON = "under embargo"
 
 
 def is_embargoed(until: str) -> bool:
-    """Whether an embargo until this date is still active. One without a readable date always is."""
+    """Whether an embargo until this date is still active, as it always is if the date is unreadable."""
     date = to_iso_date(until)
     return date is None or parse_date_start(date) > _now().timestamp() * 1000
 

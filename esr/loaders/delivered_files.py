@@ -28,10 +28,10 @@ _UNKNOWN_FILES = (
     "CREATE TABLE IF NOT EXISTS unknown_files "
     "(file INTEGER, ending TEXT, count INTEGER, PRIMARY KEY (file, ending)) WITHOUT ROWID"
 )
-"""How many files of each ending no loader knows: in an archive, or the file itself."""
+"""The number of unknown files by ending: those in an archive, or the file itself."""
 _VERSION = 1
 _LATE_WRITE_NS = 2 * 10**9
-"""A file that was written just before it is read may be written again with the same time and size."""
+"""A file written this shortly before it is read may change again without a new time or size."""
 _IS_PRESENT = (
     "EXISTS (SELECT 1 FROM files f WHERE f.number = d.file AND f.seen_run = :run "
     "AND (f.read_run < :run OR d.run = :run))"
@@ -39,7 +39,7 @@ _IS_PRESENT = (
 
 
 class DeliveredFiles:
-    """The record of one run. A file is what a source calls it by: two sources may read the same one."""
+    """The record of one run. A file is identified by source and path: two sources may read the same one."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
@@ -52,7 +52,7 @@ class DeliveredFiles:
         self._database.execute("COMMIT")
 
     def fact(self, name: str) -> str | None:
-        """What was remembered under this name."""
+        """The value that was remembered under this name, or None."""
         row = self._one("SELECT value FROM facts WHERE name = ?", name)
         return None if row is None else str(row[0])
 
@@ -60,7 +60,7 @@ class DeliveredFiles:
         self._database.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
 
     def begin_source(self, source: str, options: str, *, read_again: bool) -> None:
-        """Name a source before its files. If its options differ from before, all its files are new."""
+        """Register a source before its files. If its options have changed, all its files are read again."""
         row = self._one("SELECT options FROM sources WHERE name = ?", source)
         if read_again or (row is not None and row[0] != options):
             self._database.execute("UPDATE files SET is_done = 0 WHERE source = ?", (source,))
@@ -69,9 +69,9 @@ class DeliveredFiles:
         )
 
     def find_change(self, source: str, path: str) -> int | None:
-        """When a file changed, in nanoseconds, if it has to be read: it was not, or not as it is now.
+        """When a file was modified, in nanoseconds, if it is new or changed and has to be read; else None.
 
-        Notes that it is there. Raises InputError if it is not.
+        Marks the file as present. Raises InputError if it cannot be read.
         """
         status = _stat(path)
         name = os.fsencode(path)
@@ -87,7 +87,7 @@ class DeliveredFiles:
         return None if is_known else status.st_mtime_ns
 
     def begin_file(self, source: str, path: str) -> None:
-        """The file that is read from now on. Must be called before it is opened."""
+        """Make this the current file. Must be called before it is opened."""
         status = _stat(path)
         is_settled = time.time_ns() - status.st_mtime_ns > _LATE_WRITE_NS
         row = self._one("SELECT number FROM files WHERE source = ? AND path = ?", source, os.fsencode(path))
@@ -100,41 +100,41 @@ class DeliveredFiles:
         self._database.execute("DELETE FROM unknown_files WHERE file = ?", (self._file,))
 
     def add(self, id: str) -> None:
-        """The present file has a document with this id."""
+        """Record that the current file has a document with this id."""
         self._database.execute(
             "INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", (id, self._file, self._run)
         )
 
     def add_unknown_files(self, ending: str, count: int) -> None:
-        """The present file is, or has in it, files with this ending that no loader knows."""
+        """Record that the current file is or contains files with this ending in no known format."""
         self._database.execute(
             "INSERT OR REPLACE INTO unknown_files VALUES (?, ?, ?)", (self._file, ending, count)
         )
 
     def unknown_files(self) -> dict[str, int]:
-        """By ending, how many files of all sources no loader knows."""
+        """By ending, the number of files of all sources in no known format."""
         query = "SELECT ending, sum(count) FROM unknown_files GROUP BY ending ORDER BY 2 DESC, 1"
         return {str(ending): int(count) for ending, count in self._database.execute(query)}
 
     def keep_open(self) -> None:
-        """Not everything of the present file could be read: it is read again, and loses no document."""
+        """Record that the current file was not read completely: it is read again, and loses no document."""
         self._database.execute("UPDATE files SET is_done = 0 WHERE number = ?", (self._file,))
         self._database.execute("UPDATE documents SET run = ? WHERE file = ?", (self._run, self._file))
 
     def reopen(self, id: str) -> None:
-        """A document was refused after it was read: the files that have it are read again."""
+        """Record that a document was refused after it was read: the files that have it are read again."""
         self._database.execute(
             "UPDATE files SET is_done = 0 WHERE number IN (SELECT file FROM documents WHERE id = ?)", (id,)
         )
 
     def has_files(self, source: str) -> bool:
-        """Whether a source has any file now, or never had one."""
+        """Whether a source has a file in this run, or never had one."""
         row = self._one("SELECT count(*), coalesce(max(seen_run), 0) FROM files WHERE source = ?", source)
         assert row is not None
         return row[0] == 0 or row[1] == self._run
 
     def find_gone(self, source: str) -> Iterator[str]:
-        """The ids of documents that this source had and that no file of any source has now."""
+        """The ids of documents that this source had and that no file of any source has any more."""
         query = (
             "SELECT DISTINCT g.id FROM documents g JOIN files o ON o.number = g.file "
             "WHERE o.source = :source AND NOT EXISTS "
@@ -144,7 +144,7 @@ class DeliveredFiles:
             yield str(id)
 
     def forget_missing(self) -> None:
-        """Forget sources, files and documents that are not there any more."""
+        """Delete the records of sources, files and documents that no longer exist."""
         self._database.execute("DELETE FROM sources WHERE run != ?", (self._run,))
         self._database.execute(f"DELETE FROM documents AS d WHERE NOT {_IS_PRESENT}", {"run": self._run})
         self._database.execute("DELETE FROM files WHERE seen_run != ?", (self._run,))
@@ -157,7 +157,7 @@ class DeliveredFiles:
 
 @contextmanager
 def open_delivered_files(path: Path, *, is_dry_run: bool) -> Iterator[DeliveredFiles]:
-    """The record in this file. Its changes are lost unless it is committed; a dry run makes no file.
+    """Open the record in this file. Changes are lost unless committed; a dry run creates no file.
 
     Raises AnotherRun, UsageError for a file that is no record, or EsrError if it cannot be written.
     """

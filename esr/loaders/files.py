@@ -29,25 +29,25 @@ from esr.loaders.format import Source
 
 STANDARD_INPUT = "-"
 _TEXT_SUFFIXES = (".jsonl", ".ndjson", ".txt")
-"""Of files that are text for the most part, as those with markup are not."""
+"""Suffixes of files that consist mostly of text, unlike files with markup."""
 
 
 class FoundFile(NamedTuple):
-    """A file to read. `below` is its path in the folder that was named; None if the file itself was."""
+    """A file to read. `below` is its path in the folder that was named, None if the file itself was."""
 
     path: str
     below: str | None = None
 
 
 def display_name(path: str) -> str:
-    """The name that messages show for a path. Bytes that are not UTF-8 are escaped, so it can be printed."""
+    """The path as messages show it. Bytes that are not UTF-8 are escaped, so that it can be printed."""
     if path == STANDARD_INPUT:
         return "standard input"
     return path.encode("utf-8", "backslashreplace").decode()
 
 
 def is_hidden(name: str) -> bool:
-    """Whether a file or folder with this name is left out of the folder that it is in."""
+    """Whether a file or folder of this name is skipped in its folder."""
     return name.startswith(".")
 
 
@@ -57,7 +57,7 @@ def iterate_files(
     parents: frozenset[tuple[int, int]] = frozenset(),
     on_error: Callable[[InputError], None] | None = None,
 ) -> Iterator[str]:
-    """The files in a folder and its subfolders, sorted by name, as paths relative to it. No hidden ones.
+    """The files in a folder and its subfolders, sorted by name, as relative paths, without hidden ones.
 
     A folder that cannot be read is passed to `on_error`; without it, it raises InputError.
     """
@@ -76,7 +76,7 @@ def iterate_files(
     for entry in entries:
         path = os.path.join(below, entry.name)
         if entry.is_dir():
-            # A link to a parent folder would never end.
+            # Following a link to a parent folder would never end.
             target = os.stat(entry.path)
             if (target.st_dev, target.st_ino) not in ancestors:
                 yield from iterate_files(folder, path, ancestors, on_error)
@@ -85,16 +85,16 @@ def iterate_files(
 
 
 def count_text_bytes(paths: Iterable[str]) -> int:
-    """The bytes of those of these files that are JSON Lines or plain text. Folders are not looked into."""
+    """The total size of those files that are JSON Lines or plain text. Folders are not searched."""
     return sum(
         os.path.getsize(path) for path in paths if path.endswith(_TEXT_SUFFIXES) and os.path.isfile(path)
     )
 
 
 class FileFilter(NamedTuple):
-    """Patterns of the shell. A pattern with a slash is for a path below the folder, any other for a name.
+    """Shell patterns. A pattern with a slash matches a path below the folder, any other one a name.
 
-    What it says of a folder holds for all files in it. `*` stands for slashes too.
+    A pattern that matches a folder applies to all files in it. `*` also matches slashes.
     """
 
     include: tuple[str, ...] = ()
@@ -118,7 +118,7 @@ def _matches(path: str, pattern: str) -> bool:
 
 
 def _iterate_parents(path: str) -> Iterator[str]:
-    """The path, and those of the folders it is in."""
+    """The path and its parent folders."""
     while path:
         yield path
         path = path.rpartition("/")[0]
@@ -130,7 +130,7 @@ _LIMIT_BUFFER_BYTES = 2**18
 
 
 class Limits(NamedTuple):
-    """`expansion`: the maximum ratio of unpacked to packed size. `unpacked`: the maximum unpacked bytes.
+    """`expansion` is the maximum ratio of unpacked to packed size, `unpacked` the maximum of unpacked bytes.
 
     News compresses to between a third and a tenth; 200 leaves room for very repetitive markup.
     """
@@ -147,7 +147,7 @@ class ExpansionError(InputError):
 
 
 class Budget:
-    """Counts the packed and unpacked bytes of one file, including all archives inside it."""
+    """Counts the packed and unpacked bytes of one file, including all archives in it."""
 
     def __init__(self, name: str, limits: Limits) -> None:
         self._name = name
@@ -172,11 +172,11 @@ class Budget:
             )
 
     def count_packed(self, stream: BinaryIO) -> BinaryIO:
-        """The stream, with its bytes counted as packed ones."""
+        """The stream, whose bytes are counted as packed."""
         return _wrap(stream, self._add_packed)
 
     def limit_unpacked(self, stream: BinaryIO) -> BinaryIO:
-        """The stream, with its bytes counted as unpacked ones. Reading raises ExpansionError."""
+        """The stream, whose bytes are counted as unpacked. Reading raises ExpansionError."""
         return _wrap(stream, self.spend)
 
     def _add_packed(self, packed: int) -> None:
@@ -205,7 +205,7 @@ class _CountingStream(io.RawIOBase):
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _SUFFIXES = (".gz", ".zst")
-# What zstd needs for --long; a frame may ask for a window of terabytes.
+# Enough for zstd --long; a frame may request a window of terabytes.
 _ZSTD_WINDOW_LOG = 27
 HEAD_BYTES = 4096
 _BUFFER_BYTES = 2**18
@@ -214,7 +214,7 @@ _BUFFER_BYTES = 2**18
 class PeekedSource(NamedTuple):
     """A source and its first bytes, which can still be read from its stream.
 
-    `head` is in UTF-8 and without leading blanks; `raw_head` is unchanged. `is_blank`: only whitespace.
+    `head` is in UTF-8 without leading blanks; `raw_head` is unchanged. `is_blank`: it has whitespace only.
     """
 
     source: Source
@@ -225,11 +225,11 @@ class PeekedSource(NamedTuple):
 
 @contextmanager
 def open_source(path: str, id_path: str, budget: Budget | None = None) -> Iterator[PeekedSource]:
-    """Open a path, or `-` for standard input. `id_path` is for the source, and loses `.gz` and `.zst`.
+    """Open a path, or `-` for standard input. The source gets `id_path` without `.gz` and `.zst`.
 
-    Raises OSError, EOFError, zlib.error or ZstdError, as reading the source's stream does, and
-    ExpansionError if it unpacks to more than the budget allows. A source counts as blank if it consists of
-    whitespace only and is shorter than HEAD_BYTES.
+    Opening and reading raise OSError, EOFError, zlib.error or ZstdError, and ExpansionError if the file
+    unpacks to more than the budget allows. A source counts as blank if it consists of whitespace only and is
+    shorter than HEAD_BYTES.
     """
     budget = budget or Budget(display_name(path), DEFAULT_LIMITS)
     with ExitStack() as stack:
@@ -241,7 +241,7 @@ def open_source(path: str, id_path: str, budget: Budget | None = None) -> Iterat
 
 @contextmanager
 def decompress(source: Source, file_name: str, budget: Budget) -> Iterator[PeekedSource]:
-    """The source without gzip or Zstandard, if its first bytes or file name say that it is compressed."""
+    """Unpack gzip or Zstandard, if the first bytes or the file name show that the source is compressed."""
     with ExitStack() as stack:
         magic = source.stream.read(len(_ZSTD_MAGIC))
         stream = _prepend(magic, source.stream)
@@ -276,7 +276,7 @@ def _open_zstd(stream: BinaryIO) -> BinaryIO:
 
 
 def _to_utf8(head: bytes) -> bytes:
-    """The first bytes of XML and JSON in UTF-16 as UTF-8, to recognise the format; readers read both."""
+    """The first bytes of XML or JSON in UTF-16 as UTF-8, to detect the format; readers accept both."""
     if not head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         return head
     text = head.decode("utf-16", "ignore").lstrip()
@@ -306,7 +306,7 @@ class _PrependedStream(io.RawIOBase):
 
 @contextmanager
 def open_seekable(source: Source) -> Iterator[IO[bytes]]:
-    """The source's file, or else a copy of its bytes in an unnamed temporary file."""
+    """The source's file, or a copy of its bytes in an unnamed temporary file."""
     if source.path is not None:
         with open(source.path, "rb") as file:
             yield file
@@ -317,8 +317,8 @@ def open_seekable(source: Source) -> Iterator[IO[bytes]]:
             yield file
 
 
-# A corrupt header may contain an unknown version or method, for which zipfile raises NotImplementedError,
-# or a name that is no UTF-8.
+# For a corrupt header, zipfile may raise NotImplementedError (an unknown version or method) or
+# UnicodeDecodeError (a name that is not UTF-8).
 _CORRUPT = (
     *(BadGzipFile, EOFError, zlib.error, LZMAError),
     *(zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError, tarfile.TarError),
@@ -327,7 +327,7 @@ _CORRUPT = (
 
 @contextmanager
 def raise_input_errors(name: str) -> Iterator[None]:
-    """Raise InputError, which shows this name, for what reading and decompressing raise inside."""
+    """Raise errors of reading and decompressing inside the block as InputError with this name."""
     try:
         yield
     except _CORRUPT as error:
@@ -335,7 +335,7 @@ def raise_input_errors(name: str) -> Iterator[None]:
     except OSError as error:
         raise InputError(name, f"cannot be read: {error.strerror or to_one_line(error)}") from None
     except Exception as error:
-        if type(error).__name__ != "ZstdError":  # of a library that may not be installed
+        if type(error).__name__ != "ZstdError":  # its library may not be installed
             raise
         raise _corrupt_file(name, error) from None
 

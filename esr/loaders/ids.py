@@ -33,7 +33,7 @@ _WHITESPACE = re.compile(r"\s+")
 
 
 def make_id(text: str) -> str:
-    """The text as an id. Ids are single words in run files, so blanks become "_"."""
+    """The text as an id. Blanks become "_", because ids are single words in run files."""
     return _WHITESPACE.sub("_", text.strip())
 
 
@@ -43,16 +43,16 @@ def make_id_from_path(source: Source) -> str:
 
 
 def make_id_path(path: str, base: str | None = None) -> str:
-    """The path of a file that its id is made of: the same, whatever folder was named to find the file.
+    """The path of a file for its id, which does not depend on the folder that was named to find the file.
 
-    It begins at the root of the file system, or at the folder `base`, so that it stays the same when that
-    folder is moved. Links to folders are resolved; a link to a file is a file of its own. Raises InputError
-    if the file is not below `base`.
+    It is relative to the root of the file system, or to the folder `base`, so that it stays the same when
+    that folder is moved. Links to folders are resolved; a link to a file is a file of its own. Raises
+    InputError if the file is not below `base`.
     """
     folder, name = os.path.split(path)
     if base is None:
         return PurePath(os.path.realpath(folder), name).as_posix().lstrip("/")
-    # A link in the base may lead out of it: then the path through that link counts.
+    # If a link in the base leads out of it, the path through the link counts.
     for resolve in (os.path.realpath, os.path.abspath):
         below = PurePath(os.path.relpath(os.path.join(resolve(folder), name), resolve(base)))
         if below.parts[0] != os.pardir:
@@ -67,16 +67,16 @@ MADE_ID_POLICIES: dict[str, str] = {
 }
 _CONTENT = (*(name for name in FIELDS if name != "id"), METADATA)
 _DIGEST_BYTES = 16
-# What is longer leaves no room for the ids of sentences.
+# A longer url leaves no room for the ids of sentences.
 _MAX_URL_BYTES = 480
 
 
 class NoIdPossible(ValueError):
-    """A document lacks what its id is made of."""
+    """A document lacks the field that its id is made of."""
 
 
 def make_requested_id(policy: str, fields: Mapping[str, Any], source: Source, number: int) -> str:
-    """The id by one of POLICIES of the `number`-th document of a source. Raises NoIdPossible."""
+    """The id of the `number`-th document of a source by one of MADE_ID_POLICIES. Raises NoIdPossible."""
     if policy == "url":
         return _make_from_url(fields.get("url"))
     if policy == "content":
@@ -86,7 +86,7 @@ def make_requested_id(policy: str, fields: Mapping[str, Any], source: Source, nu
 
 
 def choose_policy(fields: Mapping[str, Any]) -> str | None:
-    """How the id of a document without one is made, or None if it has one, or nothing to make it of."""
+    """The policy for a document without an id; None if it has one, or nothing to make one of."""
     if fields.get("id") is not None:
         return None
     if fields.get("url"):
@@ -107,9 +107,10 @@ def _digest(text: str) -> str:
 
 
 class KeyStore:
-    """Keys, each with one value: that of its first insertion, until it is replaced.
+    """A map from keys to values on disk, so that memory does not grow with the number of documents.
 
-    The file is unnamed and deleted with the object. Methods raise EsrError if it cannot be written.
+    `insert` keeps the first value of a key. The SQLite file is unnamed and deleted with the object. Methods
+    raise EsrError if it cannot be written.
     """
 
     def __init__(self) -> None:
@@ -151,7 +152,7 @@ SAME_ID_POLICIES: dict[str, str] = {
 }
 
 _MANY_VERSIONS = 10
-"""So many documents that were replaced by others with their id are reported with the id."""
+"""An id whose documents were replaced this often is reported."""
 _ENCODER = Encoder(order="deterministic")
 
 Reject = Callable[[Located, str], None]
@@ -159,10 +160,10 @@ Reject = Callable[[Located, str], None]
 
 
 class SameIdFilter:
-    """Passes on one document for each id. Use one per load.
+    """Passes on one document for each id. Use one filter per load.
 
-    A document that repeats an earlier one with the same id and content is left out. If the contents differ,
-    the policy decides.
+    A document with the id and the content of an earlier one is left out. If the contents differ, the policy
+    decides.
     """
 
     def __init__(self, policy: str, reject: Reject) -> None:
@@ -173,7 +174,7 @@ class SameIdFilter:
         self._most_superseded = (0, "")
 
     def filter(self, documents: Iterable[Located]) -> Iterator[Located]:
-        """The documents, one for each id. `last` reads all of them before it yields the first."""
+        """The documents, one for each id. The policy `last` reads all of them before it yields the first."""
         select = self._keep_last if self._policy == "last" else self._refuse_later
         with closing(KeyStore()) as keys:
             yield from select(documents, keys)
@@ -219,7 +220,7 @@ class SameIdFilter:
                 )
 
     def _keep_last(self, documents: Iterable[Located], keys: KeyStore) -> Iterator[Located]:
-        # Only the end of a delivery tells which document is the last, so all of them go through a file.
+        # Which document is the last is known at the end of a delivery, so all of them go through a file.
         with TemporaryFile("w+", encoding="utf-8", prefix="esr-same-id-") as spool:
             lines = 0
             for located in documents:
@@ -252,18 +253,18 @@ def _describe(located: Located) -> str:
 
 
 def _hash_content(document: Document) -> str:
-    """Equal for equal documents, and three times as fast as a checksum, which is for what is stored."""
+    """Equal for equal documents. Three times as fast as the checksums of stored documents."""
     return blake2b(_ENCODER.encode(document), digest_size=16).hexdigest()
 
 
 WINDOW = 500
-"""How many documents of a file are looked at before the first of them gets its id."""
+"""How many documents of a file are read before the first of them gets its id."""
 _WINDOW_CHARS = 4 * 2**20
 _MIN_DOCUMENTS = 10
 _MIN_SHARE = 0.05
-"""As many documents, and this share of those looked at, have an id that is none."""
+"""A value shared by this number, and by this share, of the documents read ahead is no id."""
 _MIN_COMMON_WORDS = 0.6
-"""Versions of a document have in common this share of the words of the one with fewer."""
+"""Versions of one document share at least this part of the words of the shorter one."""
 _COMPARED_CHARS = 4000
 _WORD = re.compile(r"\w+")
 _NO_LETTERS = re.compile(r"[\W_]+")
@@ -276,20 +277,23 @@ _PLACEHOLDERS = frozenset(
 
 
 def is_placeholder(value: Any) -> bool:
-    """Whether this is a word for an id or address that is not known."""
+    """Whether this is a word for an unknown id or address."""
     return isinstance(value, str) and _NO_LETTERS.sub("", value).lower() in _PLACEHOLDERS
 
 
 class IdCheck:
-    """Tells the ids of one file that are none."""
+    """Finds values in the id or url of one file's documents that identify no document.
+
+    These are values that many different documents share; placeholders need only two.
+    """
 
     def __init__(self) -> None:
         self._shared: frozenset[str] = frozenset()
 
     def look_ahead(self, results: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
-        """The results unchanged. The first ones are read before any is yielded, to see which ids they share.
+        """The results unchanged. The first ones are read ahead, to find the values that they share.
 
-        What is raised while they are read is raised after those before it.
+        An error while reading ahead is raised after the results before it.
         """
         window: list[tuple[int, Any]] = []
         failure: Exception | None = None
@@ -308,16 +312,16 @@ class IdCheck:
             raise failure
 
     def is_no_id(self, value: Any) -> bool:
-        """Whether an id, or an address as one, is none."""
+        """Whether a value is shared by too many documents to be an id."""
         return isinstance(value, str) and value in self._shared
 
     def is_no_address(self, value: Any) -> bool:
-        """Whether an address makes no id."""
+        """Whether an address is a placeholder, or shared by too many documents to make an id of it."""
         return is_placeholder(value) or self.is_no_id(value)
 
 
 def _find_shared(documents: list[Mapping[str, Any]]) -> frozenset[str]:
-    """The ids and addresses that so many documents have that they are none. Versions of one count once."""
+    """The ids and addresses that too many documents share. Versions of one document count once."""
     first: dict[str, set[str]] = {}
     counts: Counter[str] = Counter()
     for fields in documents:

@@ -27,16 +27,16 @@ _NAMES = frozenset(
     )
 )
 MAX_DEPTH = 4
-"""How many envelopes may be around a document."""
+"""The deepest nesting of envelopes."""
 
 
 def is_envelope_name(name: str) -> bool:
-    """Whether envelopes use this name for the documents in them."""
+    """Whether envelopes use this name for their documents."""
     return name.lower() in _NAMES
 
 
 def has_text(fields: Mapping[str, Any]) -> bool:
-    """Whether these are the fields of a document with a text: then they are no envelope."""
+    """Whether these are the fields of a document with a text, and so no envelope."""
     return "sentences" in fields or any(
         (isinstance(value, str) or _is_paragraphs(value)) and is_in_field(name, "text")
         for name, value in fields.items()
@@ -77,9 +77,9 @@ def inherit_id(document: Any, envelope: Mapping[str, Any]) -> Any:
 _OBJECT = re.compile(rb'\{\s*["}]')
 _ARRAY = re.compile(rb'\[\s*(?:\{\s*["}]|\]\s*$)')
 _SHORT = rb'(?:"[^"\\]*"|[\w.+-]+|\{[^{}\[\]]*\})'
-# An object in which only short values precede what may be its documents.
+# An object in which only short values precede its possible documents.
 _ENVELOPE = re.compile(rb'\{\s*(?:"\w*"\s*:\s*%b\s*,\s*)*"([\w@]+)"\s*:\s*[\[{]' % _SHORT)
-# The first line of an object that a program has laid out over several lines.
+# The first line of an object that is written over several lines.
 _OPEN_LINE = re.compile(rb"\{(?:.*[\[{,:])?\s*$")
 
 
@@ -89,7 +89,7 @@ def is_json(head: bytes) -> bool:
 
 
 def is_one_per_line(head: bytes) -> bool:
-    """Whether these bytes of JSON begin one object a line. The first line may be longer than they are."""
+    """Whether JSON that begins with these bytes has one object a line. They may be part of the first line."""
     if head.startswith(b"["):
         return False
     line, end, _ = head.partition(b"\n")
@@ -116,10 +116,11 @@ def _reject_constant(constant: str) -> NoReturn:
 
 
 DECODER = json.JSONDecoder(parse_constant=_reject_constant)
+"""Decodes JSON as its standard defines it, without NaN and infinities, which Python accepts by default."""
 
 
 def describe_invalid_value(error: RecursionError | ValueError) -> str:
-    """The problem with well-formed JSON that DECODER refuses: its depth, a constant or a long number."""
+    """Why DECODER refuses well-formed JSON: its depth, a constant, or a long number."""
     if isinstance(error, RecursionError):
         return "the JSON is nested too deeply for a document: flatten it"
     if isinstance(error, _InvalidConstant):
@@ -128,25 +129,28 @@ def describe_invalid_value(error: RecursionError | ValueError) -> str:
 
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
-# The longest token that is no string and may be cut in two by the end of a chunk: an escaped surrogate pair.
+# The longest token that the end of a chunk may cut, other than a string: an escaped surrogate pair.
 _LONGEST_TOKEN = len(r"\ud83d\ude00")
-# Finds the end of a value that DECODER refuses: it accepts constants, and numbers of any length.
+# Accepts constants and numbers of any length, to find the end of a value that DECODER refuses.
 _SKIPPER = json.JSONDecoder(parse_int=str)
 
 
 class InvalidValue(Exception):
-    """The value at the cursor is well-formed, but cannot be used. The cursor is behind it."""
+    """The value at the cursor is well-formed, but not usable. The cursor is behind it."""
 
 
 class JsonCursor:
-    """Reads a source from its start. Every method raises InputError where the JSON is broken."""
+    """A position in a stream of JSON, which decodes one value after the other in bounded memory.
+
+    Every method raises InputError where the JSON is broken.
+    """
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._chunks = read_chunks(source)
         self._text = ""
         self._at = 0
-        # Where the text begins in the source, and the line up to `_counted`, in characters of the source.
+        # Offsets in characters of the source: where the text begins, and how far lines are counted.
         self._offset = 0
         self._counted = 0
         self._line = 1
@@ -164,7 +168,7 @@ class JsonCursor:
                 return ""
 
     def require(self, characters: str, rule: str) -> str:
-        """The next character that is not blank, which must be one of these: the rule is for the message."""
+        """The next character that is not blank, which must be one of these; `rule` is for the message."""
         character = self.peek()
         if not character:
             raise self.error(f"the JSON ends too early: {rule}; if the file is truncated, fetch it again")
@@ -191,11 +195,11 @@ class JsonCursor:
 
     @property
     def position(self) -> int:
-        """How many characters of the source are before the cursor."""
+        """The number of characters before the cursor."""
         return self._offset + self._at
 
     def place(self) -> str:
-        """Where the cursor is, for messages: `news.json:3:5`, the line and the column from 1."""
+        """The position of the cursor for messages: `news.json:3:5`, with line and column from 1."""
         return self._place_of(self._at)
 
     def error(self, problem: str) -> InputError:
@@ -212,19 +216,19 @@ class JsonCursor:
                     self._place_of(max(self._at, min(error.pos, len(self._text.rstrip())))),
                     f"broken JSON: {error.msg}; correct it, or fetch it again if it is truncated",
                 ) from None
-            # A number may continue in the next chunk, from which "1.5e+" would be cut.
+            # A number may continue in the next chunk, as after "1.5e+".
             if type(value) in (int, float) and end + 3 > len(self._text) and self._read_more():
                 continue
             self._at = end
             return value
 
     def _may_be_cut(self, error: json.JSONDecodeError) -> bool:
-        """Whether the error may be due to the end of the text that has been read."""
+        """Whether the value may be incomplete because the rest of it has not been read."""
         is_near_end = error.pos >= len(self._text) - _LONGEST_TOKEN
         return is_near_end or error.msg.startswith("Unterminated string")
 
     def _read_more(self) -> bool:
-        """Append as much text as is left, so that long values are read in linear time; False at the end."""
+        """Append as much text as is unread, so that long values take linear time; False at the end."""
         rest = len(self._text) - self._at
         if rest > MAX_DOCUMENT_BYTES:
             raise too_long_error(self._source, self._count_lines(self._at))
@@ -260,9 +264,9 @@ _Result = ReadResult | Remark
 
 
 def read_json_stream(source: Source) -> Iterator[_Result]:
-    """A record per object, in arrays and envelopes or not. Raises InputError where the JSON is broken.
+    """A record per object, also those in arrays and envelopes. Raises InputError where the JSON is broken.
 
-    Arrays and envelopes are read as a stream, so that only one document is in memory.
+    Arrays and envelopes are streamed, so only one document is in memory.
     """
     cursor = JsonCursor(source)
     while first := cursor.peek():
@@ -278,7 +282,7 @@ def read_json_stream(source: Source) -> Iterator[_Result]:
 
 
 def read_value(where: str, value: Any, path: _Path = ()) -> Iterator[_Result]:
-    """The documents in a decoded value, an object or an envelope. `path` leads to it in other envelopes."""
+    """The documents in a decoded value. `path` leads to it through other envelopes."""
     for inner_path, document in open_envelopes(value, path):
         if isinstance(document, dict):
             yield from _read_fields(where, document, inner_path)
@@ -293,9 +297,10 @@ def _read_fields(where: str, fields: dict[str, Any], path: _Path) -> Iterator[_R
 
 
 def _read_array(cursor: JsonCursor, path: _Path) -> Generator[_Result, None, list[Any] | None]:
-    """Yields the documents of an array. In an envelope, one that begins with no object has none.
+    """Yield the documents of an array.
 
-    Returns None if it has documents, and otherwise its values, as far as they are no longer than a document.
+    In an envelope, an array has documents only if it begins with an object. Returns None if it has documents,
+    and otherwise its values, up to the length of a document.
     """
     values: list[Any] = []
     cursor.take("[", "an array begins with [")
@@ -321,7 +326,7 @@ def _read_array(cursor: JsonCursor, path: _Path) -> Generator[_Result, None, lis
 
 
 def _read_object(cursor: JsonCursor, path: _Path) -> Generator[_Result, None, dict[str, Any] | None]:
-    """Yields the documents in an envelope. Returns the fields of any other object, if they are valid."""
+    """Yield the documents in an envelope. Return the fields of any other object, if they are valid."""
     where, begin = cursor.place(), cursor.position
     fields: dict[str, Any] = {}
     is_envelope = False
@@ -352,12 +357,12 @@ def _read_object(cursor: JsonCursor, path: _Path) -> Generator[_Result, None, di
 
 
 def _may_be_envelope(cursor: JsonCursor, name: str, path: _Path) -> bool:
-    """Whether the value at the cursor may contain documents, by its name and its first character."""
+    """Whether the value at the cursor may contain documents, by its name and first character."""
     return is_envelope_name(name) and len(path) < MAX_DEPTH and cursor.peek() in ("[", "{")
 
 
 def _read_content(cursor: JsonCursor, path: _Path, fields: dict[str, Any]) -> Generator[_Result, None, bool]:
-    """Yields the documents in a member of an object, or adds it to the object's fields.
+    """Yield the documents in a member of an object, or add the member to the object's fields.
 
     Returns whether there were documents in it.
     """
@@ -378,7 +383,7 @@ def _read_content(cursor: JsonCursor, path: _Path, fields: dict[str, Any]) -> Ge
 
 
 def _iterate_names(cursor: JsonCursor) -> Iterator[str]:
-    """The names of an object's members, each with the cursor before its value, which must then be read."""
+    """The names of an object's members, each with the cursor at its value, which the caller must read."""
     cursor.take("{", "an object begins with {")
     if cursor.peek() == "}":
         cursor.take("}", "an object ends with }")

@@ -62,7 +62,10 @@ def detect_format(file: PeekedSource) -> Format | None:
 
 
 def detect_format_in_folder(file: PeekedSource, required: Format | None) -> Format | None:
-    """Like `detect_format`, but None if the file is not in the required format: then it is not meant."""
+    """Like `detect_format`, but None for files that are probably not meant, such as those in other formats.
+
+    If a format is required, only files in it are meant.
+    """
     by_suffix = _find_by_suffix(file)
     if required is None:
         format = detect_format(file)
@@ -73,7 +76,7 @@ def detect_format_in_folder(file: PeekedSource, required: Format | None) -> Form
 
 
 def _is_ambiguous(formats: list[Format]) -> bool:
-    """`.txt` also names Mailman's archives of mails and other tools' SGML."""
+    """Whether the suffix is `.txt`, which Mailman's mail archives and other tools' SGML use too."""
     return [format.name for format in formats] == ["text"]
 
 
@@ -83,22 +86,22 @@ def _find_by_suffix(file: PeekedSource) -> list[Format]:
 
 
 _MAX_ENDINGS = 100
-"""Further endings of unknown files in one archive are counted as the one before."""
+"""How many endings of unknown files in one archive are told apart; further ones count as the last of them."""
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How sources are read: by default as they are, and only if they are without an error.
+    """How sources are read. By default, their columns keep their names, and the first error ends the reading.
 
-    `mapping` names the columns of fields, `table` the layout of tables, `limits` those of decompression and
-    `base` the folder that ids of files begin at. `day_first` is the order in dates such as 05/03/2024,
-    `encoding` that of texts, `make_id` one of `made_ids.POLICIES` if documents get ids of their own,
-    `files` those of folders and archives that are read, `constants` fields that every document gets.
+    `mapping` names the columns of fields, `table` the layout of tables, `limits` those of decompression, and
+    `base` the folder that paths in ids are relative to. `day_first` is the order in dates such as 05/03/2024,
+    `encoding` the encoding of text. `make_id` is one of `ids.MADE_ID_POLICIES` if documents get new ids.
+    `files` selects files in folders and archives. `constants` are fields that every document gets.
 
-    Without `on_malformed`, the first malformed document raises InputError. With it, each one is passed to
-    it and reading goes on, with the next file where the rest of one cannot be read. Skipped documents are
-    passed to `on_skipped`, remarks to `on_remark`, and files that no loader knows to `on_unknown_files`,
-    unless `is_strict` makes them malformed. `build` makes a document of a record's fields.
+    Without `on_malformed`, the first malformed document raises InputError. With it, each one is passed to it
+    and reading continues, with the next file if the rest of a file cannot be read. Skipped documents are
+    passed to `on_skipped`, remarks to `on_remark`, and files in no known format to `on_unknown_files`, unless
+    `is_strict` makes them malformed. `build` makes a document from the fields of a record.
     """
 
     mapping: Mapping[str, str] = field(default_factory=dict)
@@ -119,7 +122,7 @@ class ReadOptions:
 
 
 class SourceReader:
-    """Reads paths as `format`, or detects the format of each file if it is None."""
+    """Reads paths in one format, or detects the format of each file if `format` is None."""
 
     def __init__(self, format: Format | None, options: ReadOptions) -> None:
         self._format = format
@@ -134,8 +137,10 @@ class SourceReader:
             yield from self.read_file(FoundFile(path))
 
     def find_files(self, path: str, on_error: Callable[[InputError], None] | None) -> Iterator[FoundFile]:
-        """The files in a folder that are to be read, or this file. Folders that cannot be read raise
-        InputError, or are passed to `on_error`."""
+        """The files to read in a folder, or the path itself if it is a file.
+
+        Folders that cannot be read raise InputError, or are passed to `on_error`.
+        """
         if not os.path.isdir(path):
             yield FoundFile(path)
             return
@@ -159,7 +164,7 @@ class SourceReader:
             raise InputError(display_name(folder), f"there is no {self._file_type()} in this folder")
 
     def read_file(self, found: FoundFile) -> Iterator[ReadResult]:
-        """The records of one file; none if it is in a folder and has another format."""
+        """The records of one file; none if it is in a folder and in another format."""
         path, below = found
         budget = Budget(display_name(path), self._options.limits)
         id_path = "stdin" if path == STANDARD_INPUT else make_id_path(path, self._options.base)
@@ -199,7 +204,7 @@ class SourceReader:
                 is_empty = False
                 yield result
             archive = _to_unknown(file.source)
-            # Formats such as .docx are archives, whose members are nobody's files.
+            # Formats such as .docx are archives; their members are no files of their own.
             is_file = bool(inside) and is_empty and archive.ending not in archives.SUFFIXES
             for files in [archive] if is_file else inside:
                 self._add_unknown(files, unknown)
@@ -221,7 +226,7 @@ class SourceReader:
         check = IdCheck() if format.any_names and self._options.make_id is None else None
         for number, result in check.look_ahead(results) if check else results:
             yield self._give_id(result, file.source, number, check) if isinstance(result, Record) else result
-        # Agencies deliver pictures beside articles, so such a file may lack documents; a folder may not.
+        # Agencies deliver pictures beside articles, so a file in a folder may lack documents.
         if not number and not (in_folder and format.may_lack_documents):
             raise InputError(
                 name, f"contains no document in the format {format.name}: check the file or --format"
@@ -240,7 +245,10 @@ class SourceReader:
             yield number, result
 
     def _give_id(self, record: Record, source: Source, number: int, check: IdCheck | None) -> ReadResult:
-        """The record with its id, if one is to be made. A check tells which of its own are none."""
+        """The record with a made id, if the options ask for one or it has none.
+
+        `check` finds ids and addresses of the source that identify nothing.
+        """
         policy = self._options.make_id
         if policy is None and check:
             record = self._forget_id(record, check)
@@ -259,7 +267,7 @@ class SourceReader:
         return record._replace(fields={**record.fields, "id": id})
 
     def _forget_id(self, record: Record, check: IdCheck) -> Record:
-        """The record without an id that is none. Remarks on it, and on an address that is none."""
+        """The record without an id that identifies nothing. Remarks on such ids and addresses."""
         id, url = record.fields.get("id"), record.fields.get("url")
         no_id = ", which identifies no document"
         if id is None and check.is_no_address(url):
@@ -284,7 +292,7 @@ class SourceReader:
         return record._replace(fields=apply_constants(record.fields, constants))
 
     def _prepare(self, source: Source, format: Format) -> Source:
-        """The source with what is declared about it, and text in UTF-8."""
+        """The source with the declared table layout, and with its text in UTF-8."""
         source = source._replace(table=self._options.table)
 
         def remark(encoding: str) -> None:
@@ -295,7 +303,7 @@ class SourceReader:
         return decode_source(source, self._options.encoding, remark) if format.is_text else source
 
     def _add_unknown(self, files: UnknownFiles, unknown: list[UnknownFiles]) -> None:
-        """Add files to those of their ending, so that an archive of very many takes no memory."""
+        """Add files to the count of their ending, so that an archive of many files takes little memory."""
         for n, others in enumerate(unknown):
             is_same = others.ending == files.ending or n == _MAX_ENDINGS
             if is_same and not self._options.is_strict:
@@ -359,16 +367,15 @@ AUTO = "auto"
 def read_documents(
     paths: Sequence[str], format: str = AUTO, options: ReadOptions | None = None
 ) -> Iterator[Located]:
-    """The documents of these files, folders, archives and `-` (standard input), lazily, with their places.
+    """The documents of files, folders, archives and `-` (standard input), lazily, with their locations.
 
-    Folders are read recursively in the order of names. Hidden files are skipped, as are files in another
-    format, or with `auto` in no known one. The same holds for archives (zip, tar), in their own order. Files
-    may be compressed with gzip or Zstandard. With `auto` the format is recognised by the file name, or else
-    by the first bytes.
+    Folders are read recursively in the order of names, archives (zip, tar) in their own order. Skipped are
+    hidden files, and files in another format, or with `auto` in no known format. Files may be compressed with
+    gzip or Zstandard. With `auto` the format is recognised by the file name, or else by the first bytes.
 
     Unknown formats, missing paths and missing libraries of a named format raise UsageError and InputError
-    immediately. Errors within a file raise InputError when reading reaches them. Whether an id is
-    duplicated is for the index to check.
+    immediately. Errors within a file raise InputError when reading reaches them. Duplicate ids are not
+    checked here.
     """
     options = options or ReadOptions()
     if not paths:
@@ -385,7 +392,7 @@ def find_files(paths: Sequence[str], options: ReadOptions) -> Iterator[FoundFile
 
 
 def read_file(file: FoundFile, format: str, options: ReadOptions) -> Iterator[Located]:
-    """The documents of one file, as `read_documents` yields them; it may have none."""
+    """The documents of one file, as `read_documents` yields them; there may be none."""
     for result in open_reader(format, options).read_file(file):
         document = _build(result, options) if isinstance(result, Record) else result
         if isinstance(document, Located):
@@ -395,7 +402,10 @@ def read_file(file: FoundFile, format: str, options: ReadOptions) -> Iterator[Lo
 
 
 def open_reader(format: str, options: ReadOptions) -> SourceReader:
-    """Raises UsageError for an unknown format, or if what it needs is not installed, or there is no base."""
+    """A reader for a format, or for any with `auto`.
+
+    Raises UsageError for an unknown format or a missing library, and InputError for a missing base folder.
+    """
     required_format = None if format == AUTO else get(format)
     if options.base is not None and not os.path.isdir(options.base):
         raise InputError(display_name(options.base), "there is no such folder for --base")
@@ -433,7 +443,7 @@ def _read_documents(paths: Sequence[str], reader: SourceReader, options: ReadOpt
 
 
 def _pass_on(result: Malformed | Skipped, options: ReadOptions) -> None:
-    """Report what is no document. Raises InputError for a malformed one if nothing collects those."""
+    """Report a malformed or skipped document. Raises InputError for a malformed one if nothing takes it."""
     if isinstance(result, Malformed):
         if options.on_malformed is None:
             raise InputError(result.where, _describe(result))
