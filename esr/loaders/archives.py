@@ -16,10 +16,10 @@ from esr.errors import InputError, to_one_line
 from esr.loaders.files import Budget, PeekedSource, decompress, open_seekable
 from esr.loaders.format import Source
 
-# An archive can contain itself, endlessly.
+# An archive can contain itself.
 MAX_DEPTH = 3
 SUFFIXES = (".tar", ".tgz", ".zip")
-# tarfile reads the names of GNU and pax headers into memory at once; no real one is longer.
+# tarfile reads GNU and pax headers into memory at once; no real one is longer.
 _MAX_HEADER_BYTES = 2**20
 _NAME_HEADERS = (
     tarfile.XHDTYPE,
@@ -33,7 +33,7 @@ ArchiveType = Literal["zip", "tar"]
 
 
 def detect_archive_type(file: PeekedSource) -> ArchiveType | None:
-    """The archive type by the first bytes; by the name for very old tar files, which have no signature."""
+    """The archive type by the first bytes, or by the name for very old tar files, which have no signature."""
     if file.raw_head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return "zip"
     if file.raw_head[257:262] == b"ustar" or file.source.id_path.lower().endswith(".tar"):
@@ -42,9 +42,9 @@ def detect_archive_type(file: PeekedSource) -> ArchiveType | None:
 
 
 def iterate_members(file: PeekedSource, archive_type: ArchiveType, budget: Budget) -> Iterator[PeekedSource]:
-    """The regular files in an archive, decompressed, in archive order. Read each before advancing.
+    """The regular files in an archive, decompressed, in archive order. Read each one before advancing.
 
-    Hidden files are skipped, as in folders. Raises what zipfile and tarfile raise, and InputError.
+    Hidden files are skipped, as in folders. Raises InputError and the errors of zipfile and tarfile.
     """
     iterate = _iterate_zip if archive_type == "zip" else _iterate_tar
     for name, open_member in iterate(file.source, budget):
@@ -98,7 +98,7 @@ def _iterate_tar(source: Source, budget: Budget) -> Iterator[tuple[str, Callable
 
 
 def _open_in_tar(source: Source, archive: tarfile.TarFile, info: tarfile.TarInfo) -> BinaryIO:
-    if info.issparse():  # its holes may be petabytes of zeros
+    if info.issparse():  # it may expand to petabytes of zeros
         raise InputError(
             f"{source.name}/{to_one_line(info.name)}", "is a sparse file: repack it without --sparse"
         )
@@ -106,7 +106,7 @@ def _open_in_tar(source: Source, archive: tarfile.TarFile, info: tarfile.TarInfo
 
 
 class _StrictTarInfo(tarfile.TarInfo):
-    """Raises ReadError for a corrupt header, which tarfile takes for the end of the archive."""
+    """Raises ReadError for a corrupt header, which tarfile mistakes for the end of the archive."""
 
     @classmethod
     def frombuf(cls, buf: Any, encoding: str | None, errors: str) -> _StrictTarInfo:

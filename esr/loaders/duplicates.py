@@ -26,15 +26,15 @@ POLICIES: dict[str, str] = {
     "mark": "like count, and give their sentences the feature duplicate: 1, or the similarity",
     "drop": "leave out documents that repeat an earlier one",
 }
-# The feature of sentences of a marked document.
+# The feature of the sentences of a marked document.
 FEATURE = "duplicate"
 
 SIMILARITY = 0.8
-# A document is compared with this many before it, which bounds memory. Copies appear within days.
+# The number of earlier documents that each is compared with, which bounds memory. Copies appear within days.
 NEAR_WINDOW = 50_000
 _PERMUTATIONS = 64
 _SHINGLE_WORDS = 5
-# Short texts are similar by chance: weather, results, "no text". Their titles must match too.
+# Shorter texts may be similar by chance (weather, results, "no text"), so their titles must match too.
 _MIN_WORDS = 30
 _MAX_EXAMPLES = 5
 _WORD = re.compile(r"\w+")
@@ -88,7 +88,7 @@ class DuplicateFilter:
         ]
 
     def _find_match(self, document: Document, digests: KeyStore) -> _Match | None:
-        """The earlier document that this one repeats; counts it."""
+        """The earlier document that this one repeats, or None. Counts the duplicates."""
         words = _WORD.findall(" ".join(sentence.text for sentence in document.sentences).casefold())
         if not words:
             return None

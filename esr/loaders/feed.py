@@ -22,7 +22,7 @@ MAX_FEED_BYTES = 16 * 2**20
 def read(source: Source) -> Iterator[ReadResult]:
     """A record per entry, with its content or else its summary. Raises InputError where the XML is broken.
 
-    Of a WordPress export (WXR), all but published posts and pages is skipped.
+    From a WordPress export (WXR), only published posts and pages are read.
     """
     import feedparser
 
@@ -30,9 +30,9 @@ def read(source: Source) -> Iterator[ReadResult]:
     if len(data) > MAX_FEED_BYTES:
         raise InputError(source.name, f"the feed is longer than {MAX_FEED_BYTES // 2**20} MiB: split it")
     try:
-        # As a stream: feedparser would take text for an address and fetch it.
+        # As a stream, because feedparser may take text for an address and fetch it.
         parsed = feedparser.parse(io.BytesIO(data), resolve_relative_uris=False)
-    except Exception as error:  # of the underlying parsers
+    except Exception as error:  # raised by the underlying parsers
         raise InputError(source.name, f"broken feed: {to_one_line(error) or type(error).__name__}") from None
     problem = parsed.get("bozo_exception")
     # Entries of a truncated feed may be truncated too. feedparser detects and corrects wrong encodings.
@@ -52,7 +52,7 @@ def read(source: Source) -> Iterator[ReadResult]:
 
 
 def _is_harmless(problem: Any, data: bytes) -> bool:
-    """Whether nothing is lost: a wrong encoding, or an undeclared HTML entity or namespace."""
+    """Whether nothing is lost: the encoding is wrong, or an HTML entity or namespace undeclared."""
     from feedparser.exceptions import ThingsNobodyCaresAboutButMe
 
     undeclared = str(problem).endswith(("undefined entity", "unbound prefix")) and _END.search(data[-200:])

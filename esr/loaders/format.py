@@ -1,4 +1,4 @@
-"""Source formats: what a loader reads and yields, and the registry of formats."""
+"""Source formats: the input and output of a loader, and the registry of formats."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from esr.registry import Registry
 class Source(NamedTuple):
     """One file to read, or one member of an archive.
 
-    `name` is the name that messages show: the path as the user wrote it. `id_path` is the path that ids are
-    made of (`esr.loaders.ids`), without `.gz` or `.zst`; "stdin" for standard input. `stream` yields the
-    decompressed bytes; it can be read once, from start to end. `path` is where exactly these bytes are on
-    disk, for formats that must seek; None if they come compressed or through a pipe. `table` is what the
-    user has declared about tables. `encoding_advice` says what to do about a byte that is not UTF-8.
+    `name` is shown in messages: the path as the user wrote it. `id_path` is the path for ids
+    (`esr.loaders.ids`), without `.gz` or `.zst`; "stdin" for standard input. `stream` yields the decompressed
+    bytes; it can be read once, from start to end. `path` is a file on disk with exactly these bytes, for
+    formats that must seek; None for compressed files and pipes. `table` is the declared layout of tables.
+    `encoding_advice` tells users what to do about a byte that is not UTF-8.
     """
 
     name: str
@@ -29,10 +29,10 @@ class Source(NamedTuple):
 
 
 class Record(NamedTuple):
-    """The fields that a loader read for a document, not yet validated, and where: `news.jsonl:12`.
+    """The fields that a loader read for a document, not yet validated, and their location: `news.jsonl:12`.
 
-    Whatever the format, fields have the names and types of JSON Lines: see
-    `esr.text.validate.build_document`, which validates them.
+    In every format, fields have the names and types of JSON Lines, which `esr.text.validate.build_document`
+    validates.
     """
 
     where: str
@@ -40,7 +40,7 @@ class Record(NamedTuple):
 
 
 class Malformed(NamedTuple):
-    """A document that cannot be read, although later ones can. `id` is None if it is unknown."""
+    """A document that cannot be read, although later ones can. `id` is None if unknown."""
 
     where: str
     problem: str
@@ -50,7 +50,7 @@ class Malformed(NamedTuple):
 class Skipped(NamedTuple):
     """A document that its publisher does not want loaded. `reason` is for example "under embargo".
 
-    One that `is_lasting` stays so: reading its file again later gives no more.
+    If `is_lasting`, reading its file again later gives the same.
     """
 
     where: str
@@ -59,9 +59,9 @@ class Skipped(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """Something that a user did not ask for and should know: "have no 'author' for --mapping …".
+    """A change made unasked that users should know of: "have no 'author' for --mapping …".
 
-    A report counts equal ones, so `unit` is what this one counts: documents or files.
+    A report counts equal remarks; `unit` is the unit of that count, documents or files.
     """
 
     where: str
@@ -70,9 +70,10 @@ class Remark(NamedTuple):
 
 
 class UnknownFiles(NamedTuple):
-    """Files of a folder or archive that no loader knows, or that are not in the declared format.
+    """Files of a folder or archive that are in no known format, or not in the declared one.
 
-    `ending` is that of their names, such as ".pdf", in lower case; "" for none. `where` is the first.
+    `ending` is the suffix of their names in lower case, such as ".pdf"; "" for none. `where` is the first
+    one.
     """
 
     where: str
@@ -87,15 +88,16 @@ ReadResult = Record | Malformed | Skipped
 class Format:
     """A source format: its name, how it is recognised, and how it is read.
 
-    `suffixes` are its file name extensions (without `.gz`). `sniff` gets the first bytes of a file, without
-    leading blanks, where the name is not conclusive. `read` yields the records of a source lazily and holds
-    one at a time. It yields Malformed for a single unreadable document, Skipped for one that must not be
-    loaded and Remark for what it did unasked, and raises InputError where the source is broken and the rest
-    of it cannot be read. `needs` are the modules of the extra `formats` that it imports. A `tabular` format
-    has the same columns in every record. With `any_names`, whoever wrote a source has named its fields. With
-    `may_lack_documents`, a file may consist of other items only, such as pictures. The files of
-    an `is_text` format do not say their encoding; its `read` gets them in UTF-8. An `often_incidental`
-    format is not meant by a folder that has it in files with none of its suffixes.
+    `suffixes` are file name extensions, without `.gz`. `sniff` gets the first bytes of a file, without
+    leading blanks, if the name is not conclusive. `read` yields the records of a source lazily and holds one
+    at a time. It yields Malformed for a single unreadable document, Skipped for one that must not be loaded,
+    and Remark for changes made unasked. It raises InputError where the source is broken and the rest of it
+    cannot be read. `needs` are the imported modules of the extra `formats`.
+
+    A `tabular` format has the same columns in every record. With `any_names`, the author of a source has
+    named its fields. With `may_lack_documents`, a file may contain other items only, such as pictures. Files
+    of an `is_text` format do not declare their encoding; `read` gets them in UTF-8. An `often_incidental`
+    format is not read in folders, except from files with one of its suffixes.
     """
 
     name: str
@@ -112,9 +114,9 @@ class Format:
 
 
 WITHDRAWN = "cancelled or withheld"
-"""Why a document is skipped that its publisher has withdrawn."""
+"""The reason for skipping a document that its publisher has withdrawn."""
 WITHDRAWN_STATUSES = ("canceled", "cancelled", "withheld")
-"""The statuses of such documents in the IPTC's standards, one of which agencies also spell in another way."""
+"""The statuses of such documents in the IPTC's standards, one of them in both spellings."""
 
 FORMATS: Registry[Format] = Registry("format")
 register = FORMATS.register

@@ -26,13 +26,13 @@ class LanguageDetector:
         self.detected = 0
 
     def language_of(self, document: Document) -> str | None:
-        """The language of a document as declared, else as detected."""
+        """The declared language of a document, or else the detected one, or None."""
         return document.language or self._detect(sentence.text for sentence in document.sentences)
 
     def build_document(self, fields: Mapping[str, Any]) -> Document:
         """The document with these fields. If they have no language, it gets a detected one (ISO 639-1).
 
-        Detection comes first, because the text is split into sentences by the rules of the language.
+        Detection comes first, because the text is split into sentences by the rules of its language.
         """
         declared = fields.get("language")
         is_missing = declared is None or (isinstance(declared, str) and not declared.strip())
@@ -58,10 +58,10 @@ def _read_model() -> LanguageIdentifier:
 
 
 def _texts(fields: Mapping[str, Any]) -> Iterator[str]:
-    """The texts of fields that nothing has validated yet."""
+    """The texts of fields that are not validated yet."""
     text, sentences = fields.get("text"), fields.get("sentences")
     if isinstance(text, str):
-        yield text[: 4 * _MAX_CHARACTERS]  # it may have many blanks
+        yield text[: 4 * _MAX_CHARACTERS]  # blanks are collapsed later
     elif isinstance(sentences, list):
         for sentence in sentences:
             if isinstance(sentence, dict) and isinstance(text := sentence.get("text"), str):
@@ -69,7 +69,7 @@ def _texts(fields: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _take_enough(texts: Iterable[str]) -> Iterator[str]:
-    """The first texts, as many as the detection looks at."""
+    """The first texts, as many as detection uses."""
     length = 0
     for text in texts:
         yield text

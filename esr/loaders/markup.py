@@ -15,16 +15,16 @@ from esr.loaders.format import Source
 # A tree takes ten times the memory of its XML. No article is this long.
 MAX_ELEMENT_BYTES = 16 * 2**20
 LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
-"""The attribute xml:lang."""
+"""The name of the attribute xml:lang."""
 _PARSER_OPTIONS = {"resolve_entities": False, "no_network": True, "huge_tree": False, "load_dtd": False}
 
-# Each of these is a paragraph of its own.
+# Elements that are paragraphs of their own.
 _BLOCKS = {
     *("address", "article", "blockquote", "bq", "block", "dd", "div", "dl", "dt", "figcaption"),
     *("h1", "h2", "h3", "h4", "h5", "h6", "hl1", "hl2", "hr", "li", "ol", "p", "pre", "section"),
     *("table", "td", "th", "tr", "ul"),
 }
-# These are not part of the text. A <header> repeats the title, keywords and dates.
+# Elements that are not part of the text. A <header> repeats the title, keywords and dates.
 _SKIPPED = frozenset(
     ("head", "header", "media", "media-reference", "nav", "noscript", "script", "style", "svg", "template")
 )
@@ -32,7 +32,7 @@ _ENTITY = re.compile(r"&\w{1,30};", re.ASCII)
 
 
 def local_name(element: Any) -> str:
-    """The element's name without its namespace, "" for comments and the like."""
+    """The element's name without its namespace; "" for comments and the like."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
@@ -100,7 +100,7 @@ def find_all(element: Any, *names: str) -> Iterator[Any]:
 
 
 def find_first(element: Any, *path: str) -> Any:
-    """The first descendant along this path of names, at any depth; None if there is none."""
+    """The first descendant along this path of names, each at any depth; None if there is none."""
     for name in path:
         element = next(find_all(element, name), None)
         if element is None:
@@ -114,7 +114,7 @@ def to_line(element: Any) -> str:
 
 
 def to_text(element: Any) -> str:
-    """The text of an element, with blank lines between paragraphs, which the splitter needs."""
+    """The text of an element, with blank lines between paragraphs, which sentence splitting needs."""
     pieces: list[str] = []
     _collect_text(element, pieces)
     text = _LINES.sub(_BREAK, "".join(pieces)).replace(_LINE, " ")
@@ -159,16 +159,16 @@ def _collect_text(element: Any, pieces: list[str]) -> None:
 
 
 def _split_paragraphs(text: str) -> str:
-    """Mark the paragraphs of a wire's text in a single <p>: blank lines end them, indented lines begin them.
+    """Mark the paragraphs of wire text in a single <p>: blank lines end them, indented lines begin them.
 
-    Where a program has indented the XML, all lines are indented and none of them begins a paragraph.
+    If all lines are indented, as in XML that a program has indented, none of them begins a paragraph.
     """
     text = _BLANK_LINE.sub(_BREAK, text)
     return _INDENTED.sub(_BREAK, text) if _NOT_INDENTED.search(text) else text
 
 
 def _decode_entity(node: Any) -> str:
-    """`&eacute;` as its letter; nothing for comments and for entities that the file itself defines."""
+    """`&eacute;` as its letter; "" for comments and for entities that the file itself defines."""
     return html.unescape(node.text) if _is_html_entity(node.text or "") else ""
 
 

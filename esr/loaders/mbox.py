@@ -25,18 +25,18 @@ from esr.loaders.ids import make_id
 _FROM = re.compile(rb"From \S+\s.*\b\d{4}\b")
 _QUOTED_FROM = re.compile(rb"^>(>*From )", re.M)
 _QUOTED = re.compile(r"^>.*\n?", re.M)
-# One encoded word of RFC 2047, or several in a row, because a letter may be split across two.
+# One or more encoded words of RFC 2047: a letter may be split across two.
 _ENCODED = re.compile(r"=\?[^?\s]+\?[bq]\?[^?]*\?=(?:\s+=\?[^?\s]+\?[bq]\?[^?]*\?=)*", re.I)
 _SIGNATURE = re.compile(r"^-- ?\r?$", re.M)
 _SCRUBBED = re.compile(r"^-{14} next part -{14}\r?$", re.M)
 
 
 def read(source: Source) -> Iterator[Record | Malformed]:
-    """A record per message. Its id is the Message-ID; its text is the plain text, or else the HTML."""
+    """A record per message, with its Message-ID as id and its plain text, or else its HTML, as text."""
     for where, raw in _split_messages(source):
         try:
             yield _build_record(where, raw)
-        # The parser is lenient, but unusual headers and deeply nested parts make it fail.
+        # The parser is lenient, but fails on unusual headers and deeply nested parts.
         except (ValueError, LookupError, MessageError, RecursionError) as error:
             yield Malformed(
                 where, f"this message cannot be read ({to_one_line(error)}): correct it or leave it out"
@@ -44,7 +44,7 @@ def read(source: Source) -> Iterator[Record | Malformed]:
 
 
 def _split_messages(source: Source) -> Iterator[tuple[str, bytes]]:
-    """The messages with their places. A "From " line begins a message only after a blank line."""
+    """The messages with their locations. A "From " line begins a message only after a blank line."""
     lines: list[bytes] = []
     number = begin = size = 0
     is_after_blank = True
@@ -89,7 +89,7 @@ def _build_record(where: str, raw: bytes) -> Record | Malformed:
 
 
 def _decode_header(message: Message, name: str) -> str:
-    """The header's text. Undeclared or wrongly declared bytes are read as UTF-8, or else as Windows-1252."""
+    """The text of a header. Bytes in no declared charset are read as UTF-8, or else as Windows-1252."""
     raw = next((value for key, value in message.raw_items() if key.lower() == name.lower()), "")
     return _ENCODED.sub(_decode_words, _decode_leniently(raw.encode("utf-8", "surrogateescape"), "utf-8"))
 
@@ -126,7 +126,7 @@ def _extract_text(message: Message) -> str:
 
 
 def _strip_quotes(text: str) -> str:
-    """The text without quoted mails, signature (RFC 3676, 4.3 and 4.5) and Mailman's notes of attachments."""
+    """The text without quoted mails, signature (RFC 3676, 4.3 and 4.5) and Mailman's attachment notes."""
     return _QUOTED.sub("", _SIGNATURE.split(_SCRUBBED.split(text, maxsplit=1)[0], maxsplit=1)[0])
 
 
@@ -137,7 +137,7 @@ def _decode_part(part: Message) -> str:
     try:
         return payload.decode(charset)
     except (LookupError, UnicodeDecodeError):
-        if charset in ("utf-8", "us-ascii"):  # undeclared or wrong charsets date from the years of ISO 8859-1
+        if charset in ("utf-8", "us-ascii"):  # such mails date from the years of ISO 8859-1
             return payload.decode("cp1252", "replace")
         raise ValueError(f"its text is not in the declared charset {to_one_line(charset)}") from None
 

@@ -31,15 +31,14 @@ _HTML = re.compile(r"</(?:p|div|body)>|<br\s?/?>", re.I)
 def read(source: Source) -> Iterator[ReadResult]:
     """A record per `<newsItem>` that contains text. Raises InputError where the XML is broken.
 
-    Pictures and other items without text, items that are cancelled, withheld or under embargo, and packages,
-    concepts and plans are skipped.
+    Skipped are pictures and other items without text, packages, concepts and plans, and items that are
+    cancelled, withheld or under embargo.
     """
     for item in markup.iterate_elements(source, _OTHER_ITEMS | {"newsItem"}):
         if markup.local_name(item) != "newsItem":
             continue
         where = f"{source.name}:{item.sourceline}"
-        # These are alternative renditions of one content; XML comes first, since plain text may be notes
-        # to editors.
+        # Alternative renditions of one content. XML comes first, because plain text may be notes to editors.
         renditions = sorted(
             markup.find_all(item, "inlineXML", "inlineData"), key=markup.local_name, reverse=True
         )
@@ -123,7 +122,7 @@ def _find_title(item: Any, renditions: list[Any]) -> str:
 
 
 def _find_date(item: Any) -> str | None:
-    """When the content was created; the date of this version is the last resort."""
+    """The date of creation, or as a last resort the date of this version."""
     for path in (
         ("contentMeta", "contentCreated"),
         ("itemMeta", "firstCreated"),

@@ -27,7 +27,7 @@ from esr.loaders.format import (
 from esr.loaders.ids import make_id
 from esr.text.written_dates import to_iso_date
 
-# Components with these roles have no text of an article.
+# Components with these roles contain no article text.
 _OTHER_ROLES = frozenset(("title", "headline", "caption", "keywords", "byline"))
 _REVISION = re.compile(r":\d+[AUN]?$")
 _HTML = re.compile(r"</?(?:a|b|body|br|div|em|i|p|span|strong)\b[^<>]{0,1000}>", re.I)
@@ -36,8 +36,8 @@ _HTML = re.compile(r"</?(?:a|b|body|br|div|em|i|p|span|strong)\b[^<>]{0,1000}>",
 def read(source: Source) -> Iterator[ReadResult]:
     """A record per article with a text. Raises InputError where the XML is broken.
 
-    Pictures, captions and other items without a text, and items that are cancelled, withheld or under
-    embargo, are skipped. An item with several articles, as in two languages, gives each an id of its own.
+    Pictures, captions and other items without text are skipped, and so are items that are cancelled, withheld
+    or under embargo. If an item has several articles, as in two languages, each gets an id of its own.
     """
     for outermost in markup.iterate_elements(source, frozenset({"NewsItem"})):
         for item in (outermost, *markup.find_all(outermost, "NewsItem")):
@@ -45,7 +45,7 @@ def read(source: Source) -> Iterator[ReadResult]:
 
 
 class _Component(NamedTuple):
-    """A component, or an item as the outermost one, with what it has of its own or from those around it."""
+    """A component, or an item as the outermost one. Source and language may be inherited."""
 
     element: Any
     source: str | None
@@ -76,7 +76,7 @@ def _read_item(source: Source, item: Any) -> Iterator[ReadResult]:
 
 
 def _read_article(article: _Component) -> dict[str, Any]:
-    """The fields of an article that are not those of its item. Raises page.NoArticle."""
+    """The fields of an article that do not come from its item. Raises page.NoArticle."""
     text = "\n\n".join(filter(None, map(_extract_text, _iterate_contents(article.element))))
     title = _find_headline(article.element) or nitf.extract_title(article.element)
     return {
@@ -90,7 +90,7 @@ def _read_article(article: _Component) -> dict[str, Any]:
 
 
 def _find_articles(item: Any) -> list[_Component]:
-    """The innermost components with a headline; the item itself if there is none."""
+    """The innermost components with a headline, or else the item itself."""
     domain = markup.to_line(_find_child(item, "Identification", "NewsIdentifier", "ProviderId"))
     whole = _Component(item, domain or None, item.get(markup.LANGUAGE))
     with_headline = [part for part in _iterate_components(whole) if _find_headline(part.element)]
@@ -99,7 +99,7 @@ def _find_articles(item: Any) -> list[_Component]:
 
 
 def _iterate_components(parent: _Component) -> Iterator[_Component]:
-    """The components in a component, outer ones first."""
+    """The components inside a component, outer ones first."""
     for element in _iterate_children(parent.element):
         language = _formal_name(_find_child(element, "DescriptiveMetadata", "Language")) or element.get(
             markup.LANGUAGE
@@ -110,7 +110,7 @@ def _iterate_components(parent: _Component) -> Iterator[_Component]:
 
 
 def _iterate_children(element: Any) -> list[Any]:
-    """The components that are directly in an element, only one of them if they are equivalent."""
+    """The components directly in an element; only the first with content if they are equivalent."""
     children = [child for child in element if markup.local_name(child) == "NewsComponent"]
     if element.get("EquivalentsList") == "yes":
         return [child for child in children if markup.find_first(child, "DataContent") is not None][:1]
@@ -131,7 +131,7 @@ def _iterate_contents(component: Any) -> Iterator[Any]:
 
 
 def _extract_text(content: Any) -> str:
-    """The body of NITF, XHTML, HTML that is escaped, or plain text. Raises page.NoArticle."""
+    """The text of NITF, XHTML, escaped HTML or plain text. Raises page.NoArticle."""
     if markup.find_first(content, "nitf") is not None:
         return nitf.extract_body(content)
     if next(markup.find_all(content, "body", "p"), None) is not None:
@@ -177,7 +177,7 @@ def _find_date(item: Any) -> str | None:
 
 
 def _find_source(component: Any) -> str | None:
-    """The provider, or else the source that a component names."""
+    """The provider, or else the source, named by a component."""
     metadata = _find_child(component, "AdministrativeMetadata")
     names = (_formal_name(_find_child(metadata, role, "Party")) for role in ("Provider", "Source"))
     return next(filter(None, names), None)
@@ -189,7 +189,7 @@ def _find_authors(component: Any) -> list[str]:
 
 
 def _find_keywords(component: Any) -> list[str]:
-    """The words of the keyword lines, and the properties that agencies call keywords."""
+    """The keywords in keyword lines, and in the properties that agencies call keywords."""
     lines = _find_child(component, "NewsLines")
     texts = [] if lines is None else map(markup.to_line, markup.find_all(lines, "KeywordLine"))
     keywords = [word for text in texts for word in read_list("keywords", text) or []]

@@ -24,7 +24,7 @@ from esr.loaders.ids import make_id, make_id_from_path
 from esr.text.written_dates import to_iso_date
 
 _SECTIONS = ("online_sections", "print_section", "section", "dsk")
-"""The names in the head of what is a section, in the archives of The New York Times and others."""
+"""Names for sections in the head, in the archives of The New York Times and others."""
 _DESCRIPTORS = ("descriptor", "general_descriptor", "online_producer")
 
 
@@ -64,7 +64,7 @@ def read(source: Source) -> Iterator[ReadResult]:
 
 
 def _find_attributes(nitf: Any) -> dict[str, Any]:
-    """Authors, section, keywords, and as metadata what the head says of the article."""
+    """Authors, section and keywords, and the other statements of the head as metadata."""
     metadata: dict[str, list[str]] = {}
     for meta in markup.find_all(nitf, "meta"):
         if meta.get("name") and meta.get("content"):
@@ -88,7 +88,7 @@ def _find_attributes(nitf: Any) -> dict[str, Any]:
 
 
 def extract_authors(nitf: Any) -> list[str]:
-    """The persons in the bylines, or else what these say."""
+    """The persons in the bylines, or else the text of the bylines."""
     bylines = list(markup.find_all(nitf, "byline"))
     # The New York Times has a second byline for indexes: "DOE, JANE".
     printed = [byline for byline in bylines if byline.get("class") == "print_byline"] or bylines
@@ -98,7 +98,7 @@ def extract_authors(nitf: Any) -> list[str]:
 
 
 def _line_without_title(byline: Any) -> str:
-    """A byline without the author's title, `<byttl>`, which is at its end."""
+    """A byline without the author's title at its end, `<byttl>`."""
     title = markup.to_line(markup.find_first(byline, "byttl"))
     return markup.to_line(byline).removesuffix(title).rstrip(" ,")
 
@@ -135,7 +135,7 @@ def extract_title(nitf: Any) -> str:
 
 
 def extract_body(nitf: Any) -> str:
-    """The text of `<body.content>`. The New York Times repeats the lead, so its full-text block is used."""
+    """The text of `<body.content>`, or of its full-text blocks: The New York Times repeats the lead."""
     content = list(markup.find_all(nitf, "body.content"))
     blocks = [block for part in content for block in markup.find_all(part, "block")]
     full_text = [block for block in blocks if block.get("class") == "full_text"]
@@ -144,7 +144,7 @@ def extract_body(nitf: Any) -> str:
 
 def _find_date(nitf: Any) -> str | None:
     elements = list(markup.find_all(nitf, "date.release", "date.issue", "story.date", "pubdata"))
-    # A newspaper is identified by its day of issue; a release may be the end of an embargo.
+    # Newspapers are dated by day of issue; the release may be the end of an embargo.
     for name in ("date.issue", "date.release", "story.date", "pubdata"):
         for element in elements:
             if markup.local_name(element) == name:

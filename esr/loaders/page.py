@@ -22,12 +22,12 @@ _LANG = re.compile(rb"""<html\b[^<>]{0,1000}?\slang\s{0,9}=\s{0,9}["']?([A-Za-z]
 _BEGINNING = re.compile(
     rb"\s*(?:<\?xml[^<>]{0,200}>\s*)?(?:<!--.{0,1000}?-->\s*)?<(?:!doctype\s+html|html)\b", re.I | re.DOTALL
 )
-# trafilatura takes the name of a site without one from its address, up to the first "/".
+# If a site has no name, trafilatura takes its address up to the first "/".
 _HOST = re.compile(r"([\w-]{1,63}(?:\.[\w-]{1,63}){1,9})[:/?#]\S{0,9999}")
-# A bar between blanks separates links or cells that are laid out by hand; it is not a word.
+# A bar between blanks separates links, or cells laid out by hand; it is not a word.
 _BAR = re.compile(r"(?<!\S)\|+(?!\S)")
 _BREAK = "\n\n"
-# The blocks of trafilatura's tree, each of which is a paragraph of its own.
+# Elements of trafilatura's tree that are paragraphs of their own.
 _BLOCKS = frozenset(("div", "head", "item", "lb", "list", "p", "quote", "row", "table"))
 _CELLS = ("cell", "td", "th")
 
@@ -50,8 +50,8 @@ def read(source: Source) -> Iterator[Record | Malformed]:
 def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
     """The fields of the article in a page, except the id. Raises NoArticle.
 
-    The encoding is that of the page's markup, or else guessed. Dates come from the page's metadata and
-    JSON-LD only; none is guessed from the text.
+    The page's markup declares its encoding, or else it is guessed. The date comes only from the page's
+    metadata and JSON-LD; it is not guessed from the text.
     """
     import trafilatura
 
@@ -66,7 +66,7 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
             with_metadata=True,
             date_extraction_params={"extensive_search": False, "original_date": True},
         )
-    # Pages go through many parsers, which raise various exceptions.
+    # trafilatura uses many parsers, which raise various exceptions.
     except Exception as error:
         raise NoArticle(f"the page cannot be read ({to_one_line(error) or type(error).__name__})") from None
     text = "" if article is None else _extract_text(article.body)
@@ -89,14 +89,14 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
 
 
 def _find_source(article: Any) -> str | None:
-    """The name of the site, or else its host, without the port and the query of the address."""
+    """The name of the site, or else its host, without the port and the rest of the address."""
     name: str | None = article.sitename or article.hostname
     host = _HOST.fullmatch(name or "")
     return host[1] if host else name
 
 
 def _parse(data: bytes) -> Any:
-    """The tree of a page. trafilatura's own parser leaves out all after 256 nested elements."""
+    """The tree of a page. trafilatura's own parser drops everything after 256 nested elements."""
     from lxml import etree
     from lxml import html as lxml_html
     from trafilatura.utils import HTML_PARSER, decode_file, load_html
@@ -111,7 +111,8 @@ def _parse(data: bytes) -> Any:
 def _extract_text(body: Any) -> str:
     """The text of trafilatura's tree, with blank lines between paragraphs.
 
-    Its own text has bars in rows of tables and dashes before items of lists, which would become words.
+    trafilatura's own text output has bars between cells of tables and dashes before items of lists, which
+    would become words.
     """
     pieces: list[str] = []
     _collect_text(body, pieces, in_row=False)
@@ -121,19 +122,22 @@ def _extract_text(body: Any) -> str:
 
 
 def _clean_lines(text: str) -> Iterator[str]:
-    """The lines with words. They stay lines, because in pages without paragraphs nothing else separates."""
+    """The lines with words. Line ends are kept: in pages without paragraphs, nothing else separates."""
     for line in text.split("\n"):
         if any(map(str.isalnum, line)):
             yield _keep_printable(" ".join(line.split()))
 
 
 def _keep_printable(text: str) -> str:
-    """Soft hyphens and control characters would split words."""
+    """The text without soft hyphens and control characters, which would split words."""
     return text if text.isprintable() else "".join(filter(str.isprintable, text))
 
 
 def _collect_text(element: Any, pieces: list[str], in_row: bool) -> None:
-    """A row of several cells is one line; that of a single cell, as in pages laid out by tables, is not."""
+    """Append the text of an element. A row of several cells is one line.
+
+    A row of a single cell is not, because pages are laid out by such tables.
+    """
     name = markup.local_name(element)
     texts = [(text or "").replace("\n", " " if in_row else "\n") for text in (element.text, element.tail)]
     if name:
@@ -170,7 +174,9 @@ def html_to_text(fragment: str) -> str:
     if "<" not in fragment and "&" not in fragment:
         return fragment
     try:
-        parser = lxml_html.HTMLParser(huge_tree=True)  # others leave out all after 256 nested elements
+        parser = lxml_html.HTMLParser(
+            huge_tree=True
+        )  # other parsers drop everything after 256 nested elements
         fragment = fragment.replace("\0", " ")
         return markup.to_text(lxml_html.fragment_fromstring(fragment, create_parent="div", parser=parser))
     except (etree.LxmlError, ValueError, AssertionError) as error:
@@ -180,7 +186,7 @@ def html_to_text(fragment: str) -> str:
 
 
 def _silence_libraries() -> None:
-    """These libraries log every unusual page to standard error."""
+    """Stop these libraries from logging every unusual page to standard error."""
     for library in ("trafilatura", "htmldate", "justext", "courlan", "charset_normalizer"):
         logging.getLogger(library).setLevel(logging.CRITICAL + 1)
 

@@ -10,7 +10,7 @@ from esr.errors import InputError, to_one_line
 from esr.loaders.files import DEFAULT_LIMITS, Budget, open_seekable
 from esr.loaders.format import Format, Record, Source, register
 
-# Rows share their strings in the file, so a few KB can contain rows of gigabytes: decode few at once.
+# Rows share strings in the file, so a few KB can contain rows of gigabytes: decode few rows at once.
 _BATCH_ROWS = 32
 _MAX_METADATA_BYTES = 64 * 2**20
 
@@ -47,7 +47,7 @@ def read(source: Source) -> Iterator[Record]:
 
 
 def _to_microseconds(batch: Any) -> Any:
-    """pandas writes times in nanoseconds, which Python's datetime cannot represent."""
+    """Convert times in nanoseconds, which pandas writes and Python's datetime cannot represent."""
     import pyarrow as pa
 
     fields = [
@@ -60,7 +60,7 @@ def _to_microseconds(batch: Any) -> Any:
 
 
 def _to_json(value: Any) -> Any:
-    """A value as in JSON Lines: numbers and dates as text, bytes decoded, also within lists and objects."""
+    """A value as in JSON Lines: numbers and dates as text, bytes decoded, also in lists and objects."""
     if isinstance(value, (datetime, date)):
         return value.isoformat()
     if isinstance(value, bytes):

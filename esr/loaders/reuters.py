@@ -45,7 +45,7 @@ def _parse_fields(raw: str) -> dict[str, Any]:
     date = next((to_iso_date(strip_markup(date)) for date in iterate_contents(raw, "DATE")), None)
     title = next((" ".join(strip_markup(title).split()) for title in iterate_contents(raw, "TITLE")), None)
     bodies = list(iterate_contents(raw, "BODY"))
-    if not bodies:  # TYPE="UNPROC": text without a structure
+    if not bodies:  # TYPE="UNPROC": unstructured text
         head = re.compile(r"(?is)<(TITLE|DATELINE|AUTHOR)\b.*?</\1>")
         bodies = [head.sub(" ", text) for text in iterate_contents(raw, "TEXT")]
     text = "\n\n".join(_INDENTED.sub("\n\n", strip_markup(body)) for body in bodies)
@@ -63,7 +63,7 @@ def _parse_fields(raw: str) -> dict[str, Any]:
 
 
 def _read_list(raw: str, name: str) -> list[str]:
-    """The values of a list such as `<PLACES><D>usa</D><D>uk</D></PLACES>`."""
+    """The values in a list such as `<PLACES><D>usa</D><D>uk</D></PLACES>`."""
     lists = iterate_contents(raw, name)
     return [strip_markup(value).strip() for values in lists for value in iterate_contents(values, "D")]
 

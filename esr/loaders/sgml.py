@@ -13,17 +13,17 @@ from esr.loaders.encoding import MAX_DOCUMENT_BYTES, too_long_error
 from esr.loaders.format import Source
 
 _LONGEST_TAG = 1010
-"""Patterns of tags end after 1,000 characters of attributes."""
+"""Patterns of tags match at most 1,000 characters of attributes."""
 _ATTRIBUTE = re.compile(r"""(\w+)\s{0,9}=\s{0,9}("[^"]*"|'[^']*'|[^\s"'>]+)""")
 _TAG = re.compile(r"</?([A-Za-z]\w{0,40})(?:\s[^<>]{0,1000})?>")
 _COMMENT = re.compile(r"<!--.{0,1000}?-->", re.S)
-# Entities of the DTDs on TREC's disks that HTML does not have.
+# Entities of the DTDs on TREC's disks that are not in HTML.
 _TREC_ENTITIES = {"&hyph;": "-", "&blank;": " "}
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]\w{0,30});", re.ASCII)
 
 
 class Element(NamedTuple):
-    """An element including its tags, its name in lower case, and the place where it begins."""
+    """An element including its tags, its name in lower case, and the location where it begins."""
 
     where: str
     name: str
@@ -35,14 +35,14 @@ def iterate_elements(
 ) -> Iterator[Element]:
     """The elements of a stream in order, one at a time; text between them is ignored.
 
-    The last group of `opening` that matches is the name; `closings` has the end of each by that name in lower
+    The last group of `opening` that matches is the name; `closings` has the end tags by the name in lower
     case. Raises InputError for an element without an end, or one that is too long.
     """
     text, line = "", 1
-    begin = position = 0  # where the current element begins, and how far the text has been searched
+    begin = position = 0  # start of the current element, and how far the text has been searched
     tag: re.Match[str] | None = None
     for chunk in chunks:
-        # Keep the current element, or else a possible start of a tag that continues in this chunk.
+        # Keep the current element, or else the possible start of a tag that continues in this chunk.
         keep = begin if tag else max(position, len(text) - _LONGEST_TAG)
         line += text.count("\n", begin, keep)
         text, position, begin = text[keep:] + chunk, max(position - keep, 0), 0
@@ -94,5 +94,5 @@ def _compile_tags(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 def strip_markup(raw: str) -> str:
     """The text without tags and comments, with entities decoded. `<P>` ends a paragraph."""
     text = _TAG.sub(lambda tag: "\n\n" if tag[1].upper() == "P" else " ", _COMMENT.sub(" ", raw))
-    # Only complete entities: html.unescape alone would also decode one in "AT&T" and "R&reg".
+    # Only complete entities: html.unescape alone would also decode those in "AT&T" and "R&reg".
     return _ENTITY.sub(lambda entity: _TREC_ENTITIES.get(entity[0]) or html.unescape(entity[0]), text)

@@ -41,17 +41,17 @@ def _none_if_blank(field: str) -> str | None:
 
 
 class _Rows:
-    """The rows after the one with the names, each with the line that it begins on; blank lines are skipped.
+    """The rows after the row of names, each with its first line's number; blank lines are skipped.
 
-    `columns` is None if there is no row at all. `origin` says what has named them. `remarks` are about the
-    layout that was found.
+    `columns` is None if there is no row at all. `origin` tells where the columns are named. `remarks` are
+    about the layout that was detected.
     """
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._lines = read_lines(source)
         self._begin = self._line = self._size = 0
-        self._first: str | None = None  # a line that has been read and is a document
+        self._first: str | None = None  # a line that has been read, but is a document
         self.columns: list[str] | None = None
         self.remarks: list[str] = []
         declared = source.table
@@ -107,7 +107,7 @@ class _Rows:
         return next((line for line in self._iterate_lines() if line.strip()), None)
 
     def _iterate_lines(self) -> Iterator[str]:
-        """The lines, counted. A row of very many lines must not fill the memory."""
+        """The lines, counted. Raises InputError for a row of too many lines, which would fill the memory."""
         if self._first is not None:
             first, self._first = self._first, None
             yield first
@@ -125,7 +125,7 @@ FORMAT = register(
         name="csv",
         description="CSV and TSV: one document per row, columns named by the first row or --columns",
         suffixes=(".csv", ".tsv", ".tab"),
-        # Almost any text can be read as a table.
+        # Almost any text can be parsed as a table.
         sniff=lambda head: False,
         read=read,
         is_text=True,

@@ -13,15 +13,15 @@ NO_QUOTE = "none"
 _NAMES = {"comma": ",", "tab": "\t", r"\t": "\t", "semicolon": ";", "bar": "|", "pipe": "|"}
 _DELIMITERS = ",\t;|"
 _QUOTED = re.compile(r"'.*'")
-# Excel writes this line where the delimiter is not the usual one of the country.
+# Excel writes this line if the delimiter is not the usual one of the country.
 _SEPARATOR_LINE = re.compile(r"sep=(.)\s*", re.I)
 
 
 class TableLayout(NamedTuple):
-    """What is declared about tables; None where the first row has to show it.
+    """The declared layout of tables; None where the first row has to show it.
 
-    `quote` is a character, or NO_QUOTE if fields are never quoted. `columns` are those of tables without a
-    row of names.
+    `quote` is a character, or NO_QUOTE if fields are never quoted. `columns` names the columns of tables
+    without a row of names.
     """
 
     delimiter: str | None = None
@@ -39,11 +39,11 @@ UNDECLARED = TableLayout()
 
 
 class UnclearLayout(ValueError):
-    """The first row does not show the delimiter. The message says what to do."""
+    """The first row does not show the delimiter. The message tells the user what to do."""
 
 
 def parse_layout(delimiter: str | None, quote: str | None, columns: str | None) -> TableLayout:
-    """The layout of the options --delimiter, --quote and --columns. Raises UsageError."""
+    """The layout given by the options --delimiter, --quote and --columns. Raises UsageError."""
     if delimiter is not None:
         delimiter = _NAMES.get(delimiter.lower(), delimiter)
         if len(delimiter) != 1 or delimiter in '"\r\n':
@@ -69,20 +69,20 @@ def _parse_columns(text: str) -> tuple[str, ...]:
 
 
 def read_separator_line(line: str) -> str | None:
-    """The delimiter in a first line such as `sep=;`, None if it is a row."""
+    """The delimiter in a first line such as `sep=;`; None for any other line."""
     match = _SEPARATOR_LINE.fullmatch(line)
     return match[1] if match else None
 
 
 def complete(layout: TableLayout, first: str) -> TableLayout:
-    """The layout with the delimiter and the quote that the first row shows. Raises UnclearLayout."""
+    """The layout with delimiter and quote, taken from the first row if undeclared. Raises UnclearLayout."""
     quote = layout.quote or _find_quote(layout, first)
     layout = layout._replace(quote=quote)
     return layout if layout.delimiter else layout._replace(delimiter=_find_delimiter(layout, first))
 
 
 def describe(layout: TableLayout, declared: TableLayout) -> Iterator[str]:
-    """What was found and is not the usual, for remarks about files."""
+    """Remarks about a detected delimiter or quote that is unusual."""
     if layout.delimiter != declared.delimiter and layout.delimiter not in (",", "\t"):
         yield f"have columns separated by {layout.delimiter!r} (--delimiter chooses another)"
     if layout.quote != declared.quote and layout.quote != '"':
@@ -90,7 +90,7 @@ def describe(layout: TableLayout, declared: TableLayout) -> Iterator[str]:
 
 
 def split_row(layout: TableLayout, line: str) -> list[str]:
-    """The fields of a row, the last one cut if the row has more lines; none if it is broken.
+    """The fields of a row, the last one cut if the row has more lines; an empty list if it is broken.
 
     The layout must be complete.
     """
@@ -101,9 +101,9 @@ def split_row(layout: TableLayout, line: str) -> list[str]:
 
 
 def _find_quote(layout: TableLayout, first: str) -> str:
-    """An apostrophe if it is around every name; these are rarely texts with an apostrophe.
+    """An apostrophe if every name is in apostrophes, which is unlikely for names that contain one.
 
-    Where the columns are declared, the row is a document: then it is around a field that ends there.
+    If the columns are declared, the row is a document: then one field in apostrophes is enough.
     """
     if layout.columns is None:
         fields = re.split(f"[{re.escape(_DELIMITERS)}]", first.strip())
@@ -119,7 +119,7 @@ def _find_quote(layout: TableLayout, first: str) -> str:
 
 
 def _find_delimiter(layout: TableLayout, first: str) -> str:
-    """The delimiter that cuts the row into as many fields as are declared, or else into the most."""
+    """The delimiter that splits the row into the declared number of fields, or else into the most fields."""
     counts = {
         delimiter: len(split_row(layout._replace(delimiter=delimiter), first)) for delimiter in _DELIMITERS
     }

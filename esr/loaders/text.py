@@ -12,7 +12,7 @@ MAX_TITLE_CHARS = 200
 
 
 def read(source: Source) -> Iterator[Record]:
-    """The one record of the file, or none if it is blank. Raises InputError if it is not UTF-8.
+    """The record of the file, or none if it is blank. Raises InputError if it is not UTF-8.
 
     The first line is the title if it is short and text follows it; otherwise it is part of the text.
     """
@@ -34,7 +34,7 @@ FORMAT = register(
         name="text",
         description="plain text: one document per file, a short first line its title, its path the id",
         suffixes=(".txt",),
-        # Any file can be plain text, so tables and web pages must not be taken for it.
+        # Any file can be plain text, so tables and web pages must not be mistaken for it.
         sniff=lambda head: False,
         read=read,
         is_text=True,

@@ -18,7 +18,7 @@ from esr.loaders.format import Format, Malformed, Record, Source, register
 from esr.loaders.sgml import Element, iterate_contents, iterate_elements, parse_attributes, strip_markup
 from esr.text.written_dates import to_iso_date
 
-# The Associated Press, Wall Street Journal, Xinhua … use different tags for the same field.
+# The Associated Press, The Wall Street Journal, Xinhua and others use different tags for the same field.
 _IDS = ("DOCNO", "DOCID")
 _TITLES = ("HEADLINE", "TITLE", "HL", "HEAD", "TI")
 _DATES = ("DATE_TIME", "DATETIME", "DATE", "DATE1", "DD")
@@ -37,7 +37,7 @@ _OPENING = re.compile(r"<(?:(DOC)(?:\s[^<>]{0,1000})?|(s)\s[^<>]{0,1000})>", re.
 _CLOSING = {"doc": re.compile(r"</DOC\s{0,9}>", re.I), "s": re.compile(r"</s\s{0,9}>", re.I)}
 _SENTENCE = re.compile(r"<s\s[^<>]{0,1000}>", re.I)
 _SIX_DIGITS = re.compile(r"\W{0,99}(\d\d)(\d\d)(\d\d)\W{0,99}", re.ASCII)
-# AQUAINT and Gigaword put the day into the id: XIE19990101.0001, AFP_ENG_19940512.0001
+# Ids of AQUAINT and Gigaword contain the day: XIE19990101.0001, AFP_ENG_19940512.0001
 _DATED_ID = re.compile(r"[A-Z]{3}(?:_[A-Z]{3}_)?(\d{4})(\d\d)(\d\d)\.\d{4}", re.ASCII)
 
 
@@ -62,7 +62,7 @@ def _read_bare_sentences(units: list[Element]) -> Record:
 
 
 def _group_key(unit: Element) -> tuple[str, str] | None:
-    """Equal for all bare sentences of a document; None for a `<DOC>`, which is a document itself."""
+    """Equal for all bare sentences of a document; None for a `<DOC>`, which is a complete document."""
     if unit.name == "doc":
         return None
     docid = parse_attributes(_find_sentence_tags(unit)[0][0]).get("docid")
@@ -100,7 +100,7 @@ def _read_document(unit: Element) -> Record:
 
 
 def _id_attribute(unit: Element) -> str | None:
-    """Gigaword and AQUAINT-2 have no `<DOCNO>`: `<DOC id="AFP_ENG_19940512.0001" type="story">`."""
+    """The id of a `<DOC id="AFP_ENG_19940512.0001">`, as in Gigaword and AQUAINT-2, which lack `<DOCNO>`."""
     opening = _OPENING.match(unit.raw)
     return parse_attributes(opening[0]).get("id") if opening else None
 
@@ -128,19 +128,19 @@ def _docid(unit: Element, tag: re.Match[str]) -> str:
 
 
 def _first_text(raw: str, names: tuple[str, ...]) -> str | None:
-    """The text of the first of these elements that has any, on one line."""
+    """The first non-empty text of these elements, on one line."""
     texts = (" ".join(strip_markup(part).split()) for name in names for part in iterate_contents(raw, name))
     return next(filter(None, texts), None)
 
 
 def _short_text(raw: str, names: tuple[str, ...]) -> str | None:
-    """The same, but None for what is too long: an element that is not closed has the rest of the document."""
+    """Like `_first_text`, but None for a long text: an unclosed element contains the rest of the document."""
     text = _first_text(raw, names)
     return text if text and len(text) <= _MAX_SHORT_TEXT else None
 
 
 def _parse_date(written: str) -> str | None:
-    """Like `to_iso_date`, but six digits are year, month and day of the 20th century, as in early papers."""
+    """Like `to_iso_date`, but six digits are a day of the 20th century (yymmdd), as in early newspapers."""
     six = _SIX_DIGITS.fullmatch(written)
     return to_iso_date("19{}-{}-{}".format(*six.groups())) if six else to_iso_date(written)
 

@@ -20,17 +20,17 @@ _PAGE_TYPES = ("text/html", "application/xhtml+xml")
 def read(source: Source) -> Iterator[Record | Malformed]:
     """A record per page that was answered with status 200 and contains an article.
 
-    Everything else is skipped: requests, redirects, pictures, pages of links. The id is the WARC record's,
-    because one page may be archived twice. A page without a date gets that of its visit. Raises InputError
-    where the file is broken.
+    Everything else is skipped: requests, redirects, pictures, pages of links. The id is that of the WARC
+    record, because a page may be archived twice. A page without a date gets the date of its visit. Raises
+    InputError where the file is broken.
     """
     from warcio.archiveiterator import ArchiveIterator
 
-    # warcio repairs blanks in addresses, and warns of it where it also reports broken records.
+    # warcio reports repaired blanks in addresses in the same way as broken records.
     logging.getLogger("warcio").setLevel(logging.CRITICAL + 1)
     records = iter(ArchiveIterator(_ForwardStream(source)))
     number = 0
-    pending = None  # whether a record is complete is known when the next one begins
+    pending = None  # the next record shows whether this one is complete
     while True:
         number += 1
         where = f"{source.name}:record {number}"
@@ -55,14 +55,14 @@ def read(source: Source) -> Iterator[Record | Malformed]:
 
 
 def _read_page(record: Any) -> bytes | str | None:
-    """The bytes of a page, None if the record contains no page, or the problem with the record."""
+    """The bytes of a page, None for a record without a page, or the problem with the record."""
     length = record.rec_headers.get_header("Content-Length")
     if length is None or not length.isdecimal():
         return "the record has no Content-Length"
     data = None
     if record.rec_type in ("response", "resource", "conversion") and _is_page(record):
         data = record.content_stream().read(page.MAX_PAGE_BYTES + 1)
-    # The rest of the record must exist, or else the file is truncated.
+    # Read the rest of the record to see whether the file is truncated.
     while record.raw_stream.read(2**16):
         pass
     if getattr(record.raw_stream, "limit", 0):
@@ -95,7 +95,7 @@ def _build_record(where: str, record: Any, data: bytes) -> Record | Malformed | 
 
 
 class _ForwardStream:
-    """The stream of a source without `seek`, so that warcio only reads it."""
+    """The stream of a source without `seek`, so that warcio reads it forward only."""
 
     def __init__(self, source: Source) -> None:
         self._stream = source.stream

@@ -15,9 +15,9 @@ _ARTICLES = ("post", "page")
 
 
 def check_export(where: str, entry: Mapping[str, Any]) -> Skipped | None:
-    """The reason to skip an entry of an export, as feedparser reads it; None if there is none.
+    """The entry of an export as Skipped, or None if it is to be read. `entry` is as feedparser reads it.
 
-    Entries of other feeds have none of these elements.
+    Entries of other feeds are never skipped.
     """
     return _check(
         where, entry.get("wp_post_type"), entry.get("wp_status"), bool(entry.get("wp_post_password"))
@@ -25,7 +25,7 @@ def check_export(where: str, entry: Mapping[str, Any]) -> Skipped | None:
 
 
 def check_rest(where: str, fields: Mapping[str, Any]) -> Skipped | None:
-    """The reason to skip an object of the REST interface; None if there is none, or for any other object."""
+    """The object of the REST interface as Skipped, or None if it, or any other object, is to be read."""
     content = fields.get("content")
     if not isinstance(content, dict) or "rendered" not in content:
         return None
