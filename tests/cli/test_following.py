@@ -1,6 +1,6 @@
-"""`esr timeline`: text, JSON and CSV.
+"""`esr timeline` as text, JSON and CSV, and `esr watch`.
 
-`esr watch`: each sentence is told once, on both engines, killed or not.
+A watch reports each sentence once, on both engines, even if a run is killed at any step.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
-"""`esr export`: its output makes the same index again.
+"""The commands that operate an index: export, indices, rollback, delete, migrate, status, refresh-priors.
 
-`esr indices`, `esr rollback`, `esr delete`.
-
-`esr migrate`.
-
-`esr status` and `esr refresh-priors`: what is message of priors.
+The output of `esr export` makes the same index again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""`esr reproduce novelty`, whole, on the made-up miniature; its figures against those of `esr run`.
-
-`esr capacity`.
-"""
+"""`esr reproduce novelty`, whole, on a made-up miniature, compared with `esr run`; and `esr capacity`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""`esr sync`: one delivery a run of what is new in the sources of a file.
+"""`esr sync`: each run delivers what is new in the sources of a file, as one generation.
 
-The file of `esr sync`: its keys are the options of the command line, and bad entries are named.
+The keys of the file are the options of the command line, and messages name bad entries.
 """
 
 from __future__ import annotations

@@ -1,16 +1,8 @@
-"""
+"""Requests to the nodes of a cluster: routing, failover, media types and JSON.
 
-A search whose node dies goes on at one that just came back, and knows only what was there before.
-
-A real node answers under two names. Behind the second, requests and answers are changed to those of a node
-that missed the last load: aliases lead to the indices before it, and the new names stand for what these hold.
-test_cluster_chaos.py freezes real nodes.
-
-An older server gets requests that it understands.
-
-Requests that belong together go to one node. test_cluster_chaos.py freezes real nodes.
-
-Requests are written and answers parsed as Python's own JSON does.
+`TwoNodes` is one real node under two names. Requests and responses of the second are changed to those of a
+node that missed the last load: aliases lead to the indices before it, and the new names stand for their
+content. A search whose node dies continues at such a node. test_cluster_chaos.py freezes real nodes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What is deleted after a switch. The answers of nodes are made up: ../test_generations.py asks real ones.
+"""Loads into Elasticsearch: deletion of old ones, signs of life, and owners.
 
-A load whose writer this process does not see is alive as long as its heartbeat is renewed.
-
-A process is told from others with its id, and from those of other containers.
+A load whose writer this process cannot see is alive while its heartbeat is renewed. A process is
+distinguished from others with its id, and from those of other containers. The responses of nodes are made up:
+tests/index/test_generations.py asks real ones.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What a static adds stays within its bounds, whatever the number.
-
-Statistics of terms are those of the sentences, however frequent a term is.
-"""
+"""Statistics of terms equal those of the sentences for any frequency; statics stay within their bounds."""
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
-"""What is new, beside a plain scan of the exported documents, on both engines and several shards.
+"""New sentences, the newest sentences, and "More like this", on both engines.
 
-The newest sentences of all that match, on both engines.
-
-The measure of repeats, on terms alone: docs/formulas.md, G.1.
-
-More like a sentence: the same and what goes on from it, on both engines.
+New sentences are compared with a plain scan of the exported documents, on several shards. The measure of
+repeats (docs/formulas.md, G.1) is tested on terms alone.
 """
 
 from __future__ import annotations

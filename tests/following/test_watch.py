@@ -1,8 +1,6 @@
-"""What a watch tells of the news that it has stored. Its runs are tested with the command.
+"""Watches: which sentences a run reports, the feeds it writes, and the state that it keeps in a file.
 
-Feeds of what sources may hold.
-
-The file in which a watch remembers what it told.
+tests/cli/test_following.py runs the command.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Sources, attributes and names of a condition are resolved wherever they stand.
-
-What a filter says of a name or a source that an index does not have.
-"""
+"""Conditions resolve sources, attributes and names wherever they occur, and report unknown ones."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Generations on both engines: serving, keeping, rolling back, deleting.
-
-The drift of stored priors, and refreshing them, on both engines.
-"""
+"""Generations on both engines: serving, keeping, rolling back and deleting; drift and refresh of priors."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Names and sources of an index, grouped, listed and filtered by alike on both engines.
-
-Written forms of one name have one key, those of different names have different ones.
-"""
+"""Names and sources on both engines: written forms with one key are grouped, listed and filtered alike."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Growth through measured points.
-
-docs/capacity.md, and sizes as people read them.
-
-What collections need, from the measured figures.
-"""
+"""Planning of capacity: growth through measured points, needs of collections, and docs/capacity.md."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A plan's value and its parts, over evidence that hypothesis makes up.
-
-Bounds that are rounded to 32 bits stay bounds.
-"""
+"""The scores of a plan and their parts, on generated evidence. Bounds rounded to 32 bits stay bounds."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Completion of the end of a query.
-
-Words that may have been meant, on both engines.
-"""
+"""Completion of the end of a query, and suggestions for misspelt words, on both engines."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Texts become the terms that readers of their language expect.
+"""Analyzers: the terms of texts, the choice for a new index, and the survey of terms.
 
-The analyzer of a new index is that of its documents' language.
-
-The survey of terms finds what no analyzer should make.
+Terms are those that readers of a language expect. The survey finds terms that no analyzer should make.
 """
 
 from __future__ import annotations

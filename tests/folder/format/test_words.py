@@ -1,7 +1,4 @@
-"""Lists that are encoded are decoded again, alone or with those beside them.
-
-Where words stand, compared with the texts themselves.
-"""
+"""Tables of words and their positions: encoding and decoding, and comparison with the texts themselves."""
 
 from __future__ import annotations
 

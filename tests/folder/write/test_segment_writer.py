@@ -1,7 +1,4 @@
-"""A segment is committed only if its documents can be read back unchanged.
-
-A segment gets the terms of its own documents alone, not of all in their batch.
-"""
+"""A segment has the terms of its own documents only, and is committed only if it can be read unchanged."""
 
 from __future__ import annotations
 

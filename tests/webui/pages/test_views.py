@@ -1,9 +1,4 @@
-"""
-
-The page "More like this" and its twin.
-
-Feeds, citations and links that stay, as the page gives them.
-"""
+"""The views of a search's page, and the page "More like this" with its JSON; feeds and citations."""
 
 from __future__ import annotations
 
