@@ -146,4 +146,4 @@ def _read_known() -> dict[str, EncoderDescription]:
 
 
 KNOWN = _read_known()
-"""By name."""
+"""The known encoders by name."""

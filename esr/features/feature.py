@@ -1,4 +1,4 @@
-"""What a feature is, its input, and the registry of features."""
+"""Features: their definition, their input, and their registry."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ _SENTENCE_KEYS = frozenset(SENTENCE_FIELDS)
 class RecordAdapter:
     """Applies the column mapping, finds fields under other names, reads dates and decodes texts of tables.
 
-    All other columns become metadata. Changes made unasked are passed on as remarks. `day_first` is that of
+    All other columns become metadata. Changes made unasked are passed on as remarks. `day_first` is passed to
     `read_date`.
     """
 

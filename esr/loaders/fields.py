@@ -31,9 +31,9 @@ _BETWEEN_KEYWORDS = (";", "|", "\n", ",")
 
 
 def read_list(field: str, value: Any) -> list[str] | None:
-    """The strings in a value of `authors` or `keywords`: in a list of strings or objects, or in one string.
+    """The strings in a value of `authors` or `keywords`: a list of strings or objects, or one string.
 
-    None if it is none of these.
+    Returns None for any other value.
     """
     if isinstance(value, str):
         inner = _read_literal(value)
