@@ -1,30 +1,7 @@
-"""`search`: one query, ranked sentences, page by page.
+"""Handlers of the API's operations: each turns the arguments of a request into the data of its answer.
 
-`similar`: sentences that say the same as one, or go on from it.
-
-`timeline`: how many sentences of each day, week, month or year have all words of a query.
-
-`facets`: the values of fields that the candidates of a query have, with their counts.
-
-`values`: the sources, attributes or names of an index that begin as somebody has begun to write.
-
-`complete`: what may be meant by the last word of a query that is being typed.
-
-`document`: a document, each sentence with its score for a query.
-
-`explain`: why a sentence has its score.
-
-`compare`: one query under two rankings, and what moves between them.
-
-`query`: the same search as a request for Elasticsearch itself.
-
-`analyze`: the terms that the index's analyzer makes of a text.
-
-`status`: what an index holds.
-
-`models`: what a ranking can be made of, from the registries.
-
-Pages of a ranking that fit together: the next begins where the last one ended, or there is an error.
+`operations.py` says what each operation is for. Pages of one ranking must fit together, so the token of the
+next page holds a digest of the index's state; continuing after the index has changed is an error.
 """
 
 from __future__ import annotations
@@ -65,13 +42,15 @@ from webui.arguments.rankings import parse_ranking
 from webui.arguments.request import check_query, parse_search, parse_timeline
 from webui.running.problems import IndexChanged, RequestError, blame_argument
 
+# Pages of a ranking
+
 _NUMBERS = sorted({*CollectionStatistics.__struct_fields__} - {"bounds"})
 _TOKEN = re.compile(r"([0-9]{1,6})\.([0-9a-f]{16})")
 
 
 @dataclass(frozen=True)
 class Page:
-    """The page of a request, from `offset` on. `state`: that of the index, if it continues another page."""
+    """The page of a request, from `offset` on. `state`: the index state of the page it continues, or None."""
 
     offset: int
     k: int
@@ -98,12 +77,12 @@ def read_page(call: Call, k: int) -> Page:
 
 
 def page_token(offset: int, state: str) -> str:
-    """What requests the page from `offset` on, as long as the index is in this state."""
+    """The token that requests the page from `offset` on, valid while the index is in this state."""
     return base64.urlsafe_b64encode(f"{offset}.{state}".encode()).decode().rstrip("=")
 
 
 def index_state(searcher: Searcher) -> str:
-    """A digest of what the index holds. Another load changes it."""
+    """A digest of the collection's statistics, which another load changes."""
     collection = searcher.index.statistics([]).collection
     return _digest(tuple(getattr(collection, name) for name in _NUMBERS))
 
@@ -115,7 +94,7 @@ def _digest(values: tuple[int, ...]) -> str:
 
 
 def check_state(page: Page, state: str) -> None:
-    """Raises IndexChanged if the page continues one of another state."""
+    """Raise IndexChanged if the page continues one of another index state."""
     if page.state not in (None, state):
         raise IndexChanged(
             "the index has changed since the page before: request the first page again", "after"
@@ -133,8 +112,11 @@ def _parse_token(token: str) -> tuple[int, str]:
     return int(match[1]), match[2]
 
 
+# Handlers
+
+
 def search(call: Call) -> dict[str, Any]:
-    """Repeats are folded as on the page. Where sentences are grouped, `k` and `offset` count documents."""
+    """Repeats are folded as on the page. If sentences are grouped, `k` and `offset` count documents."""
     search = parse_search(call.arguments, call.settings)
     page = read_page(call, search.k)
     end = page.offset + page.k
@@ -142,7 +124,7 @@ def search(call: Call) -> dict[str, Any]:
     state = index_state(snapshot)
     check_state(page, state)
     answer, prepared, entries, has_more = rank_and_arrange(snapshot, search, end, call.settings)
-    # Where hardly anything is new, a page may be short: the next one begins after what it has.
+    # A page is short where little is new. The next one begins after its last entry.
     end = min(end, len(entries))
     listed = [folded for entry in entries[page.offset : end] for folded in entry.folded]
     page_answer = replace(answer, hits=[folded.hit for folded in listed])
@@ -197,7 +179,7 @@ def facets(call: Call) -> dict[str, Any]:
 LISTED_FIELDS = ("source", *ATTRIBUTES, META, "entity")
 DEFAULT_VALUES, MAX_VALUES = 10, 100
 _OF_ALL_TYPES = 10
-"""Names that are looked at, for each of one type that is asked for."""
+"""Names to read for each requested name if only one type is wanted."""
 
 
 def values(call: Call) -> dict[str, Any]:
@@ -217,7 +199,7 @@ def _values(index: Index, field: str, prefix: str, size: int) -> list[dict[str, 
 
 
 def _names(index: Index, prefix: str, size: int) -> list[dict[str, Any]]:
-    """Names as a filter has them: with their type if the prefix begins with one."""
+    """Names as a filter takes them: with a type if the prefix has one."""
     begun = parse_name_filter(prefix)
     keys = index.name_keys(begun.key, size if begun.type is None else size * _OF_ALL_TYPES)
     names = [name for name in index.find_names(keys).values() if name.has_type(begun.type)]
@@ -282,7 +264,7 @@ def analyze(call: Call) -> dict[str, Any]:
 
 
 HIDDEN = frozenset({"where", "indices"})
-"""Internal addresses and names, which clients need not know."""
+"""Keys of internal addresses and names, which clients need not know."""
 
 
 def status(call: Call) -> dict[str, Any]:

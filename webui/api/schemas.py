@@ -1,8 +1,7 @@
-"""The JSON Schemas of the API's answers, derived from data classes where possible.
+"""JSON Schemas of the API's answers, derived from data classes where possible.
 
-The JSON Schema of a report on a query: how it was read, what matches it, what may be misspelt.
-
-JSON Schemas in few words: of objects, lists, data classes and named tuples.
+SCHEMAS holds the named schemas of the OpenAPI document. Most objects are closed: they have no
+further properties.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ WHOLE: Schema = {"type": "integer", "minimum": 0}
 
 
 def closed(**properties: Schema) -> Schema:
-    """An object with these properties, all of them and no others."""
+    """An object with exactly these properties, all required."""
     return {
         "type": "object",
         "required": list(properties),
@@ -39,23 +38,23 @@ def closed(**properties: Schema) -> Schema:
 
 
 def opened(**properties: Schema) -> Schema:
-    """An object with all of these properties, which `extended` may give more."""
+    """An object with at least these properties, to which `extended` can add others."""
     return {"type": "object", "required": list(properties), "properties": properties}
 
 
 def extended(name: str, **properties: Schema) -> Schema:
-    """An object of the named schema, which is `opened`, with these properties too and no others."""
+    """The named schema, made by `opened`, with these additional properties and no others."""
     return {"allOf": [reference(name), opened(**properties)], "unevaluatedProperties": False}
 
 
 def of_class(kind: type, *, without: Sequence[str] = ()) -> dict[str, Schema]:
-    """The properties of a data class or a named tuple in JSON."""
+    """The schemas of the fields of a data class, a struct or a named tuple."""
     hints = typing.get_type_hints(kind)
     return {name: of_type(hint) for name, hint in hints.items() if name not in without}
 
 
 def of_type(hint: Any) -> Schema:
-    """A type as it looks in JSON."""
+    """The schema of a Python type. Raises TypeError for an unsupported type."""
     if hint is Any:
         return {}
     if hint in _PLAIN:
@@ -71,7 +70,7 @@ def of_type(hint: Any) -> Schema:
 
 
 def named(*names: str) -> Schema:
-    """An object that has at least these properties."""
+    """An object with at least these properties, of any type."""
     return {"type": "object", "required": list(names)}
 
 

@@ -1,11 +1,8 @@
-"""The search form: what it offers, and what it holds.
+"""The search form: what it shows, the short address of a submitted form, and links with changed arguments.
 
-A submitted form, as a short address: without empty fields, defaults and leftovers.
-
-The form works without JavaScript, so it sends every field that it has, including those of the model that was
-selected before. The field `form` names that model, and distinguishes a submitted form from an address.
-
-Links to pages with nearly the same state: all state is in the address.
+All state is in the address. The form works without JavaScript, so it submits all of its fields, including
+those of the model that was selected before. Its field `form` names that model, and distinguishes a submitted
+form from an address.
 """
 
 from __future__ import annotations
@@ -37,18 +34,20 @@ from webui.arguments.request import SORTS
 from webui.running.problems import RequestError
 from webui.running.settings import Settings
 
+# Links
+
 Pairs = Sequence[tuple[str, str]]
-"""Arguments as they stand in an address: names and values."""
+"""Arguments in the order of the address: names and values."""
 
 
 @dataclass(frozen=True)
 class Links:
-    """The arguments of a page, and the addresses that differ from it in some of them."""
+    """The arguments of a page, and addresses that differ from it in some of them."""
 
     arguments: Pairs
 
     def to(self, endpoint: str = "results", **changes: str | None) -> str:
-        """Another page, or this one, with some arguments changed; those that are None are left out."""
+        """This or another page with some arguments changed; None removes an argument."""
         return _address(endpoint, change_arguments(self.arguments, **changes))
 
     def first(self, name: str) -> str | None:
@@ -56,18 +55,18 @@ class Links:
         return next((value for n, value in self.arguments if n == name), None)
 
     def with_value(self, name: str, value: str) -> str:
-        """With one more value of an argument that may be repeated."""
+        """The results with one more value of a repeatable argument."""
         return _address("results", [*self.arguments, (name, value)])
 
     def without_value(self, name: str, value: str) -> str:
         return _address("results", [pair for pair in self.arguments if pair != (name, value)])
 
     def with_other_value(self, name: str, value: str, other: str) -> str:
-        """With another value in place of one."""
+        """The results with `value` replaced by `other`."""
         return _address("results", [(n, other if (n, v) == (name, value) else v) for n, v in self.arguments])
 
     def toggle(self, values: Mapping[str, str], is_selected: bool) -> str:
-        """Without these values where they are selected; else with them, beside others or in their place."""
+        """The results without these values if selected, else with them, in place of unrepeatable ones."""
         if is_selected:
             selected = set(values.items())
             return _address("results", [pair for pair in self.arguments if pair not in selected])
@@ -75,12 +74,12 @@ class Links:
         return _address("results", [*others, *values.items()])
 
     def with_ranking(self, ranking: Mapping[str, str], endpoint: str = "results") -> str:
-        """With another ranking in place of all that ranks now."""
+        """A page with this ranking in place of the current one."""
         others = (pair for pair in self.arguments if not is_ranking_argument(pair[0]))
         return _address(endpoint, [*others, *ranking.items()])
 
     def to_side(self, endpoint: str, is_versus: bool, id: str | None = None) -> str:
-        """A page for one of the two rankings of a comparison."""
+        """A page for the first or, if `is_versus`, the second ranking of a comparison."""
         shared = [pair for pair in self.arguments if not pair[0].startswith(VERSUS)]
         if is_versus:
             versus = [(n.removeprefix(VERSUS), v) for n, v in self.arguments if n.startswith(VERSUS)]
@@ -89,7 +88,7 @@ class Links:
 
 
 def change_arguments(arguments: Pairs, **changes: str | None) -> list[tuple[str, str]]:
-    """The arguments with some changed, and those that are None left out."""
+    """The arguments with some changed; None removes an argument."""
     unchanged = [(name, value) for name, value in arguments if name not in changes]
     return [*unchanged, *((name, value) for name, value in changes.items() if value is not None)]
 
@@ -98,6 +97,8 @@ def _address(endpoint: str, arguments: Pairs) -> str:
     query = urlencode(list(arguments), errors="replace")
     return url_for(endpoint) + ("?" + query if query else "")
 
+
+# The form
 
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
 _CHECKBOXES = ("source", "author", "section", "keyword", "meta", "entity", "document")
@@ -124,11 +125,11 @@ class Form:
     date_to: str
     filters: list[Checkbox]
     preset: str | None
-    """The label of the preset that the ranking is."""
+    """The label of the preset equal to the ranking, or None."""
 
     @property
     def summary(self) -> list[str]:
-        """What is set, in a few words, for the line that opens the controls."""
+        """The settings in a few words, for the line that opens the controls."""
         phrases = [f"in {self.index}"] if self.index else []
         phrases += [self.preset] if self.preset else self.ranking.summary
         phrases += [option.label for option in self.sorts if option.is_selected and option.value]
@@ -142,9 +143,9 @@ class Form:
 
 
 def clean_arguments(query_string: bytes, settings: Settings, others: Sequence[str] = ()) -> Pairs:
-    """The arguments of an address, right or wrong, cut and cleaned so that a page can show them.
+    """The arguments of an address, valid or not, truncated and cleaned for display.
 
-    `others` are names beside those of a search and a comparison.
+    `others`: names to keep in addition to those of a search and a comparison.
     """
     text = query_string[: settings.address_bytes].decode("utf-8", "replace")
     pairs = parse_qsl(text, errors="replace")
@@ -196,7 +197,7 @@ def _counts(selected: str, settings: Settings) -> list[Option]:
 
 
 def _overlaps(selected: str) -> list[Option]:
-    """Shares of a sentence in percent, the one of the address among them."""
+    """Options for the overlap, including the value of the address."""
     try:
         share = parse_threshold(selected or str(DEFAULT_THRESHOLD))
     except UsageError:
@@ -209,26 +210,31 @@ def _sorts(selected: str) -> list[Option]:
     return [Option(name if name != "score" else "", text, name == sort) for name, text in SORTS.items()]
 
 
+# The short address of a submitted form
+
 FORM = "form"
 ROW_FIELDS = {
     "feature": ("name", "form", "weight", "rest"),
     "boost": ("name", "weight", "rest"),
     "rerank": ("name", "weight", "rest"),
 }
-"""The fields of a feature, a boost and a signal: feature.0.name and so on."""
+"""The fields of a row for a feature, a boost or a signal, submitted as feature.0.name and so on."""
 _RANKING_FIELDS = frozenset({FORM, "model", "context", "candidates", *ROW_FIELDS, "depth", "fold"})
 _RANKING_PREFIXES = (PARAMETER, PRIOR, *(f"{name}." for name in ROW_FIELDS))
 
 
 def shorten(fields: Pairs, settings: Settings, default_index: str = "") -> list[tuple[str, str]] | None:
-    """The arguments of the short address, or None if these fields do not come from a form."""
+    """The arguments of the short address: no empty fields, defaults or leftovers of another model.
+
+    None if the fields do not come from a form.
+    """
     if not any(name == FORM for name, _ in fields):
         return None
     own = [(n, v.strip()) for n, v in fields if not n.startswith(VERSUS) and v.strip()]
     versus = [(n.removeprefix(VERSUS), v.strip()) for n, v in fields if n.startswith(VERSUS) and v.strip()]
     arguments = [*_search_arguments(own, settings, default_index), *_ranking_arguments(own)]
     if versus:
-        # The other side always names its model: this is what makes it a comparison.
+        # The second ranking always names its model, which marks the address as a comparison.
         model = dict(versus).get("model", models.DEFAULT.name)
         others = [pair for pair in _ranking_arguments(versus) if pair[0] != "model"]
         arguments += [(VERSUS + name, value) for name, value in [("model", model), *others]]
@@ -238,7 +244,7 @@ def shorten(fields: Pairs, settings: Settings, default_index: str = "") -> list[
 def _search_arguments(
     fields: Sequence[tuple[str, str]], settings: Settings, default_index: str
 ) -> Iterator[tuple[str, str]]:
-    """All but the ranking."""
+    """The arguments that do not belong to the ranking."""
     defaults = {
         "k": str(settings.default_k),
         "sort": "score",
@@ -279,7 +285,7 @@ def _ranking_arguments(fields: Sequence[tuple[str, str]]) -> Iterator[tuple[str,
 
 
 def _is_redundant(key: str, value: str, model: Model | None, context: str) -> bool:
-    """Whether a parameter has its default value, or the context does not use it."""
+    """Whether a parameter has its default value or is not used with the context."""
     parameters = {p.name: p for p in model.parameters} if model else {}
     parameter = parameters.get(key.removeprefix(PARAMETER))
     if model is None or parameter is None:
@@ -290,7 +296,7 @@ def _is_redundant(key: str, value: str, model: Model | None, context: str) -> bo
 
 
 def _row_arguments(kind: str, last: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Features, boosts or signals from their fields, those that have a name."""
+    """Features, boosts or signals from the fields of their rows. Rows without a name are skipped."""
     prefix = f"{kind}."
     numbers = {key.split(".")[1] for key in last if key.startswith(prefix) and key.count(".") == 2}
     for number in sorted(numbers, key=lambda number: (len(number), number)):  # 2 before 10

@@ -1,10 +1,8 @@
-"""The ranking that query arguments describe.
+"""Rankings in query arguments: parsing them, presets with a label, and the controls that show them.
 
-Rankings with a name, for users who do not want to set one up.
-
-The controls of a ranking, built from the registries and from the arguments of an address.
-
-The controls of a ranking: what each offers, and what it holds.
+Arguments are checked one by one, so that an error names the argument at fault. Controls are built from the
+registries of models, priors, features, boosts and signals. Arguments without a control are kept as
+checkboxes.
 """
 
 from __future__ import annotations
@@ -42,13 +40,13 @@ from webui.arguments.query_string import (
 from webui.running.problems import blame_argument
 
 _DEFAULT = Ranking()
-"""The ranking of addresses that say nothing of it, as most do."""
+"""The ranking of addresses without ranking arguments, which are most."""
 
 
 def parse_ranking(arguments: Arguments, prefix: str = "") -> Ranking:
-    """The ranking of the arguments that begin with `prefix`.
+    """The ranking described by the arguments that begin with `prefix`.
 
-    It is checked piece by piece, so that an error names its argument. Raises RequestError.
+    Raises a RequestError that names the argument at fault.
     """
     own = {name.removeprefix(prefix): texts for name, texts in arguments.items() if name.startswith(prefix)}
     if not any(map(is_ranking_argument, own)):
@@ -96,11 +94,14 @@ def _without_prefix(first: Mapping[str, str], prefix: str) -> dict[str, Any]:
     return {name.removeprefix(prefix): value for name, value in first.items() if name.startswith(prefix)}
 
 
+# Presets
+
+
 @dataclass(frozen=True)
 class Preset:
-    """A ranking as arguments of an address, with a label and a short explanation.
+    """A ranking as query arguments, with a label and a short explanation.
 
-    `needs`: features of which the index must have at least one, or a part of enrichment.
+    `needs`: features or parts of enrichment, at least one of which the index must have.
     """
 
     label: str
@@ -109,7 +110,7 @@ class Preset:
     needs: frozenset[str] = frozenset()
 
     def fits(self, index_features: Collection[str]) -> bool:
-        """Whether an index with these features can answer it."""
+        """Whether an index with these features and parts of enrichment can answer it."""
         text = self.arguments.get("feature")
         needs = self.needs | ({parse_adjustment(text).feature} if text else set())
         return not needs or not needs.isdisjoint(index_features)
@@ -153,24 +154,27 @@ def available_presets(index_features: Collection[str]) -> list[Preset]:
 
 
 def ranking_label(ranking: Ranking) -> str | None:
-    """The label of the preset that ranks so, if there is one."""
+    """The label of the preset equal to this ranking, or None."""
     return next((label for label, of_preset in _preset_rankings() if of_preset == ranking), None)
 
 
 @cache
 def _preset_rankings() -> list[tuple[str, Ranking]]:
-    """The labels of the presets and what their arguments ask for, which never changes."""
+    """The labels of the presets with their rankings."""
     arguments = ((p.label, {name: [value] for name, value in p.arguments.items()}) for p in PRESETS)
     return [(label, parse_ranking(of_preset)) for label, of_preset in arguments]
 
 
 def preset_label(arguments: Sequence[tuple[str, str]]) -> str | None:
-    """The label of the preset with exactly these arguments of a ranking, if there is one."""
+    """The label of the preset with exactly these ranking arguments, or None."""
     return next((p.label for p in PRESETS if sorted(p.arguments.items()) == sorted(arguments)), None)
 
 
+# Controls
+
+
 class Option(NamedTuple):
-    """An option of a select. `is_possible`: whether it goes with what else is selected."""
+    """An option of a select. `is_possible`: whether it is compatible with the other selections."""
 
     value: str
     label: str
@@ -179,7 +183,7 @@ class Option(NamedTuple):
 
 
 class Checkbox(NamedTuple):
-    """A setting that the form has no other control for. It stays until its box is unticked."""
+    """A setting without another control in the form. It is kept until its box is unticked."""
 
     name: str
     value: str
@@ -217,7 +221,7 @@ class PriorControl(NamedTuple):
 
 
 class FeatureRow(NamedTuple):
-    """A feature of the ranking as four fields; an empty row is for one more."""
+    """A feature of the ranking as four fields. An empty row is for adding one."""
 
     feature: str
     form: str
@@ -226,7 +230,7 @@ class FeatureRow(NamedTuple):
 
 
 class NamedRow(NamedTuple):
-    """A boost or a signal of the ranking as three fields; an empty row is for one more."""
+    """A boost or a signal of the ranking as three fields. An empty row is for adding one."""
 
     name: str
     weight: str
@@ -234,14 +238,14 @@ class NamedRow(NamedTuple):
 
 
 class BoostControls(NamedTuple):
-    """The boosts of the ranking, and those that may be chosen."""
+    """The boosts of the ranking, and those on offer."""
 
     rows: Sequence[NamedRow]
     available: Sequence[Boost]
 
 
 class SignalControls(NamedTuple):
-    """The signals of the second stage, those that may be chosen, and its depth."""
+    """The signals of the second stage, those on offer, and its depth."""
 
     rows: Sequence[NamedRow]
     available: Sequence[SignalType]
@@ -254,7 +258,7 @@ class SignalControls(NamedTuple):
 class RankingControls:
     """All controls of one ranking. The names of their arguments begin with `prefix`.
 
-    They are made once for the same arguments and compared by identity, so that their HTML can be cached.
+    Equal arguments share one object, which is compared by identity, so that its HTML can be cached.
     """
 
     prefix: str
@@ -275,7 +279,7 @@ class RankingControls:
 
     @property
     def summary(self) -> list[str]:
-        """What is set, in a few words."""
+        """The settings, in a few words."""
         phrases = [f"ranked by {self.model.model.name}"]
         phrases += [f"context {c.value}" for c in self.contexts if c.is_selected and c.value]
         phrases += [f"{p.parameter.name} {p.value}" for p in self.model.parameters if p.value]
@@ -289,7 +293,7 @@ class RankingControls:
 
 
 CACHED_RANKINGS = 64
-"""Rankings whose controls are cached; most searches use one of a few."""
+"""Number of rankings whose controls are cached. Most searches use one of a few."""
 
 
 def ranking_controls(
@@ -300,8 +304,8 @@ def ranking_controls(
 ) -> RankingControls:
     """The controls that hold these arguments.
 
-    `index_features`: the features that the index has. `stored`: the parts of enrichment that it has. What
-    needs others is offered only where it is chosen already.
+    `index_features`: the features of the index. `stored`: its parts of enrichment. Models and signals that
+    need other parts are offered only if they are already selected.
     """
     own = ((name.removeprefix(prefix), value) for name, value in arguments if name.startswith(prefix))
     ranking = tuple(pair for pair in own if is_ranking_argument(pair[0]))
@@ -348,13 +352,13 @@ def _build(
 
 
 def _signals(chosen: Collection[str], stored: Collection[str]) -> list[SignalType]:
-    """The signals that rows offer; others are chosen elsewhere or by address."""
+    """The signals that rows offer. Others can be given only in the address."""
     kinds = [kind for kind in signal_types().values() if kind.group in ("term dependence", "meaning")]
     return [kind for kind in kinds if kind.needs in stored or kind.name in chosen]
 
 
 def _foreign(arguments: Iterable[tuple[str, str]], model: Model) -> list[tuple[str, str]]:
-    """Parameters and priors that there are no controls for."""
+    """Parameters and priors without a control."""
     names = {PARAMETER + p.name for p in model.parameters} | {PRIOR + name for name in priors.PRIORS}
     return [(n, v) for n, v in arguments if n.startswith((PARAMETER, PRIOR)) and n not in names]
 
@@ -398,7 +402,7 @@ def _features(index_features: Sequence[str]) -> list[Option]:
 
 
 def _feature_rows(texts: Sequence[str]) -> tuple[list[FeatureRow], list[str]]:
-    """A row for each feature and an empty one; and the texts that cannot be read."""
+    """A row for each feature and an empty one, and the texts that cannot be parsed."""
     rows, unreadable = [], []
     for text in texts:
         try:
@@ -422,7 +426,7 @@ def _feature_row(adjustment: Adjustment) -> FeatureRow:
 def _named_rows(
     texts: Sequence[str], parse: Callable[[str], tuple[str, Mapping[str, Any]]]
 ) -> tuple[list[NamedRow], list[str]]:
-    """A row for each boost or signal and an empty one; and the texts that cannot be read."""
+    """A row for each boost or signal and an empty one, and the texts that cannot be parsed."""
     rows, unreadable = [], []
     for text in texts:
         try:

@@ -1,14 +1,8 @@
-"""The page of results: entries, facets, evidence bars, and whether there is more.
+"""The page of results: entries, the reason for each, evidence bars, how the query was read, and facets.
 
-How many sentences the page says there are: those that match the query, apart from those that are ranked.
-
-A ranking with context also ranks sentences that hold no word of the query but stand near one.
-
-Why a sentence is in the list, in words: the arithmetic is behind the link beside them.
-
-How a query was read, as the page says it: what is required, excluded and ignored, each to be removed.
-
-Facets: the sources, months, attributes and entities that results can be narrowed to, with their counts.
+The page says how many sentences match the query, apart from how many are candidates: a ranking with context
+also ranks sentences without a word of the query that stand near one. Reasons are in words; the arithmetic is
+on the page that explains a score.
 """
 
 from __future__ import annotations
@@ -35,14 +29,16 @@ from webui.arguments.request import SearchRequest
 from webui.pages.bars import EVIDENCE_BAR_WIDTH, EvidenceBars, evidence_bars
 from webui.running.settings import Settings
 
+# Counts
+
 Match = Literal["conditions", "one word", "all words", "any word"]
-"""What makes a sentence match: all that the query requires, or the words that it has."""
+"""What makes a sentence match: the conditions of the query, or the words it contains."""
 
 
 class AnswerCounts(NamedTuple):
-    """`matching` sentences match by `match`, and `with_all` of them hold every word; `ranked` are candidates.
+    """How many sentences match in the sense of `match`, hold all words, and are candidates (`ranked`).
 
-    `matching` is None if it is not known, `with_all` if it is not worth saying.
+    `matching` is None if it is unknown, `with_all` if it adds nothing.
     """
 
     match: Match
@@ -54,7 +50,7 @@ class AnswerCounts(NamedTuple):
 def count_answer(
     answer: Answer, prepared: PreparedQuery, report: QueryReport, by_date: bool = False
 ) -> AnswerCounts:
-    """The counts of an answer. `by_date`: it lists all sentences that match, and no others."""
+    """The counts of an answer. `by_date`: the answer lists all sentences that match, and no others."""
     if by_date:
         return AnswerCounts("all words", None, None, answer.total)
     all_words, any_word = report.counts
@@ -73,21 +69,23 @@ def _match(prepared: PreparedQuery, report: QueryReport, matching: int | None) -
     return "all words" if report.counts.all_words == matching else "any word"
 
 
+# Reasons
+
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _TIMES = {1: "once", 2: "twice"}
 _ALL = {1: "the word itself", 2: "both words"}
 
 Reasons = Mapping[str, str]
-"""By sentence id."""
+"""Reasons by sentence id."""
 
 
 def describe_hits(hits: Sequence[Hit], terms: Collection[str], analyzer: Analyzer) -> Reasons:
-    """The reason for each hit. `terms` are those of the query's own words."""
+    """The reason for each hit; empty without terms. `terms` are those of the query's own words."""
     return {hit.sentence_id: describe_match(require_record(hit), terms, analyzer) for hit in hits if terms}
 
 
 def describe_match(record: SentenceRecord, terms: Collection[str], analyzer: Analyzer) -> str:
-    """As in "all four words; twice beside it; in the headline"."""
+    """Why a sentence is in the list, as in "all four words; twice beside it; in the headline"."""
     own = len(set(terms).intersection(analyzer.terms(record.text)))
     around = [term for text in (record.previous, record.next) if text for term in analyzer.terms(text)]
     beside = sum(term in terms for term in around)
@@ -98,7 +96,7 @@ def describe_match(record: SentenceRecord, terms: Collection[str], analyzer: Ana
 
 
 def share_of_best(bars: EvidenceBars, sentence_id: str) -> int | None:
-    """The evidence for a sentence in percent of that for the first; None where there is no bar."""
+    """The evidence for a sentence in percent of that for the first hit; None without a bar."""
     segments = bars.get(sentence_id)
     return round(100 * sum(segment.width for segment in segments) / EVIDENCE_BAR_WIDTH) if segments else None
 
@@ -113,12 +111,14 @@ def _spell(number: int) -> str:
     return _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"
 
 
+# How the query was read
+
 MAX_IGNORED, MAX_NOTES = 12, 5
-"""Ignored groups and notes that are listed: a pasted text has many stop words."""
+"""Maximum numbers of ignored groups and notes to list. A pasted text has many stop words."""
 
 
 class Chip(NamedTuple):
-    """A group of the query. `query`: the query without it, or None if nothing is left."""
+    """A group of the query, for removal. `query`: the query without it, or None if nothing is left."""
 
     reading: Reading
     label: str
@@ -126,7 +126,7 @@ class Chip(NamedTuple):
 
 
 class PlacedNote(NamedTuple):
-    """A note, and the piece of the query that it is about."""
+    """A note and the piece of the query it is about."""
 
     text: str
     message: str
@@ -134,9 +134,10 @@ class PlacedNote(NamedTuple):
 
 @dataclass(frozen=True)
 class Understanding:
-    """`more_ignored` and `more_notes` say how many are left out.
+    """How a query was read, as the page shows it.
 
-    `has_syntax`: without syntax, the query would say something else.
+    `more_ignored` and `more_notes` count those that are left out. `has_syntax`: whether the query would mean
+    something else if it were read literally.
     """
 
     chips: Sequence[Chip]
@@ -149,7 +150,7 @@ class Understanding:
 
 
 def describe_understanding(search: SearchRequest, report: QueryReport) -> Understanding:
-    """What is worth saying. About a query of words that are all searched for, that is nothing."""
+    """How a query was read. Empty for a query of plain words that are all searched for."""
     parsed = search.parsed
     marked = [g for g in report.groups if g.group.role != "wanted"]
     ignored = _distinct(g for g in report.groups if g.reading == "ignored" and g.group.role == "wanted")
@@ -182,12 +183,14 @@ _ORDER: tuple[Reading, ...] = ("required", "excluded", "ignored")
 
 
 def _place(group: ReadGroup) -> tuple[int, int]:
-    """What is required comes first, then what is excluded, then what is ignored."""
+    """Sort key: required groups first, then excluded, then ignored ones."""
     return _ORDER.index(group.reading), group.group.start
 
 
+# Facets
+
 VALUES, MORE_VALUES = 8, 60
-"""Values shown of each facet, and of the one that the page lists at length."""
+"""Numbers of values shown of each facet, and of the one listed at length."""
 LABELS = {
     "source": "Sources",
     "month": "Months",
@@ -202,7 +205,7 @@ LABELS = {
 
 @dataclass(frozen=True)
 class FacetValue:
-    """A value that candidates have, and the arguments that filter by it. `is_selected`: they do."""
+    """A value, the arguments that filter by it, and its count. `is_selected`: the search filters by it."""
 
     name: str
     arguments: Mapping[str, str]
@@ -212,7 +215,7 @@ class FacetValue:
 
 @dataclass(frozen=True)
 class FacetList:
-    """The most frequent values of a field. `is_long`: this is the field that the page lists at length."""
+    """The most frequent values of a field. `is_long`: the page lists this field at length."""
 
     field: str
     label: str
@@ -224,7 +227,7 @@ class FacetList:
 def count_facets(prepared: PreparedQuery, filters: Filters, long: str | None = None) -> list[FacetList]:
     """A list for each field that has values, at length for the field `long`.
 
-    The keys of metadata that the filters name are such fields. No list at all if the engine gives no counts.
+    Keys of the metadata are included if the filters name them. Empty if the engine gives no counts.
     """
     of_keys = [name for wanted in filters.attributes for name in wanted.names if name not in FACET_FIELDS]
     fields = list(dict.fromkeys((*FACET_FIELDS, *of_keys, *([] if long is None else [long]))))
@@ -234,7 +237,7 @@ def count_facets(prepared: PreparedQuery, filters: Filters, long: str | None = N
         if long is not None:
             place = fields.index(long)
             counted[place:place] = count_values(prepared, filters, MORE_VALUES, [long])
-    except EsrError:  # counts beside an answer are not worth an error
+    except EsrError:  # an answer without facets is better than an error
         return []
     return [_facet_list(filters, counts, counts.field == long) for counts in counted if counts.values]
 
@@ -254,7 +257,7 @@ def _facet_list(filters: Filters, counted: ValueCounts, is_long: bool) -> FacetL
         FacetValue(name, filter_arguments(field, name), count, _is_selected(filters, field, name))
         for name, count in counted.values
     ]
-    if field == "month":  # months are read in their order, newest first
+    if field == "month":  # months in order, newest first
         values.sort(key=_name, reverse=True)
     return FacetList(
         field, LABELS.get(field, field.removeprefix(META_PREFIX)), values, counted.has_more, is_long
@@ -279,16 +282,19 @@ def _is_selected(filters: Filters, field: str, name: str) -> bool:
     return any(name_key(name) == one.key and one.type in (None, field) for one in wanted)
 
 
+# The page
+
 GROUP_SENTENCES = 3
-"""Sentences shown of each document, where the sentences of a document are grouped."""
+"""Sentences shown of each document when sentences are grouped by document."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """What a page of results shows. `next_k`: how many sentences "Show more" requests, or None.
+    """The content of a page of results.
 
-    `reasons` and `shares` say by sentence id why it is in the list, and its share of the best's evidence.
-    `terms` are what to mark in sentences.
+    `reasons`: why each sentence is listed, by sentence id. `shares`: its evidence in percent of the first
+    hit's. `next_k`: how many sentences "Show more" requests, or None. `terms`: the terms to mark in
+    sentences.
     """
 
     answer: Answer
@@ -305,12 +311,12 @@ class Results:
 
     @property
     def unseen(self) -> Sequence[str]:
-        """Words of the query that no document contains, less those that have suggestions."""
+        """Words of the query that no document contains and for which there is no suggestion."""
         return self.report.without_suggestions(self.answer.unseen)
 
     @property
     def folded(self) -> int:
-        """How many sentences are folded away."""
+        """Number of sentences folded into others."""
         return sum(len(hit.similar) for entry in self.entries for hit in entry.folded)
 
 
@@ -341,7 +347,7 @@ def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) 
 def listed_hits(
     searcher: Searcher, search: SearchRequest, settings: Settings
 ) -> tuple[Sequence[Hit], str | None]:
-    """The sentences that the page lists, for a file, and what is missing from them."""
+    """The hits that the page lists, for a file, and what is missing from the answer."""
     answer, _, entries, _ = rank_and_arrange(searcher.snapshot(), search, search.k, settings)
     hits = [folded.hit for entry in entries[: search.k] for folded in entry.folded]
     return hits, answer.incomplete
@@ -350,5 +356,5 @@ def listed_hits(
 def _bars(prepared: PreparedQuery, hits: Sequence[Hit]) -> EvidenceBars:
     try:
         return evidence_bars(prepared, hits)
-    except EsrError:  # a picture beside an answer is not worth an error
+    except EsrError:  # an answer without bars is better than an error
         return {}

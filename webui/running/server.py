@@ -1,12 +1,9 @@
-"""The server: gunicorn around the application. All of gunicorn's settings are made here.
+"""The server: gunicorn around the Flask application. All of gunicorn's settings are made here.
 
-gunicorn's worker with threads, which answers the requests of a busy connection one after another.
-
-It also leaves new connections to workers that have fewer, and keeps threads for requests that have arrived.
-
-A connection's socket that sends the headers of an answer together with the first piece of its body.
-
-A connection's socket for reading a request that must arrive in time.
+gunicorn's threaded worker is changed in two ways. A thread keeps a connection whose next request comes at
+once, and sends the headers of an answer with the first piece of its body: both save work for short answers. A
+request gets a thread only when its head has arrived, and must arrive in a limited time, so that clients that
+send slowly or never finish cannot occupy the threads.
 """
 
 from __future__ import annotations
@@ -42,24 +39,26 @@ from webui.running.metrics import COUNTS_FOLDER, shared_folder
 from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings, parse_locations
 
+# Sockets
+
 MAX_JOINED = 1 << 16
-"""Bytes of a piece up to which it is joined. To copy a larger one takes as long as to send twice."""
+"""Maximum bytes of a piece that is joined to the headers. Copying more takes as long as sending twice."""
 
 
 class JoinedWrites:
-    """Holds back the first bytes that are sent until there are more, or until the socket is used otherwise.
+    """A connection's socket that sends the headers of an answer together with the first piece of its body.
 
-    gunicorn sends the headers of each answer by themselves: the client, or the proxy in front, would wake up
-    twice for each answer.
+    gunicorn sends the headers separately, which wakes up the client, or the proxy in front, twice for each
+    answer. The first bytes are held back until more follow, or until the socket is used otherwise.
     """
 
     def __init__(self, sock: socket.socket) -> None:
         self.socket = sock
         self._held: bytes | None = b""
-        """The first bytes, empty as long as there are none; None once they were sent."""
+        """The bytes held back: empty before the first ones are written, None after they were sent."""
 
     def sendall(self, data: bytes) -> None:
-        """Send the bytes, or hold them back if they are the first."""
+        """Send the bytes, or hold them back if they are the first ones."""
         held = self._held
         if held is None:
             self.socket.sendall(data)
@@ -73,7 +72,7 @@ class JoinedWrites:
             self.socket.sendall(data)
 
     def flush(self) -> None:
-        """Send what is held back."""
+        """Send the bytes held back."""
         if held := self._held:
             self._held = None
             self.socket.sendall(held)
@@ -84,27 +83,27 @@ class JoinedWrites:
 
 
 class TimedReads:
-    """Reads within a time and a number of bytes that `begin` sets for each request.
+    """A connection's socket that reads each request within the limits of time and bytes set by `begin`.
 
-    A thread that has to wait takes one of the places in `waiting`: clients that send slowly get no more
-    threads than that.
+    A thread that has to wait takes a slot of `waiting`. Clients that send slowly occupy no more threads than
+    there are slots.
     """
 
     def __init__(self, sock: socket.socket, waiting: BoundedSemaphore) -> None:
         self.socket = sock
         self.has_expired = False
-        """Whether a read was given up: the rest of the request has not come."""
+        """Whether a read timed out, so that the rest of the request is missing."""
         self._waiting = waiting
         self._until = 0.0
         self._bytes_left = 0
 
     def begin(self, seconds: float, most_bytes: int) -> None:
-        """Allow a request this time to arrive in, and this many bytes."""
+        """Limit the next request to this time and this number of bytes."""
         self._until = time.monotonic() + seconds
         self._bytes_left = most_bytes
 
     def recv(self, size: int) -> bytes:
-        """What has come, at most `size` bytes; nothing after the most bytes. Raises TimeoutError."""
+        """Return at most `size` bytes, none beyond the limit of the request. Raises TimeoutError."""
         size = min(size, self._bytes_left)
         if size <= 0:
             return b""
@@ -129,42 +128,44 @@ class TimedReads:
         raise TimeoutError("the request did not arrive in time")
 
 
+# The worker
+
 LINGER_SECONDS = 0.02
-"""How long a thread waits for the next request of a connection that it has answered."""
+"""How long a thread waits for the next request of a connection it has just answered."""
 MAX_IN_A_ROW = 16
-"""Requests after which a connection waits for a thread with all others, of which there may be many."""
+"""Requests of a connection that a thread answers before the connection must queue like all others."""
 
 ACCEPT_SECONDS, MAX_ACCEPT_SECONDS = 0.0002, 0.002
-"""How long a worker waits for another one to take a new connection: for each that it has, and at most."""
+"""How long a worker leaves a new connection to other workers: per connection it has, and at most."""
 
 HEADER_BYTES = 65_536
-"""Bytes of the headers of a request, beside its address."""
+"""Maximum bytes of the headers of a request, in addition to its address."""
 _RECEIVED_BYTES = 65_536
 _HEAD_END = re.compile(rb"\n\r?\n")
-_END_BYTES = 3  # at most, which may have come before the rest of the end
+_END_BYTES = 3  # the end of a head may arrive in two pieces
 _HEALTH_CHECK = re.compile(rb"(?:GET|HEAD) /healthz[ ?]")
 _TIMEOUT = "408 Request Timeout", "timeout", "The request did not arrive in time: send all of it at once."
 _TOO_LONG = "414 URI Too Long", "address_too_long", "The address or its headers are too long: send less."
 
 
 class KeepaliveWorker(ThreadWorker):  # type: ignore[misc]
-    """A thread keeps a connection as long as its next request comes at once.
+    """A threaded worker whose threads keep a connection as long as its next request comes at once.
 
-    In gunicorn, the worker's main thread gives each request to a thread and takes the connection back, which
-    is a fourth of the server's work for a short answer.
+    In gunicorn, the main thread hands each request to a thread and takes the connection back, which is a
+    quarter of the server's work for a short answer.
 
-    A request gets a thread when its head is there; until then, the main thread reads. At most half of the
+    The main thread reads the head of a request; once it is complete, a thread takes over. At most half of the
     threads wait for bodies. Health checks have a thread of their own.
     """
 
     receive_seconds = 20.0
-    """The time in which the head of a request must arrive, and then its body."""
+    """Time in which the head of a request must arrive, and the same time again for its body."""
     address_bytes = 32_000
     body_bytes = 1_000_000
 
     @classmethod
     def limited(cls, receive_seconds: float, address_bytes: int, body_bytes: int) -> type[KeepaliveWorker]:
-        """A class of workers with these limits: gunicorn makes the workers itself."""
+        """A subclass with these limits. gunicorn takes a class, since it creates the workers itself."""
         limits = {
             "receive_seconds": receive_seconds,
             "address_bytes": address_bytes,
@@ -175,16 +176,16 @@ class KeepaliveWorker(ThreadWorker):  # type: ignore[misc]
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
         self._arriving: dict[Any, float] = {}
-        """Connections whose next head is not complete, and until when it must be, the earliest first."""
+        """Connections whose next head is incomplete, each with its deadline, the earliest first."""
         self._waiting = BoundedSemaphore(max(1, self.cfg.threads // 2))
-        # The other threads are free for connections that come meanwhile.
+        # The other threads stay free for new connections.
         self._lingering = BoundedSemaphore(max(1, self.cfg.threads // 2))
 
     def get_thread_pool(self) -> Executor:
         return _RequestPool(self.cfg.threads)
 
     def enqueue_req(self, conn: Any) -> None:
-        """Give a connection to a thread as soon as the head of its request is there. In the main thread."""
+        """Hand a connection to a thread once the head of its request has arrived. Runs in the main thread."""
         self._prepare(conn)
         if _HEAD_END.search(conn.parser.unreader.buf.getvalue()) or self._receive(conn):
             super().enqueue_req(conn)
@@ -204,7 +205,7 @@ class KeepaliveWorker(ThreadWorker):  # type: ignore[misc]
             super().enqueue_req(conn)
 
     def _receive(self, conn: Any) -> bool:
-        """Read what has come of a head. Returns whether a thread can go on with it, or with an error."""
+        """Read more of a head. Returns whether a thread can take over, if only to report an error."""
         buffer = conn.parser.unreader.buf
         size = buffer.seek(0, os.SEEK_END)
         try:
@@ -218,12 +219,12 @@ class KeepaliveWorker(ThreadWorker):  # type: ignore[misc]
         return not data or bool(_HEAD_END.search(buffer.read())) or self._is_too_long(buffer)
 
     def _is_too_long(self, buffer: Any) -> bool:
-        """Whether more has come than a head may have, and yet no end of it."""
+        """Whether more bytes have arrived than a head may have, without its end."""
         size: int = buffer.seek(0, os.SEEK_END)
         return size > self.address_bytes + HEADER_BYTES and not _HEAD_END.search(buffer.getvalue())
 
     def murder_keepalived(self, *args: Any, **options: Any) -> None:
-        """Close connections that have waited for too long, also those whose head is not complete."""
+        """Close connections that have been idle for too long, and those whose head did not arrive in time."""
         super().murder_keepalived(*args, **options)
         now = time.monotonic()
         for conn, until in list(self._arriving.items()):
@@ -238,16 +239,17 @@ class KeepaliveWorker(ThreadWorker):  # type: ignore[misc]
             conn.close()
 
     def accept(self, listener: Any) -> None:
-        """Take a new connection, if there still is one. All workers hear of it; those with fewer come first.
+        """Accept a new connection, unless another worker has. Workers with fewer connections come first.
 
-        Otherwise one of two workers may have most of the clients, and half of the processors little to do.
+        All workers are woken. Without the delay, one of two workers may get most of the clients and leave
+        half of the processors idle.
         """
         if self.cfg.workers > 1:
             time.sleep(min(self.nr_conns * ACCEPT_SECONDS, MAX_ACCEPT_SECONDS))
         super().accept(listener)
 
     def handle(self, conn: Any) -> Any:
-        """What it returns says whether the connection stays open. Runs in a thread."""
+        """Answer the requests of a connection. Returns whether it stays open. Runs in a thread."""
         self._prepare(conn)
         unreader = conn.parser.unreader
         if self._is_too_long(unreader.buf):
@@ -262,17 +264,17 @@ class KeepaliveWorker(ThreadWorker):  # type: ignore[misc]
         return result
 
     def _handle_one(self, conn: Any) -> Any:
-        """Answer one request, which may use its time and its bytes."""
+        """Answer one request within its limits of time and bytes."""
         reads = conn.parser.unreader.sock
         reads.begin(self.receive_seconds, self.address_bytes + HEADER_BYTES + self.body_bytes)
         result = super().handle(conn)
         if reads.has_expired:
-            conn.close = lambda graceful=False: util.close(conn.sock)  # to wait for the client takes 2 s
+            conn.close = lambda graceful=False: util.close(conn.sock)  # a graceful close takes 2 s
             return False
         return result
 
     def handle_request(self, req: Any, conn: Any) -> Any:
-        """What it returns says whether the connection may stay open. The answer is sent at the end."""
+        """Answer a request and send all of the answer. Returns whether the connection may stay open."""
         joined = conn.sock = JoinedWrites(conn.sock)
         try:
             result = super().handle_request(req, conn)
@@ -281,13 +283,13 @@ class KeepaliveWorker(ThreadWorker):  # type: ignore[misc]
             joined.flush()
         reader = req.body.reader
         if isinstance(reader, LengthReader) and not reader.length:
-            # Nothing is left of the request. gunicorn would make sure of it with four changes of a timeout.
+            # The request was read to its end. gunicorn would check this by changing a timeout four times.
             conn.parser.mesg = None
         return result
 
     def _has_next(self, conn: Any, may_wait: bool) -> bool:
-        """Whether the next request begins to come, or has come with the one before."""
-        if conn.parser.unreader.buf.getvalue():  # nobody else would read it
+        """Whether the next request begins to arrive, or has arrived with the one before."""
+        if conn.parser.unreader.buf.getvalue():  # no other thread can read it
             return True
         if not may_wait or not self._lingering.acquire(blocking=False):
             return False
@@ -300,7 +302,7 @@ class KeepaliveWorker(ThreadWorker):  # type: ignore[misc]
 
 
 class _RequestPool(ThreadPoolExecutor):
-    """The threads that answer requests, and one for health checks, which wait for no other request."""
+    """The threads that answer requests, and one for health checks, which wait for no other requests."""
 
     def __init__(self, threads: int) -> None:
         super().__init__(max_workers=threads)
@@ -318,26 +320,28 @@ class _RequestPool(ThreadPoolExecutor):
 
 
 def _refuse(sock: socket.socket, status: str, code: str, message: str) -> None:
-    """Answer a request that never reaches the application, as far as that needs no waiting."""
+    """Answer a request that never reaches the application, without waiting for the client."""
     body = json.dumps({"error": {"code": code, "message": message, "field": None}}) + "\n"
     head = f"HTTP/1.1 {status}\r\nConnection: close\r\nContent-Type: application/json\r\n"
     with suppress(OSError):  # the client may be gone
         sock.send(f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode(), socket.MSG_DONTWAIT)
 
 
+# The server
+
 GRACE_SECONDS = 5
-"""Time beyond the deadline that open requests have to end in when the server is stopped."""
+"""Time beyond the deadline in which open requests may finish when the server is stopped."""
 
 CreateApp = Callable[[ServedIndexes, Settings], Flask]
-"""Makes the application of a worker. It must import the metrics library no earlier."""
+"""Creates the application of a worker. The metrics library must not be imported before this call."""
 
 
 def serve(where: str, host: str, port: int, create_app: CreateApp) -> None:
     """Serve one index or several until SIGTERM or SIGINT, then exit when open requests are answered.
 
-    `where` is a location, or `name=location name=location …`. Settings come from the environment. The server
-    starts even if an engine cannot be reached. Raises EsrError if an index does not exist or cannot be used,
-    or the address cannot be used. Port 0 takes any free port.
+    `where` is a location, or `name=location name=location …`. Port 0 takes any free port. Settings come from
+    the environment. The server starts even if an engine cannot be reached. Raises EsrError if an index does
+    not exist or cannot be used, or if the address cannot be used.
     """
     settings = Settings.from_environment(os.environ)
     locations = parse_locations(where)
@@ -349,7 +353,7 @@ def serve(where: str, host: str, port: int, create_app: CreateApp) -> None:
 
 
 def check(locations: Mapping[str, str], settings: Settings) -> None:
-    """Open each index once, so that a mistake is reported at once. Raises EsrError."""
+    """Open each index once, to report mistakes before the server starts. Raises EsrError."""
     from webui.running import rate_limit  # imports the metrics library
 
     rate_limit.parse_rate(settings.rate)
@@ -362,7 +366,7 @@ def check(locations: Mapping[str, str], settings: Settings) -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket bound to the address. It is bound here, so that a port in use is reported at once."""
+    """A listening socket, bound before workers start to report a port in use at once. Raises EsrError."""
     address = f"{host}:{port}"
     if not 0 <= port <= 65_535:
         raise UsageError(f"cannot serve at port {port}: give a number from 0 to 65535")
@@ -385,13 +389,13 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def url(listener: socket.socket) -> str:
-    """The address of a socket, for a browser."""
+    """The URL of a listening socket."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
 class _Log(Logger):  # type: ignore[misc]
-    """gunicorn's own log as JSON: it reports, for example, that a worker died."""
+    """gunicorn's own log as JSON, with events such as the death of a worker."""
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)
@@ -400,7 +404,7 @@ class _Log(Logger):  # type: ignore[misc]
 
 
 class _Server(BaseApplication):  # type: ignore[misc]
-    """gunicorn with settings in code. Indexes are opened in the workers, after the fork."""
+    """gunicorn with its settings in code. Indexes are opened in the workers, after the fork."""
 
     def __init__(
         self,
@@ -420,11 +424,11 @@ class _Server(BaseApplication):  # type: ignore[misc]
 
     def load_config(self) -> None:
         for name, value in self._settings().items():
-            if name in self.cfg.settings:  # older releases have fewer
+            if name in self.cfg.settings:  # older releases of gunicorn have fewer
                 self.cfg.set(name, value)
 
     def load(self) -> Flask:
-        """The application of one worker. It opens no index: a worker that fails to start ends the server."""
+        """The application of one worker. It opens no index: a worker that fails to start stops the server."""
         log_to_standard_error()
         self._indexes = ServedIndexes.at(self._locations, self._limits)
         return self._create_app(self._indexes, self._limits)
@@ -452,7 +456,8 @@ class _Server(BaseApplication):  # type: ignore[misc]
             "timeout": 60,
             "graceful_timeout": round(max(limits.deadline, limits.batch_deadline)) + GRACE_SECONDS,
             "keepalive": 5,
-            "limit_request_line": 0,  # 8,190 is the most, and too few for some scripts: the worker limits it
+            # The worker limits the address: gunicorn allows at most 8,190 bytes, too few for some scripts.
+            "limit_request_line": 0,
             "limit_request_fields": 60,
             "worker_tmp_dir": "/dev/shm" if os.path.isdir("/dev/shm") else None,
             "loglevel": "warning",
