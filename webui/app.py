@@ -1,6 +1,6 @@
-"""The Flask application: its pages and its API, put together.
+"""The Flask application, which puts the pages and the API together, and the security headers of its answers.
 
-Security headers of every answer: nothing is loaded or run from elsewhere, and no address is passed on.
+The headers allow nothing to be loaded or run from elsewhere, and no address to be passed on.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ HEADERS = {
 }
 _PAIRS = list(HEADERS.items())
 _NO_CACHE = ("Cache-Control", "private, no-cache")
-"""An answer depends on the index as it is now, so browsers must ask again."""
+"""An answer depends on the current state of the index, so browsers must revalidate it."""
 
 
 def install(app: Flask) -> None:
-    """Add the headers to every answer of the application, errors and static files included.
+    """Add the headers to every answer of the application, including errors and static files.
 
-    They are added to the finished list: as headers of a response, they would be checked and copied twice.
+    They are added to WSGI's list: as headers of a response, they would be checked and copied twice.
     """
     inner = app.wsgi_app
 
@@ -73,17 +73,17 @@ def install(app: Flask) -> None:
 
 
 STATIC_SECONDS = 3600
-"""How long browsers may cache static files. Their addresses change with them."""
+"""How long browsers may cache static files, whose addresses change with their content."""
 
 
 class _App(Flask):
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """The function itself: none is asynchronous, which Flask would find out anew for each call."""
+        """Return the function itself. None is asynchronous, but Flask would check this at each call."""
         return func
 
 
 def create_app(served: Searcher | ServedIndexes, settings: Settings | None = None) -> Flask:
-    """The application over one index or several. It only reads, keeps no state and sets no cookies."""
+    """The application for one index or several. It only reads, keeps no state and sets no cookies."""
     settings = settings or Settings()
     if isinstance(served, ServedIndexes):
         indexes = served
@@ -121,7 +121,7 @@ def create_app(served: Searcher | ServedIndexes, settings: Settings | None = Non
 
 
 def _collection(searcher: Searcher, app: Flask) -> CollectionStatistics | None:
-    """What there is to search, for the first page; None if the engine gives no answer."""
+    """The statistics of the collection, for the first page; None if the engine does not answer."""
     try:
         return searcher.index.statistics([]).collection
     except EsrError as error:
@@ -130,7 +130,7 @@ def _collection(searcher: Searcher, app: Flask) -> CollectionStatistics | None:
 
 
 def _static_address(name: str) -> str:
-    """The address of a static file. It changes with the file, so that browsers use no old copy."""
+    """The address of a static file. It changes with the content, so that browsers use no stale copy."""
     return url_for("static", filename=name, v=_version(name))
 
 

@@ -1,4 +1,4 @@
-"""Starts the server with the application: the one place that knows both."""
+"""Starts the server with the application. Only this module imports both."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def serve(where: str, host: str, port: int) -> None:
 
 
 def _create_app(indexes: ServedIndexes, settings: Settings) -> Flask:
-    # It imports the metrics library, which looks for the folder that the server makes for its workers.
+    # Imported late, with the metrics library, which looks for the folder that `shared_folder` creates.
     from webui.app import create_app
 
     return create_app(indexes, settings)

@@ -1,1 +1,1 @@
-"""What is computed for a request, as data: pages show it, the API sends it."""
+"""Answers to requests as data, which the pages show and the API sends."""

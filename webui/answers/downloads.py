@@ -1,7 +1,7 @@
-"""Answers as files: CSV for tables, TREC runs for evaluation.
+"""Answers as files: CSV for tables, TREC runs for evaluation, and citations.
 
-The file of an incomplete answer says so in its name, which stays with it, and in a header, for programs.
-So does the tag of a run, and a table of several queries has a column for it.
+The file of an incomplete answer says so in its name, which stays with it, and in a header, for programs. A
+run also says so in its tag, and a table of several queries in a column.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from webui.answers.explanations import Comparison, ScoredDocument
 INCOMPLETE_COLUMN = "incomplete"
 """The last column of a table of several queries."""
 INCOMPLETE_HEADER = "X-Incomplete"
-"""The header of an incomplete file: what is missing, or the queries whose answers are incomplete."""
+"""The header of an incomplete file: what is missing, or the ids of queries with incomplete answers."""
 SKIPPED_HEADER = "X-Skipped"
-"""The header that names the queries of a file that cannot be searched for."""
+"""The header with the ids of queries that cannot be searched for."""
 NOTHING: Mapping[str, str] = {}
 TOPIC, TAG, INCOMPLETE_MARK = "1", "esr", "-incomplete"
 
 
 def sentences_csv(hits: Sequence[Hit], incomplete: str | None = None) -> Response:
-    """One line for each sentence, UTF-8 with a byte order mark, so that spreadsheets can read it."""
+    """One line per sentence, in UTF-8 with a byte order mark, as spreadsheets need it."""
     return _csv(COLUMNS, build_spreadsheet_rows(hits), "sentences.csv", incomplete)
 
 
 def sentences_run(hits: Sequence[Hit], incomplete: str | None = None) -> Response:
-    """The run of one topic, which is called TOPIC."""
+    """The run of a single topic, named TOPIC."""
     lines = runs.format_lines(TOPIC, hits, _mark_incomplete(TAG, incomplete))
     return _file("".join(lines), "text/plain", "sentences.run", incomplete)
 
@@ -44,10 +44,10 @@ def sentences_run(hits: Sequence[Hit], incomplete: str | None = None) -> Respons
 def queries_csv(
     queries: Mapping[str, str], answers: Mapping[str, Answer], skipped: Mapping[str, str] = NOTHING
 ) -> Response:
-    """One line for each sentence, with its topic's id and query before it, and what is missing after it.
+    """One line per sentence: the id and text of its query, the sentence, and what is missing from the answer.
 
-    An incomplete answer without a sentence has a line of its own, as has a query that cannot be searched for.
-    `skipped` says by topic why not.
+    A query that cannot be searched for has a line of its own, and so has an incomplete answer without
+    sentences. `skipped`: why queries cannot be searched for, by topic.
     """
     blank = [""] * len(COLUMNS)
     rows = []
@@ -66,7 +66,7 @@ def queries_csv(
 def queries_run(
     answers: Mapping[str, Answer], tag: str = TAG, skipped: Mapping[str, str] = NOTHING
 ) -> Response:
-    """The run of several topics. Those that cannot be searched for have no line."""
+    """The run of several topics. Those in `skipped`, which cannot be searched for, have no line."""
     incomplete = incomplete_topics(answers)
     tag = _mark_incomplete(tag, incomplete)
     lines = (line for topic, answer in answers.items() for line in runs.format_lines(topic, answer.hits, tag))
@@ -74,12 +74,12 @@ def queries_run(
 
 
 def incomplete_topics(answers: Mapping[str, Answer]) -> str:
-    """The ids of the queries whose answers are incomplete."""
+    """The ids of queries with incomplete answers, separated by commas."""
     return ", ".join(topic for topic, answer in answers.items() if answer.incomplete)
 
 
 def document_csv(scored: ScoredDocument) -> Response:
-    """One line for each sentence of a document, in its order."""
+    """One line per sentence of a document, in order."""
     rows = [
         [
             str(sentence.position),
@@ -102,14 +102,14 @@ def citations_file(
 
 
 def timeline_csv(rows: Sequence[Mapping[str, str]]) -> Response:
-    """One line for each period of each query."""
+    """One line per period of each query."""
     return _csv(
         TABLE_COLUMNS, [[guard_formula(cell) for cell in row.values()] for row in rows], "timeline.csv"
     )
 
 
 def comparison_csv(comparison: Comparison) -> Response:
-    """One line for each sentence of both lists, left first. `other` is its rank in the other list."""
+    """One line per hit of both lists, left first. `other`: its rank in the other list."""
     rows = [
         [name, str(hit.rank), "" if hit.other_rank is None else str(hit.other_rank), repr(hit.hit.score)]
         + [guard_formula(text) for text in (hit.hit.sentence_id, require_record(hit.hit).text)]

@@ -1,9 +1,4 @@
-"""A document with the score of each sentence for a query, also as a shade.
-
-Why a sentence has its score for a search, with the sentence and its tree.
-
-One query under two rankings: both lists, and what moved between them.
-"""
+"""Scores in detail: those of a document's sentences, the explanation of one, and two rankings compared."""
 
 from __future__ import annotations
 
@@ -31,14 +26,15 @@ from webui.running.problems import UnknownId, blame_argument
 from webui.running.settings import Settings
 
 SHADES = 6
-"""The number of shades. Shade 0 is none."""
+"""Number of shades that show scores. Shade 0 is no shade."""
 
 
 @dataclass(frozen=True)
 class ScoredSentence:
-    """A sentence of the document. `score` is None where there is none; `is_hit`: it has a query term itself.
+    """A sentence of a document. `is_hit`: whether it contains a query term itself.
 
-    `shade` goes from 0 to SHADES - 1 over the scores of the document.
+    `score` is None without a finite score. `shade` ranges from 0 to SHADES - 1 over the scores of the
+    document.
     """
 
     sentence_id: str
@@ -64,7 +60,7 @@ class ScoredDocument:
 
     @property
     def paragraphs(self) -> list[list[ScoredSentence]]:
-        """The sentences by paragraph. One whose paragraph is unknown is a paragraph of its own."""
+        """The sentences by paragraph. A sentence of an unknown paragraph is a paragraph of its own."""
         paragraphs: list[list[ScoredSentence]] = []
         for sentence in self.sentences:
             number = sentence.paragraph
@@ -78,7 +74,7 @@ class ScoredDocument:
 def score_document(
     searcher: Searcher, document_id: str, search: SearchRequest, settings: Settings
 ) -> ScoredDocument:
-    """The document with the scores of its sentences; without scores for an empty query.
+    """A document with the scores of its sentences; an empty query gives none.
 
     Raises UnknownId for an unknown document, UsageError for a query that cannot be searched for.
     """
@@ -116,7 +112,7 @@ def score_document(
 
 
 def shades(values: Array) -> npt.NDArray[np.int_]:
-    """(n,): 0 to SHADES - 1, evenly from the document's lowest score to its highest; 0 without a score."""
+    """(n,): shades from 0 to SHADES - 1, spaced evenly from lowest to highest score; 0 if not finite."""
     is_finite = np.isfinite(values)
     if not is_finite.any():
         return np.zeros(len(values), int)
@@ -129,9 +125,9 @@ def shades(values: Array) -> npt.NDArray[np.int_]:
 
 @dataclass(frozen=True)
 class ExplainedSentence:
-    """A sentence and its explanation. `tree` is None where no parse is stored.
+    """A sentence and the explanation of its score. `tree` is None if no parse is stored.
 
-    `words`: the first word of the query for each of its terms, as it was typed.
+    `words`: for each term of the query, the first word that has it, as it was typed.
     """
 
     record: SentenceRecord
@@ -149,7 +145,10 @@ class ExplainedSentence:
 def explain_sentence(
     searcher: Searcher, search: SearchRequest, sentence_id: str, settings: Settings
 ) -> ExplainedSentence:
-    """Raises UnknownId for an unknown sentence, RequestError for a bad query."""
+    """Explain the score of a sentence.
+
+    Raises UnknownId for an unknown sentence, RequestError for a bad query.
+    """
     snapshot = searcher.snapshot()
     check_query(snapshot, search.parsed, settings)
     try:
@@ -166,7 +165,7 @@ def explain_sentence(
 
 @dataclass(frozen=True)
 class ComparedHit:
-    """A hit of one list. `other_rank`: its rank in the other list, None if that does not have it."""
+    """A hit of one list. `other_rank`: its rank in the other list, or None."""
 
     hit: Hit
     rank: int
@@ -174,7 +173,7 @@ class ComparedHit:
 
     @property
     def moved(self) -> int | None:
-        """How many ranks higher it is here than there."""
+        """How many ranks higher it is in this list than in the other, or None."""
         return None if self.other_rank is None else self.other_rank - self.rank
 
     def as_dict(self) -> dict[str, Any]:
@@ -204,12 +203,12 @@ class Comparison:
 
     @property
     def shared(self) -> int:
-        """Sentences that are in both lists."""
+        """Number of sentences in both lists."""
         return sum(hit.other_rank is not None for hit in self.left.hits)
 
     @property
     def moved(self) -> int:
-        """Sentences of both lists whose ranks differ."""
+        """Number of sentences in both lists whose ranks differ."""
         return sum(bool(hit.moved) for hit in self.left.hits)
 
     def as_dict(self) -> dict[str, Any]:

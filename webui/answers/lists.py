@@ -1,14 +1,7 @@
-"""The best, the newest or the new sentences for a search.
+"""Lists of sentences for a request: ranked, newest, new or similar ones; also its timeline and its facets.
 
-From the hits of an answer to the entries of a list: folded, grouped.
-
-The first n entries stay the same however many are requested, so that "Show more" moves nothing.
-
-Sentences like one, for a request.
-
-The timeline of a request.
-
-How many sentences with a word of the query have each value of a field, without that field's own filter.
+Hits become entries: repeats are folded, and sentences grouped by document. The first n entries stay the same
+however many are requested, so that "Show more" moves nothing.
 """
 
 from __future__ import annotations
@@ -43,10 +36,12 @@ from webui.arguments.request import Arrangement, SearchRequest, TimelineRequest,
 from webui.running.problems import RequestError, UnknownId, blame_argument
 from webui.running.settings import Settings
 
+# Folding and grouping
+
 
 @dataclass(frozen=True)
 class FoldedHit:
-    """A hit and those after it that repeat what it says."""
+    """A hit and the later ones that repeat what it says."""
 
     hit: Hit
     similar: Sequence[Hit] = ()
@@ -54,7 +49,7 @@ class FoldedHit:
 
 @dataclass(frozen=True)
 class Entry:
-    """What has one number in the list: a sentence, or the sentences of a document, best first."""
+    """A numbered item of the list: a sentence, or the sentences of a document, best first."""
 
     folded: tuple[FoldedHit, ...]
 
@@ -64,14 +59,14 @@ class Entry:
 
 
 def hits_to_fetch(arrangement: Arrangement, k: int, max_k: int) -> int:
-    """How many hits k entries need. Grouping covers a fixed number, so that nothing shifts."""
+    """The number of hits that k entries need. It is fixed for grouping, so that entries do not move."""
     if arrangement.group:
         return 2 * max_k
     return hits_to_fold(k) if arrangement.fold and not arrangement.novel else k
 
 
 def fold_hits(hits: Sequence[Hit], arrangement: Arrangement, index: Index) -> list[FoldedHit]:
-    """The hits, with those that repeat what one before them says below it."""
+    """The hits, each with the later ones that repeat it."""
     if not arrangement.fold:
         return [FoldedHit(hit) for hit in hits]
     return [FoldedHit(first, rest) for first, *rest in group_hits(hits, index, arrangement.overlap)]
@@ -87,18 +82,20 @@ def build_entries(folded: Iterable[FoldedHit], arrangement: Arrangement) -> list
     return [Entry((hit,)) for hit in folded]
 
 
+# Ranking
+
 _GROWTH = 4
 
 
 class RankedAnswer(NamedTuple):
-    """An answer, and the query as it was planned for it."""
+    """An answer and its prepared query."""
 
     answer: Answer
     prepared: PreparedQuery
 
 
 class ArrangedAnswer(NamedTuple):
-    """An answer, its query, all entries that its hits make, and whether more than k can be had."""
+    """An answer, its prepared query, the entries of all its hits, and whether there are more than k."""
 
     answer: Answer
     prepared: PreparedQuery
@@ -107,7 +104,7 @@ class ArrangedAnswer(NamedTuple):
 
 
 def rank_sentences(searcher: Searcher, search: SearchRequest, k: int, settings: Settings) -> RankedAnswer:
-    """The first k sentences for a search, from a snapshot. Raises RequestError, which names the argument."""
+    """The first k sentences for a search. Raises a RequestError that names the argument at fault."""
     prepared = _prepare(searcher, search, settings)
     with blame_argument(None):
         if search.arrangement.novel:
@@ -116,13 +113,13 @@ def rank_sentences(searcher: Searcher, search: SearchRequest, k: int, settings: 
 
 
 def rank_and_arrange(searcher: Searcher, search: SearchRequest, k: int, settings: Settings) -> ArrangedAnswer:
-    """As many hits as k entries need, as far as pages reach, arranged as the search says. Raises as above."""
+    """The hits that k entries need, as far as pages reach, arranged as requested. Raises RequestError."""
     arrangement = search.arrangement
     prepared = _prepare(searcher, search, settings)
     count = hits_to_fetch(arrangement, k, settings.max_k)
     with blame_argument(None):
         if arrangement.novel:
-            novel = _find_novel(prepared, search, count + 1)  # one more tells whether there are more
+            novel = _find_novel(prepared, search, count + 1)  # one extra shows whether there are more
             answer = novel.answer
             repeats = novel.repeats if arrangement.fold else {}
             folded = [FoldedHit(hit, repeats.get(hit.sentence_id, ())) for hit in answer.hits]
@@ -134,7 +131,7 @@ def rank_and_arrange(searcher: Searcher, search: SearchRequest, k: int, settings
                     break
                 if count >= hits_to_fold(settings.max_depth):
                     break
-                count *= _GROWTH  # most of the hits repeat others
+                count *= _GROWTH  # most hits repeat others
     entries = build_entries(folded, arrangement)
     can_grow = not arrangement.group and not arrangement.novel and answer.total > len(answer.hits)
     return ArrangedAnswer(answer, prepared, entries, len(entries) > k or can_grow)
@@ -161,9 +158,16 @@ def _find_novel(prepared: PreparedQuery, search: SearchRequest, k: int) -> Novel
     return find_novel(prepared, k, search.filters, threshold=search.arrangement.overlap)
 
 
+# Similar sentences
+
+
 @dataclass(frozen=True)
 class SimilarSentences:
-    """`terms` are those of the sentence that were searched for. `has_vectors` is of the index."""
+    """Sentences similar to `record`.
+
+    `terms`: the terms of the sentence that were searched for. `has_own`: whether sentences of its own
+    document are included. `has_vectors`: whether the index has vectors.
+    """
 
     record: SentenceRecord
     search: SearchRequest
@@ -174,7 +178,10 @@ class SimilarSentences:
 
 
 def find_for_request(searcher: Searcher, arguments: Arguments, settings: Settings) -> SimilarSentences:
-    """Raises RequestError for a bad argument, UnknownId for an unknown sentence."""
+    """Sentences similar to the one named by the argument `id`.
+
+    Raises RequestError for a bad argument, UnknownId for an unknown sentence.
+    """
     search = parse_search(arguments, settings)
     if "id" not in arguments:
         raise RequestError("the address has no id: add the id of a sentence", "id")
@@ -195,10 +202,13 @@ def find_for_request(searcher: Searcher, arguments: Arguments, settings: Setting
     return SimilarSentences(record, search, answer, prepared.counts, own == "yes", has_vectors)
 
 
+# Timelines and facets
+
+
 def make_timeline(
     searcher: Searcher, request: TimelineRequest, settings: Settings, peaks: int = PEAKS
 ) -> Timeline:
-    """All of it on one state of the index. Raises RequestError."""
+    """The timeline of a request, all of it on one snapshot. Raises RequestError."""
     snapshot = searcher.snapshot()
     prepared = []
     for search in request.searches:
@@ -213,7 +223,7 @@ _OWN_FILTER: dict[str, dict[str, Any]] = {
     "source": {"sources": ()},
     "month": {"date_from": None, "date_to": None},
 }
-"""By field, what takes its own filter away; for the others, the names do."""
+"""By field, the change that removes its own filter. Fields not listed are types of entities."""
 
 
 def _without_own(filters: Filters, field: str) -> Filters:
@@ -235,11 +245,11 @@ class ValueCounts:
 def count_values(
     prepared: PreparedQuery, filters: Filters, size: int, fields: Iterable[str] = FACET_FIELDS
 ) -> list[ValueCounts]:
-    """The values of each field. Raises EsrError where the engine gives no counts.
+    """The most frequent values of each field. Raises EsrError if the engine gives no counts.
 
-    What is counted are sentences that hold a word of the query themselves, and not those that stand near one.
-    A field is counted without its own filter: a sentence needs only one of the field's values, so others can
-    be added.
+    Counts are of sentences that contain a word of the query themselves, not of their neighbours. A field is
+    counted without its own filter: a sentence needs only one of the field's wanted values, so more can be
+    added.
     """
     plan = prepared.matching_plan
     if not plan.terms and plan.candidates != "all":

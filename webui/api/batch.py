@@ -1,6 +1,7 @@
-"""`batch`: several queries at once, answered as JSON, as a TREC run or as CSV.
+"""The operation `batch`: several queries at once, answered as JSON, as a TREC run or as CSV.
 
-The body of a batch: its schema, and how it is checked against it.
+The body is checked against its JSON Schema. An error in one query is the answer to that query; an error in
+what all queries share rejects the batch.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _WORD = "^[!-~]{1,64}$"
 
 
 def body_schema(settings: Settings) -> Schema:
-    """What a body may hold, as JSON Schema."""
+    """The JSON Schema of a body."""
     query = {
         "type": "object",
         "required": ["id", "query"],
@@ -96,14 +97,17 @@ def body_schema(settings: Settings) -> Schema:
 
 
 def read_body(settings: Settings) -> dict[str, Any]:
-    """The body of the current request. Raises RequestError, or an HTTP error where it is too large."""
+    """The body of the current request, checked against the schema.
+
+    Raises RequestError, or an HTTPException for another content type or a body that is too large.
+    """
     if not request.is_json:
         raise UnsupportedMediaType("send JSON with the header Content-Type: application/json")
     try:
         data = json.loads(request.get_data(), parse_constant=_reject_constant)
     except (ValueError, RecursionError) as error:
         raise RequestError("the body is not valid JSON", None) from error
-    # With its optional formats, it takes longer to import than the rest of a server.
+    # Imported late: with its optional formats, jsonschema takes longer to import than the rest of a server.
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
@@ -157,7 +161,7 @@ def _ranking(call: Call, data: dict[str, Any]) -> Ranking:
 
 
 def _filters(call: Call, data: dict[str, Any]) -> Filters:
-    """The filters of a body: those of an address, with lists for those that may be repeated."""
+    """The filters of a body: those of an address, with lists for repeatable arguments."""
     arguments = {name: [value] if isinstance(value, str) else value for name, value in data.items()}
     for name, texts in arguments.items():
         for text in texts:
@@ -168,7 +172,7 @@ def _filters(call: Call, data: dict[str, Any]) -> Filters:
 def _answer_queries(
     call: Call, body: dict[str, Any], ranking: Ranking, filters: Filters
 ) -> dict[str, AnswerOrError]:
-    """By id. What is wrong with one query is its answer; what is wrong with all of them is raised."""
+    """Answers by id. An error in one query is its answer; an error in all of them is raised."""
     snapshot = call.searcher.snapshot()
     k = body.get("k", call.settings.default_k)
     has_records = body.get("format") != "run"

@@ -1,7 +1,4 @@
-"""The OpenAPI 3.1 document of the API, made from the same data as its routes.
-
-The routes of the API, made from the data in `operations.py`.
-"""
+"""The routes of the API and its OpenAPI 3.1 document, both made from the data in `operations.py`."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from webui.running.settings import Settings
 
 
 def openapi_document(settings: Settings, server: str) -> dict[str, Any]:
-    """The document of an API at this address."""
+    """The OpenAPI document of an API at the address `server`."""
     return {
         "openapi": "3.1.0",
         "info": {
@@ -82,7 +79,7 @@ def _error(status: int) -> Mapping[str, Any]:
 
 
 def install_api(app: Flask, searcher: Searcher, settings: Settings) -> None:
-    """Add every operation, and the document that describes them."""
+    """Add the routes of all operations, and of the OpenAPI document."""
 
     def view(operation: Operation, more_names: Collection[str] = ()) -> Callable[[], Response]:
         parameters = operation.parameters(settings)
@@ -105,7 +102,7 @@ def install_api(app: Flask, searcher: Searcher, settings: Settings) -> None:
         app.add_url_rule(
             BASE + operation.path, f"api.{operation.name}", view(operation), methods=[operation.method]
         )
-        if operation.page_twin:  # its address is the page's, with all arguments that the page keeps
+        if operation.page_twin:  # also accepts the page's other arguments
             app.add_url_rule(operation.page_twin, f"{operation.name}_json", view(operation, SEARCH_ARGUMENTS))
 
     @app.get(BASE + "/openapi.json", endpoint="api.openapi")

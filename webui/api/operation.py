@@ -1,7 +1,4 @@
-"""An operation of the API as data, from which its route and its description are made.
-
-Answers as JSON that any parser accepts: no infinity, no NaN.
-"""
+"""An operation of the API as data, from which its route and its descriptions are made."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ ERRORS = {
     500: "The server failed; its log has the error.",
     503: "The engine does not respond, is overloaded or has no index; try again after `Retry-After`.",
 }
-"""The statuses of errors, and what they mean."""
+"""The statuses of errors and their meanings."""
 _COMMON = (400, 405, 408, 414, 429, 500, 503)
 
 
@@ -48,24 +45,24 @@ class Parameter:
 
 
 class Call(Struct, frozen=True):
-    """What a handler gets: a searcher of the request's index, the settings, and the arguments."""
+    """The input of a handler: a searcher for the request's index, the settings, and the arguments."""
 
     searcher: Searcher
     settings: Settings
     arguments: Arguments
 
     def first(self, name: str) -> str | None:
-        """The value of an argument that is not repeated, or None."""
+        """The first value of an argument, or None."""
         return self.arguments[name][0] if name in self.arguments else None
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation. `parameters` and `body` depend on the settings.
+    """An operation. `parameters` and `body` depend on the settings.
 
-    `answer` names a schema of `schemas.py`. `errors` are statuses of ERRORS that not all operations have.
-    `other_types` are media types of answers besides JSON. `deadline` names the setting that limits its time.
-    `page_twin`: the address beside that of a page, with `.json`, that gives the same answer.
+    `answer`: the name of a schema in `schemas.py`. `errors`: statuses of ERRORS that not all operations have.
+    `other_types`: media types of answers besides JSON. `deadline`: the name of the setting that limits its
+    time. `page_twin`: the address of a page with `.json` added, which gives the same answer.
     """
 
     name: str
@@ -83,9 +80,10 @@ class Operation:
 
     @property
     def statuses(self) -> list[int]:
-        """All statuses of its errors."""
+        """All statuses of the operation's errors, sorted."""
         return sorted({*_COMMON, *self.errors, *((413, 415) if self.body else ())})
 
 
 def json_response(data: Any) -> Response:
+    """An answer as JSON that any parser accepts, without infinity and NaN."""
     return current_app.response_class(write_json(data) + b"\n", mimetype="application/json")

@@ -1,4 +1,4 @@
-"""The operations of the API, in the order of the documents."""
+"""The operations of the API by name, in the order of docs/api.md and of the OpenAPI document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arguments of the API's addresses, from the registries and the limits."""
+"""The parameters of the API's operations, built from the registries and from the limits in the settings."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def index_parameters(settings: Settings) -> list[Parameter]:
 
 
 def ranking_parameters(settings: Settings, prefix: str = "") -> list[Parameter]:
-    """How to rank, as in the addresses of pages."""
+    """The ranking, with the same arguments as in the addresses of pages."""
     schemas: dict[str, Schema] = {
         "model": {"enum": list(models.MODELS), "default": models.DEFAULT.name},
         "context": {"enum": list(models.CONTEXTS)},
@@ -78,7 +78,7 @@ def reading_parameters() -> list[Parameter]:
 
 
 def filter_parameters(settings: Settings) -> list[Parameter]:
-    """What limits the sentences."""
+    """The filters."""
     dates = {"type": "string", "examples": ["2017-03-01", "2017"]}
     return [
         Parameter(
@@ -255,7 +255,7 @@ def query_parameters(settings: Settings) -> list[Parameter]:
 
 
 def text_schema(max_chars: int, min_chars: int = 0) -> Schema:
-    """A text of at most so many characters. An empty argument counts as not given."""
+    """A text of limited length. An empty argument counts as not given."""
     return {"type": "string", "minLength": min_chars, "maxLength": max_chars}
 
 
@@ -266,7 +266,7 @@ def _count(name: str, description: str, minimum: int, maximum: int, default: int
 
 
 def _model_parameters() -> list[Parameter]:
-    """One for each name of a parameter, which several models may have."""
+    """One parameter for each name, which several models may share."""
     meanings_of: dict[str, dict[str, list[str]]] = {}
     choices: dict[str, list[str]] = {}
     for model in models.MODELS.values():

@@ -167,7 +167,7 @@ def _default(parameter: Parameter) -> str:
 
 
 def _written(value: object) -> str:
-    """A default as JSON has it, without quotes."""
+    """A default as in JSON, without quotes."""
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
@@ -182,7 +182,7 @@ def _properties(schema: Schema) -> str:
 
 
 def _shape(schema: Schema) -> str:
-    """The values that are allowed, in a few words."""
+    """The allowed values, in a few words."""
     if "enum" in schema:
         return " ".join(f"`{value}`" for value in schema["enum"])
     if "anyOf" in schema:

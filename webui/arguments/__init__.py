@@ -1,1 +1,1 @@
-"""Query arguments: addresses read and written, the form and its controls."""
+"""Query arguments: parsing and building addresses, and the search form."""

@@ -1,8 +1,6 @@
-"""The query string of an address, decoded and checked.
+"""Query arguments: their names and meanings, and how the query string of an address is decoded and checked.
 
-The names of query arguments, and what each is for.
-
-Short texts for labels and fields.
+Two short functions at the end shorten texts for labels and fields.
 """
 
 from __future__ import annotations
@@ -20,9 +18,9 @@ from webui.running.settings import Settings
 PARAMETER = "params."
 PRIOR = "prior."
 VERSUS = "vs."
-"""The arguments of the other ranking in a comparison begin with this: vs.model, vs.params.mu."""
+"""The prefix of the second ranking in a comparison, as in vs.model and vs.params.mu."""
 NAME = "NAME"
-"""Stands for any name at the end of an argument: params.NAME for params.mu and all others."""
+"""Placeholder for any name at the end of an argument: params.NAME covers params.mu and all others."""
 
 RANKING_ARGUMENTS: dict[str, str] = {
     "model": "the ranking model",
@@ -64,9 +62,9 @@ TIMELINE_ARGUMENTS: dict[str, str] = {
     "scale": "rate: the chart shows sentences per million of those of the period",
     "peaks": "how many peaks of each query come with their best sentence",
 }
-"""The arguments that a timeline has beside those of a search."""
+"""The arguments of a timeline in addition to those of a search."""
 SIMILAR_ARGUMENTS: dict[str, str] = {"own": "yes: also sentences of the document of the sentence itself"}
-"""The arguments that more sentences like one have beside those of a search."""
+"""The arguments of similar sentences in addition to those of a search."""
 TEXT_ARGUMENTS = frozenset({"q", "text", "also"})
 """Arguments that may be as long as a query."""
 COMPARISON_ARGUMENTS = (*SEARCH_ARGUMENTS, *(VERSUS + name for name in RANKING_ARGUMENTS))
@@ -89,14 +87,14 @@ REPEATABLE = frozenset(
 )
 """Arguments that may be given more than once."""
 MAX_DEPTH = 1_000
-"""The greatest depth of a second stage: it reads the parse of each sentence."""
+"""Maximum depth of a second stage, which reads the parse of each sentence."""
 
 _QUERY, _COUNT = "q", "k"
 KNOWN_ELSEWHERE = {
     **dict.fromkeys(("query", "search", "term", "terms", "text", "keywords"), _QUERY),
     **dict.fromkeys(("limit", "size", "count", "rows", "n", "top", "top_k"), _COUNT),
 }
-"""What other search engines call an argument, and its name here."""
+"""Names of arguments in other search engines, and the names used here."""
 
 
 def is_ranking_argument(name: str) -> bool:
@@ -107,9 +105,9 @@ def is_ranking_argument(name: str) -> bool:
 Arguments = Mapping[str, Sequence[str]]
 """The values of arguments by name."""
 
-_MESSAGE_CHARS = 60  # of an unknown name, which may be anything
+_MESSAGE_CHARS = 60  # maximum for an unknown name
 _UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Control characters other than tabs and ends of lines, and those that set the direction of text."""
+"""Control characters other than tabs and line ends, and characters that set the direction of text."""
 
 
 def decode_arguments(
@@ -117,8 +115,8 @@ def decode_arguments(
 ) -> Arguments:
     """The arguments by name, as text that is safe to handle. Empty ones count as not given.
 
-    `names` are those that are allowed; one that ends in NAME allows all that begin as it does.
-    Raises RequestError for the first thing that is wrong.
+    `names`: the allowed names. One that ends in NAME allows all names with its prefix. Raises RequestError
+    for the first error.
     """
     values: dict[str, list[str]] = {}
     for name, value in split_pairs(query_string, settings):
@@ -133,12 +131,12 @@ def decode_arguments(
 
 
 def split_pairs(query_string: bytes, settings: Settings) -> list[tuple[str, str]]:
-    """Names and values as they stand in the address."""
+    """Names and values in the order of the address. Raises RequestError."""
     if len(query_string) > settings.address_bytes:
         size, limit = f"{len(query_string):,}", f"{settings.address_bytes:,}"
         raise RequestError(f"the address has {size} bytes of arguments: at most {limit} are allowed", None)
     try:
-        text = query_string.decode()  # a character of which only one half is quoted is none
+        text = query_string.decode()  # half of a character may not be percent-encoded
         unquote_to_bytes(query_string.replace(b"+", b" ")).decode()
     except UnicodeDecodeError:
         raise RequestError("the address is not valid UTF-8", None) from None
@@ -150,7 +148,7 @@ def split_pairs(query_string: bytes, settings: Settings) -> list[tuple[str, str]
 
 
 def check_text(name: str, value: str, max_chars: int) -> None:
-    """Raises RequestError for a text that is too long, or has characters that rearrange other text."""
+    """Raise RequestError for a text that is too long or has control or direction characters."""
     what = "the query" if name == "q" else f"argument {name!r}"
     if len(value) > max_chars:
         raise RequestError(f"{what} has {len(value):,} characters: at most {max_chars:,} are allowed", name)
@@ -161,7 +159,7 @@ def check_text(name: str, value: str, max_chars: int) -> None:
 
 
 def parse_count(name: str, value: str | None, default: int, maximum: int, minimum: int = 1) -> int:
-    """A whole number, or the default where there is none. Raises RequestError."""
+    """A whole number within the bounds, or the default without a value. Raises RequestError."""
     if value is None:
         return default
     if not re.fullmatch("[0-9]{1,6}", value) or not minimum <= int(value) <= maximum:
@@ -185,15 +183,15 @@ def _check_name(name: str, names: Collection[str]) -> None:
 
 
 def plain_number(value: object) -> str:
-    """A number without needless digits; other values as text."""
+    """A number without trailing zeros; other values as text."""
     return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
 def first_phrase(description: str) -> str:
-    """The first phrase of a description: an option has little room."""
+    """The first phrase of a description, short enough for an option."""
     return re.split(r"[:;,(]", description, maxsplit=1)[0].strip()
 
 
 def feature_label(name: str) -> str:
-    """What a feature is, in a few words; its name, if it is none of ours."""
+    """A short description of a registered feature; of another feature, its name."""
     return first_phrase(FEATURES[name].description) if name in FEATURES else name

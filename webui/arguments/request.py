@@ -1,10 +1,6 @@
-"""What an address asks for: the query, how to rank, what to filter, how to arrange.
+"""What an address asks for, parsed and checked: query, ranking, filters and arrangement, or a timeline.
 
-What the address of a timeline asks for.
-
-How the sentences of an answer are arranged, as the arguments say.
-
-The limit on a query's terms, checked before any engine is asked.
+Every error names the argument at fault. The limit on a query's terms is checked before any engine is asked.
 """
 
 from __future__ import annotations
@@ -37,10 +33,11 @@ SORTS: dict[Sort, str] = {"score": "best first", "date": "newest first"}
 
 
 class Arrangement(Struct, frozen=True):
-    """`group` puts the sentences of a document together; `fold` folds those that repeat another.
+    """How the sentences of an answer are ordered, grouped and folded.
 
-    `novel` lists the oldest first, and only what is new. A sentence repeats one that has the share `overlap`
-    of it.
+    `group` groups the sentences of a document; `fold` folds those that repeat an earlier one. `novel` lists
+    only what is new, oldest first. `overlap`: the share of a sentence that an earlier one must have to make
+    it a repeat.
     """
 
     sort: Sort = "score"
@@ -51,11 +48,11 @@ class Arrangement(Struct, frozen=True):
 
 
 _CHOICES = {"sort": tuple(SORTS), "group": ("document",), "fold": ("no",), "novel": ("yes",)}
-"""The values of the arguments that say how to arrange."""
+"""The allowed values of the arguments for the arrangement."""
 
 _RANKING, _ARRANGEMENT = Ranking(), Arrangement()
 _FILTERS = frozenset(("from", "to", "source", "document", "entity", META, *ATTRIBUTES))
-"""The arguments that filter."""
+"""Arguments that filter."""
 
 
 class SearchRequest(Struct, frozen=True, dict=True):
@@ -69,25 +66,25 @@ class SearchRequest(Struct, frozen=True, dict=True):
     is_literal: bool = False
     require_all: bool = False
     facet: str | None = None
-    """The field of which the page lists more values."""
+    """The field whose values the page lists at length."""
 
     @cached_property
     def parsed(self) -> ParsedQuery:
-        """What the query says: words alone, if it is literal."""
+        """The parsed query, which consists of words alone if it is literal."""
         return literal(self.query) if self.is_literal else parse(self.query)
 
     def prepare(self, searcher: Searcher) -> PreparedQuery:
-        """The query as it is planned on an index. Raises UsageError."""
+        """The query, planned on an index. Raises UsageError."""
         return searcher.prepare(self.parsed, self.ranking, require_all=self.require_all)
 
 
 def read_search(query_string: bytes, settings: Settings) -> SearchRequest:
-    """The search of an address. Raises RequestError for the first thing that is wrong."""
+    """The search of an address. Raises RequestError for the first error."""
     return parse_search(decode_arguments(query_string, settings), settings)
 
 
 def parse_search(arguments: Arguments, settings: Settings) -> SearchRequest:
-    """The search of these arguments. Arguments for other things are ignored."""
+    """The search of these arguments. Other arguments are ignored. Raises RequestError."""
     first = {name: texts[0] for name, texts in arguments.items()}
     return SearchRequest(
         query=first.get("q", ""),
@@ -138,7 +135,7 @@ def _parse_overlap(text: str | None) -> float:
 
 
 def _is_set(name: str, value: str, first: Mapping[str, str]) -> bool:
-    """Whether an argument has the only value that it may have. Raises RequestError for another."""
+    """Whether an argument is given. Raises RequestError if it is not `value`, the only one allowed."""
     if first.get(name, value) != value:
         with blame_argument(name):
             raise unknown(name, first[name], (value,))
@@ -167,12 +164,12 @@ def _parse_moment(name: str, arguments: Arguments, parse: Callable[[str], int]) 
 Scale = Literal["count", "rate"]
 SCALES: dict[Scale, str] = {"count": "sentences", "rate": "per million sentences"}
 MAX_QUERIES = 6
-"""Queries of one timeline: more lines cannot be told apart."""
+"""Maximum number of queries in a timeline. More lines cannot be told apart."""
 
 
 @dataclass(frozen=True)
 class TimelineRequest:
-    """A search and the other queries beside it, each with the same filters."""
+    """A search and further queries, all with the same filters."""
 
     search: SearchRequest
     others: Sequence[SearchRequest]
@@ -213,7 +210,7 @@ def _parse_choice(name: str, arguments: Arguments, choices: Sequence[str]) -> st
 def check_query(
     searcher: Searcher, query: ParsedQuery, settings: Settings, field: str = "q"
 ) -> Interpretation:
-    """What the query asks for. Raises RequestError if that is nothing, or if it has too many terms."""
+    """Interpret a query. Raises RequestError if it asks for nothing or has too many terms."""
     with blame_argument(field):
         interpretation = searcher.interpret(query)
     terms = len(interpretation.counts)

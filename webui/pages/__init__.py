@@ -1,1 +1,1 @@
-"""The HTML pages: their routes, and what only they show."""
+"""The HTML pages: their routes, and the data that only pages show."""

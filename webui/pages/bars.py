@@ -1,12 +1,6 @@
-"""A small bar for each result: the evidence for the sentence, by query term and kind.
+"""Pictures of scores: evidence bars of results, the parts of an explained score, and its dependency tree.
 
-The bar leaves out what lowers a score: with language models this is p(t|C), which is much the same for all.
-
-The parts of a score as bars on one scale.
-
-How the parts of a score are drawn: the kinds of pieces in bars, which are classes of the style sheet.
-
-The dependency tree of an explained sentence, drawn; and the term sets that scored, in words.
+The kinds of pieces in bars are classes of the style sheet.
 """
 
 from __future__ import annotations
@@ -33,20 +27,22 @@ SECOND_STAGE = "dependency"
 
 
 def bar_kind(origin: Origin) -> str:
-    """Fields and meaning are drawn by their names, and the rest of the second stage as one kind."""
+    """The kind a part is drawn as. Fields and meaning have their own; other second-stage parts share one."""
     if origin.kind == "field" or (origin.kind == "signal" and origin.name == NAME):
         return origin.name
     return SECOND_STAGE if origin.kind in ("signal", "trees") else origin.kind
 
 
+# Bars of results
+
 EVIDENCE_BAR_WIDTH = 100.0
-"""The width of a bar, in units of its drawing: the evidence for the first result."""
+"""The width of the first result's bar, and the maximum, in units of the drawing."""
 LEFT_OUT = ("collection", "length")
 SECOND = Origin("signal", "second stage")
 
 
 class Segment(NamedTuple):
-    """A piece of evidence and where it is drawn. `kind` is what it is drawn as."""
+    """A piece of evidence, the kind that it is drawn as, and where it is drawn."""
 
     kind: str
     origin: Origin
@@ -56,11 +52,15 @@ class Segment(NamedTuple):
 
 
 EvidenceBars = Mapping[str, Sequence[Segment]]
-"""By sentence id."""
+"""Bars by sentence id."""
 
 
 def evidence_bars(prepared: PreparedQuery, hits: Sequence[Hit]) -> EvidenceBars:
-    """The bars of hits on one scale, which the first hit sets: more results do not change it."""
+    """The evidence for each hit, by query term and kind. The first hit sets the scale: more change nothing.
+
+    Parts that lower scores are left out. With language models, this is p(t|C), which is much the same for all
+    hits.
+    """
     plan, reranker = prepared.plan, prepared.ranking.reranker()
     if not hits or not plan.terms:
         return {}
@@ -68,7 +68,7 @@ def evidence_bars(prepared: PreparedQuery, hits: Sequence[Hit]) -> EvidenceBars:
     columns = [static.column for static in plan.statics]
     evidence = prepared.index.evidence([term.term for term in plan.terms], ids, columns)
     weight = 1.0 if reranker is None else reranker.first_weight
-    with np.errstate(invalid="ignore"):  # an infinite score times a weight of 0 is no score
+    with np.errstate(invalid="ignore"):  # infinity times a weight of 0 is NaN
         parts = [
             ScoreParts(origin, weight * adds)
             for origin, adds in score_parts(prepared, evidence)
@@ -96,12 +96,14 @@ def _segments(pieces: Sequence[tuple[Origin, float]], scale: float) -> Iterator[
         x += width
 
 
+# Parts of an explained score
+
 SCORE_BAR_WIDTH = 1000
-"""The width of a bar, in units of its drawing."""
+"""The width of the scale, in units of the drawing."""
 
 
 class Piece(NamedTuple):
-    """A piece of a bar: its kind, what it adds, and where its rectangle is."""
+    """A piece of a bar: its kind, what it adds, and its position."""
 
     kind: str
     adds: float
@@ -110,7 +112,7 @@ class Piece(NamedTuple):
 
 
 class BarRow(NamedTuple):
-    """One thing that adds to the score, and the pieces of its bar."""
+    """A part of the score and the pieces of its bar."""
 
     kind: str
     label: str
@@ -120,7 +122,7 @@ class BarRow(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreBars:
-    """Rows on one scale. `zero`: the x of nothing added; `kinds`: the kinds of pieces, for the key."""
+    """Rows on one scale. `zero`: the x of 0; `kinds`: the kinds of pieces, for the key."""
 
     rows: Sequence[BarRow]
     zero: float
@@ -128,7 +130,7 @@ class ScoreBars:
 
 
 def score_bars(explanation: Explanation) -> ScoreBars:
-    """The parts of a score, drawn: to the right of zero what raises it, to the left what lowers it."""
+    """The parts of a score as bars. Those that raise it are right of zero, those that lower it left."""
     rows = _weighted_rows(explanation)
     low = min((sum(p.adds for p in _drawable(row) if p.adds < 0) for _, row in rows), default=0.0)
     high = max((sum(p.adds for p in _drawable(row) if p.adds > 0) for _, row in rows), default=0.0)
@@ -143,7 +145,7 @@ def score_bars(explanation: Explanation) -> ScoreBars:
 
 
 def _weighted_rows(explanation: Explanation) -> list[tuple[Origin, list[Addition]]]:
-    """All rows of both stages. What the first stage adds has the weight that the second gives it."""
+    """The rows of both stages. Those of the first are multiplied by its weight in the second."""
     second = explanation.second
     weight = 1.0 if second is None else second.weight
     rows = [
@@ -178,13 +180,15 @@ def _pieces(row: Iterable[Addition], zero: float, scale: float) -> Iterable[Piec
 def tree_picture(explained: ExplainedSentence) -> Markup | None:
     """The tree with the paths between the words that scored, or between all query words if none did.
 
-    None where there is no tree to draw.
+    None if there is no tree to draw.
     """
     tree, second = explained.tree, explained.explanation.second
     if tree is None or not tree.words:
         return None
     scored_words = second.chosen if second else tree.marked
-    return Markup(svg_tree(tree.words, tree.marked, scored_words, standalone=False))  # it escapes the words
+    return Markup(
+        svg_tree(tree.words, tree.marked, scored_words, standalone=False)
+    )  # svg_tree escapes the words
 
 
 def describe_term_set(part: TermSet | Relation) -> str:

@@ -1,4 +1,7 @@
-"""The page for many queries at once: pasted or uploaded, answered with a table or a run file."""
+"""The page for many queries at once: pasted or uploaded, answered with a table or a run file.
+
+A file that would not show what is missing from it is sent only after the user has accepted this.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +34,10 @@ _TOPIC_FILE_STARTS = ("{", "<")
 
 
 class Unconfirmed(EsrError):
-    """The file would lack something that it does not show, and the user has not accepted this."""
+    """The file would not show what is missing from it, and the user has not accepted this."""
 
     def __init__(self, missing: Mapping[str, str], skipped: Mapping[str, str]) -> None:
-        """By query, what is missing from its answer, or why it cannot be searched for."""
+        """By query: `missing` from its answer, or the reason why it was `skipped`."""
         reasons = "; ".join(f"query {topic!r}: {reason}" for topic, reason in {**skipped, **missing}.items())
         super().__init__(f"the file would not show what is missing ({reasons}): accept it with {ACCEPT}=yes")
         self.missing = missing
@@ -43,7 +46,7 @@ class Unconfirmed(EsrError):
 
 
 def install(app: Flask, searcher: Searcher, settings: Settings, render: PageRenderer) -> None:
-    """Add the page to the application. Its address holds the ranking and the filters, as that of a search."""
+    """Add the page to the application. Its address has ranking and filters, like that of a search."""
 
     def form(
         message: str | None = None,
@@ -52,7 +55,7 @@ def install(app: Flask, searcher: Searcher, settings: Settings, render: PageRend
     ) -> Response:
         fields = {name: request.form.get(name, "") for name in (QUERIES, FORMAT, K)}
         if missing or skipped:
-            # The text of a file is sent back: a browser does not send a selected file again.
+            # Browsers do not submit a selected file again, so the text of an uploaded file is returned.
             fields[QUERIES] = _read_text()[0]
         return render(
             "batch.html",
@@ -91,7 +94,7 @@ def install(app: Flask, searcher: Searcher, settings: Settings, render: PageRend
 
 
 def parse_queries(text: str, where: str) -> list[Topic]:
-    """The queries of a text: a topic file, or one query on each line, numbered from 1. Raises UsageError."""
+    """The queries of a text: a topic file, or one query per line, numbered from 1. Raises RequestError."""
     lines = [Line(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
     if not lines:
         raise RequestError("there is no query: write one on each line", QUERIES)
@@ -118,7 +121,7 @@ def _answer(searcher: Searcher, settings: Settings) -> Response:
     count_queries(len(queries))
     answers, skipped = _answer_queries(searcher, search, queries, k, settings)
     missing = {topic: answer.incomplete for topic, answer in answers.items() if answer.incomplete}
-    unseen = skipped if format == "run" else NOTHING  # a table has a line for each
+    unseen = skipped if format == "run" else NOTHING  # a table has a line for each of them
     if (missing or unseen) and ACCEPT not in request.form:
         raise Unconfirmed(missing, unseen)
     if format == "run":
@@ -131,7 +134,7 @@ def _answer_queries(
 ) -> tuple[Mapping[str, Answer], Mapping[str, str]]:
     """The answers by topic, and why the other queries cannot be searched for.
 
-    Raises RequestError if that is all of them, or if something else than a query is wrong.
+    Raises RequestError if there is no answer at all, or if an argument other than the query is at fault.
     """
     snapshot = searcher.snapshot()
     answers: dict[str, Answer] = {}
@@ -153,7 +156,7 @@ def _answer_queries(
 
 
 def _read_text() -> tuple[str, str]:
-    """The text that was uploaded, or else pasted, and what messages call it. Raises UsageError."""
+    """The uploaded or else the pasted text, and its name in messages. Raises RequestError."""
     upload = request.files.get(FILE)
     if upload is None or not upload.filename:
         return request.form.get(QUERIES, ""), "the queries"

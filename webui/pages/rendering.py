@@ -1,10 +1,6 @@
-"""Renders pages: a template with the form and the links that all pages have.
+"""Rendering of pages: the form and the links of every page, the filters of templates, and highlighting.
 
-How templates show values: links, dates, numbers, and texts in their language.
-
-Query words in a text, highlighted. The one place where the text of a document becomes HTML.
-
-Examples of the query language, for the hint beside the query box.
+The page of an error does not ask the engine for anything, since the engine may have caused the error.
 """
 
 from __future__ import annotations
@@ -46,7 +42,7 @@ from webui.running.settings import Settings
 
 
 class QueryExample(NamedTuple):
-    """A query, and what it finds."""
+    """A query and what it finds, for the hint beside the query box."""
 
     query: str
     meaning: str
@@ -62,11 +58,11 @@ QUERY_EXAMPLES = (
 
 
 PAGE_ARGUMENTS = ("id", "lost", *SIMILAR_ARGUMENTS, *TIMELINE_ARGUMENTS)
-"""Arguments of some pages alone. `id`: the document or the sentence that is shown."""
+"""Arguments that only some pages have. `id`: the document or the sentence that is shown."""
 
 
 class PageRenderer:
-    """Renders pages over the index of the current request. `index_names`: the names of all indexes."""
+    """Renders pages for the index of the current request. `index_names`: the names of all served indexes."""
 
     def __init__(self, searcher: Searcher, settings: Settings, index_names: Sequence[str]) -> None:
         self.searcher = searcher
@@ -76,7 +72,7 @@ class PageRenderer:
     def __call__(self, template: str, **values: Any) -> Response:
         own = clean_arguments(request.query_string, self.settings, PAGE_ARGUMENTS)
         arguments = [pair for pair in own if pair[0] not in PAGE_ARGUMENTS]
-        # An error may be the engine's, so its page asks the engine for nothing.
+        # The engine may have caused the error, so its page asks it for nothing.
         has_problem = "problem" in values
         features = () if has_problem else self._index_features()
         stored = () if has_problem else self._stored_parts()
@@ -95,11 +91,14 @@ class PageRenderer:
             query_fields=(*FIELDS, METADATA_FIELD),
             **values,
         )
-        # A text may hold half of a surrogate pair, which UTF-8 cannot encode. It becomes a question mark.
+        # UTF-8 cannot encode a lone surrogate in a text: it becomes a question mark.
         return Response(html.encode("utf-8", "replace"), mimetype="text/html")
 
     def redirect_form(self, endpoint: str) -> Redirect | None:
-        """From a submitted form to its short address; from a search without a query to the first page."""
+        """Redirect a submitted form to its short address, and a search without a query to the first page.
+
+        Returns None if no redirection is needed.
+        """
         pairs = split_pairs(request.query_string, self.settings)
         short = shorten(pairs, self.settings, self.index_names[0])
         has_query = any(name == "q" and value.strip() for name, value in pairs)
@@ -111,14 +110,14 @@ class PageRenderer:
         return redirect(Links([pair for pair in arguments if pair[1].strip()]).to("home"))
 
     def _index_features(self) -> Sequence[str]:
-        """What the form offers; nothing where the engine gives no answer."""
+        """The features that the form offers; empty if the engine does not answer."""
         try:
             return self.searcher.index.features()
         except EsrError:
             return ()
 
     def _stored_parts(self) -> Sequence[str]:
-        """The parts of enrichment that some rankings need, where the index has them."""
+        """The stored parts of enrichment that some rankings need; empty if the engine does not answer."""
         index = self.searcher.index
         try:
             has_parts = {PARSE: index.has_parses(), VECTORS: index.encoder() is not None}
@@ -129,16 +128,18 @@ class PageRenderer:
 
 @lru_cache(CACHED_RANKINGS)
 def render_controls(controls: RankingControls, title: str) -> Markup:
-    """The controls of a ranking as HTML: half of a page's markup, and the same for most searches."""
+    """The controls of a ranking as HTML. They are half of a page's markup, and the same for most searches."""
     template: Any = current_app.jinja_env.get_template("ranking.html")
     return Markup(template.module.ranking(controls, title))
 
+
+# Filters of templates
 
 _DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])")
 
 
 def install_filters(app: Flask) -> None:
-    """Make these functions known to the templates of the application."""
+    """Add filters, tests and global functions to the templates of the application."""
     app.jinja_env.filters.update(
         web_url=web_url,
         day=day,
@@ -163,7 +164,7 @@ def install_filters(app: Flask) -> None:
 
 
 def web_url(url: str | None) -> str | None:
-    """The URL, if it is one of the web: a document may have anything there."""
+    """The URL if its scheme is http or https, else None. A document may have anything as its URL."""
     if not url or any(c.isspace() or not c.isprintable() for c in url):
         return None
     try:
@@ -174,12 +175,12 @@ def web_url(url: str | None) -> str | None:
 
 
 def metadata_rows(metadata: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
-    """Each key of the metadata with its values as texts; the keys of objects in objects are joined."""
+    """Each key of the metadata with its values as texts. Keys of nested objects are joined."""
     return list(flat_metadata(metadata).items())
 
 
 def day(text: str) -> str:
-    """A date for readers, such as 3 March 2017. Anything but a full date stays as it is."""
+    """A date for readers, such as 3 March 2017. Anything but a full date is returned unchanged."""
     match = _DAY.match(text)
     if not match:
         return text
@@ -191,7 +192,7 @@ def day(text: str) -> str:
 
 
 def month(text: str) -> str:
-    """A month for readers, such as March 2017. Anything but a month stays as it is."""
+    """A month for readers, such as March 2017. Anything but a month is returned unchanged."""
     first_day = day(f"{text}-01")
     return first_day.removeprefix("1 ") if first_day.startswith("1 ") else text
 
@@ -202,19 +203,19 @@ def is_full_date(text: str) -> bool:
 
 
 def lang_attribute(language: str | None) -> Markup:
-    """The attribute `lang` of a text in a document's language.
+    """The attribute `lang` for a text in a document's language.
 
-    It is empty where the language is not known, as HTML has it: without it, the text would count as English
-    like the page around it.
+    It is empty, as HTML prescribes, if the language is unknown. Without it, the text would inherit the
+    language of the page, English.
     """
     return Markup(' lang="{}"').format(language if is_language_tag(language) else "")
 
 
 def text_attributes(language: str | None) -> Markup:
-    """The attributes `lang` and `dir` of a text in a document's language.
+    """The attributes `lang` and `dir` for a text in a document's language.
 
-    HTML calls dir="auto" a last resort, for text of unknown direction: it goes by the first letter, so an
-    Arabic sentence that begins with a Latin name would run from left to right. The language knows better.
+    The direction is that of the language. HTML calls dir="auto" a last resort: it goes by the first letter,
+    so an Arabic sentence that begins with a Latin name would run from left to right.
     """
     return lang_attribute(language) + Markup(' dir="{}"').format(text_direction(language))
 
@@ -227,22 +228,22 @@ def duration(milliseconds: float) -> str:
 
 
 def score(value: float) -> str:
-    """A score to three places, with a proper minus sign."""
+    """A score to three decimal places, with a proper minus sign."""
     return f"{value:z.3f}".replace("-", "−")
 
 
 def signed(value: float) -> str:
-    """What is added to a score, to three places, with its sign; a dash where it is no finite number."""
+    """A part of a score to three decimal places, with its sign; a dash if it is not finite."""
     return f"{value:+.3f}".replace("-", "−") if math.isfinite(value) else "–"
 
 
 def short_number(value: float) -> str:
-    """A number to two places, without needless zeros."""
+    """A number to two decimal places, without trailing zeros."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def nonzero_features(features: Mapping[str, float]) -> dict[str, str]:
-    """The features of a sentence that are not 0, as texts."""
+    """The non-zero features of a sentence, as texts."""
     return {name: short_number(value) for name, value in features.items() if value}
 
 
@@ -251,18 +252,21 @@ def without_remarks(description: str) -> str:
     return re.split(r" \((?=[a-z ]{4})|;", description, maxsplit=1)[0]
 
 
+# Highlighting
+
 _CHUNK = re.compile("[^ ]+")
-"""No word has a space in it, so the chunks between spaces can be analysed one by one, and cached."""
+"""Text between spaces. No word contains a space, so chunks can be analysed one by one, and cached."""
 _MARK = Markup("<mark>{}</mark>")
 _CACHED_CHUNKS = 100_000
 _MAX_CACHED_CHARACTERS = 40
-"""News has the same words again and again; longer chunks are clauses of a script without spaces."""
+"""Longer chunks are clauses in a script without spaces, which do not recur as words of news do."""
 
 
 class Highlighter:
-    """Escapes texts and marks the words that the index takes for a term of the query.
+    """Escapes texts and marks the words whose term is in the query.
 
-    The index's analyzer looks at each word, so words with the same stem are marked too.
+    The index's analyzer makes the terms, so words with the same stem are marked too. No other function turns
+    the text of a document into markup.
     """
 
     def __init__(self, analyzer: Analyzer, terms: Iterable[str]) -> None:
@@ -271,7 +275,7 @@ class Highlighter:
         self._spans: dict[str, Sequence[Span]] = {}
 
     def __call__(self, text: str) -> Markup:
-        """The text as HTML: each piece is escaped by itself, then the marks are put around words."""
+        """The text as HTML. Each piece is escaped by itself before the marks are put around words."""
         pieces: list[Markup] = []
         done = 0
         for chunk in _CHUNK.finditer(text):
@@ -282,7 +286,7 @@ class Highlighter:
         return Markup("").join([*pieces, escape(text[done:])])
 
     def _find(self, chunk: str) -> Sequence[Span]:
-        """Where in a chunk the words with a term of the query stand."""
+        """The spans of words in a chunk whose term is in the query."""
         spans = self._spans.get(chunk)
         if spans is None:
             tokens = _cached_tokens if len(chunk) <= _MAX_CACHED_CHARACTERS else Analyzer.tokens

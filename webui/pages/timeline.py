@@ -1,6 +1,6 @@
 """The page of a timeline: the chart, a table of it, and the best sentence of each peak.
 
-The chart of a timeline: bars for one query, a line for each of several.
+The chart has bars for one query, a line for each of several.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from webui.arguments.request import MAX_QUERIES, SCALES, Scale, TimelineRequest,
 from webui.pages.rendering import Highlighter, PageRenderer
 from webui.running.settings import Settings
 
+# The chart
+
 WIDTH, HEIGHT = 1000.0, 200.0
-"""The drawing's size in its own units; a page stretches it."""
+"""The size of the drawing in its own units. The page stretches it."""
 _GAP = 0.15
-"""The share of a period's width between two bars."""
+"""The gap between two bars as a share of a period's width."""
 
 
 class Box(NamedTuple):
@@ -36,9 +38,9 @@ class Box(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A period of the chart. `reach` is what a pointer can hit of it, `bar` None where there is nothing.
+    """A period of the chart. `reach`: the area that reacts to a pointer; `bar`: None if there is none.
 
-    `values` are texts, one for each query; `says` names all of it in words.
+    `values`: a text for each query; `says`: the whole column in words.
     """
 
     period: str
@@ -49,9 +51,10 @@ class Column(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """`top` is the value at the top. `lines` are the points of polylines, none for a single query.
+    """The chart as a template draws it. `lines`: the points of polylines; empty for a single query.
 
-    `ticks` are the periods that are named below: the first, one in the middle and the last.
+    `ticks`: the periods labelled below, which are the first, a middle and the last one. `top`: the value at
+    the top.
     """
 
     columns: Sequence[Column]
@@ -94,11 +97,14 @@ def _bar(n: int, height: float, step: float) -> Box:
 
 
 def _points(heights: Sequence[float], step: float) -> str:
-    """A line through the middles of the columns. A single one is a level line."""
+    """The points of a line through the centres of the columns. A single column gives a level line."""
     places = [((n + 0.5) * step, height) for n, height in enumerate(heights)]
     if len(places) == 1:
         places = [(0.0, heights[0]), (WIDTH, heights[0])]
     return " ".join(f"{x:.1f},{HEIGHT - height:.1f}" for x, height in places)
+
+
+# The page
 
 
 def install(app: Flask, searcher: Searcher, settings: Settings, render: PageRenderer) -> None:
@@ -136,18 +142,18 @@ def install(app: Flask, searcher: Searcher, settings: Settings, render: PageRend
 
 
 class TimelineLinks(Links):
-    """The addresses that differ from this timeline in some arguments."""
+    """Links from a timeline: the same with some arguments changed, and the sentences behind it."""
 
     def back(self) -> str:
-        """The search of the first query."""
+        """The results of the first query."""
         return self.to("results", **dict.fromkeys(TIMELINE_ARGUMENTS))
 
     def within(self, first: str, last: str) -> str:
-        """The timeline of these periods alone."""
+        """The timeline of these periods only."""
         return self.to("timeline", **{"from": first, "to": last})
 
     def sentences(self, query: str, first: str, last: str) -> str:
-        """The sentences that count of a query in these periods."""
+        """The sentences that are counted for a query in these periods."""
         own: dict[str, str | None] = dict.fromkeys(TIMELINE_ARGUMENTS)
         return self.to("results", **own | {"q": query, "from": first, "to": last, "require": "all"})
 
@@ -157,6 +163,6 @@ class TimelineLinks(Links):
         return self.to("document", **own | {"q": query, "id": document_id})
 
     def without_query(self, place: int) -> str:
-        """Without one of the other queries."""
+        """The timeline without one of the other queries, by its position among them."""
         others = [n for n, (name, _) in enumerate(self.arguments) if name == "also"]
         return Links([pair for n, pair in enumerate(self.arguments) if n != others[place]]).to("timeline")

@@ -1,8 +1,7 @@
-"""The routes of the pages: results, a document, an explanation, a comparison; and their files to download.
+"""The pages for results, a document, an explanation, a comparison and similar sentences, and their files.
 
-The page "More like this": sentences that say the same as one, or go on from it.
-
-What readers take home: citations, feeds, and links to sentences that stay valid after a new load.
+Citations, feeds and links to sentences stay valid after a new load: they identify a sentence by its document
+and a digest of its text.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ from webui.running.settings import Settings
 
 
 def install_views(app: Flask, searcher: Searcher, settings: Settings, render: PageRenderer) -> None:
-    """Add the pages to the application."""
+    """Add results, documents, explanations and comparisons to the application."""
     _add_results(app, searcher, settings, render)
     _add_document(app, searcher, settings, render)
     _add_explanation(app, searcher, settings, render)
@@ -57,7 +56,7 @@ def install_views(app: Flask, searcher: Searcher, settings: Settings, render: Pa
 
 
 def read_search_and_id(settings: Settings) -> tuple[SearchRequest, str]:
-    """The search of the current request, and the id of what it shows."""
+    """The search of the current request, and the id of the document or sentence that it shows."""
     arguments = decode_arguments(request.query_string, settings, [*SEARCH_ARGUMENTS, "id", "lost"])
     if "id" not in arguments:
         raise RequestError("the address has no id: add the id of a document or a sentence", "id")
@@ -65,7 +64,7 @@ def read_search_and_id(settings: Settings) -> tuple[SearchRequest, str]:
 
 
 def query_terms(searcher: Searcher, search: SearchRequest) -> Collection[str]:
-    """The terms of a query's own words; none if it is empty."""
+    """The terms of a query's own words; empty for an empty query."""
     with blame_argument("q"):
         return searcher.terms(search.parsed) if search.query else ()
 
@@ -159,7 +158,7 @@ def _add_comparison(app: Flask, searcher: Searcher, settings: Settings, render: 
 
 
 def install_similar(app: Flask, searcher: Searcher, settings: Settings, render: PageRenderer) -> None:
-    """Add the page to the application."""
+    """Add the page "More like this": sentences that say the same as one, or go on from it."""
 
     @app.get("/similar")
     def similar() -> Response:
@@ -177,18 +176,18 @@ def install_similar(app: Flask, searcher: Searcher, settings: Settings, render: 
 
 
 _ARRANGING = frozenset({"k", "sort", "group", "fold", "novel", "overlap", "facet"})
-"""Arguments that make no other feed."""
+"""Arguments that do not distinguish feeds."""
 
 
 def sentence_link(record: SentenceRecord, is_external: bool = False, index: str | None = None) -> str:
-    """The address of a sentence: its document and its text, whatever its number is after a new load."""
+    """The address of a sentence, by its document and a digest of its text: a new load may renumber it."""
     values = {"id": record.document_id, "says": text_digest(record.text), "index": index}
     query = urlencode({name: value for name, value in values.items() if value}, errors="replace")
     return f"{url_for('sentence', _external=is_external)}?{query}"
 
 
 def install_taking_home(app: Flask, searcher: Searcher, settings: Settings) -> None:
-    """Add the addresses to the application."""
+    """Add citations, links to sentences and feeds to the application."""
     app.jinja_env.globals.update(citation_formats=CITATIONS)
     app.jinja_env.filters["sentence_link"] = sentence_link
     for citation in CITATIONS.values():
@@ -222,7 +221,7 @@ def _read_sentence(searcher: Searcher, settings: Settings) -> Sequence[SentenceR
 def _add_sentence(app: Flask, searcher: Searcher, settings: Settings) -> None:
     @app.get("/sentence")
     def sentence() -> Redirect:
-        """Leads to the sentence in its document; to the document, if that no longer has it."""
+        """Redirect to the sentence in its document, or to the document if it no longer has the sentence."""
         arguments = decode_arguments(request.query_string, settings, ["id", "says", "index"])
         if "id" not in arguments or "says" not in arguments:
             raise RequestError("the address needs id and says: the id of a document and a digest", "id")
@@ -241,7 +240,7 @@ def _add_sentence(app: Flask, searcher: Searcher, settings: Settings) -> None:
 def _add_feed(app: Flask, searcher: Searcher, settings: Settings) -> None:
     @app.get("/search.atom")
     def results_atom() -> Response:
-        """The newest sentences with all words, whatever the order of the page. Without a change: 304."""
+        """The newest sentences with all words, whatever the order of the page; 304 if nothing has changed."""
         search = read_search(request.query_string, settings)
         snapshot = searcher.snapshot()
         check_query(snapshot, search.parsed, settings)

@@ -1,8 +1,7 @@
-"""The gate before an engine: an engine that hangs must not take every thread of the server.
+"""The gate before an engine: an engine that hangs must not occupy every thread of the server.
 
-A semaphore that serves those who wait in the order in which they came.
-
-A circuit breaker: an engine that does not answer is left alone for a while.
+Requests get slots in order of arrival. A circuit breaker leaves an engine that does not answer alone for a
+while.
 """
 
 from __future__ import annotations
@@ -16,7 +15,10 @@ from esr.errors import EngineUnreachable, EsrError
 
 
 class FairSemaphore:
-    """Like `threading.Semaphore`, which lets newcomers overtake those who wait, until their time is up."""
+    """A semaphore that serves waiting threads in order of arrival.
+
+    `threading.Semaphore` lets newcomers overtake those that wait, until their time is up.
+    """
 
     def __init__(self, slots: int) -> None:
         self._free = slots
@@ -24,7 +26,7 @@ class FairSemaphore:
         self._waiting: deque[threading.Event] = deque()
 
     def acquire(self, seconds: float) -> bool:
-        """Whether a slot became free in time."""
+        """Take a slot. Returns whether one became free in time."""
         with self._lock:
             if self._free:
                 self._free -= 1
@@ -34,7 +36,7 @@ class FairSemaphore:
         if turn.wait(seconds):
             return True
         with self._lock:
-            if turn.is_set():  # at the last moment
+            if turn.is_set():  # served at the last moment
                 return True
             self._waiting.remove(turn)
             return False
@@ -50,19 +52,18 @@ class FairSemaphore:
 PAUSE = 2.0
 """Seconds for which an engine that does not answer is left alone."""
 FAILURES = 3
-"""Failures in a row that open the breaker. A single one may be the fault of the request."""
+"""Failures in a row that open the breaker. A single failure may be the fault of the request."""
 FAIR_SHARE = 0.2
-"""The share of its deadline that a request keeps for its questions: it waits for a slot no longer.
+"""The share of its deadline that a request reserves for the engine: it waits for a slot in the rest.
 
-An engine that was given less time than this has not failed by not answering: where requests queue, some reach
-the engine late.
+An engine that does not answer in less time than this has not failed, since queued requests may reach it late.
 """
 
 
 class CircuitBreaker:
-    """Remembers that an engine does not answer: one request at a time tries it, the others fail at once.
+    """Guards an engine that does not answer: one request at a time tries it, the others fail at once.
 
-    `deadline` is the time of a request in seconds.
+    `deadline`: the time that a request has, in seconds.
     """
 
     def __init__(self, deadline: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -76,12 +77,15 @@ class CircuitBreaker:
         self._message = ""
 
     def raise_if_open(self) -> None:
-        """Raises EngineUnreachable while the engine is left alone."""
+        """Raise EngineUnreachable while the engine is left alone."""
         if self._failures >= FAILURES and self._clock() < self._retry_at:
             raise EngineUnreachable(f"{self._message} (not asked again yet)")
 
     def begin(self) -> None:
-        """The same, for a request that will now ask the engine: while it does, others fail."""
+        """Begin a request to the engine. Raises EngineUnreachable while the engine is left alone.
+
+        If the engine has failed before, other requests fail until this one is done.
+        """
         with self._lock:
             self.raise_if_open()
             self._retry_at = self._clock() + self._deadline
@@ -100,7 +104,7 @@ class CircuitBreaker:
             self._is_trying = False
 
     def end(self) -> None:
-        """The request is done. If it never asked the engine, the next one may try at once."""
+        """End a request. If it never called the engine, the next one may try at once."""
         with self._lock:
             if self._is_trying:
                 self._is_trying = False
@@ -108,13 +112,13 @@ class CircuitBreaker:
 
 
 class Busy(EsrError):
-    """More requests came than can be answered in time."""
+    """There are more requests than can be answered in time."""
 
 
 class Gate:
-    """Lets some requests through to one engine at a time and makes others wait, but not too many of them.
+    """Limits the requests that use an engine at a time, and those that wait for it.
 
-    `inside` is shared by the gates of a process: it counts those that wait and those that are through.
+    `inside` is shared by all gates of a process. It counts the requests that wait and those that are through.
     """
 
     def __init__(self, slots: int, inside: threading.BoundedSemaphore, deadline: float) -> None:
@@ -123,7 +127,7 @@ class Gate:
         self.breaker = CircuitBreaker(deadline)
 
     def enter(self, seconds: float) -> None:
-        """Wait for a slot, for part of the seconds. Raises Busy, or EngineUnreachable as the breaker says."""
+        """Wait for a slot for part of `seconds`. Raises Busy, and EngineUnreachable for an open breaker."""
         self.breaker.raise_if_open()
         if not self._inside.acquire(blocking=False):
             raise Busy("as many requests are waiting as may wait")

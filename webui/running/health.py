@@ -1,4 +1,4 @@
-"""Health checks and metrics: what operators ask of the server."""
+"""Health checks and metrics, for operators of the server."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from webui.running.problems import describe_error
 from webui.running.served_indexes import ServedIndex, ServedIndexes
 
 READY_SECONDS = 3.0
-"""The time in which an engine has to say that it is ready."""
+"""Time in which an engine must report that it is ready."""
 PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
 def install(app: Flask, indexes: ServedIndexes) -> None:
-    """Add the pages of PATHS. They take no slot of a gate, and count against no limit."""
+    """Add the addresses of PATHS. They take no slot of a gate and do not count against rate limits."""
 
     @app.get("/healthz")
     def healthz() -> Response:
@@ -40,7 +40,7 @@ def install(app: Flask, indexes: ServedIndexes) -> None:
 
 
 def _state(name: str, served: ServedIndex) -> str:
-    """`ok`, or the code of what is wrong with an index: `busy` while another request opens it."""
+    """`ok`, or the code of an index's problem, such as `busy` while another request opens it."""
     started = time.monotonic()
     try:
         served.open().check_ready()

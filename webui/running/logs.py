@@ -1,8 +1,7 @@
-"""The server's log: lines of JSON on standard error.
+"""The server's log: lines of JSON on standard error, including the access log.
 
-JSON for programs that may read it in any encoding: ASCII, and nothing that JSON does not have.
-
-What is recorded of each request: its id, its line in the access log, its share of the metrics.
+The JSON is ASCII, for programs that may read it in any encoding, and has null for infinity and NaN. Each
+request has an id, which is also in its answer.
 """
 
 from __future__ import annotations
@@ -26,18 +25,19 @@ from webui.running.settings import Settings
 
 _sorted, _unsorted = msgspec.json.Encoder(order="sorted"), msgspec.json.Encoder()
 _ESCAPE = "esr-json"
-"""The name of the handler of errors that escapes what is not ASCII."""
+"""The name of the codec error handler that escapes characters outside ASCII."""
 
 
 def write_json(data: Any, *, sort_keys: bool = True) -> bytes:
-    """The data as compact JSON, with null for infinities and NaN, as the module `json` writes it in ASCII.
+    """The data as compact JSON in ASCII, with null for infinity and NaN.
 
-    In a third of its time; numbers below .0001 or from 1e16 on may be written in another of their forms.
+    The result is that of the module `json` in a third of the time, except that numbers below .0001 or from
+    1e16 on may be written in another form.
     """
     try:
         encoded = (_sorted if sort_keys else _unsorted).encode(data)
     except (TypeError, UnicodeEncodeError, OverflowError):
-        # What only `json` takes: numbers of numpy, halves of surrogate pairs, integers of more than 64 bits.
+        # Only this way takes numpy numbers, lone surrogates and integers of more than 64 bits.
         encoded = json.dumps(replace_nonfinite(data), sort_keys=sort_keys, separators=(",", ":")).encode()
     if not encoded.isascii():
         encoded = encoded.decode().encode("ascii", _ESCAPE)
@@ -53,9 +53,9 @@ codecs.register_error(_ESCAPE, _escape)
 
 
 class JsonFormatter(logging.Formatter):
-    """Writes each record as a JSON object, with the id of the request that it belongs to.
+    """Formats each record as a JSON object, with the id of its request.
 
-    A record may bring further keys in its attribute `json_fields`.
+    A record may have further keys in its attribute `json_fields`.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -74,10 +74,10 @@ class JsonFormatter(logging.Formatter):
 
 
 def log_to_standard_error() -> None:
-    """Send this process's log to standard error as JSON lines: our own, and warnings of libraries."""
+    """Log to standard error as JSON lines: the records of the server, and warnings of libraries."""
     handler = logging.StreamHandler()
     handler.setFormatter(JsonFormatter())
-    # The lines have none of these, and they take most of the time of a record.
+    # The lines do not contain these, which take most of the time of a record.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.getLogger("webui").setLevel(logging.INFO)
@@ -120,7 +120,7 @@ def install_access_log(app: Flask, settings: Settings) -> None:
             }
             record = logging.LogRecord(ACCESS_LOG.name, logging.INFO, __file__, 0, "request", (), None)
             record.json_fields = fields
-            ACCESS_LOG.handle(record)  # `info` would look for its caller
+            ACCESS_LOG.handle(record)  # `info` would search the stack for its caller
         return response
 
     @app.teardown_request

@@ -1,11 +1,7 @@
-"""Counts and latencies of the server, for Prometheus.
+"""Counts, latencies and stage times of requests, for Prometheus and the access log.
 
-With several workers, the library adds up what they write to a folder that they share (`shared_counts.py`). It
-needs to know the folder before this module is imported, and reads all `*.db` files there.
-
-Where the time of a request goes: seconds by stage, for the metrics and the access log.
-
-The folder in which several workers share their counts: of metrics, and of clients' requests.
+With several workers, prometheus_client adds up the counts that they write to a shared folder. It looks for
+the folder once, when it is first imported: `shared_folder` must be entered before.
 """
 
 from __future__ import annotations
@@ -22,12 +18,15 @@ from flask import g
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
 
 COUNTS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""The variable that names it. The metrics library, which is imported later, looks for it."""
+"""The environment variable with the folder that workers share. Clients' requests are counted there as well.
+
+prometheus_client reads all `*.db` files of the folder, so other files need another suffix.
+"""
 
 
 @contextmanager
 def shared_folder(workers: int) -> Iterator[None]:
-    """The folder, if there are several workers. It is deleted in the end."""
+    """Create the folder that workers share, if there are several. It is deleted at the end."""
     if workers == 1:
         yield
         return
@@ -36,7 +35,7 @@ def shared_folder(workers: int) -> Iterator[None]:
     try:
         yield
     finally:
-        if os.getpid() == owner:  # workers also pass here when they end
+        if os.getpid() == owner:  # workers, which are forks, also get here when they end
             shutil.rmtree(folder, ignore_errors=True)
             del os.environ[COUNTS_FOLDER]
 
@@ -65,14 +64,14 @@ IN_FLIGHT = Gauge(
 
 
 def count_request(route: str, status: int, seconds: float, stages: Mapping[str, float]) -> None:
-    """Count a request that was answered, with the seconds that it took, in all and by stage."""
+    """Count an answered request and its seconds, in total and by stage."""
     _requests(route, status).inc()
     _latency(route).observe(seconds)
     for stage, part in stages.items():
         _stage(stage).observe(part)
 
 
-# Looking up a metric by its labels takes as long as counting. There are few routes, statuses and stages.
+# Looking up a metric by its labels takes as long as counting, and there are few labels: cache the metrics.
 @cache
 def _requests(route: str, status: int) -> Counter:
     return REQUESTS.labels(route, str(status))
@@ -98,11 +97,11 @@ def expose() -> bytes:
 
 
 QUEUE, OPEN, REST = "queue", "open", "rest"
-"""Waiting for a slot; opening an index; everything else: reading the request and writing the answer."""
+"""Stages: waiting for a slot, opening an index, and the rest: reading the request, writing the answer."""
 
 
 class _Stage:
-    """Adds the time spent inside to a stage. Requests have some ten: a generator would be slower."""
+    """Adds the time spent inside to a stage. A request has about ten, and a generator would be slower."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -113,8 +112,8 @@ class _Stage:
     def __exit__(self, *error: object) -> None:
         spent = time.perf_counter() - self._started
         try:
-            of_request = g._get_current_object()  # once: each use of `g` looks for it
-        except RuntimeError:  # there is no request
+            of_request = g._get_current_object()  # once, since each use of `g` looks it up
+        except RuntimeError:  # outside a request
             return
         seconds = of_request.setdefault("stage_seconds", {})
         seconds[self._name] = seconds.get(self._name, 0.0) + spent

@@ -1,6 +1,6 @@
-"""What went wrong, as an answer: a page for people, one JSON shape for programs.
+"""Errors as answers: a page for people, one JSON shape for programs.
 
-Errors in a request: what is wrong, and which argument is at fault.
+Answers hold nothing from the inside of an engine; the log has the details of server errors.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from webui.running.gate import Busy
 
 
 class RequestError(UsageError):
-    """An argument that cannot be used. `field` is its name, or None if no single argument is at fault."""
+    """An error in a request. `field`: the argument at fault, or None if it is not a single one."""
 
     status, code = 400, "bad_input"
 
@@ -29,20 +29,20 @@ class RequestError(UsageError):
 
 
 class UnknownId(RequestError):
-    """An argument that names something that does not exist."""
+    """An id of something that does not exist."""
 
     status, code = 404, "not_found"
 
 
 class IndexChanged(RequestError):
-    """The next page was requested of a ranking that has changed since the page before."""
+    """The index has changed since the page that a request continues."""
 
     status, code = 409, "index_changed"
 
 
 @contextmanager
 def blame_argument(field: str | None) -> Iterator[None]:
-    """Turn a UsageError into a RequestError of this argument, in the words of an address."""
+    """Turn a UsageError into a RequestError of this argument, with options named as arguments."""
     try:
         yield
     except RequestError:
@@ -53,13 +53,13 @@ def blame_argument(field: str | None) -> Iterator[None]:
 
 
 RETRY_SECONDS = "5"
-"""The Retry-After of an answer 503."""
+"""The Retry-After header of an answer with status 503."""
 _BAD_SEARCH = "This search cannot be run"
 
 
 @dataclass(frozen=True)
 class Problem:
-    """An error as clients see it: nothing in it comes from the inside of the engine."""
+    """An error as clients see it, without anything from the inside of an engine."""
 
     status: int
     code: str
@@ -69,7 +69,7 @@ class Problem:
 
 
 def describe_error(error: Exception) -> Problem:
-    """What to tell clients about an error."""
+    """The problem to report to clients for an error."""
     match error:
         case RequestError():
             return Problem(error.status, error.code, _BAD_SEARCH, as_sentence(str(error)), error.field)
@@ -140,12 +140,12 @@ def _describe_http_error(error: HTTPException, code: int) -> Problem:
 
 
 def as_sentence(message: str) -> str:
-    """A message of the library as a sentence: with a capital letter and a full stop."""
+    """A message as a sentence, with a capital letter and a full stop."""
     return message[:1].upper() + message[1:] + ("" if message.endswith((".", "!", "?")) else ".")
 
 
 def wants_json() -> bool:
-    """Whether an error is told as JSON: at addresses for programs, and for files that no browser asks for."""
+    """Whether an error is sent as JSON: by the API, and for files and posts of clients that take no HTML."""
     if request.path.endswith(".json") or request.path.startswith("/api/"):
         return True
     accepted = request.headers.get("Accept", "")
@@ -154,7 +154,7 @@ def wants_json() -> bool:
 
 
 def install(app: Flask, error_page: Callable[[Problem], Response], redact: Callable[[str], str]) -> None:
-    """Answer every error of the application. `redact` removes what clients must not see from a message."""
+    """Answer every error of the application. `redact` removes from a message what clients must not see."""
 
     @app.errorhandler(Exception)
     def answer(error: Exception) -> Response:
@@ -179,7 +179,7 @@ def problem_response(problem: Problem) -> Response:
 
 
 def problem_dict(problem: Problem) -> dict[str, str | None]:
-    """An error as programs get it."""
+    """A problem as JSON data."""
     return {"code": problem.code, "message": problem.message, "field": problem.field}
 
 

@@ -1,9 +1,8 @@
-"""How many requests a client may make, and how clients are told apart behind proxies.
+"""Rate limits: how many requests a client may make, and how clients are told apart behind proxies.
 
-A sliding-window rate limit for each client, counted together by all workers of a server.
-
-The `limits` library, which parses the rates, keeps its counts in the memory of one process or in a server
-(Redis, Memcached, MongoDB). A SQLite file needs neither a server nor a process of its own that could die.
+All workers count together, in a SQLite file. The library `limits`, which parses the rates, keeps counts in
+the memory of one process or in a server (Redis, Memcached, MongoDB); a file needs no server or process that
+may die.
 """
 
 from __future__ import annotations
@@ -36,11 +35,11 @@ CREATE INDEX IF NOT EXISTS by_client ON hits (client, at);
 CREATE INDEX IF NOT EXISTS by_time ON hits (at);
 """
 _LOCK_SECONDS = 2.0
-"""How long to wait while other workers hold the file."""
+"""How long to wait while other workers lock the file."""
 
 
 class SlidingWindow:
-    """Allows each client a cost of `amount` within any `seconds`. `path`: a file, or ":memory:"."""
+    """Allows each client a total cost of `amount` within any `seconds`. `path`: a file, or ":memory:"."""
 
     def __init__(
         self, path: str, amount: int, seconds: float, clock: Callable[[], float] = time.time
@@ -55,7 +54,7 @@ class SlidingWindow:
         self._database.executescript(_TABLE)
 
     def hit(self, client: str, cost: int = 1) -> float:
-        """Count a request and return 0; or, where the limit is reached, the seconds until it may be repeated.
+        """Count a request and return 0; if it exceeds the limit, return the seconds until it may be repeated.
 
         Raises sqlite3.Error if the file cannot be used.
         """
@@ -79,19 +78,19 @@ class SlidingWindow:
 
 COMPLETION_ENDPOINTS = frozenset({"api.complete", "api.values"})
 COMPLETIONS_PER_REQUEST = 10
-"""Completions that a client may ask for, for each request that it may make.
+"""Completions that a client may request for each other request that it may make.
 
-The page asks for some with each pause in typing. Counted with the searches, they would use up a reader's
+The page requests some at each pause in typing. Counted with the searches, they would use up a reader's
 allowance before the first search; uncounted, they would be a way around the limit.
 """
 _NETWORK_BITS = 64
-"""Bits of an IPv6 address that identify a client: it has all addresses that begin with them."""
+"""Bits of an IPv6 address that identify a client, which has all addresses that begin with them."""
 
 
 def install(app: Flask, settings: Settings) -> None:
-    """Trust as many proxies as the settings say, and limit clients if they say so.
+    """Trust as many proxies as the settings say, and limit clients if the settings have a rate.
 
-    Workers count together where they share a folder. Raises UsageError for a rate that cannot be read.
+    Workers that share a folder count together. Raises UsageError for an invalid rate.
     """
     if settings.proxies:
         n = settings.proxies
@@ -111,14 +110,14 @@ def install(app: Flask, settings: Settings) -> None:
                 seconds = completions.hit(f"{client} completions", cost)
             else:
                 seconds = searches.hit(client, cost)
-        except sqlite3.Error as error:  # too many answers are better than none
+        except sqlite3.Error as error:  # better no limit than no answer
             app.logger.error("requests are not counted: %s", error)
             return
         if seconds:
             raise TooManyRequests(retry_after=math.ceil(seconds))
 
     def count_queries(number: int) -> None:
-        if number > rate.amount:  # to wait would be of no use
+        if number > rate.amount:  # waiting would not help
             limit = f"{rate.amount:,} in {rate.get_expiry():,} s"
             raise RequestError(f"there are {number:,} queries: at most {limit} are allowed", "queries")
         if number > 1:
@@ -132,16 +131,16 @@ def install(app: Flask, settings: Settings) -> None:
 
 
 def count_queries(number: int) -> None:
-    """Count the current request, which counts as one so far, as one for each of its queries.
+    """Count the current request, so far counted once, once for each of its queries.
 
-    Raises TooManyRequests, or RequestError for more queries than a client may ever send at once.
+    Raises TooManyRequests, or RequestError for more queries than the rate ever allows at once.
     """
     if "count_queries" in g:
         g.count_queries(number)
 
 
 def client_key(address: str | None) -> str:
-    """What a client is counted by: its IPv4 address, or its IPv6 network."""
+    """The key that a client is counted by: its IPv4 address, or its IPv6 network."""
     try:
         parsed = ip_address(address or "")
     except ValueError:
@@ -152,7 +151,7 @@ def client_key(address: str | None) -> str:
 
 
 def parse_rate(text: str) -> RateLimitItem | None:
-    """The rate of a setting, None if there is none. Raises UsageError."""
+    """The rate in a setting, or None if the setting is empty. Raises UsageError."""
     try:
         return parse(text) if text else None
     except ValueError:

@@ -1,6 +1,7 @@
-"""The indexes that are served, each by a name. The first request that needs an index opens it.
+"""The indexes that are served, each under a name. The first request that needs an index opens it.
 
-An index whose calls are timed, and whose failures open a circuit breaker.
+Requests reach an index through its gate. A wrapper times the calls of its engine, and reports their outcome
+to the circuit breaker.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ ENGINE_METHODS = frozenset(
         "check_ready",
     }
 )
-"""The methods of an index that ask its engine. Each is a stage of its own."""
+"""The methods of an index that call its engine. Each is a stage of its own in metrics and logs."""
 CACHED_METHODS = frozenset(
     {
         "snapshot",
@@ -73,11 +74,11 @@ CACHED_METHODS = frozenset(
         "name_keys",
     }
 )
-"""Methods that may answer from memory or from an engine that cannot search: they close no breaker."""
+"""Methods that may succeed from memory, or on an engine that cannot search: they do not close the breaker."""
 
 
 class MonitoredIndex:
-    """Wraps an index. A failure of its engine counts towards opening the breaker, an answer closes it."""
+    """An index with timed calls. Failures of its engine open the circuit breaker, an answer closes it."""
 
     def __init__(self, index: Index, breaker: CircuitBreaker) -> None:
         self._index = index
@@ -94,7 +95,7 @@ class MonitoredIndex:
         return partial(self._call, name) if name in ENGINE_METHODS else value
 
     def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        seconds = time_remaining(math.inf)  # an engine in a folder has no deadline
+        seconds = time_remaining(math.inf)  # infinite if there is no deadline
         try:
             with time_stage(name):
                 answer = getattr(self._index, name)(*args, **kwargs)
@@ -112,18 +113,18 @@ def monitor(index: Index, breaker: CircuitBreaker) -> Index:
 
 
 SPARE_THREADS = 4
-"""Threads that never wait for an engine: they answer health checks, and say that the server is busy."""
+"""Threads that never wait for an engine: they answer health checks, and report that the server is busy."""
 OPEN_SECONDS = 60.0
-"""How long to wait for another thread that opens the index, where there is no deadline."""
+"""How long to wait, without a deadline, for another thread that opens the index."""
 _QUOTED = r"""(?<!\w)'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
-"""What a message quotes from the request, as `repr` writes it."""
-_MESSAGE_CHARS = 60  # of an unknown name, which may be anything
+"""A quotation from the request in a message, as `repr` writes it."""
+_MESSAGE_CHARS = 60  # maximum for an unknown name
 
 Opener = Callable[[], Searcher]
 
 
 class ServedIndex:
-    """One index that is served: how to open it, and the gate before it."""
+    """A served index: how to open it, and its gate."""
 
     def __init__(self, opener: Opener, gate: Gate) -> None:
         self._opener = opener
@@ -154,13 +155,13 @@ class ServedIndex:
 
     @property
     def address(self) -> str | None:
-        """Where the open index is. None for the bare name of a folder, which is a word like any other."""
+        """The location of the open index, or None if it is a folder's bare name, which could be any word."""
         where = self._searcher.index.where if self._searcher is not None else ""
         return where if "/" in where or os.sep in where else None
 
 
 class ServedIndexes:
-    """All indexes that are served. A request that names none gets the first."""
+    """All served indexes. A request that names none gets the first."""
 
     def __init__(self, openers: Mapping[str, Opener], settings: Settings) -> None:
         self._settings = settings
@@ -178,7 +179,7 @@ class ServedIndexes:
         return cls({name: opener(where) for name, where in locations.items()}, settings)
 
     def find(self, name: str) -> ServedIndex:
-        """The index of this name. Raises UsageError with the nearest name."""
+        """The index of this name, the first if it is empty. Raises UsageError with the nearest name."""
         if not name:
             return next(iter(self.by_name.values()))
         if name not in self.by_name:
@@ -187,9 +188,9 @@ class ServedIndexes:
         return self.by_name[name]
 
     def enter(self) -> Index:
-        """The index of the current request, which from now on holds a slot of its gate and has a deadline.
+        """The index of the current request, which holds a slot of the gate and has a deadline until it ends.
 
-        The deadline comes from the settings, or from `g.deadline_seconds`.
+        The deadline is `g.deadline_seconds`, or that of the settings.
         """
         if "index" not in g:
             served = self.find(_index_name(request.query_string))
@@ -205,7 +206,7 @@ class ServedIndexes:
         return index
 
     def install(self, app: Flask) -> None:
-        """Give the slot back when a request is done."""
+        """Free the slot of a request when it is done."""
 
         @app.teardown_request
         def leave(error: BaseException | None) -> None:
@@ -214,7 +215,7 @@ class ServedIndexes:
                 stack.close()
 
     def redact(self, message: str) -> str:
-        """A message without the address of any index, which clients need not know. What it quotes is kept."""
+        """The message without locations of indexes, which clients need not know. Quotations are kept."""
         addresses = {served.address for served in self.by_name.values()} - {None}
         if not addresses:
             return message
@@ -228,7 +229,7 @@ class ServedIndexes:
 
 
 def _index_name(query_string: bytes) -> str:
-    """The name of the index that an address asks for; empty if it names none."""
+    """The name of the index in a query string; empty if it names none."""
     if b"index" not in query_string and b"%" not in query_string:
         return ""
     arguments = parse_qs(query_string.decode("utf-8", "replace"))

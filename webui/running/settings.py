@@ -1,7 +1,4 @@
-"""The settings of the pages and the API, in one table: name, default, help.
-
-The locations of the indexes that are served, from the command line.
-"""
+"""The settings of the pages and the API, in one table, and the locations of the served indexes."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from esr.index.login import redact
 T = TypeVar("T", int, float, str)
 PREFIX = "ESR_"
 _MAXIMUM = 1_000_000_000
-"""Of every number."""
+"""The maximum of every number."""
 
 
 class Setting(NamedTuple):
@@ -47,7 +44,7 @@ def _setting(default: T, help: str, minimum: float = 1) -> T:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the pages and the API allow. Each field is one setting, with its help text."""
+    """The limits of the pages and the API. Each field is a setting, with its help text."""
 
     default_k: int = _setting(10, "sentences in an answer where the request gives no number")
     max_k: int = _setting(
@@ -87,7 +84,7 @@ class Settings:
 
     @classmethod
     def from_environment(cls, variables: Mapping[str, str]) -> Settings:
-        """The defaults, replaced by what the environment sets. Raises UsageError for a bad value."""
+        """The settings of the environment, defaults for the others. Raises UsageError for a bad value."""
         values: dict[str, Any] = {}
         for row in cls.table():
             text = variables.get(row.variable, "").strip()
@@ -111,12 +108,12 @@ def _parse(row: Setting, text: str) -> int | float | str:
 
 
 DEFAULT_NAME = "index"
-"""The name of an index that was given none."""
+"""The name of an index that is served without one."""
 _NAMED = re.compile(r"([a-z][a-z0-9_-]*)=(.+)")
 
 
 def parse_locations(text: str) -> dict[str, str]:
-    """Locations by name, from `where` or from `name=where name=where …`. Raises UsageError."""
+    """Locations by name, from one location or `name=where name=where …`. Raises UsageError."""
     if not _NAMED.match(text.strip()):
         return {DEFAULT_NAME: text}
     locations: dict[str, str] = {}
