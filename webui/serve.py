@@ -15,7 +15,7 @@ def serve(where: str, host: str, port: int) -> None:
 
 
 def _create_app(indexes: ServedIndexes, settings: Settings) -> Flask:
-    # Imported late, with the metrics library, which looks for the folder that `shared_folder` creates.
+    # Imported here, as it imports the metrics library, which looks for the folder that workers share.
     from webui.app import create_app
 
     return create_app(indexes, settings)

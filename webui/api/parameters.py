@@ -78,7 +78,7 @@ def reading_parameters() -> list[Parameter]:
 
 
 def filter_parameters(settings: Settings) -> list[Parameter]:
-    """The filters."""
+    """The arguments that filter sentences."""
     dates = {"type": "string", "examples": ["2017-03-01", "2017"]}
     return [
         Parameter(

@@ -1,7 +1,7 @@
 """JSON Schemas of the API's answers, derived from data classes where possible.
 
-SCHEMAS holds the named schemas of the OpenAPI document. Most objects are closed: they have no
-further properties.
+SCHEMAS holds the named schemas of the OpenAPI document. Most objects are closed: they have no further
+properties.
 """
 
 from __future__ import annotations

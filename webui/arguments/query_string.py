@@ -1,6 +1,6 @@
 """Query arguments: their names and meanings, and how the query string of an address is decoded and checked.
 
-Two short functions at the end shorten texts for labels and fields.
+The functions at the end shorten texts for labels and fields.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def split_pairs(query_string: bytes, settings: Settings) -> list[tuple[str, str]
         size, limit = f"{len(query_string):,}", f"{settings.address_bytes:,}"
         raise RequestError(f"the address has {size} bytes of arguments: at most {limit} are allowed", None)
     try:
-        text = query_string.decode()  # half of a character may not be percent-encoded
+        text = query_string.decode()  # fails if a character is percent-encoded in part
         unquote_to_bytes(query_string.replace(b"+", b" ")).decode()
     except UnicodeDecodeError:
         raise RequestError("the address is not valid UTF-8", None) from None

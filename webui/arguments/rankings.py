@@ -352,7 +352,7 @@ def _build(
 
 
 def _signals(chosen: Collection[str], stored: Collection[str]) -> list[SignalType]:
-    """The signals that rows offer. Others can be given only in the address."""
+    """The signals that rows offer. Others are chosen by other controls or in the address."""
     kinds = [kind for kind in signal_types().values() if kind.group in ("term dependence", "meaning")]
     return [kind for kind in kinds if kind.needs in stored or kind.name in chosen]
 

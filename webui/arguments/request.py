@@ -1,6 +1,6 @@
 """What an address asks for, parsed and checked: query, ranking, filters and arrangement, or a timeline.
 
-Every error names the argument at fault. The limit on a query's terms is checked before any engine is asked.
+Errors name the argument at fault. The limit on a query's terms is checked before any engine is asked.
 """
 
 from __future__ import annotations

@@ -56,10 +56,10 @@ EvidenceBars = Mapping[str, Sequence[Segment]]
 
 
 def evidence_bars(prepared: PreparedQuery, hits: Sequence[Hit]) -> EvidenceBars:
-    """The evidence for each hit, by query term and kind. The first hit sets the scale: more change nothing.
+    """The evidence for each hit, by query term and kind. The first hit sets the scale.
 
-    Parts that lower scores are left out. With language models, this is p(t|C), which is much the same for all
-    hits.
+    The scale thus stays the same for more hits. Parts that lower scores are left out: with language models,
+    this is p(t|C), which is much the same for all hits.
     """
     plan, reranker = prepared.plan, prepared.ranking.reranker()
     if not hits or not plan.terms:
@@ -186,9 +186,7 @@ def tree_picture(explained: ExplainedSentence) -> Markup | None:
     if tree is None or not tree.words:
         return None
     scored_words = second.chosen if second else tree.marked
-    return Markup(
-        svg_tree(tree.words, tree.marked, scored_words, standalone=False)
-    )  # svg_tree escapes the words
+    return Markup(svg_tree(tree.words, tree.marked, scored_words, standalone=False))  # escapes the words
 
 
 def describe_term_set(part: TermSet | Relation) -> str:

@@ -37,7 +37,7 @@ class Unconfirmed(EsrError):
     """The file would not show what is missing from it, and the user has not accepted this."""
 
     def __init__(self, missing: Mapping[str, str], skipped: Mapping[str, str]) -> None:
-        """By query: `missing` from its answer, or the reason why it was `skipped`."""
+        """By query: what is `missing` from its answer, and why it was `skipped`."""
         reasons = "; ".join(f"query {topic!r}: {reason}" for topic, reason in {**skipped, **missing}.items())
         super().__init__(f"the file would not show what is missing ({reasons}): accept it with {ACCEPT}=yes")
         self.missing = missing

@@ -53,7 +53,7 @@ class Column(NamedTuple):
 class Chart(NamedTuple):
     """The chart as a template draws it. `lines`: the points of polylines; empty for a single query.
 
-    `ticks`: the periods labelled below, which are the first, a middle and the last one. `top`: the value at
+    `ticks`: the periods labelled below, the first, a middle and the last one. `top`: the value at
     the top.
     """
 

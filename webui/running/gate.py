@@ -84,7 +84,7 @@ class CircuitBreaker:
     def begin(self) -> None:
         """Begin a request to the engine. Raises EngineUnreachable while the engine is left alone.
 
-        If the engine has failed before, other requests fail until this one is done.
+        If the breaker was open before, other requests fail until this one is done.
         """
         with self._lock:
             self.raise_if_open()

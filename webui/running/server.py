@@ -85,8 +85,8 @@ class JoinedWrites:
 class TimedReads:
     """A connection's socket that reads each request within the limits of time and bytes set by `begin`.
 
-    A thread that has to wait takes a slot of `waiting`. Clients that send slowly occupy no more threads than
-    there are slots.
+    A thread that has to wait takes a slot of `waiting`; without a free slot, it gives up at once. Clients
+    that send slowly thus occupy no more threads than there are slots.
     """
 
     def __init__(self, sock: socket.socket, waiting: BoundedSemaphore) -> None:
