@@ -21,7 +21,7 @@ from webui.pages import batch, timeline, views
 from webui.pages.rendering import PageRenderer, install_filters
 from webui.pages.views import install_similar, install_taking_home
 from webui.running import health, problems, rate_limit
-from webui.running.logs import install_access_log
+from webui.running.metrics import install_access_log
 from webui.running.problems import Problem
 from webui.running.served_indexes import RequestSearcher, ServedIndexes
 from webui.running.settings import DEFAULT_NAME, Settings

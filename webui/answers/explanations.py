@@ -22,7 +22,7 @@ from esr.text.document import Document, text_direction
 from esr.text.spans import words_by_term
 from webui.answers.lists import rank_sentences
 from webui.arguments.request import SearchRequest, check_query
-from webui.running.problems import UnknownId, blame_argument
+from webui.running.request_errors import UnknownId, blame_argument
 from webui.running.settings import Settings
 
 SHADES = 6

@@ -33,7 +33,7 @@ from esr.ranking.searcher import Searcher
 from esr.text.document import is_attribute
 from webui.arguments.query_string import Arguments
 from webui.arguments.request import Arrangement, SearchRequest, TimelineRequest, check_query, parse_search
-from webui.running.problems import RequestError, UnknownId, blame_argument
+from webui.running.request_errors import RequestError, UnknownId, blame_argument
 from webui.running.settings import Settings
 
 # Folding and grouping

@@ -24,8 +24,9 @@ from webui.api.operation import Call, Schema, json_response
 from webui.api.parameters import filter_parameters
 from webui.arguments.query_string import MAX_DEPTH, check_text
 from webui.arguments.request import check_query, parse_filters
-from webui.running.problems import RequestError, blame_argument, describe_error, problem_dict
+from webui.running.problems import describe_error, problem_dict
 from webui.running.rate_limit import count_queries
+from webui.running.request_errors import RequestError, blame_argument
 from webui.running.settings import Settings
 
 _MESSAGE_CHARS = 200

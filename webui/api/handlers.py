@@ -40,7 +40,7 @@ from webui.api.operation import Call
 from webui.arguments.query_string import VERSUS, parse_count
 from webui.arguments.rankings import parse_ranking
 from webui.arguments.request import check_query, parse_search, parse_timeline
-from webui.running.problems import IndexChanged, RequestError, blame_argument
+from webui.running.request_errors import IndexChanged, RequestError, blame_argument
 
 # Pages of a ranking
 

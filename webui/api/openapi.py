@@ -13,7 +13,7 @@ from webui.api.operation import BASE, ERRORS, Call, Operation, Parameter, json_r
 from webui.api.operations import OPERATIONS
 from webui.api.schemas import SCHEMAS
 from webui.arguments.query_string import SEARCH_ARGUMENTS, decode_arguments
-from webui.running.problems import RequestError
+from webui.running.request_errors import RequestError
 from webui.running.settings import Settings
 
 

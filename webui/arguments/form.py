@@ -31,7 +31,7 @@ from webui.arguments.query_string import (
 )
 from webui.arguments.rankings import Checkbox, Option, RankingControls, preset_label, ranking_controls
 from webui.arguments.request import SORTS
-from webui.running.problems import RequestError
+from webui.running.request_errors import RequestError
 from webui.running.settings import Settings
 
 # Links

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 
 from esr.errors import UsageError, unknown
 from esr.features import FEATURES
-from webui.running.problems import RequestError, blame_argument
+from webui.running.request_errors import RequestError, blame_argument
 from webui.running.settings import Settings
 
 PARAMETER = "params."

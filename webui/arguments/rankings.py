@@ -37,7 +37,7 @@ from webui.arguments.query_string import (
     parse_count,
     plain_number,
 )
-from webui.running.problems import blame_argument
+from webui.running.request_errors import blame_argument
 
 _DEFAULT = Ranking()
 """The ranking of addresses without ranking arguments, which are most."""

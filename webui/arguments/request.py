@@ -25,7 +25,7 @@ from esr.text import dates
 from esr.text.document import ATTRIBUTES, META
 from webui.arguments.query_string import Arguments, decode_arguments, parse_count
 from webui.arguments.rankings import parse_ranking
-from webui.running.problems import RequestError, blame_argument
+from webui.running.request_errors import RequestError, blame_argument
 from webui.running.settings import Settings
 
 Sort = Literal["score", "date"]

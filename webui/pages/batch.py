@@ -20,8 +20,9 @@ from webui.answers.lists import rank_sentences
 from webui.arguments.query_string import check_text, parse_count
 from webui.arguments.request import SearchRequest, read_search
 from webui.pages.rendering import PageRenderer
-from webui.running.problems import Problem, RequestError, as_sentence, problem_response, wants_json
+from webui.running.problems import Problem, as_sentence, problem_response, wants_json
 from webui.running.rate_limit import count_queries
+from webui.running.request_errors import RequestError
 from webui.running.settings import Settings
 
 QUERIES, FILE, FORMAT, K, ACCEPT = "queries", "file", "as", "k", "anyhow"

@@ -43,7 +43,7 @@ from webui.arguments.request import SearchRequest, check_query, parse_search, re
 from webui.pages.bars import score_bars, tree_picture
 from webui.pages.rendering import Highlighter, PageRenderer
 from webui.pages.results import GROUP_SENTENCES, describe_hits, describe_match, find_results, listed_hits
-from webui.running.problems import RequestError, UnknownId, blame_argument
+from webui.running.request_errors import RequestError, UnknownId, blame_argument
 from webui.running.settings import Settings
 
 

@@ -6,39 +6,19 @@ the folder once, when it is first imported: `shared_folder` must be entered befo
 
 from __future__ import annotations
 
+import logging
 import os
-import shutil
+import random
+import re
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping
 from functools import cache
-from tempfile import mkdtemp
 
-from flask import g
+from flask import Flask, Response, g, request
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
 
-COUNTS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""The environment variable with the folder that workers share. Clients' requests are counted there as well.
-
-prometheus_client reads all `*.db` files of the folder, so other files need another suffix.
-"""
-
-
-@contextmanager
-def shared_folder(workers: int) -> Iterator[None]:
-    """Create the folder that workers share, if there are several. It is deleted at the end."""
-    if workers == 1:
-        yield
-        return
-    folder = os.environ[COUNTS_FOLDER] = mkdtemp(prefix="esr-metrics-")
-    owner = os.getpid()
-    try:
-        yield
-    finally:
-        if os.getpid() == owner:  # workers, which are forks, also get here when they end
-            shutil.rmtree(folder, ignore_errors=True)
-            del os.environ[COUNTS_FOLDER]
-
+from webui.running.gate import stage_times
+from webui.running.settings import COUNTS_FOLDER, Settings
 
 _REGISTRY = CollectorRegistry()
 _SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -96,35 +76,53 @@ def expose() -> bytes:
     return generate_latest(registry)
 
 
-QUEUE, OPEN, REST = "queue", "open", "rest"
-"""Stages: waiting for a slot, opening an index, and the rest: reading the request, writing the answer."""
+REQUEST_ID = "X-Request-Id"
 
 
-class _Stage:
-    """Adds the time spent inside to a stage. A request has about ten, and a generator would be slower."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __enter__(self) -> None:
-        self._started = time.perf_counter()
-
-    def __exit__(self, *error: object) -> None:
-        spent = time.perf_counter() - self._started
-        try:
-            of_request = g._get_current_object()  # once, since each use of `g` looks it up
-        except RuntimeError:  # outside a request
-            return
-        seconds = of_request.setdefault("stage_seconds", {})
-        seconds[self._name] = seconds.get(self._name, 0.0) + spent
+_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 
-def time_stage(name: str) -> AbstractContextManager[None]:
-    """Add the time spent inside to a stage. Stages do not overlap."""
-    return _Stage(name)
+_PATH_CHARS = 200
 
 
-def stage_times(total: float) -> dict[str, float]:
-    """Seconds by stage of the current request, which took `total` seconds."""
-    seconds: dict[str, float] = g.get("stage_seconds", {})
-    return {**seconds, REST: max(0.0, total - sum(seconds.values()))}
+ACCESS_LOG = logging.getLogger("webui.access")
+
+
+def install_access_log(app: Flask, settings: Settings) -> None:
+    """Identify, time, count and log the requests of the application."""
+
+    @app.before_request
+    def begin() -> None:
+        client_id = request.headers.get(REQUEST_ID, "")
+        g.request_id = client_id if _ID.fullmatch(client_id) else f"{random.getrandbits(128):032x}"
+        g.started = time.perf_counter()
+        g.is_in_flight = True
+        IN_FLIGHT.inc()
+
+    @app.after_request
+    def end(response: Response) -> Response:
+        seconds = time.perf_counter() - g.get("started", time.perf_counter())
+        route = request.endpoint or "none"
+        response.headers[REQUEST_ID] = g.get("request_id", "")
+        stages = stage_times(seconds)
+        count_request(route, response.status_code, seconds, stages)
+        if settings.access_log:
+            # Queries are private: the address is logged without its arguments.
+            fields = {
+                "method": request.method,
+                "path": request.path[:_PATH_CHARS],
+                "status": response.status_code,
+                "bytes": response.calculate_content_length(),
+                "ms": round(seconds * 1000, 1),
+                "stages_ms": {name: round(part * 1000, 1) for name, part in stages.items()},
+                "client": request.remote_addr,
+            }
+            record = logging.LogRecord(ACCESS_LOG.name, logging.INFO, __file__, 0, "request", (), None)
+            record.json_fields = fields
+            ACCESS_LOG.handle(record)  # `info` would search the stack for its caller
+        return response
+
+    @app.teardown_request
+    def leave(error: BaseException | None) -> None:
+        if g.pop("is_in_flight", False):
+            IN_FLIGHT.dec()

@@ -5,9 +5,7 @@ Answers hold nothing from the inside of an engine; the log has the details of se
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from flask import Flask, Response, current_app, jsonify, request
@@ -16,41 +14,7 @@ from werkzeug.exceptions import ClientDisconnected, HTTPException
 from esr.errors import EngineUnreachable, IndexMissing, IndexUnusable, UsageError
 from webui.running import metrics
 from webui.running.gate import Busy
-
-
-class RequestError(UsageError):
-    """An error in a request. `field`: the argument at fault, or None if it is not a single one."""
-
-    status, code = 400, "bad_input"
-
-    def __init__(self, message: str, field: str | None) -> None:
-        super().__init__(message)
-        self.field = field
-
-
-class UnknownId(RequestError):
-    """An id of something that does not exist."""
-
-    status, code = 404, "not_found"
-
-
-class IndexChanged(RequestError):
-    """The index has changed since the page that a request continues."""
-
-    status, code = 409, "index_changed"
-
-
-@contextmanager
-def blame_argument(field: str | None) -> Iterator[None]:
-    """Turn a UsageError into a RequestError of this argument, with options named as arguments."""
-    try:
-        yield
-    except RequestError:
-        raise
-    except UsageError as error:
-        message = re.sub(r"--(?=context|feature|boost|rerank)", "", str(error))
-        raise RequestError(message, field) from error
-
+from webui.running.request_errors import RequestError
 
 RETRY_SECONDS = "5"
 """The Retry-After header of an answer with status 503."""

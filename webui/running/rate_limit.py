@@ -23,9 +23,8 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from esr.errors import UsageError
 from webui.running.health import PATHS
-from webui.running.metrics import COUNTS_FOLDER
-from webui.running.problems import RequestError
-from webui.running.settings import Settings
+from webui.running.request_errors import RequestError
+from webui.running.settings import COUNTS_FOLDER, Settings
 
 _TABLE = """
 PRAGMA journal_mode = MEMORY;

@@ -23,9 +23,8 @@ from esr.errors import EngineUnreachable, unknown
 from esr.index.contract import Index, Result
 from esr.index.limits import time_remaining, within
 from esr.ranking.searcher import Searcher
-from webui.running.gate import Busy, CircuitBreaker, Gate
-from webui.running.metrics import OPEN, QUEUE, time_stage
-from webui.running.problems import blame_argument
+from webui.running.gate import OPEN, QUEUE, Busy, CircuitBreaker, Gate, time_stage
+from webui.running.request_errors import blame_argument
 from webui.running.settings import Settings
 
 ENGINE_METHODS = frozenset(

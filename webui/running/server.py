@@ -35,9 +35,8 @@ from esr.errors import EngineUnreachable, EsrError, UsageError
 from esr.index.limits import within
 from esr.index.login import redact
 from webui.running.logs import JsonFormatter, log_to_standard_error
-from webui.running.metrics import COUNTS_FOLDER, shared_folder
 from webui.running.served_indexes import ServedIndexes
-from webui.running.settings import Settings, parse_locations
+from webui.running.settings import COUNTS_FOLDER, Settings, parse_locations, shared_folder
 
 # Sockets
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
+from tempfile import mkdtemp
 from typing import Any, NamedTuple, TypeVar
 
 from esr.errors import UsageError
@@ -126,3 +130,26 @@ def parse_locations(text: str) -> dict[str, str]:
             raise UsageError(f"two indexes have the name {name!r}: give each its own name")
         locations[name] = where
     return locations
+
+
+COUNTS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""The environment variable with the folder that workers share. Clients' requests are counted there as well.
+
+prometheus_client reads all `*.db` files of the folder, so other files need another suffix.
+"""
+
+
+@contextmanager
+def shared_folder(workers: int) -> Iterator[None]:
+    """Create the folder that workers share, if there are several. It is deleted at the end."""
+    if workers == 1:
+        yield
+        return
+    folder = os.environ[COUNTS_FOLDER] = mkdtemp(prefix="esr-metrics-")
+    owner = os.getpid()
+    try:
+        yield
+    finally:
+        if os.getpid() == owner:  # workers, which are forks, also get here when they end
+            shutil.rmtree(folder, ignore_errors=True)
+            del os.environ[COUNTS_FOLDER]

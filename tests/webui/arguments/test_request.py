@@ -17,7 +17,7 @@ from esr.text import dates
 from esr.text.document import ATTRIBUTES
 from webui.arguments.query_string import SEARCH_ARGUMENTS, check_text, decode_arguments
 from webui.arguments.request import SearchRequest, read_search
-from webui.running.problems import RequestError
+from webui.running.request_errors import RequestError
 from webui.running.settings import Settings
 
 LIMITS = Settings()

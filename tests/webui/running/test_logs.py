@@ -25,7 +25,8 @@ from esr.json_text import replace_nonfinite
 from esr.ranking.searcher import Searcher
 from tests.support.fake_index import STORM, FakeIndex
 from webui.app import create_app
-from webui.running.logs import REQUEST_ID, JsonFormatter, log_to_standard_error, write_json
+from webui.running.logs import JsonFormatter, log_to_standard_error, write_json
+from webui.running.metrics import REQUEST_ID
 from webui.running.settings import Settings
 
 

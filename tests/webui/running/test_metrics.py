@@ -4,7 +4,7 @@ import time
 
 from flask import Flask
 
-from webui.running.metrics import REST, stage_times, time_stage
+from webui.running.gate import REST, stage_times, time_stage
 
 
 def test_the_time_of_a_stage_is_added_up() -> None:

@@ -13,9 +13,8 @@ from esr.errors import UsageError
 from esr.ranking.searcher import Searcher
 from tests.support.fake_index import STORM, FakeIndex
 from webui.app import create_app
-from webui.running.metrics import COUNTS_FOLDER
 from webui.running.rate_limit import COMPLETIONS_PER_REQUEST, SlidingWindow, client_key, parse_rate
-from webui.running.settings import Settings
+from webui.running.settings import COUNTS_FOLDER, Settings
 
 
 def limited(rate: str, proxies: int = 0) -> FlaskClient:

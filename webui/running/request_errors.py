@@ -1,0 +1,43 @@
+"""Errors in a request: what is wrong, and which argument is at fault."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from esr.errors import UsageError
+
+
+class RequestError(UsageError):
+    """An error in a request. `field`: the argument at fault, or None if it is not a single one."""
+
+    status, code = 400, "bad_input"
+
+    def __init__(self, message: str, field: str | None) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class UnknownId(RequestError):
+    """An id of something that does not exist."""
+
+    status, code = 404, "not_found"
+
+
+class IndexChanged(RequestError):
+    """The index has changed since the page that a request continues."""
+
+    status, code = 409, "index_changed"
+
+
+@contextmanager
+def blame_argument(field: str | None) -> Iterator[None]:
+    """Turn a UsageError into a RequestError of this argument, with options named as arguments."""
+    try:
+        yield
+    except RequestError:
+        raise
+    except UsageError as error:
+        message = re.sub(r"--(?=context|feature|boost|rerank)", "", str(error))
+        raise RequestError(message, field) from error
