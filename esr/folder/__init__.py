@@ -1,1 +1,1 @@
-"""The embedded engine: the index as all of esr sees it, its searches, and what changes it later."""
+"""The embedded engine: opens, searches and changes an index stored in a folder."""

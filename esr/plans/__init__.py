@@ -1,1 +1,1 @@
-"""Scoring plans: what a model says and both engines execute, as data."""
+"""Scoring plans: a model's query as data that both engines execute."""

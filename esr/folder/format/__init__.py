@@ -1,1 +1,1 @@
-"""What an index folder holds: segments, layers, the manifest that names them, the checkpoint of a load."""
+"""The files of an index folder: segments, layers, the manifest that lists them, and the checkpoint of a load."""

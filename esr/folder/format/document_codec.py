@@ -1,12 +1,8 @@
-"""Documents as they are stored: one compressed blob each, with its texts and what is known of it.
+"""The stored form of documents: one compressed JSON blob each.
 
-ISA-L takes 0.6 of the time of zlib to read a blob, and msgspec 0.45 of that of json.
-Numbers of paragraphs are not in the blob: a segment has a column of them.
-
-What sentences show of their document, read from its blob without the rest.
-
-Each hit reads a blob. msgspec makes objects of these types in two thirds of the time of lists and dicts, and
-skips what they do not name.
+Every hit reads a blob, so reading is optimized: ISA-L takes 0.6 of the time of zlib, msgspec 0.45 of that of
+json, and `ShownDocument` skips all fields that hits do not show. Paragraphs are not in the blob but in a
+column of the segment.
 """
 
 from __future__ import annotations
@@ -26,17 +22,17 @@ from isal import isal_zlib
 from esr.json_text import read_json
 from esr.text.document import Document, ParseWord, Sentence, decode_fields, default_sentence_id, encode_fields
 
-_LEVEL = 4  # of 9: most of the gain for a third of the time
+_LEVEL = 4  # of 9: most of the compression for a third of the time
 NO_PARAGRAPH = 0
-"""In the column of paragraphs, whose numbers begin with 1: it is unknown."""
+"""Unknown, in the column of paragraphs, which are numbered from 1."""
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def encode_document(document: Document, explicit_ids: Sequence[int]) -> bytes:
-    """A document as JSON.
+    """Encode a document as JSON.
 
-    `explicit_ids` are the positions of the sentences whose id is not the default. Default ids are not
-    stored, since they can be derived.
+    `explicit_ids` are the positions of the sentences whose id is not the default. Default ids are not stored,
+    since they can be derived.
     """
     data: dict[str, Any] = {"id": document.id, **encode_fields(document)}
     explicit = frozenset(explicit_ids)
@@ -45,7 +41,7 @@ def encode_document(document: Document, explicit_ids: Sequence[int]) -> bytes:
 
 
 def encode_paragraphs(document: Document) -> array[int]:
-    """The numbers of the sentences' paragraphs as the column of a segment has them."""
+    """The paragraphs of a document's sentences as the column of the segment stores them."""
     return array(
         "I",
         [
@@ -56,12 +52,12 @@ def encode_paragraphs(document: Document) -> array[int]:
 
 
 def compress(encoded: bytes) -> bytes:
-    """The blob of an encoded document."""
+    """Compress an encoded document to its blob."""
     return zlib.compress(encoded, _LEVEL)
 
 
 def decode_texts(encoded: bytes) -> tuple[list[str], str | None]:
-    """The texts of the sentences of an encoded document, and its title."""
+    """The sentence texts of an encoded document, and its title."""
     data = read_json(encoded)
     return [row[0] for row in data["sentences"]], data.get("title")
 
@@ -69,7 +65,7 @@ def decode_texts(encoded: bytes) -> tuple[list[str], str | None]:
 def _encode_sentence(sentence: Sentence, has_default_id: bool) -> list[Any]:
     """[text, id, features, parse], without trailing nulls."""
     if has_default_id and not sentence.features and sentence.parse is None:
-        return [sentence.text]  # as nearly all are
+        return [sentence.text]  # nearly all sentences
     row: list[Any] = [
         sentence.text,
         None if has_default_id else sentence.id,
@@ -82,12 +78,12 @@ def _encode_sentence(sentence: Sentence, has_default_id: bool) -> list[Any]:
 
 
 def decode_paragraph(number: int) -> int | None:
-    """The number of a sentence's paragraph, from 0, by its number in the column."""
+    """Zero-based paragraph of a sentence, from its value in the column; None if unknown."""
     return None if number == NO_PARAGRAPH else number - 1
 
 
 class StoredDocument:
-    """A document decoded from its blob, with all that is stored. Hits read less (`shown_document`)."""
+    """A document decoded from its blob with all stored fields. Hits read less (`read_shown`)."""
 
     __slots__ = ("_data", "_rows", "id")
 
@@ -100,7 +96,7 @@ class StoredDocument:
         return len(self._rows)
 
     def get(self, name: str) -> Any:
-        """A field as it is stored, None without a value."""
+        """A field as it is stored, None if it has no value."""
         return self._data.get(name)
 
     def sentence_id(self, position: int) -> str:
@@ -109,7 +105,7 @@ class StoredDocument:
         return default_sentence_id(self.id, position) if explicit is None else str(explicit)
 
     def document(self, paragraphs: npt.NDArray[np.integer[Any]]) -> Document:
-        """The complete document. `paragraphs` are those of its sentences, from the column."""
+        """The complete document. `paragraphs` are the values of its sentences in the column."""
         sentences = map(self._sentence, range(len(self)), paragraphs.tolist())
         return Document(self.id, tuple(sentences), **decode_fields(self._data))
 
@@ -124,18 +120,21 @@ class StoredDocument:
 
 
 _BYTES, _SENTENCE_BYTES = 800, 48
-"""What a document takes beside its sentences, and a sentence beside its text."""
+"""Memory in bytes of a document without its sentences, and of a sentence without its text."""
 
 
 class ShownSentence(msgspec.Struct, array_like=True, gc=False):
-    """A sentence as `document_codec` stores it, as far as hits show it. Without an id, it has the default."""
+    """A stored sentence, with the fields that hits show. Its id is None if it is the default.
+
+    msgspec reads structs in two thirds of the time of lists and dicts.
+    """
 
     text: str
     id: str | None = None
 
 
 class ShownDocument(msgspec.Struct, gc=False):
-    """A document with the fields that its sentences show."""
+    """A stored document, with the fields that its hits show."""
 
     id: str
     sentences: list[ShownSentence]
@@ -150,7 +149,7 @@ class ShownDocument(msgspec.Struct, gc=False):
 
     @property
     def nbytes(self) -> int:
-        """About as many bytes of memory as it takes: its texts, the objects around them, and the rest."""
+        """Approximate memory in bytes."""
         texts = sum([getsizeof(sentence.text) for sentence in self.sentences])
         return _BYTES + texts + _SENTENCE_BYTES * len(self.sentences)
 
@@ -159,10 +158,10 @@ _decode = msgspec.json.Decoder(ShownDocument).decode
 
 
 def read_shown(blobs: Iterable[bytes | memoryview]) -> list[ShownDocument]:
-    """The documents of blobs, in their order."""
-    # Step by step: what a step executes comes into the processor's cache once.
+    """Decode the blobs of documents, in their order."""
+    # Step by step, so that the code of each step enters the processor's cache once.
     encoded = list(map(isal_zlib.decompress, blobs))
     try:
         return list(map(_decode, encoded))
-    except msgspec.DecodeError:  # such as numbers that JSON does not have, in what is not shown
+    except msgspec.DecodeError:  # e.g. numbers that JSON lacks, in fields that are not shown
         return [msgspec.convert(read_json(each), ShownDocument) for each in encoded]

@@ -1,10 +1,6 @@
-"""Arrays on disk: written whole and synced, read through a memory map.
+"""Files of arrays and bytes: written whole and synced, read through memory maps.
 
-Several arrays in one file: written whole and synced, read through one memory map.
-
-Errors of the disk, reported by what they mean for an index.
-
-How much a file or a folder takes on the disk.
+A bundle holds several arrays in one file. Disk errors are translated to what they mean for an index.
 """
 
 from __future__ import annotations
@@ -25,8 +21,8 @@ import numpy.typing as npt
 
 from esr.errors import EsrError, IndexUnusable
 
-# What numpy writes before a plain array. numpy reads it with Python's own parser, which in Python 3.11
-# fails now and then when several threads use it (python/cpython#106905), as those of a server do.
+# The header that numpy writes for a plain array. numpy reads it with Python's own parser, which in Python
+# 3.11 occasionally fails when several threads use it (python/cpython#106905), as a server's do.
 _HEADER = re.compile(
     rb"\{'descr': '([^']+)', 'fortran_order': (?:True|False), 'shape': \(([0-9, ]*)\), \} *\n"
 )
@@ -49,9 +45,10 @@ def save_bytes(path: Path, chunks: Iterable[bytes]) -> None:
 
 
 def map_array(path: Path) -> npt.NDArray[Any]:
-    """A plain array over the mapped file that save_array wrote, opened in a fraction of the time of np.load.
+    """Map the array in a file written by `save_array`, in a fraction of the time of np.load.
 
-    Errors: ValueError if the file does not begin as save_array writes it, or is shorter than its array.
+    Raises ValueError if the file does not start with the header of `save_array`, or is shorter than its
+    array.
     """
     with path.open("rb") as file:
         np.lib.format.read_magic(file)
@@ -72,15 +69,12 @@ def map_bytes(path: Path) -> memoryview:
 
 
 def narrow(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The same non-negative integers in the smallest type that holds them.
-
-    Sums of the values may overflow that type: widen it first.
-    """
+    """Convert non-negative integers to the smallest type that holds them. Widen it before summing."""
     return array.astype(np.min_scalar_type(int(array.max(initial=0))))
 
 
 def replace_json(path: Path, content: Any) -> None:
-    """Replace a JSON file atomically and durably: readers see the old content or the new."""
+    """Replace a JSON file atomically and durably: readers see either the old content or the new."""
     temporary = path.with_name(f"{path.name}.new")
     with temporary.open("w", encoding="utf-8") as file:
         json.dump(content, file, indent=1)
@@ -91,7 +85,7 @@ def replace_json(path: Path, content: Any) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the directory entries of a folder durable; syncing a file does not."""
+    """Make the directory entries of a folder durable, which syncing a file does not."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -101,12 +95,14 @@ def sync_folder(folder: Path) -> None:
 
 _ALIGNMENT = 64
 _HEADER_BYTES = 16
-"""Before the table of contents: the length of the table and of the file, 8 bytes each."""
+"""Size of the header: the lengths of the table of contents and of the file, 8 bytes each."""
 Arrays = dict[str, npt.NDArray[Any]]
 
 
 def save_bundle(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Write one-dimensional arrays by name. It only appends, so an incomplete file is too short."""
+    """Write one-dimensional arrays by name. The file is written front to back, so an incomplete one is too
+    short.
+    """
     contents, offset = [], 0
     for name, array in arrays.items():
         contents.append((name, array.dtype.str, len(array), offset))
@@ -124,7 +120,7 @@ def save_bundle(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
 
 
 def map_bundle(path: Path) -> Arrays:
-    """The arrays by name, read from disk as they are used. Raises ValueError if the file is truncated."""
+    """Map the arrays of a bundle by name. Raises ValueError if the file is truncated."""
     content = map_bytes(path)
     length, size = (int.from_bytes(content[start : start + 8], "little") for start in (0, 8))
     if len(content) < _HEADER_BYTES or size != len(content):
@@ -145,9 +141,9 @@ NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 @contextmanager
 def translate_disk_errors(folder: Path, command: str = "load") -> Iterator[None]:
-    """Turn an OSError into EsrError if the disk is full, into IndexUnusable otherwise.
+    """Turn an OSError into EsrError if the disk is full, otherwise into IndexUnusable.
 
-    `command` is the verb of what the user does, to be repeated.
+    `command` is the user's command, for the advice to repeat it.
     """
     try:
         yield
@@ -160,7 +156,7 @@ def translate_disk_errors(folder: Path, command: str = "load") -> Iterator[None]
 
 
 def size_on_disk(path: Path) -> int:
-    """The bytes of a file, or of the files in a folder. What a writer has deleted takes none."""
+    """Size in bytes of a file, or of the files in a folder. Files that a writer deletes meanwhile count as 0."""
     size = 0
     with suppress(FileNotFoundError):
         for file in path.iterdir() if path.is_dir() else [path]:

@@ -1,19 +1,9 @@
-"""A layer, opened for reading: the enrichment of consecutive documents of one segment, in one file.
+"""Layers: the enrichment of consecutive documents of one segment, one file each, and the stack of a segment's
+layers.
 
-A layer never changes. For each of its sentences it may hold, by part:
-*features*   one column per feature, in the smallest float that holds all its values; NaN where unknown
-*entities*   the numbers of its entities, for each entity the sentences that have it, and the keys of names
-*parse*      a blob
-*vectors*    as many 8-bit numbers as an encoder has dimensions, and a scale
-
-Writes the file of a layer, of sentences or of other layers.
-
-The keys of the names in a layer, by which written forms of one name are found.
-
-`name.of` has the number of each entity's key, `name.keys` the keys in code point order, `name.ends` where
-each ends, and `name.hashes` their hashes, by which the keys of several layers are matched.
-
-The layers of one segment: for each sentence and part, the last layer that covers it applies.
+A layer never changes. It stores some of these parts for its sentences: one column per feature, entities with
+the sentences of each and the keys of their names, parses, and 8-bit vectors. Where several layers cover a
+sentence for a part, the last one applies.
 """
 
 from __future__ import annotations
@@ -45,9 +35,13 @@ _VERSION = "name.version"
 
 
 def encode_names(entity_keys: Iterable[str]) -> Arrays:
-    """The arrays for entities `type:name`, given in the order of their numbers."""
+    """Encode the names of entities `type:name`, given in the order of their numbers.
+
+    `name.of` is the key number of each entity. `name.keys` holds the keys in code point order, `name.ends`
+    the offset of each end, and `name.hashes` their hashes, by which keys are matched across layers.
+    """
     keys = [name_key(parse_entity_key(key).text) for key in entity_keys]
-    distinct = sorted(set(keys))  # in the order of their UTF-8 too
+    distinct = sorted(set(keys))  # code point order, which is also the order of their UTF-8
     numbers = {key: number for number, key in enumerate(distinct)}
     encoded = [key.encode() for key in distinct]
     return {
@@ -60,12 +54,12 @@ def encode_names(entity_keys: Iterable[str]) -> Arrays:
 
 
 def has_names(arrays: Mapping[str, npt.NDArray[Any]]) -> bool:
-    """Whether a layer stores the keys of its names as this version of esr computes them."""
+    """Whether a layer stores the keys of its names, computed with this version of `name_key`."""
     return _VERSION in arrays and arrays[_VERSION].tolist() == [KEY_VERSION]
 
 
 class LayerNames:
-    """The keys of a layer's names, numbered in code point order."""
+    """The keys of a layer's names, numbered in code point order. They match the written forms of one name."""
 
     def __init__(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         self.of_entity = arrays["name.of"]
@@ -95,7 +89,12 @@ FEATURE = "feature."
 
 
 class Layer:
-    """Sentences are numbered from 0 within the layer."""
+    """A layer, opened for reading. Sentences are numbered from 0 within the layer.
+
+    The parts: *features*, one column each in the smallest float that holds all its values, NaN where unknown;
+    *entities*, the entity numbers of each sentence and the sentences of each entity; *parse*, one blob per
+    sentence; *vectors*, one 8-bit number per dimension of the encoder, and a scale.
+    """
 
     def __init__(self, path: Path) -> None:
         """Raises ValueError or FileNotFoundError for an incomplete file."""
@@ -118,17 +117,17 @@ class Layer:
 
     @property
     def dimensions(self) -> int:
-        """How many numbers each vector has."""
+        """How many dimensions each vector has."""
         return len(self.arrays["vector.values"]) // max(len(self.arrays["vector.known"]), 1)
 
     @cached_property
     def vectors(self) -> npt.NDArray[np.int8]:
-        """The vectors' numbers, of shape (sentences, dimensions): zeros where there is none."""
+        """The quantized vectors, of shape (sentences, dimensions), zeros for sentences without one."""
         return self.arrays["vector.values"].reshape(len(self.arrays["vector.known"]), self.dimensions)
 
     @cached_property
     def vector_scales(self) -> npt.NDArray[np.float64]:
-        """What the numbers of each vector are multiplied with: NaN where there is none."""
+        """The factor of each vector's numbers, NaN for sentences without a vector."""
         return np.where(self.arrays["vector.known"], self.arrays["vector.scales"].astype(float), np.nan)
 
     def stored_vectors(self, sentences: Numbers) -> list[QuantizedVector | None]:
@@ -158,34 +157,34 @@ class Layer:
 
     @property
     def needs_names(self) -> bool:
-        """Whether it has entities without the keys of their names: an older version wrote it."""
+        """Whether it has entities without the keys of their names, because an older version of esr wrote it."""
         return "entity.types" in self.arrays and not has_names(self.arrays)
 
     @cached_property
     def names(self) -> LayerNames:
-        """The keys of its names. They are computed when they are first needed, if they are not stored."""
+        """The keys of its names, computed on first use if they are not stored."""
         return LayerNames(self._encode_names() if self.needs_names else self.arrays)
 
     def arrays_with_names(self) -> Arrays:
-        """What a layer with the same content has that stores the keys of its names."""
+        """The arrays of this layer together with the keys of its names."""
         return self.arrays | self._encode_names()
 
     def _encode_names(self) -> Arrays:
         return encode_names(map(self.entity_key, range(self.entity_count)))
 
     def sentences_of(self, entity: int) -> npt.NDArray[Any]:
-        """The sentences with an entity, by its number, ascending."""
+        """The sentences that mention an entity, given by its number, ascending."""
         starts = self.arrays["entity.starts"]
         return self.arrays["entity.sentences"][starts[entity] : starts[entity + 1]]
 
     def sentences_with_name(self, key: str) -> npt.NDArray[Any]:
-        """The sentences with any form of a name, under any type; some more than once."""
+        """The sentences that mention a name in any form, under any type. Some may be repeated."""
         entities = self.names.entities(key).tolist()
         return np.concatenate([np.zeros(0, np.int32), *map(self.sentences_of, entities)])
 
 
 class EncodedEnrichment(NamedTuple):
-    """What a layer holds of one sentence."""
+    """The enrichment of one sentence as a layer stores it."""
 
     features: Mapping[str, float]
     entities: EntitiesByType | None
@@ -197,7 +196,7 @@ NO_ENRICHMENT = EncodedEnrichment({}, None, None)
 
 
 def save_layer(path: Path, sentences: Sequence[EncodedEnrichment], parts: Iterable[str]) -> None:
-    """Write a layer of these sentences."""
+    """Write a layer that stores these parts of these sentences."""
     arrays: Arrays = {}
     if "features" in parts:
         arrays |= _feature_columns(sentences)
@@ -214,7 +213,7 @@ def save_layer(path: Path, sentences: Sequence[EncodedEnrichment], parts: Iterab
 
 
 def merge_layers(path: Path, layers: Sequence[Layer], sizes: Sequence[int], parts: Iterable[str]) -> None:
-    """Write consecutive layers of the same parts as one. `sizes` are how many sentences each has."""
+    """Merge consecutive layers with the same parts into one. `sizes` are the numbers of sentences in each."""
     arrays: Arrays = {}
     if "features" in parts:
         for name in sorted({name for layer in layers for name in layer.features}):
@@ -246,7 +245,7 @@ def _feature_columns(sentences: Sequence[EncodedEnrichment]) -> Arrays:
 
 
 def _narrow_float(column: Array) -> npt.NDArray[Any]:
-    """The same values in the smallest float that holds them exactly."""
+    """Convert a column to the smallest float type that holds its values exactly."""
     with np.errstate(over="ignore"):
         for dtype in (np.float16, np.float32):
             if np.array_equal(column.astype(dtype), column, equal_nan=True):
@@ -265,7 +264,7 @@ def _vector_arrays(vectors: Sequence[QuantizedVector | None]) -> Arrays:
 
 
 def _merge_vectors(layers: Sequence[Layer]) -> Arrays:
-    """A layer all of whose sentences lack a vector does not know the dimensions."""
+    """Concatenate the vectors of layers. A layer in which no sentence has a vector stores no dimensions."""
     dimensions = max(layer.dimensions for layer in layers)
     values = [
         layer.arrays["vector.values"]
@@ -305,9 +304,8 @@ def _merge_entities(layers: Sequence[Layer]) -> Arrays:
 def _entity_arrays(
     known: npt.NDArray[np.bool_], keys: list[str], entities: Numbers, first: Numbers
 ) -> Arrays:
-    """The arrays of a layer.
-
-    `entities[first[n]:first[n+1]]` are those of sentence n, as indices of `keys`.
+    """The entity arrays of a layer. Sentence n has the entities `keys[i]` for i in
+    `entities[first[n]:first[n+1]]`.
     """
     encoded = [key.encode() for key in keys]
     types = [ENTITY_TYPES.index(parse_entity_key(key).type) for key in keys]
@@ -327,14 +325,14 @@ def _entity_arrays(
 
 
 def _concatenate_ends(ends: Sequence[Numbers]) -> Numbers:
-    """Offsets into concatenated arrays, of the offsets into each."""
+    """Convert the end offsets of several arrays to offsets into their concatenation."""
     shifts = np.cumsum([0, *(offsets[-1] for offsets in ends)])
     shifted = [offsets[1:] + shift for offsets, shift in zip(ends, shifts, strict=False)]
     return np.concatenate([np.zeros(1, np.int64), *shifted])
 
 
 class LayerSpan(NamedTuple):
-    """Sentences `start` to `stop` (exclusive) of a segment, to which a layer applies."""
+    """The sentences `start` to `stop` (exclusive) of a segment, to which a layer applies."""
 
     start: int
     stop: int
@@ -342,14 +340,14 @@ class LayerSpan(NamedTuple):
     """The number of the layer's first sentence in the segment."""
     layer: Layer
     recipe: str | None
-    """The digest of what made it."""
+    """Digest of the recipe that made the layer."""
 
 
 class LayerStack:
-    """Finds the features, entities and parse of a sentence, by its number in the segment."""
+    """The layers of a segment, resolved. Sentences are numbered within the segment."""
 
     def __init__(self, layers: Sequence[tuple[LayerInfo, Layer]], first: Numbers, sentences: int) -> None:
-        """`first` holds the first sentence of each document, and the end of the last."""
+        """`first` holds the first sentence of each document and, at its end, the number of sentences."""
         self._sentences = sentences
         infos = [info for info, _ in layers]
         self._spans: dict[str, list[LayerSpan]] = {}
@@ -370,7 +368,7 @@ class LayerStack:
         return values
 
     def parses(self, sentences: Numbers) -> list[bytes | None]:
-        """The stored parse of each sentence, None without one."""
+        """The stored parse of each sentence, None where there is none."""
         parses: list[bytes | None] = [None] * len(sentences)
         for span, places, in_layer in self._split("parse", sentences):
             for place, parse in zip(places.tolist(), span.layer.parses(in_layer), strict=True):
@@ -386,7 +384,7 @@ class LayerStack:
         )
 
     def vectors(self, sentences: Numbers) -> list[QuantizedVector | None]:
-        """The stored vector of each sentence, None without one."""
+        """The stored vector of each sentence, None where there is none."""
         vectors: list[QuantizedVector | None] = [None] * len(sentences)
         for span, places, in_layer in self._split(VECTORS, sentences):
             stored = span.layer.stored_vectors(in_layer)
@@ -396,18 +394,18 @@ class LayerStack:
 
     @property
     def vector_spans(self) -> Sequence[LayerSpan]:
-        """The sentences that were encoded, by layer, in the order of the segment."""
+        """The ranges of encoded sentences, each with its layer, in segment order."""
         return self._of(VECTORS)
 
     def entities(self, sentence: int) -> EntitiesByType | None:
-        """The entities of a sentence, None before enrichment."""
+        """The entities of a sentence, None if it has not been enriched."""
         for span in self.entity_spans:
             if span.start <= sentence < span.stop:
                 return span.layer.entities(sentence - span.first)
         return None
 
     def name_mask(self, keys: Iterable[str]) -> npt.NDArray[np.bool_]:
-        """Which sentences have a name with one of these keys, in any form and under any type."""
+        """Mask of the sentences that mention a name with one of these keys, in any form and under any type."""
         mask = np.zeros(self._sentences, bool)
         keys = list(keys)
         for span in self.entity_spans:
@@ -418,14 +416,16 @@ class LayerStack:
 
     @property
     def entity_spans(self) -> Sequence[LayerSpan]:
-        """The sentences that were searched for entities, by layer, in the order of the segment."""
+        """The ranges of sentences that were searched for entities, each with its layer, in segment order."""
         return self._of("entities")
 
     def _of(self, part: str) -> Sequence[LayerSpan]:
         return self._spans.get(part, ())
 
     def _split(self, part: str, sentences: Numbers) -> Iterator[tuple[LayerSpan, Numbers, Numbers]]:
-        """By span: the places in `sentences` that it covers, and their numbers in its layer."""
+        """Yield for each span the indices in `sentences` that it covers, and the numbers of these in its
+        layer.
+        """
         for span in self._of(part):
             places = np.flatnonzero((sentences >= span.start) & (sentences < span.stop))
             if len(places):

@@ -1,14 +1,9 @@
-"""The manifest: the one file that names all that makes up the index. Replacing it is the commit.
+"""The manifest, which lists the segments and layers of a commit, and the other small files of an index
+folder.
 
-The manifest's entry of a layer, and which layer applies to each document.
-
-The progress of a load: what it has written durably, so that it can be resumed after it was killed.
-
-It is replaced only after a segment and its layer are on disk, so all that it names is there.
-
-Deletes what an index folder no longer needs.
-
-The lock that allows an index folder one writer at a time.
+Replacing the manifest is the commit. The checkpoint of a load is replaced only after a segment and its layer
+are on disk, so everything it lists exists. A lock file admits one writer at a time. Segments and layers to
+which neither manifest nor checkpoint refers may be deleted.
 """
 
 from __future__ import annotations
@@ -33,14 +28,14 @@ from esr.folder.format.files import replace_json
 from esr.index.writer import Description, outdated_analyzer
 
 LAYERS = "layers"
-"""The folder of the layers' files."""
+"""The subfolder of the layers."""
 Numbers = npt.NDArray[np.int64]
 
 
 class LayerInfo(Struct, frozen=True):
     """The manifest's entry of a layer, which covers documents `start` to `stop` (exclusive) of a segment.
 
-    `recipe` is the digest of what made it, None for what came with the documents.
+    `recipe` is the digest of the recipe that made it, None for enrichment that came with the documents.
     """
 
     name: str
@@ -64,12 +59,14 @@ class LayerInfo(Struct, frozen=True):
 
 
 def new_layer_name() -> str:
-    """The name of a file that does not exist yet."""
+    """Generate a unique name for a layer's file."""
     return uuid.uuid4().hex[:12]
 
 
 def resolve_owners(layers: Sequence[LayerInfo], part: str, documents: int) -> Numbers:
-    """The index of the layer that applies to each document of a segment for a part: the last; -1 for none."""
+    """The index of the layer that applies to each document of a segment for a part: the last one; -1 for
+    none.
+    """
     owners = np.full(documents, -1)
     for number, layer in enumerate(layers):
         if part in layer.parts:
@@ -78,7 +75,9 @@ def resolve_owners(layers: Sequence[LayerInfo], part: str, documents: int) -> Nu
 
 
 def split_by_owner(owners: Numbers) -> Iterator[tuple[int, int, int]]:
-    """Ranges of documents with one owner: start, stop, owner. Documents without any are left out."""
+    """Yield ranges of documents with the same owner as start, stop, owner. Documents without an owner are
+    skipped.
+    """
     borders = [0, *(np.flatnonzero(np.diff(owners)) + 1).tolist(), len(owners)]
     for start, stop in pairwise(borders):
         if stop > start and owners[start] >= 0:
@@ -88,19 +87,19 @@ def split_by_owner(owners: Numbers) -> Iterator[tuple[int, int, int]]:
 MANIFEST_NAME = "esr-index.json"
 FORMAT = 5
 SEGMENTS = "segments"
-"""The folder of the segments."""
+"""The subfolder of the segments."""
 UNNAMED = "0"
-"""The name of a generation from before generations had names."""
+"""The name of generations written before generations had names."""
 
 
 class Manifest(Struct, frozen=True):
     """A commit of an index.
 
-    `layers` are in the order they were written: later ones take precedence. `recipes` are by digest.
-    `generation_name` is the one that `esr indices` shows: enrichment makes commits within a generation.
-    `kept_generations` are the last commits of other generations, the newest first, rejected ones last; they
-    keep none themselves. A rollback has rejected a generation that `is_rejected`: it went back past it.
-    `aliases` are those of names, by the form under which a name is shown.
+    `layers` are in the order in which they were written: later ones take precedence. `recipes` are by digest.
+    `generation_name` is the name shown by `esr indices`; enrichment adds commits to a generation.
+    `kept_generations` are the last commits of other generations, newest first, rejected ones last; their own
+    `kept_generations` are empty. `is_rejected` marks a generation that a rollback has skipped. `aliases` maps
+    the displayed form of a name to its aliases.
     """
 
     description: Description
@@ -116,12 +115,12 @@ class Manifest(Struct, frozen=True):
 
     @property
     def has_index(self) -> bool:
-        """Whether it is of a generation, perhaps one without documents: there is none before the first."""
+        """Whether it belongs to a generation, possibly without documents. False before the first load."""
         return bool(self.segments) or self.generation_name != UNNAMED
 
     @property
     def newest_name(self) -> str:
-        """The greatest name of a generation."""
+        """The greatest generation name, of this commit and the kept ones."""
         return max(commit.generation_name for commit in (self, *self.kept_generations))
 
     def next_generation(
@@ -132,10 +131,10 @@ class Manifest(Struct, frozen=True):
         layers: Iterable[LayerInfo] = (),
         keep: int = 0,
     ) -> Manifest:
-        """The next commit, of a new generation.
+        """The first commit of a new generation.
 
-        `layers` are those of new segments; segments of this commit retain theirs. `keep` older generations
-        are kept, this one the first of them.
+        `layers` are those of the new segments; segments taken over from this commit retain theirs. The `keep`
+        newest generations are kept, starting with this one.
         """
         retained = (layer for layer in self.layers if layer.segment in segments)
         commit = Manifest(
@@ -158,13 +157,13 @@ class Manifest(Struct, frozen=True):
         return commit._without_unused_recipes()
 
     def with_aliases(self, aliases: Mapping[str, Sequence[str]]) -> Manifest:
-        """The next commit, with these aliases of names; this one if it has them."""
+        """The next commit, with these aliases of names, or this commit if it has them already."""
         if aliases == self.aliases:
             return self
         return replace(self, commit_number=self.commit_number + 1, aliases=aliases)
 
     def rolled_back_to(self, name: str) -> Manifest:
-        """The next commit, which serves a kept generation, keeps this one and rejects all newer ones."""
+        """The next commit, which serves a kept generation, keeps the current one and rejects all newer ones."""
         generations = self._all_generations()
         (target,) = (commit for commit in generations if commit.generation_name == name)
         others = tuple(
@@ -177,12 +176,12 @@ class Manifest(Struct, frozen=True):
         )
 
     def without_generations(self, names: Container[str]) -> Manifest:
-        """The next commit, which no longer keeps these generations."""
+        """The next commit, without these kept generations."""
         kept = tuple(commit for commit in self.kept_generations if commit.generation_name not in names)
         return replace(self, commit_number=self.commit_number + 1, kept_generations=kept)
 
     def _all_generations(self) -> tuple[Manifest, ...]:
-        """This generation, if it is one, and the kept ones, the newest first, rejected ones last."""
+        """This generation, if any, and the kept ones, newest first, rejected ones last."""
         own = (replace(self, kept_generations=()),) if self.has_index else ()
         newest_first = sorted(
             (*own, *self.kept_generations), key=lambda commit: commit.generation_name, reverse=True
@@ -197,7 +196,7 @@ class Manifest(Struct, frozen=True):
         return replace(self, recipes={key: self.recipes[key] for key in self.recipes if key in used})
 
     def as_dict(self) -> dict[str, Any]:
-        """As it is stored."""
+        """Convert to the stored form."""
         return {
             "description": self.description.as_dict(),
             "segments": self.segments,
@@ -228,7 +227,9 @@ class Manifest(Struct, frozen=True):
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The last commit. Raises IndexMissing or IndexUnusable, also if the index needs `esr migrate`."""
+    """Read the last commit. Raises IndexMissing or IndexUnusable, the latter also if `esr migrate` is
+    required.
+    """
     commit = read_any_format(folder)
     if commit.format != FORMAT:
         raise IndexUnusable(
@@ -240,7 +241,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def read_any_format(folder: Path) -> Manifest:
-    """The last commit, also of an older format: only its documents may be read then."""
+    """Read the last commit, possibly in an older format. Then only its documents may be read."""
     try:
         data = json.loads((folder / MANIFEST_NAME).read_text("utf-8"))
     except NotADirectoryError as error:
@@ -263,20 +264,21 @@ def read_any_format(folder: Path) -> Manifest:
 
 
 def commit(folder: Path, manifest: Manifest) -> None:
-    """Replace the manifest atomically: readers see the old commit or the new one."""
+    """Replace the manifest atomically: readers see either the old commit or the new one."""
     replace_json(folder / MANIFEST_NAME, manifest.as_dict())
 
 
 CHECKPOINT_NAME = "esr-load.json"
 _STORED_NAMES = {"generation_name": "made", "digest": "content", "is_migration": "migrates"}
-"""The names of attributes in the file, where they differ."""
+"""Stored names of attributes, where they differ."""
 
 
 class Checkpoint(Struct, frozen=True):
-    """A load in progress.
+    """The progress of a load, by which it is resumed after a crash.
 
-    `base` is the number of the commit that it started from. The first `documents` of its documents have
-    been read; `digest` is that of their JSON, which identifies them when they are given again.
+    `base` is the number of the commit it started from. `documents` is the number of documents that it has
+    read and stored; `digest` is the digest of their JSON, by which they are recognized when they are supplied
+    again.
     """
 
     generation_name: str
@@ -288,10 +290,10 @@ class Checkpoint(Struct, frozen=True):
     documents: int = 0
     digest: str = ""
     is_migration: bool = False
-    """Whether it converts the index to another format, and its documents are those of the index."""
+    """Whether the load converts the index to another format, reading the documents of the index itself."""
 
     def with_segment(self, segment: str, layer: LayerInfo | None, documents: int, digest: str) -> Checkpoint:
-        """The checkpoint after one more segment is on disk."""
+        """The checkpoint after one more segment has been written to disk."""
         layers = self.layers if layer is None else (*self.layers, layer)
         return replace(
             self, segments=(*self.segments, segment), layers=layers, documents=documents, digest=digest
@@ -299,7 +301,7 @@ class Checkpoint(Struct, frozen=True):
 
 
 def read_checkpoint(folder: Path) -> Checkpoint | None:
-    """The checkpoint of an unfinished load, or None if there is none, or none that can be read."""
+    """Read the checkpoint of an unfinished load, None if there is none that can be read."""
     try:
         return _from_dict(json.loads((folder / CHECKPOINT_NAME).read_text("utf-8")))
     except (OSError, ValueError, KeyError, TypeError):
@@ -332,7 +334,9 @@ LOCK_NAME = "lock"
 
 @contextmanager
 def hold_writer_lock(folder: Path) -> Iterator[None]:
-    """Raises IndexUnusable if another writer holds it. The system releases it when the process ends."""
+    """Hold the writer lock. Raises IndexUnusable if another process holds it. It is released when the process
+    ends.
+    """
     import fcntl
 
     while True:
@@ -343,7 +347,8 @@ def hold_writer_lock(folder: Path) -> Iterator[None]:
                 raise IndexUnusable(
                     f"another load into {folder}, or its enrichment, is running: wait until it has finished"
                 ) from error
-            # A writer that removes the index removes the file: the next one would lock another.
+            # A writer that removes the index removes the lock file too; then this lock is on a deleted file:
+            # try again.
             if _is_at(folder / LOCK_NAME, file.fileno()):
                 yield
                 return
@@ -357,7 +362,7 @@ def _is_at(path: Path, descriptor: int) -> bool:
 
 
 def is_bare(folder: Path) -> bool:
-    """Whether a folder holds nothing, or only what a load killed in its first step left."""
+    """Whether a folder is empty, or contains only what a load leaves that was killed in its first step."""
     return {entry.name for entry in folder.iterdir()} <= {f"{MANIFEST_NAME}.new", LOCK_NAME}
 
 
@@ -375,16 +380,16 @@ def remove_index(folder: Path) -> None:
 
 
 def delete_unreferenced(folder: Path, commit: Manifest | None = None) -> None:
-    """Delete segments and layers that a failed or killed writer left, or that have been replaced.
+    """Delete segments and layers to which a commit (by default the last one) does not refer.
 
-    They are those to which `commit` does not refer; by default, the last one.
+    They are left by failed or killed writers, or have been replaced.
     """
     for path in list_unreferenced(folder, commit or read_any_format(folder)):
         shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
 
 def list_unreferenced(folder: Path, commit: Manifest) -> list[Path]:
-    """The segments and layers that neither this commit nor the checkpoint of a load refers to."""
+    """List the segments and layers to which neither this commit nor the checkpoint of a load refers."""
     commits = (commit, *commit.kept_generations)
     referenced = {
         SEGMENTS: {name for commit in commits for name in commit.segments},

@@ -1,4 +1,4 @@
-"""The postings of terms over a commit, as bounds are computed from them."""
+"""The postings of terms over all segments of a commit, in the form from which bounds are computed."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from esr.plans.plan import FieldName
 
 Numbers = npt.NDArray[np.int64]
 BATCH = 1 << 17
-"""About how many sentence postings are looked at together: they take some 30 MB."""
+"""Approximate number of sentence postings in a batch, which takes some 30 MB."""
 
 
 def read_postings(
     statistics: CommitStatistics, term: str, fields: Collection[FieldName]
 ) -> tuple[SentencePostings, DocumentPostings]:
-    """All postings of a term, by segment, then document."""
+    """Read all postings of a term, by segment, then document."""
     table = statistics.document_table
     parts, sentences, documents = [], 0, 0
     for owner, segment in enumerate(statistics.segments):
@@ -43,23 +43,26 @@ def read_postings(
 def read_batch(
     statistics: CommitStatistics, owner: int, first: int, end: int, fields: Collection[FieldName]
 ) -> tuple[SentencePostings, DocumentPostings]:
-    """All postings of the terms from `first` to before `end` in a segment, by term, then document."""
+    """Read all postings of the terms from `first` to before `end` in a segment, by term, then document."""
     part = _read_segment(statistics.segments[owner], first, end, "surrounding" in fields)
     first_document = statistics.document_table.document_bases[owner]
     return _to_postings(part._replace(document=part.document + first_document), statistics, fields)
 
 
 def batch_terms(sentence_starts: npt.NDArray[np.integer]) -> list[tuple[int, int]]:
-    """Terms, from the first to before the last, that have about `BATCH` sentence postings together."""
+    """Split terms into ranges (first, end), each with about `BATCH` sentence postings."""
     borders = np.searchsorted(sentence_starts, np.arange(0, int(sentence_starts[-1]), BATCH))
     ends = [*dict.fromkeys(borders.tolist()), len(sentence_starts) - 1]
     return [(first, last) for first, last in zip([0, *ends], ends, strict=False) if first < last]
 
 
 class _Columns(NamedTuple):
-    """Terms in a segment. Of their sentence postings: counts and lengths, of the sentence and of its
-    surrounding; where groups of one document start, and the document posting of each. Of their document
-    postings: documents and counts."""
+    """Postings of terms in a segment.
+
+    Of their sentence postings: counts and lengths, of the sentence and of its surrounding. `starts` are the
+    indices at which a new document (or term) begins, `document_posting` the document posting of each such
+    group. Of their document postings: documents and counts.
+    """
 
     sentence_count: Array
     length: Array
@@ -72,12 +75,12 @@ class _Columns(NamedTuple):
 
 
 def _read_segment(segment: Segment, first: int, end: int, with_surrounding: bool) -> _Columns:
-    """The terms numbered from `first` to before `end`."""
+    """Read the postings of the terms numbered from `first` to before `end`."""
     sentence, sentence_counts = segment.sentence_postings(first, end)
     documents, document_counts = segment.document_postings(first, end)
     count = sentence_counts.astype(np.float64)
     document = segment.column("document")[sentence]
-    is_start = np.ones(len(sentence), bool)  # of a document, or of a term
+    is_start = np.ones(len(sentence), bool)  # of a document or a term
     np.not_equal(document[1:], document[:-1], out=is_start[1:])
     keys, sentence_keys = documents, document
     if end - first > 1:

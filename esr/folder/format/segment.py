@@ -1,9 +1,8 @@
-"""One segment, opened for reading: columns mapped from disk.
+"""A segment, opened for reading: columns, strings and documents mapped from disk.
 
-Postings of terms in sentences, one number each: that of the sentence, and in its low bits the count.
-
-Nearly all counts are 1, so a column of their own would be a fifth of the postings. All postings of a segment
-have the same number of bits for the count, so they ascend by sentence as the numbers alone do.
+A posting of a term in a sentence is one integer: the sentence number, and the count in its low bits. Nearly
+all counts are 1, so a separate column would add a fifth. All postings of a segment use the same number of
+bits for the count, so they ascend by sentence. Formats before 5 are opened only to migrate their documents.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from esr.text.document import Document
 
 Array = npt.NDArray[Any]
 POSTINGS, COUNT_BITS = "sentence_postings", "sentence_count_bits"
-"""The columns of a segment: the postings, and one number, how many of their bits are the count."""
+"""Columns of the packed postings, and of a single number: how many bits of a posting are the count."""
 
 
 def pack(sentences: Array, counts: Array) -> dict[str, Array]:
-    """The columns for these postings: 4 bytes each if numbers and counts have no more than 31 bits."""
+    """Pack postings into columns, with 4 bytes each if sentence number and count fit into 31 bits."""
     bits = int(counts.max(initial=0)).bit_length()
     packed = sentences.astype(np.int64) << bits | counts
     if packed.max(initial=0) <= np.iinfo(np.int32).max:
@@ -42,17 +41,17 @@ def pack(sentences: Array, counts: Array) -> dict[str, Array]:
 
 
 def unpack(packed: Array, bits: int) -> tuple[Array, Array]:
-    """The sentences and the counts of these postings."""
+    """Unpack postings into sentence numbers and counts."""
     return packed >> bits, packed & ((1 << bits) - 1)
 
 
 Numbers = npt.NDArray[np.integer[Any]]
 NO_DATE = np.iinfo(np.int64).min
-"""In the column of dates: the document has none."""
+"""Value of the date column for documents without a date."""
 
 
 class Postings(NamedTuple):
-    """The sentences or documents that contain a term, ascending, and how often it occurs in each."""
+    """The sentences or documents that contain a term, ascending, and its count in each."""
 
     numbers: Numbers
     counts: Numbers
@@ -62,9 +61,10 @@ NO_POSTINGS = Postings(np.zeros(0, np.int32), np.zeros(0, np.uint8))
 
 
 class SentenceViews(NamedTuple):
-    """Columns: the document of each sentence, the first sentence of each document, the paragraphs.
+    """Memoryviews of columns: the document of each sentence, the first sentence of each document, the
+    paragraphs.
 
-    A number of a view takes a third of the time of one of an array.
+    Reading a single number from a memoryview takes a third of the time of an array.
     """
 
     document: memoryview
@@ -99,14 +99,14 @@ COLUMNS = [
     "surrounding_likelihood",
 ]
 PARAGRAPH = "paragraph"
-"""The column of the sentences' paragraphs, numbered from 1. Segments of older formats have none."""
+"""Column of the sentences' paragraphs, from 1. Segments of older formats have none."""
 LANGUAGE = "language"
-"""The column of the documents' languages. Segments of older formats have none."""
+"""Column of the documents' languages. Segments of older formats have none."""
 LANGUAGES = "languages.json"
 
 
 def read_counts(folder: Path) -> tuple[int, int]:
-    """How many documents and sentences a segment has, without opening the rest. Raises SegmentDamaged."""
+    """Read the numbers of documents and sentences without opening the whole segment. Raises SegmentDamaged."""
     try:
         return len(BlobTable(folder, "texts")), len(map_array(folder / "length.npy"))
     except (FileNotFoundError, EOFError, ValueError) as error:
@@ -114,17 +114,17 @@ def read_counts(folder: Path) -> tuple[int, int]:
 
 
 class Segment:
-    """Sentences and documents are numbered from 0 within the segment, in the order they were loaded."""
+    """An immutable part of an index. Sentences and documents are numbered from 0, in loading order."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises SegmentDamaged."""
+        """Map all files of the segment. Raises SegmentDamaged."""
         self.folder = folder
-        # Everything is mapped at once: a running search can finish even if a writer deletes the segment.
+        # Everything is mapped up front, so a running search can finish even if a writer deletes the segment.
         try:
             self.terms = StringTable(folder, "terms")
             self.document_ids = StringTable(folder, "documents")
             self.explicit_ids = StringTable(folder, "given")
-            """The ids of sentences that are not the default."""
+            """Ids of the sentences whose id is not the default."""
             self._explicit_id_numbers = map_array(folder / "given_at.npy")
             self._blobs = BlobTable(folder, "texts")
             self.columns = {name: map_array(folder / f"{name}.npy") for name in COLUMNS}
@@ -135,7 +135,7 @@ class Segment:
             self._words: WordTable | None = None
             self.languages: list[str | None] = [None]
             self.attributes = NoAttributes() if _is_before_packing(folder) else AttributeTable(folder)
-            """What documents are filtered and counted by. Segments of older formats have none."""
+            """Values by which documents are filtered and counted. Segments of older formats have none."""
             if not _is_before_words(folder):
                 self._words = WordTable(folder, len(self.columns["length"]))
                 self.columns[LANGUAGE] = map_array(folder / f"{LANGUAGE}.npy")
@@ -143,21 +143,21 @@ class Segment:
         except (FileNotFoundError, EOFError, ValueError) as error:
             raise SegmentDamaged(folder) from error
         self.enrichment = LayerStack((), self.column("first"), self.sentence_count)
-        """Features, entities and parses of the segment's sentences."""
+        """Features, entities, parses and vectors of the segment's sentences."""
 
     def with_layers(self, layers: Sequence[tuple[LayerInfo, Layer]]) -> Segment:
-        """The same segment with these layers. Nothing is read again."""
+        """The same segment with these layers, sharing all that is mapped."""
         segment = copy(self)
         segment.enrichment = LayerStack(layers, self.column("first"), self.sentence_count)
         return segment
 
     def column(self, name: str) -> npt.NDArray[Any]:
-        """A stored column, one of COLUMNS, or that of the paragraphs."""
+        """A stored column: one of COLUMNS, the packed postings, the paragraphs or the languages."""
         return self.columns[name]
 
     @property
     def words(self) -> WordTable:
-        """The words as they are written. Segments of older formats have none."""
+        """The words as written. Raises SegmentDamaged for segments of older formats, which have none."""
         if self._words is None:
             raise SegmentDamaged(self.folder)
         return self._words
@@ -180,7 +180,7 @@ class Segment:
 
     @cached_property
     def sentence_length_range(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """The lengths of the shortest and the longest sentence of each document; 0 without sentences."""
+        """The lengths in terms of the shortest and longest sentence of each document, 0 without sentences."""
         first, length = self.column("first"), self.column("length")
         has_sentences = np.diff(first) > 0
         shortest, longest = np.zeros(len(has_sentences)), np.zeros(len(has_sentences))
@@ -191,14 +191,16 @@ class Segment:
 
     @cached_property
     def log_likelihoods(self) -> dict[str, npt.NDArray[Any]]:
-        """What is stored for the importance priors, by the name of the prior."""
+        """The stored log likelihoods of the importance priors, by the name of the prior."""
         return {
             "importance": self.column("document_likelihood"),
             "importance_surrounding": self.column("surrounding_likelihood"),
         }
 
     def sentence_postings(self, term: int | None, end: int | None = None) -> Postings:
-        """The postings of a term in sentences, or of all terms from it to before `end`, one after another."""
+        """Postings of a term in sentences. With `end`, those of all terms from `term` to before `end`,
+        concatenated.
+        """
         if term is None:
             return NO_POSTINGS
         packed = self.column(POSTINGS)[self._range("sentence_starts", term, end)]
@@ -206,11 +208,13 @@ class Segment:
 
     @cached_property
     def count_bits(self) -> int:
-        """How many low bits of a posting in a sentence are the count."""
+        """How many low bits of a packed posting are the count."""
         return int(self.column(COUNT_BITS)[0])
 
     def document_postings(self, term: int | None, end: int | None = None) -> Postings:
-        """The same in documents."""
+        """Postings of a term in documents. With `end`, those of all terms from `term` to before `end`,
+        concatenated.
+        """
         if term is None:
             return NO_POSTINGS
         range = self._range("document_starts", term, end)
@@ -221,19 +225,19 @@ class Segment:
         return slice(int(starts[term]), int(starts[term + 1 if end is None else end]))
 
     def posting_ranges(self, term: int | None) -> tuple[int, int, int, int]:
-        """Where a term's postings start and stop in the columns: in those of sentences, then of documents."""
+        """Start and end of a term's postings in the columns of sentences, then in those of documents."""
         if term is None:
             return 0, 0, 0, 0
         sentences, documents, _ = self._number_views
         return sentences[term], sentences[term + 1], documents[term], documents[term + 1]
 
     def occurrences(self, term: int | None) -> int:
-        """How often a term occurs in sentences."""
+        """The number of occurrences of a term in sentences."""
         return 0 if term is None else self._number_views[2][term]
 
     @cached_property
     def _number_views(self) -> list[memoryview]:
-        """What is read for a single term. A number of a view takes a third of the time of one of an array."""
+        """Views of the columns that are read for single terms, in a third of the time of arrays."""
         names = ("sentence_starts", "document_starts", "occurrences")
         return [memoryview(self.columns[name]) for name in names]  # type: ignore[arg-type]
 
@@ -243,24 +247,24 @@ class Segment:
         return self.stored_document(number).document(paragraphs)
 
     def stored_document(self, number: int) -> StoredDocument:
-        """A document, for callers that do not need all of it."""
+        """A document decoded as far as its blob, without its paragraphs."""
         return StoredDocument(self._blobs[number])
 
     @cached_property
     def sentence_views(self) -> SentenceViews:
-        """What is read for a single sentence."""
+        """Views of the columns that are read for single sentences."""
         return SentenceViews(*(memoryview(self.columns[name]) for name in ("document", "first", PARAGRAPH)))  # type: ignore[arg-type]
 
     def blob(self, number: int) -> bytes:
-        """A document as it is stored."""
+        """The compressed bytes of a document."""
         return self._blobs[number]
 
     def blob_view(self, number: int) -> memoryview:
-        """The same where it is mapped."""
+        """The compressed bytes of a document, without a copy."""
         return self._blobs.view(number)
 
     def find_sentence(self, sentence_id: str) -> int | None:
-        """The number of a sentence by its id, explicit or of the default form `<document id>.s<n>`."""
+        """Find the number of a sentence by its id, explicit or of the default form `<document id>.s<n>`."""
         explicit = self.explicit_ids.find(sentence_id)
         if explicit is not None:
             return int(self._explicit_id_numbers[explicit])
@@ -302,7 +306,7 @@ class Segment:
         return len(self._explicit_id_numbers) > 0
 
     def _find_explicit_id(self, number: int) -> int | None:
-        """The place of a sentence's id in `explicit_ids`, or None if its id is the default."""
+        """The index of a sentence's id in `explicit_ids`, or None if its id is the default."""
         if not self.has_explicit_ids:
             return None
         index = int(np.searchsorted(self._explicit_id_numbers, number))
@@ -318,15 +322,15 @@ def _map_paragraphs(folder: Path, sentence_count: int) -> npt.NDArray[Any]:
 
 
 def _is_before_packing(folder: Path) -> bool:
-    """Whether a segment is of a format before 5, with a column of counts. A migration reads its documents."""
+    """Whether a segment has a format before 5, with counts in a column of their own. Only migration reads it."""
     return (folder / "sentence_counts.npy").exists()
 
 
 def _is_before_words(folder: Path) -> bool:
-    """Whether a segment is of a format before 4, without words and languages. A migration reads it."""
+    """Whether a segment has a format before 4, without words and languages. Only migration reads it."""
     return not (folder / LANGUAGES).exists() and not (folder / f"{LANGUAGE}.npy").exists()
 
 
 def is_position(text: str) -> bool:
-    """Whether this is the `<n>` of a default sentence id: "7", but not "07", "+7" or "٧"."""
+    """Whether a text is the `<n>` of a default sentence id: "7", but not "07", "+7" or "٧"."""
     return text.isascii() and text.isdecimal() and (text == "0" or text[0] != "0")

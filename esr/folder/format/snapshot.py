@@ -1,16 +1,7 @@
-"""A snapshot: one commit of an index, and its statistics.
+"""A snapshot, one commit opened for reading, with statistics over its segments.
 
-The documents of a commit, numbered over its segments: their sentences and their lengths.
-
-What the segments of a commit hold together: documents, statistics of terms, importance priors.
-
-None of it depends on layers, so a commit of enrichment takes it over from the commit before.
-
-Finds new documents whose content an index has under another id, as when ids are made in another way.
-
-Only a sample of the new documents is looked up, so the cost is bounded whatever the size of the delivery.
-
-The survey of the terms of segments, from their columns.
+Statistics do not depend on layers, so commits of enrichment reuse them. The module also searches a commit for
+the content of new documents under other ids, and surveys the terms of segments.
 """
 
 from __future__ import annotations
@@ -39,11 +30,12 @@ Numbers = npt.NDArray[np.int64]
 
 
 class DocumentTable(NamedTuple):
-    """Columns of D documents, each of shape (D,). Sentences are numbered over all segments.
+    """Columns of the D documents of a commit, each of shape (D,). Sentences are numbered over all segments.
 
-    `first` is the ordinal of a document's first sentence, `size` how many sentences it has, `length` c(d),
-    `shortest` and `longest` the terms in its shortest and longest sentence (0 where it has no sentence).
-    `document_bases`, of shape (segments + 1,), has the number of each segment's first document.
+    `first` is the ordinal of a document's first sentence, `size` its number of sentences, `length` its number
+    of terms c(d), `shortest` and `longest` the number of terms in its shortest and longest sentence (0
+    without sentences). `document_bases`, of shape (segments + 1,), is the number of each segment's first
+    document.
     """
 
     first: Numbers
@@ -55,7 +47,7 @@ class DocumentTable(NamedTuple):
 
 
 def make_document_table(segments: Sequence[Segment], sentence_bases: Sequence[int]) -> DocumentTable:
-    """The table of these segments. `sentence_bases` has the ordinal of each segment's first sentence."""
+    """Build the table of these segments. `sentence_bases` is the ordinal of each segment's first sentence."""
     first = [s.column("first")[:-1] + base for s, base in zip(segments, sentence_bases, strict=False)]
     size = [np.diff(segment.column("first")) for segment in segments]
     length = [segment.column("document_length").astype(float) for segment in segments]
@@ -74,7 +66,7 @@ def make_document_table(segments: Sequence[Segment], sentence_bases: Sequence[in
 def reduce_by_document(
     ufunc: np.ufunc, values: npt.NDArray[np.generic], table: DocumentTable, empty: float
 ) -> Array:
-    """The reduction of sentences' values over each document, of shape (D,); `empty` without sentences."""
+    """Reduce values of sentences over each document, of shape (D,); `empty` for documents without sentences."""
     reduced = np.full(len(table.size), empty)
     has_sentences = table.size > 0
     if has_sentences.any():
@@ -83,14 +75,17 @@ def reduce_by_document(
 
 
 IMPORTANCE = ("importance", "importance_surrounding")
-"""The columns of the importance priors."""
+"""Names of the importance priors."""
 MAX_TERM_ENTRIES = 20_000
-"""Terms that are not looked up again."""
+"""Maximum number of cached term entries."""
 
 
 class TermEntry(NamedTuple):
-    """A term in a commit: its statistics, its number in each segment (None where it is missing), and in each
-    segment where its postings begin and end: those of sentences, then those of documents."""
+    """A term in a commit.
+
+    `numbers` are its numbers in each segment, None where it is missing. `posting_ranges` are the start and
+    the end of its postings in each segment: those of sentences, then those of documents.
+    """
 
     statistics: TermStatistics
     numbers: tuple[int | None, ...]
@@ -98,13 +93,16 @@ class TermEntry(NamedTuple):
 
 
 class CommitStatistics:
-    """Threads share it. What is made lazily may be made twice, to the same values."""
+    """Statistics over all segments of a commit: documents, terms, importance priors.
+
+    Threads share it. Two threads may compute a lazy value twice, with the same result.
+    """
 
     def __init__(self, segments: Sequence[Segment]) -> None:
-        # Without their layers: this outlives commits that replace layers.
+        # Without layers: the statistics outlive commits that replace layers.
         self.segments = [segment.with_layers(()) for segment in segments]
         self.sentence_bases = [0, *accumulate(segment.sentence_count for segment in segments)]
-        """The ordinal of each segment's first sentence, and the number of all sentences."""
+        """The ordinal of each segment's first sentence, and the total number of sentences."""
         self._term_entries: dict[str, TermEntry] = {}
 
     @cached_property
@@ -121,7 +119,7 @@ class CommitStatistics:
         )
 
     def find(self, term: str) -> TermEntry:
-        """The entry of a term. A term that is in no segment has an empty one."""
+        """Look up a term. A term that is in no segment has an entry with zeros."""
         entry = self._term_entries.get(term)
         if entry is None:
             hash = hash64(term)
@@ -139,15 +137,15 @@ class CommitStatistics:
 
     @cached_property
     def importance(self) -> list[dict[str, Array]]:
-        """The importance priors of each segment's sentences, by column."""
+        """The importance priors of each segment's sentences, by name."""
         return [self.importance_of(owner, {}, 0) for owner in range(len(self.segments))]
 
     def importance_of(self, owner: int, elsewhere: Mapping[str, int], total: int) -> dict[str, Array]:
-        """The importance priors of a segment's sentences, with p(t|C) of the whole collection.
+        """Compute the importance priors of a segment's sentences, by name, with p(t|C) over the whole
+        collection.
 
-        log p(d|s) = sum of c(t,s) log p(t|d) - sum of c(t,s) log p(t). The first sum is stored; the
-        second depends on every segment. `elsewhere` adds occurrences that are not in this index, of
-        `total` in all.
+        log p(d|s) = sum of c(t,s) log p(t|d) - sum of c(t,s) log p(t). The first sum is stored; the second
+        depends on all segments. `elsewhere` are occurrences of terms outside this index, `total` their sum.
         """
         segment = self.segments[owner]
         log_background = np.log(self.background(owner, elsewhere, total))
@@ -158,15 +156,15 @@ class CommitStatistics:
         return {name: column - collection for name, column in segment.log_likelihoods.items()}
 
     def background(self, owner: int, elsewhere: Mapping[str, int], total: int) -> Array:
-        """p(t|C) of a segment's terms in the whole collection, with what is elsewhere.
+        """p(t|C) of a segment's terms over the whole collection, including occurrences outside this index.
 
-        A term that occurs in titles only counts as one occurrence.
+        A term that occurs only in titles counts as one occurrence.
         """
         segment = self.segments[owner]
         occurrences = segment.column("occurrences").astype(np.int64)
         for other in self.segments:
             if other is not segment and len(other.terms):
-                # Terms are matched by their hash: no two are expected to share all 64 bits.
+                # Terms are matched by hash: collisions of 64 bits are not expected.
                 shared = other.terms.contains_hashes(segment.terms.hashes)
                 places = np.searchsorted(other.terms.hashes, segment.terms.hashes[shared])
                 occurrences[shared] += other.column("occurrences")[places]
@@ -194,10 +192,10 @@ def _collection_statistics(segment: Segment) -> CollectionStatistics:
 
 
 class Snapshot:
-    """What a search sees from beginning to end, whatever is committed meanwhile."""
+    """One commit, opened. A search uses the same snapshot throughout, whatever is committed meanwhile."""
 
     def __init__(self, folder: Path, manifest: Manifest, before: Snapshot | None = None) -> None:
-        """Raises SegmentDamaged. What `before` has open already is not opened again."""
+        """Open a commit. Segments and layers that `before` has open are reused. Raises SegmentDamaged."""
         self.manifest = manifest
         open_segments = {} if before is None else {s.folder.name: s for s in before.segments}
         open_layers = {} if before is None else before.layers
@@ -212,7 +210,7 @@ class Snapshot:
         ]
         self.statistics: CommitStatistics
         if before is not None and before.manifest.segments == manifest.segments:
-            # Enrichment leaves the sentences as they are, and so their statistics and priors.
+            # Enrichment changes no sentences, hence neither statistics nor priors.
             self.statistics = before.statistics
         else:
             self.statistics = CommitStatistics(self.segments)
@@ -229,7 +227,7 @@ class Snapshot:
 
     @cached_property
     def main_encoder(self) -> str | None:
-        """The id of the encoder that made the vectors of most sentences, None without vectors."""
+        """The id of the encoder of most vectors, None without vectors."""
         sentences: Counter[str] = Counter()
         for segment in self.segments:
             for span in segment.enrichment.vector_spans:
@@ -248,15 +246,15 @@ def _open_layer(folder: Path, run: LayerInfo) -> Layer:
 
 
 SAMPLE = 500
-"""How many new documents are looked up at most, evenly spaced."""
+"""Maximum number of new documents that are looked up, evenly spaced. It bounds the cost of any delivery."""
 _CANDIDATES = 16
-"""How many documents are compared for each signature. Only short documents share one by chance."""
+"""Maximum number of documents compared per signature. Only short documents share one by chance."""
 _MULTIPLIERS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0xAEF17502108EF2D9)
 _MAX_EXAMPLES = 3
 
 
 def sample_documents(segments: Sequence[Segment]) -> list[Document]:
-    """A sample of the documents of these segments, without those that have no sentence."""
+    """Sample the documents of these segments, evenly spaced, leaving out documents without sentences."""
     total = sum(segment.document_count for segment in segments)
     sampled = []
     base = 0
@@ -269,12 +267,12 @@ def sample_documents(segments: Sequence[Segment]) -> list[Document]:
 
 
 def has_same_content(one: Document, other: Document) -> bool:
-    """Whether two documents have the same title and the same texts."""
+    """Whether two documents have the same title and the same sentence texts."""
     return one.title == other.title and [s.text for s in one.sentences] == [s.text for s in other.sentences]
 
 
 def describe_known_content(segments: Sequence[Segment], known: Mapping[str, str]) -> list[str]:
-    """The line of a report about new documents of these segments, with the ids that have their content."""
+    """Format the warning about new documents whose content is known under another id. `known` is by new id."""
     if not known:
         return []
     total = sum(segment.document_count for segment in segments)
@@ -288,7 +286,11 @@ def describe_known_content(segments: Sequence[Segment], known: Mapping[str, str]
 
 
 def find_known_content(new: Sequence[Segment], old: Sequence[Segment]) -> dict[str, str]:
-    """By the id of a new document, that of another one in the old segments with its content."""
+    """Find new documents whose content old segments have under another id, as happens when ids change.
+
+    Returns the id in the old segments by the id of the new document. Only a sample of the new documents is
+    looked up.
+    """
     wanted: dict[int, list[Document]] = {}
     sampled = {document.id: document for document in sample_documents(new)}
     for segment in new:
@@ -316,7 +318,7 @@ def find_known_content(new: Sequence[Segment], old: Sequence[Segment]) -> dict[s
 
 
 def _sign_documents(segment: Segment) -> npt.NDArray[np.uint64]:
-    """A signature of each document, of its length and the lengths of its sentences, of shape (D,)."""
+    """Compute a signature of each document from its length and the lengths of its sentences, of shape (D,)."""
     first = segment.column("first").astype(np.int64)
     positions = np.arange(segment.sentence_count) - np.repeat(first[:-1], np.diff(first))
     by_position, by_document, offset = (np.uint64(number) for number in _MULTIPLIERS)
@@ -329,10 +331,10 @@ def _sign_documents(segment: Segment) -> npt.NDArray[np.uint64]:
 
 
 def survey_terms(segments: Sequence[Segment]) -> TermSurvey:
-    """What the terms of all these segments tell."""
+    """Survey the terms of these segments."""
     sentences = sum(segment.sentence_count for segment in segments)
     lengths = [segment.column("length") for segment in segments]
-    # A term that is frequent in all of them is frequent in one.
+    # A term that is frequent overall is frequent in at least one segment.
     candidates = {term for segment in segments for term in _frequent_terms(segment)}
     frequencies = [(term, sum(_frequency(segment, term) for segment in segments)) for term in candidates]
     return TermSurvey(

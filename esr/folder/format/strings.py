@@ -1,8 +1,7 @@
-"""Many strings or blobs in two memory-mapped files: their bytes, concatenated, and the offset of each end.
+"""Tables of strings and blobs, memory-mapped: one file of concatenated bytes and one of end offsets.
 
-Search among strings that are numbered in the order of their UTF-8, which is that of their code points.
-
-The values of attributes (`esr.text.document`) in a segment, and the documents that have each.
+A string table is searched by hash; sorted strings are searched by their UTF-8, whose order is that of code
+points. The table of attributes (`esr.text.document`) lists the documents that have each value.
 """
 
 from __future__ import annotations
@@ -26,21 +25,21 @@ _LAST = b"\xff"  # greater than any byte of UTF-8
 
 
 def find_string(count: int, bytes_of: Callable[[int], bytes], text: str) -> int | None:
-    """The number of a string, or None. `bytes_of` gives the UTF-8 of each of `count` strings."""
+    """Find the number of a string, or None. `bytes_of` returns the UTF-8 of each of `count` sorted strings."""
     encoded = _encode(text)
     number = bisect_left(range(count), encoded, key=bytes_of)
     return number if number < count and bytes_of(number) == encoded else None
 
 
 def prefix_range(count: int, bytes_of: Callable[[int], bytes], prefix: str) -> range:
-    """The numbers of the strings that begin so."""
+    """The numbers of the strings with this prefix, among `count` sorted strings."""
     encoded, numbers = _encode(prefix), range(count)
     start = bisect_left(numbers, encoded, key=bytes_of)
     return range(start, bisect_left(numbers, encoded + _LAST, start, key=bytes_of))
 
 
 def _encode(text: str) -> bytes:
-    """Half a surrogate pair may be typed. No string has one."""
+    """Encode a query string, which may contain lone surrogates. Stored strings contain none."""
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -53,15 +52,15 @@ def hash_strings(strings: Iterable[str]) -> Hashes:
 
 
 class BlobTable:
-    """BlobTable by number."""
+    """Blobs by number."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        """Raises ValueError or FileNotFoundError for incomplete files."""
+        """Map the files. Raises ValueError or FileNotFoundError if they are incomplete."""
         self._bytes = map_bytes(folder / f"{name}.bytes")
         self._ends = map_array(folder / f"{name}.ends.npy")
         if len(self._ends) == 0 or len(self._bytes) != self._ends[-1]:
             raise ValueError(f"{folder / name}.bytes is truncated")
-        # A single number of a view takes a third of the time of one of an array.
+        # Reading a single number from a memoryview takes a third of the time of an array.
         self._end_view = memoryview(self._ends)  # type: ignore[arg-type]
 
     def __len__(self) -> int:
@@ -71,17 +70,17 @@ class BlobTable:
         return bytes(self._bytes[self._end_view[number] : self._end_view[number + 1]])
 
     def view(self, number: int) -> memoryview:
-        """A blob where it is mapped."""
+        """A blob without a copy, in the mapped file."""
         return self._bytes[self._end_view[number] : self._end_view[number + 1]]
 
     def get_many(self, numbers: Numbers) -> list[memoryview]:
-        """The blobs of these numbers, where they are mapped."""
+        """The blobs with these numbers, without copies."""
         ends, content = self._ends, self._bytes
         ranges = zip(ends[numbers].tolist(), ends[1:][numbers].tolist(), strict=True)
         return [content[start:stop] for start, stop in ranges]
 
     def decode_many(self, numbers: Numbers) -> list[str]:
-        """The blobs of these numbers as strings."""
+        """The blobs with these numbers, decoded as UTF-8."""
         return [str(blob, "utf-8") for blob in self.get_many(numbers)]
 
     @staticmethod
@@ -93,10 +92,10 @@ class BlobTable:
 
 
 class StringTable:
-    """Distinct strings by number, and numbers by string through sorted hashes."""
+    """Distinct strings by number, and their numbers by string, found through sorted hashes."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        """Raises ValueError or FileNotFoundError for incomplete files."""
+        """Map the files. Raises ValueError or FileNotFoundError if they are incomplete."""
         self._blobs = BlobTable(folder, name)
         self.hashes: Hashes = map_array(folder / f"{name}.hashes.npy")
         self._hash_view = memoryview(self.hashes)  # type: ignore[arg-type]
@@ -110,14 +109,14 @@ class StringTable:
         return self._blobs[number].decode()
 
     def get_many(self, numbers: Numbers) -> list[str]:
-        """The strings of these numbers."""
+        """The strings with these numbers."""
         return self._blobs.decode_many(numbers)
 
     def find(self, string: str, hash: int | None = None) -> int | None:
-        """The number of a string, or None. `hash` is that of the string, if it is at hand."""
+        """Find the number of a string, or None. `hash` is its hash, if the caller has computed it."""
         if not len(self.hashes):
             return None
-        # Of one number, bisect takes a fourth of the time of numpy's search.
+        # For a single number, bisect takes a fourth of the time of np.searchsorted.
         hashes, target = self._hash_view, hash64(string) if hash is None else hash
         index = bisect_left(hashes, target)
         while index < len(hashes) and hashes[index] == target:
@@ -135,11 +134,13 @@ class StringTable:
 
     @cached_property
     def _sorted_numbers(self) -> npt.NDArray[np.int32]:
-        """The numbers in the order of their strings, computed by the first search that needs them: few do."""
+        """The numbers in the order of their strings, computed on first use: few searches need it."""
         return np.array(sorted(range(len(self)), key=self._blobs.__getitem__), np.int32)
 
     def contains_hashes(self, hashes: Hashes) -> npt.NDArray[np.bool_]:
-        """Which of these hashes the table has. A hash that it has may still be that of another string."""
+        """Mask of the hashes that are in the table. Even so, the string may be another one with the same
+        hash.
+        """
         if not len(self.hashes):
             return np.zeros(len(hashes), bool)
         indices = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
@@ -147,7 +148,7 @@ class StringTable:
 
     @staticmethod
     def save(folder: Path, name: str, strings: Sequence[str], hashes: Hashes | None = None) -> None:
-        """Write the table. `hashes` are those of the strings, if they are at hand."""
+        """Write the table. `hashes` are those of the strings, if the caller has computed them."""
         if hashes is None:
             hashes = hash_strings(strings)
         order = np.argsort(hashes, kind="stable")
@@ -158,14 +159,17 @@ class StringTable:
 
 ValueNumbers = npt.NDArray[np.integer[Any]]
 NAMES = "attributes.json"
-"""By the name of an attribute, the numbers of its first value and of the first one after it."""
+"""File with the range of value numbers, first and end, of each attribute."""
 
 
 class AttributeTable:
-    """Values are numbered by attribute, then in the order of their code points."""
+    """The values of attributes in a segment, and the documents that have each.
+
+    Values are numbered by attribute, then in code point order.
+    """
 
     def __init__(self, folder: Path) -> None:
-        """Raises ValueError or FileNotFoundError for incomplete files."""
+        """Map the files. Raises ValueError or FileNotFoundError if they are incomplete."""
         names = json.loads((folder / NAMES).read_text("utf-8"))
         self._ranges = {name: range(*ends) for name, ends in names.items()}
         if self._ranges:
@@ -174,10 +178,10 @@ class AttributeTable:
             self._documents = map_array(folder / "attribute_documents.npy")
 
     def count(self, name: str, counts: ValueNumbers | None = None) -> Iterator[tuple[str, int]]:
-        """The values of an attribute, as written, and how many documents have each.
+        """Yield the values of an attribute, as written, and the number of documents with each.
 
-        The values of META are the keys of metadata. `counts`: how often each document counts, of shape
-        (documents,), instead of once.
+        The values of META are the keys of metadata. With `counts`, of shape (documents,), each document
+        counts so often instead of once.
         """
         if name == META:
             for of_key in [of_key for of_key in self._ranges if of_key.startswith(META_PREFIX)]:
@@ -193,13 +197,13 @@ class AttributeTable:
             totals = np.diff(starts)
         else:
             of_documents = counts[self._documents_of(numbers)].astype(np.int64)
-            totals = np.add.reduceat(of_documents, starts[:-1] - starts[0])  # no value is without documents
+            totals = np.add.reduceat(of_documents, starts[:-1] - starts[0])  # every value has a document
         counted = np.flatnonzero(totals)
         values = self._values.decode_many(counted + numbers.start)
         yield from zip(values, totals[counted].tolist(), strict=True)
 
     def documents(self, names: Iterable[str], values: Iterable[str]) -> ValueNumbers:
-        """The numbers of the documents that have one of these values under one of these names."""
+        """The numbers of the documents with one of these values under one of these names."""
         wanted = frozenset(values)
         parts = [
             self._documents_of(range(number, number + 1))
@@ -209,7 +213,7 @@ class AttributeTable:
         return np.concatenate([np.zeros(0, np.int64), *parts]).astype(np.int64)
 
     def _find(self, name: str, values: Iterable[str]) -> Iterator[int]:
-        """The numbers of these values of an attribute."""
+        """Yield the numbers of those of these values that the attribute has."""
         numbers = self._ranges.get(name, range(0))
         for value in values:
             encoded = value.encode("utf-8", "surrogatepass")
@@ -222,7 +226,7 @@ class AttributeTable:
 
 
 class NoAttributes(AttributeTable):
-    """The table of a segment of a format without attributes."""
+    """The table of a segment whose format has no attributes."""
 
     def __init__(self) -> None:
         self._ranges = {}
@@ -235,14 +239,14 @@ class AttributeBuilder:
         self._documents: dict[str, dict[str, array[int]]] = {}
 
     def add(self, document: int, attributes: Mapping[str, Sequence[str]]) -> None:
-        """Add the attributes of a document by its number."""
+        """Add the attributes of a document, given by its number."""
         for name, values in attributes.items():
             of_name = self._documents.setdefault(name, {})
             for value in values:
                 of_name.setdefault(value, array("i")).append(document)
 
     def save(self, folder: Path) -> None:
-        """Write the table. Without attributes, it is one small file."""
+        """Write the table. Without attributes it is one small file."""
         names: dict[str, tuple[int, int]] = {}
         values: list[bytes] = []
         documents: list[array[int]] = []

@@ -1,23 +1,9 @@
-"""The words of a segment as they are written (analyzer `words`), and where each occurs.
+"""The words of a segment as they are written (analyzer `words`), and the positions of each.
 
-The words of all texts are numbered on: those of the sentences, then those of the titles, in order. A number
-is left out after each text, so that words with consecutive numbers stand next to each other. The numbers of
-a word's occurrences ascend; lists of similar lengths share a group of `elias_fano`. Words are in the order
-of their bytes, which is that of their code points, so the words with a prefix are a range.
-
-Where the words of a segment occur: what is computed from the files of a `WordTable` to find it.
-
-It takes some 12 bytes for each sentence and each word of the segment, so whoever searches decides how long to
-keep it.
-
-Lists of ascending numbers of 31 bits in few bits: the code of Elias and Fano (Vigna 2013,
-"Quasi-succinct indices").
-
-The lists of a group have one number of low bits, and one limit that all numbers are below. The low bits of
-all numbers stand one after another. What is above them never falls within a list, and is in unary: a number
-is a 1 after a 0 for each step from the number before it. All lists have the same number of zeros, so each
-begins at a known place, and consecutive lists are decoded together. A list takes some 2 + log2(limit /
-length) bits a number.
+Positions run through all texts of the segment: those of the sentences, then those of the titles. One position
+is skipped after each text, so consecutive positions mean adjacent words of one text. The positions of a word
+are an ascending list in the code of Elias and Fano (Vigna 2013, "Quasi-succinct indices"); lists of similar
+lengths share a `Group`. Words are sorted by their UTF-8, so words with a common prefix are a range.
 """
 
 from __future__ import annotations
@@ -34,37 +20,44 @@ from esr.folder.format.files import map_array, map_bytes, narrow, save_array, sa
 from esr.folder.format.strings import find_string, prefix_range
 
 Array = npt.NDArray[Any]
-_CODE_CHUNK = 1 << 17  # numbers whose bits are spread at once: a multiple of 8, so that they end with a byte
-_STEP = 3  # of the numbers of low bits
-_WINDOW = 4  # bytes that are read for one number: low bits are fewer than 25
+_CODE_CHUNK = 1 << 17  # numbers whose bits are spread at once: a multiple of 8, to end at a byte border
+_STEP = 3  # low bits are rounded to a multiple of this
+_WINDOW = 4  # bytes read for one number: there are fewer than 25 low bits
 
 
 class Group(NamedTuple):
-    """What the lists of a group share: the bytes of the group are `low_bytes(count)` and the unary part."""
+    """Parameters shared by the Elias-Fano lists of a group: the number of low bits, and a limit above all
+    numbers.
+
+    First come the low bits of all numbers. The high bits of a list never decrease and are coded in unary:
+    each number is a 1, preceded by a 0 for each step up from the previous number. All lists have the same
+    number of zeros, so the start of each is known and consecutive lists are decoded together. A list takes
+    some 2 + log2(limit / length) bits per number.
+    """
 
     low_bits: int
     limit: int
 
     @property
     def steps(self) -> int:
-        """The zeros of a list in the unary part."""
+        """The number of zeros in the unary part of a list."""
         return (self.limit >> self.low_bits) + 1
 
 
 def choose_low_bits(lengths: Array, limit: int) -> Array:
-    """The number of low bits for lists of these lengths, at least 1, with numbers below the limit.
+    """The number of low bits for lists of these lengths (at least 1) with numbers below the limit.
 
-    The best is the logarithm of limit / length. It is rounded to a multiple of 3, for 2 % more bytes: so a
-    few groups hold all lists, and those of a prefix are decoded in as many steps.
+    The optimum is log2(limit / length). It is rounded to a multiple of 3, which costs 2 % more bytes, so that
+    a few groups hold all lists, and the lists of a prefix are decoded in as many steps.
     """
-    # A float's exponent is exact, its logarithm is not.
+    # The exponent of a float is exact, its logarithm is not.
     exponents = np.frexp(np.maximum(limit // lengths.astype(np.int64), 1).astype(float))[1] - 1
     rounded: Array = (exponents + 1) // _STEP * _STEP
     return rounded
 
 
 def encode(group: Group, numbers: Array, lengths: Array) -> bytes:
-    """The lists of these lengths, which stand one after another in `numbers`."""
+    """Encode the lists of these lengths, concatenated in `numbers`."""
     list_of = np.repeat(np.arange(len(lengths)), lengths)
     bits = np.zeros(len(numbers) + len(lengths) * group.steps, np.uint8)
     bits[(numbers >> group.low_bits) + list_of * group.steps + np.arange(len(numbers))] = 1
@@ -74,8 +67,8 @@ def encode(group: Group, numbers: Array, lengths: Array) -> bytes:
 class EncodedLists(NamedTuple):
     """Consecutive lists of a group, of these lengths.
 
-    `content` are the bytes of the group, whose unary part begins with the byte `unary`. Before these lists,
-    the group has `first` lists with `before` numbers.
+    `content` holds the bytes of the group; its unary part starts at byte `unary`. `first` lists of the group,
+    with `before` numbers in all, precede these.
     """
 
     group: Group
@@ -87,7 +80,7 @@ class EncodedLists(NamedTuple):
 
 
 def decode(lists: EncodedLists) -> Array:
-    """The numbers of the lists, one after another."""
+    """Decode the numbers of the lists, concatenated."""
     group, content, unary_start, first, before, lengths = lists
     count, steps = int(lengths.sum()), group.steps
     start = before + first * steps
@@ -104,7 +97,7 @@ def decode(lists: EncodedLists) -> Array:
 
 
 def low_code_size(count: int, low_bits: int) -> int:
-    """The bytes of the low bits of so many numbers, before the unary part."""
+    """Size in bytes of the low bits of `count` numbers, which precede the unary part."""
     return -(-count * low_bits >> 3) + _WINDOW
 
 
@@ -121,7 +114,7 @@ def _pack_low(numbers: Array, low_bits: int) -> bytes:
 
 
 def _unpack_low(content: Array, low_bits: int, start: int, count: int) -> Array:
-    """The low bits of `count` numbers from the number `start` on."""
+    """Decode the low bits of `count` numbers, from number `start` on."""
     if not low_bits:
         return np.zeros(count, np.int32)
     first_byte = start * low_bits >> 3
@@ -136,18 +129,19 @@ def _unpack_low(content: Array, low_bits: int, start: int, count: int) -> Array:
     return low_parts.view(np.int32)
 
 
-_GROUPS = 32  # numbers have fewer bits
-BLOCK_BITS = 4  # of the number of places in a block: fewer than most sentences have
+_GROUPS = 32  # every number of low bits is below this
+BLOCK_BITS = 4  # log2 of the positions in a block: blocks are shorter than most sentences
 _LIST_BYTES = 20
-"""Memory of a word in `PlaceLists`, beside what they share with others."""
+"""Memory for each word in `PlaceLists`, without the arrays shared with other objects."""
 
 
 class PlaceLists(NamedTuple):
-    """The lists of a segment's words, as `elias_fano` has them.
+    """The encoded positions of a segment's words, for a decoder of single lists.
 
-    `content` are the bytes of all groups. A group is known by its number of low bits: its bytes begin at
-    `begins`, those of its unary part at `unary`, both of shape (32,). Of each word, of shape (W,): its group,
-    and how many lists (`rank`) and numbers (`before`) of the group precede its own, which has `counts`.
+    `content` holds the bytes of all groups. The group with n low bits starts at `begins[n]` and its unary
+    part at `unary[n]`, both of shape (32,). For each word, of shape (W,): its `group`, the number of lists
+    (`rank`) and of numbers (`before`) that precede its list in the group, and the length of the list
+    (`counts`).
     """
 
     content: Array
@@ -161,7 +155,11 @@ class PlaceLists(NamedTuple):
 
 
 class WordPlaces:
-    """The places of the words of a table. The arguments are what the table's files contain."""
+    """Finds the positions of words, from the mapped files of a `WordTable`.
+
+    It takes some 12 bytes for each sentence and each word of the segment, so callers decide how long to keep
+    it.
+    """
 
     def __init__(
         self, counts: Array, content: memoryview, group_ends: Array, text_lengths: Array, sentence_count: int
@@ -172,21 +170,23 @@ class WordPlaces:
         self._sentence_count = sentence_count
         self._text_starts = text_starts(text_lengths)
         self.block_sentences = self._find_block_sentences()
-        """The sentence that has the first place of each block: that of another place is near."""
+        """The sentence of the first position in each block. The sentence of any other position is at most a
+        few further.
+        """
         self._group_of = choose_low_bits(counts, self._limit).astype(np.uint8)
         self._members = self._find_members()
         members = sum(array.nbytes for arrays in self._members.values() for array in arrays)
         own = self._text_starts.nbytes + self.block_sentences.nbytes + self._group_of.nbytes
         self.nbytes = own + members + _LIST_BYTES * len(counts)
-        """Memory that it takes, with its lists."""
+        """Memory in bytes, including `place_lists`."""
 
     def places(self, number: int) -> Array:
-        """The places of a word, ascending."""
+        """The positions of a word, ascending."""
         (lists,) = self.encoded_places(range(number, number + 1))
         return decode(lists)
 
     def encoded_places(self, words: range) -> Iterator[EncodedLists]:
-        """The places of consecutive words, in no order: the lists of each group that some of them are in."""
+        """Yield the encoded positions of consecutive words, those of each group together."""
         for group in np.unique(self._group_of[words.start : words.stop]).tolist():
             members, before = self._members[group]
             first, last = np.searchsorted(members, (words.start, words.stop)).tolist()
@@ -202,7 +202,7 @@ class WordPlaces:
 
     @cached_property
     def place_lists(self) -> PlaceLists:
-        """The encoded places of all words, for a decoder of single lists."""
+        """The encoded positions of all words, for a decoder of single lists."""
         rank, before = np.empty(len(self._counts), np.int32), np.empty(len(self._counts), np.int64)
         unary = np.zeros(_GROUPS, np.int64)
         for group, (members, before_members) in self._members.items():
@@ -217,11 +217,11 @@ class WordPlaces:
         return PlaceLists(content, begins, unary, self._limit, self._group_of, rank, before, counts)
 
     def places_of_range(self, words: range) -> Array:
-        """The places of these words, in no order."""
+        """The positions of these words, in no particular order."""
         return np.concatenate([np.zeros(0, np.int32), *map(decode, self.encoded_places(words))])
 
     def sentences(self, places: Array) -> Array:
-        """The sentences that have these places, which may repeat. Places in titles have none."""
+        """The sentences that contain these positions, possibly repeated. Positions in titles are ignored."""
         starts = self._text_starts
         places = places[places < starts[self._sentence_count]]
         sentences: Array = self.block_sentences[places >> BLOCK_BITS]
@@ -230,14 +230,16 @@ class WordPlaces:
         return sentences
 
     def titles(self, places: Array) -> Array:
-        """The documents whose title has these places, which may repeat. Places in sentences have none."""
+        """The documents whose titles contain these positions, possibly repeated. Positions in sentences are
+        ignored.
+        """
         starts = self._text_starts[self._sentence_count :]
         titles: Array = np.searchsorted(starts, places[places >= starts[0]], "right") - 1
         return titles
 
     @property
     def sentence_starts(self) -> Array:
-        """The place of the first word of each sentence, and where that of the first title may be."""
+        """The position of the first word of each sentence, and the first position after all sentences."""
         return self._text_starts[: self._sentence_count + 1]
 
     @property
@@ -250,7 +252,9 @@ class WordPlaces:
         return (np.searchsorted(starts, blocks, "right") - 1).astype(np.int32)
 
     def _find_members(self) -> dict[int, tuple[Array, Array]]:
-        """By group: the numbers of its words, and how many places are before those of each, then all."""
+        """For each group, its words, and the cumulative numbers of positions before each word, with the total
+        at the end.
+        """
         members = {}
         for group in np.unique(self._group_of).tolist():
             numbers = np.flatnonzero(self._group_of == group).astype(np.int32)
@@ -259,26 +263,26 @@ class WordPlaces:
 
 
 def text_starts(lengths: Array) -> Array:
-    """The place of the first word of each text with so many words, then the limit of all places."""
+    """The first position of each text, given the texts' lengths in words, and the limit of all positions."""
     starts = np.arange(len(lengths) + 1, dtype=np.int32)
     starts[1:] += np.cumsum(lengths, dtype=np.int32)
     return starts
 
 
 _NAME = "words"
-_CHUNK = 1 << 16  # words whose signatures are made at once
+_CHUNK = 1 << 16  # words whose signatures are computed at once
 _BIT_OF_BYTE = np.array([1 << (code & 63) if code < 128 else 0 for code in range(256)], np.uint64)
 
 
 class WordTable:
-    """Words by number, ascending, and how often each occurs."""
+    """The words of a segment, numbered in the order of their UTF-8, with the number of occurrences of each."""
 
     def __init__(self, folder: Path, sentence_count: int) -> None:
-        """Raises ValueError or FileNotFoundError for incomplete files."""
+        """Map the files. Raises ValueError or FileNotFoundError if they are incomplete."""
         self._bytes = map_bytes(folder / f"{_NAME}.bytes")
         self._lengths = map_array(folder / f"{_NAME}.lengths.npy")
         self.counts = map_array(folder / f"{_NAME}.counts.npy")
-        """How often each word occurs."""
+        """The number of occurrences of each word."""
         self._places = map_bytes(folder / f"{_NAME}.places.bytes")
         self._group_ends = map_array(folder / f"{_NAME}.groups.npy")
         self._text_lengths = map_array(folder / f"{_NAME}.texts.npy")
@@ -298,7 +302,7 @@ class WordTable:
         return find_string(len(self), self._encoded, word)
 
     def prefix_range(self, prefix: str) -> range:
-        """The numbers of the words that begin so."""
+        """The numbers of the words with this prefix."""
         return prefix_range(len(self), self._encoded, prefix)
 
     def words(self, numbers: Array) -> list[str]:
@@ -309,7 +313,7 @@ class WordTable:
 
     @property
     def byte_lengths(self) -> Array:
-        """How many bytes of UTF-8 each word has."""
+        """The length of each word in bytes of UTF-8."""
         return self._lengths
 
     def read_signatures(self, numbers: Array) -> npt.NDArray[np.uint64]:
@@ -324,7 +328,7 @@ class WordTable:
         return signatures
 
     def read_places(self) -> WordPlaces:
-        """Where the words occur."""
+        """Open the positions of the words."""
         return WordPlaces(
             self.counts, self._places, self._group_ends, self._text_lengths, self._sentence_count
         )
@@ -338,19 +342,22 @@ class WordTable:
 
     @cached_property
     def _end_view(self) -> memoryview:
-        """A single number of a view takes a third of the time of one of an array."""
+        """Reading a single number from a memoryview takes a third of the time of an array."""
         return memoryview(self._ends)  # type: ignore[arg-type]
 
 
 def sign_word(encoded: bytes) -> int:
-    """The signature of a word in UTF-8: the set of its ASCII characters. Some share one of its 64 bits."""
+    """The signature of a word in UTF-8: the set of its ASCII characters in 64 bits, some of which share a
+    bit.
+    """
     return int(np.bitwise_or.reduce(_BIT_OF_BYTE[np.frombuffer(encoded, np.uint8)]))
 
 
 def save_words(folder: Path, words: list[str], numbers: Array, places: Array, text_lengths: Array) -> None:
-    """Write the table.
+    """Write the files of a word table.
 
-    `words` ascend. Each occurrence has the number of its word and its place, in any order.
+    `words` are sorted. `numbers` and `places` are the word number and the position of each occurrence, in any
+    order.
     """
     limit = int(text_starts(text_lengths)[-1])
     counts = np.bincount(numbers, minlength=len(words))
@@ -361,7 +368,7 @@ def save_words(folder: Path, words: list[str], numbers: Array, places: Array, te
     keys = rank[numbers] << limit.bit_length() | places
     keys.sort()
     keys &= (1 << limit.bit_length()) - 1
-    # Groups follow each other, and words within a group: so each group is a slice.
+    # Sorted by group, then by word: each group is a slice.
     group_counts, start, encoded = counts[order], 0, []
     borders = np.searchsorted(group_of[order], np.arange(int(group_of.max(initial=0)) + 2))
     for group, (first, last) in enumerate(zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True)):

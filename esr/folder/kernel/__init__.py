@@ -1,1 +1,1 @@
-"""The kernel: what searches compute most, compiled by numba. `compiled` has what is called from outside."""
+"""The hot loops of searching, compiled by numba. Callers use the functions of `kernel.search`."""

@@ -1,1 +1,1 @@
-"""How an index folder is searched."""
+"""Searches of an index folder."""

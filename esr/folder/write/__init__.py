@@ -1,1 +1,1 @@
-"""Writes documents into an index folder: segments first, then one commit that shows them all."""
+"""Loads into an index folder: segments are written first, then one commit makes all of them visible."""
