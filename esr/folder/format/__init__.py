@@ -1,1 +1,1 @@
-"""The files of an index folder: segments, layers, the manifest that lists them, and the checkpoint of a load."""
+"""The files of an index folder: segments, layers, the manifest that lists them, the checkpoint of a load."""

@@ -156,7 +156,10 @@ def translate_disk_errors(folder: Path, command: str = "load") -> Iterator[None]
 
 
 def size_on_disk(path: Path) -> int:
-    """Size in bytes of a file, or of the files in a folder. Files that a writer deletes meanwhile count as 0."""
+    """Size in bytes of a file or of the files in a folder.
+
+    Files that a writer deletes meanwhile count as 0.
+    """
     size = 0
     with suppress(FileNotFoundError):
         for file in path.iterdir() if path.is_dir() else [path]:

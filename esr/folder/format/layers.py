@@ -157,7 +157,7 @@ class Layer:
 
     @property
     def needs_names(self) -> bool:
-        """Whether it has entities without the keys of their names, because an older version of esr wrote it."""
+        """Whether its entities lack the keys of their names, because an older version of esr wrote it."""
         return "entity.types" in self.arrays and not has_names(self.arrays)
 
     @cached_property
@@ -405,7 +405,7 @@ class LayerStack:
         return None
 
     def name_mask(self, keys: Iterable[str]) -> npt.NDArray[np.bool_]:
-        """Mask of the sentences that mention a name with one of these keys, in any form and under any type."""
+        """Mask of the sentences that mention a name with one of these keys, in any form, under any type."""
         mask = np.zeros(self._sentences, bool)
         keys = list(keys)
         for span in self.entity_spans:

@@ -163,7 +163,7 @@ class Manifest(Struct, frozen=True):
         return replace(self, commit_number=self.commit_number + 1, aliases=aliases)
 
     def rolled_back_to(self, name: str) -> Manifest:
-        """The next commit, which serves a kept generation, keeps the current one and rejects all newer ones."""
+        """The next commit, which serves a kept generation, keeps the current one and rejects newer ones."""
         generations = self._all_generations()
         (target,) = (commit for commit in generations if commit.generation_name == name)
         others = tuple(

@@ -106,7 +106,10 @@ LANGUAGES = "languages.json"
 
 
 def read_counts(folder: Path) -> tuple[int, int]:
-    """Read the numbers of documents and sentences without opening the whole segment. Raises SegmentDamaged."""
+    """Read the numbers of documents and sentences without opening the whole segment.
+
+    Raises SegmentDamaged.
+    """
     try:
         return len(BlobTable(folder, "texts")), len(map_array(folder / "length.npy"))
     except (FileNotFoundError, EOFError, ValueError) as error:
@@ -322,7 +325,7 @@ def _map_paragraphs(folder: Path, sentence_count: int) -> npt.NDArray[Any]:
 
 
 def _is_before_packing(folder: Path) -> bool:
-    """Whether a segment has a format before 5, with counts in a column of their own. Only migration reads it."""
+    """Whether a segment has a format before 5, with a separate column of counts. Only migration reads it."""
     return (folder / "sentence_counts.npy").exists()
 
 

@@ -66,7 +66,7 @@ def make_document_table(segments: Sequence[Segment], sentence_bases: Sequence[in
 def reduce_by_document(
     ufunc: np.ufunc, values: npt.NDArray[np.generic], table: DocumentTable, empty: float
 ) -> Array:
-    """Reduce values of sentences over each document, of shape (D,); `empty` for documents without sentences."""
+    """Reduce values of sentences over each document, of shape (D,); `empty` where there is no sentence."""
     reduced = np.full(len(table.size), empty)
     has_sentences = table.size > 0
     if has_sentences.any():
@@ -272,7 +272,7 @@ def has_same_content(one: Document, other: Document) -> bool:
 
 
 def describe_known_content(segments: Sequence[Segment], known: Mapping[str, str]) -> list[str]:
-    """Format the warning about new documents whose content is known under another id. `known` is by new id."""
+    """Format the warning about new documents whose content is known under another id."""
     if not known:
         return []
     total = sum(segment.document_count for segment in segments)
@@ -318,7 +318,7 @@ def find_known_content(new: Sequence[Segment], old: Sequence[Segment]) -> dict[s
 
 
 def _sign_documents(segment: Segment) -> npt.NDArray[np.uint64]:
-    """Compute a signature of each document from its length and the lengths of its sentences, of shape (D,)."""
+    """Compute a signature of each document from its length and those of its sentences, of shape (D,)."""
     first = segment.column("first").astype(np.int64)
     positions = np.arange(segment.sentence_count) - np.repeat(first[:-1], np.diff(first))
     by_position, by_document, offset = (np.uint64(number) for number in _MULTIPLIERS)

@@ -25,7 +25,10 @@ _LAST = b"\xff"  # greater than any byte of UTF-8
 
 
 def find_string(count: int, bytes_of: Callable[[int], bytes], text: str) -> int | None:
-    """Find the number of a string, or None. `bytes_of` returns the UTF-8 of each of `count` sorted strings."""
+    """Find the number of a string, or None.
+
+    `bytes_of` returns the UTF-8 of a string, of `count` sorted ones.
+    """
     encoded = _encode(text)
     number = bisect_left(range(count), encoded, key=bytes_of)
     return number if number < count and bytes_of(number) == encoded else None

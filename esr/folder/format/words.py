@@ -275,7 +275,7 @@ _BIT_OF_BYTE = np.array([1 << (code & 63) if code < 128 else 0 for code in range
 
 
 class WordTable:
-    """The words of a segment, numbered in the order of their UTF-8, with the number of occurrences of each."""
+    """The words of a segment, numbered in the order of their UTF-8, and how often each occurs."""
 
     def __init__(self, folder: Path, sentence_count: int) -> None:
         """Map the files. Raises ValueError or FileNotFoundError if they are incomplete."""

@@ -1,8 +1,7 @@
-"""The bounds of documents: sums of impacts, and what priors, features and filters make of them.
+"""Upper bounds of documents: the impacts of terms, and their sums with priors, features and filters.
 
-What terms add at most in each document, as `esr.plans.bounds` computes it, by one pass over the postings.
-
-Every number is computed by the same steps. Logarithms are left to numpy, so the results are the same too.
+Impacts are computed by the formulas of `esr.plans.bounds` in one pass over the postings. Each number is
+computed by the same steps, and logarithms are left to numpy, so the results are identical.
 """
 
 from __future__ import annotations
@@ -53,12 +52,12 @@ from esr.folder.kernel.numba_support import (
 from esr.folder.kernel.score import reads_surrounding
 
 BUCKETS, SAMPLE = 256, 4096
-"""A threshold is read from so many buckets, of a sample of at least so many bounds."""
+"""Number of buckets, and least number of sampled bounds, from which a threshold is estimated."""
 
 
 @inlined
 def are_all_own(rule, terms):
-    """Whether all documents that are reached hold a term of the query's own."""
+    """Whether every document that is reached contains one of the query's own terms."""
     table, all_own = terms.table, not rule.all_documents
     for t in range(len(table)):
         all_own &= table[t, OWN] > 0
@@ -67,7 +66,7 @@ def are_all_own(rule, terms):
 
 @inlined
 def offset_impacts(terms, segments):
-    """`Scoring.impact_offsets`."""
+    """Compute `Scoring.impact_offsets`."""
     ranges, offsets = terms.posting_ranges, np.empty((len(terms.table), segments), np.int64)
     for t in range(len(offsets)):
         start = terms.impact_starts[t]
@@ -79,9 +78,10 @@ def offset_impacts(terms, segments):
 
 @inlined
 def add_impacts(terms, commit, g, weight, starts, scratch, reached):
-    """Add up the impacts of a segment's documents, and append those that have any to `scratch.documents`.
+    """Add up the impacts of a segment's documents, and append documents reached first to `scratch.documents`.
 
-    `starts` has the next impact of each term, `reached` the number of documents; gives the new number.
+    `starts` has the index of the next impact of each term, `reached` the number of documents. Returns the new
+    number.
     """
     segments, ranges, impacts = commit.segments, terms.posting_ranges, terms.impacts
     bounds, documents, empty = scratch.bounds, scratch.documents, terms.termless[0]
@@ -94,7 +94,7 @@ def add_impacts(terms, commit, g, weight, starts, scratch, reached):
         impact, w = starts[t], weight[t]
         for i in range(ranges[t, g, DOCUMENTS_FROM], ranges[t, g, DOCUMENTS_TO]):
             d = shift + number_at(numbers, width, i)
-            # No branch: whether a document has a bound already is hard to foresee.
+            # No branch: it would be hard to predict whether a document already has a bound.
             bound = bounds[d]
             is_new = bound == -np.inf
             documents[reached] = d
@@ -107,7 +107,7 @@ def add_impacts(terms, commit, g, weight, starts, scratch, reached):
 
 @inlined
 def add_documents(terms, mask, scratch, reached):
-    """Give the documents of the mask without a term a bound, and append them to `scratch.documents`."""
+    """Give the masked documents without any term a bound, and append them to `scratch.documents`."""
     bounds, documents, empty = scratch.bounds, scratch.documents, terms.termless[0]
     for d in range(len(bounds)):
         if (len(mask) == 0 or mask[d]) and bounds[d] == -np.inf:
@@ -119,7 +119,7 @@ def add_documents(terms, mask, scratch, reached):
 
 @inlined
 def mark_reached(terms, commit, g, own, scratch):
-    """Mark a segment's documents that hold a term of the query's own."""
+    """Mark a segment's documents that contain one of the query's own terms."""
     segments, ranges, marks = commit.segments, terms.posting_ranges, scratch.reached
     numbers, width, shift = (
         segments[g, DOCUMENT_NUMBERS],
@@ -134,10 +134,10 @@ def mark_reached(terms, commit, g, own, scratch):
 
 @inlined
 def bound_documents(rule, transform, terms, commit, statics, filters, scratch, reached):
-    """The bounds of the reached documents that may have candidates, packed into `scratch.keys`.
+    """Compute the bounds of the reached documents that may have candidates, packed into `scratch.keys`.
 
-    Gives the number of all candidates, where these are whole documents; the number of bounds; and a threshold
-    that somewhat more than k of the bounds reach.
+    Returns the number of candidates (if the rule takes whole documents), the number of bounds, and a
+    threshold that somewhat more than k of the bounds reach.
     """
     all_own, wanted = are_all_own(rule, terms), rule.k + 16
     bounds, marks, keys, documents = scratch.bounds, scratch.reached, scratch.keys, scratch.documents
@@ -148,7 +148,7 @@ def bound_documents(rule, transform, terms, commit, statics, filters, scratch, r
     sentences, size, lowest, highest = 0, 0, np.inf, -np.inf
     has_mask = len(mask) > 0 or len(allowed) > 0
     if all_own and not statics.has_gaps and not has_mask and len(upper_bounds) == 0 and falling == 0:
-        # The usual search: nothing keeps a document out.
+        # The common case: no document is excluded.
         for n in range(reached):
             d = documents[n]
             bound = bounds[d] + margin + rising * high[d]
@@ -188,7 +188,7 @@ def bound_documents(rule, transform, terms, commit, statics, filters, scratch, r
 
 @inlined
 def estimate_threshold(keys, size, lowest, highest, wanted):
-    """A number that about so many of the keys reach as are wanted."""
+    """Estimate a threshold that about `wanted` of the keys reach."""
     if size <= wanted or not highest > lowest:
         return lowest
     buckets = np.zeros(BUCKETS, np.int64)
@@ -205,23 +205,23 @@ def estimate_threshold(keys, size, lowest, highest, wanted):
 
 @inlined
 def better(a, b, falls):
-    """The evidence that adds more: the less, if the weight is below 0."""
+    """The evidence that adds more: the lesser one if the weight is negative."""
     return min(a, b) if falls else max(a, b)
 
 
 @inlined
 def smoothed_share(numbers, at, length):
-    """What one occurrence in a field of the saturation is worth."""
+    """The worth of one occurrence in a field of a saturation."""
     norm = 1.0 - numbers[at + 1] + numbers[at + 1] * length / numbers[at + 2]
     return numbers[at] / (norm if norm > 0 else 1.0)
 
 
 @inlined
 def best_of_mixture(worth, term, record, share, near, best):
-    """The best evidence in a document, over that of a sentence without the term.
+    """The best evidence in a document, relative to a sentence without the term.
 
-    `best` is that of the sentences with it; `near` is what they add beside at most. Without the term, the
-    shortest and the longest sentence are the extremes.
+    `best` is the best evidence of the sentences with the term, `near` the greatest share that these add to
+    their neighbours. Without the term, the shortest and the longest sentence are the extremes.
     """
     background, own, falls = term
     termless = 1.0
@@ -240,9 +240,9 @@ def best_of_mixture(worth, term, record, share, near, best):
 
 @uncounted
 def read_postings(transform, term, commit, g, ranges, best, place):
-    """Set `best`, from `place` on, to the best evidence for a term in a segment's documents that have it.
+    """Set `best`, from `place` on, to the best evidence for a term in each document of a segment that has it.
 
-    `ranges` is where the term's postings begin and end. Gives the place behind.
+    `ranges` are the posting ranges of the term. Returns the index after the last one set.
     """
     is_mixture, numbers, worth = transform
     background, own, falls = term
@@ -274,7 +274,7 @@ def read_postings(transform, term, commit, g, ranges, best, place):
             least = worth[length, EVIDENCE_COLLECTION] * background
             x = least + worth[length, EVIDENCE_SENTENCE] * here
             if with_surrounding:
-                # No branches: what stands beside a sentence is hard to foresee.
+                # No branches: neighbours are hard to predict.
                 is_next = (at < end) & (posting < high) & (posting >> bits == s + 1)
                 around = here + (before == s - 1) * before_count + is_next * (posting & count_mask)
                 around_length = length + (s > first) * number_at(lengths, length_width, max(s - 1, first))
@@ -312,9 +312,9 @@ def read_terms(transform, table, ranges, commit, best):
 
 @eager_jit(LONG, DOUBLES, DOUBLE_TABLE, DOUBLE_TABLE, LONG_CUBE, COMMIT, DOUBLES)
 def best_evidence(shape, numbers, worth, table, ranges, commit, best):
-    """Set `best` to the best evidence of these terms in each of their documents, term after term.
+    """Set `best` to the best evidence of these terms in each of their documents, term by term.
 
-    `numbers` are those of `Transform`, `worth` is `Bound.evidence_table`, `table` and `ranges` are those of
+    `numbers` are those of `Transform`, `worth` is `Bound.evidence_table`, `table` and `ranges` those of
     `Terms`.
     """
     read_terms((shape == MIXTURE, numbers, worth), table, ranges, Commit(*commit), best)
@@ -322,9 +322,9 @@ def best_evidence(shape, numbers, worth, table, ranges, commit, best):
 
 @eager_jit(DOUBLES, FLOATS, LONGS, DOUBLE_TABLE, DOUBLES)
 def round_impacts(values, rounded, ends, table, greatest):
-    """Set `rounded` to the values in 32 bits, each to the side where it stays a bound.
+    """Round the values to 32 bits into `rounded`, outward, so that they remain bounds.
 
-    `ends` has where the values of each term end. `greatest` gets the greatest of each, of either sign.
+    `ends` holds the end of each term's values. `greatest` is set to the greatest absolute value of each term.
     """
     bits, place = rounded.view(np.int32), 0
     for t in range(len(ends)):
@@ -333,7 +333,8 @@ def round_impacts(values, rounded, ends, table, greatest):
         for n in range(place, ends[t]):
             value = rounded[n] = np.float32(values[n])
             is_inside = (value > values[n]) if falls else (value < values[n])
-            # The next number outward: bits of numbers above 0 rise with them, of those below 0 they fall.
+            # The next number outward: the bits of positive numbers rise with them, those of negative numbers
+            # fall.
             bits[n] += is_inside * (outward if bits[n] >= 0 else -outward)
             most = max(most, abs(rounded[n]))
         greatest[t], place = most, ends[t]

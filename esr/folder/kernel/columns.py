@@ -1,8 +1,7 @@
-"""Numbers read from where a segment's columns are mapped.
+"""Reads numbers of memory-mapped columns by address, and processor instructions that numba lacks.
 
-The kernel sees all segments in one call: it gets addresses, so arrays need no common type.
-
-Instructions of the processor that numba has no functions for.
+One call of the kernel covers all segments, whose columns have different types. Addresses avoid a common array
+type.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from esr.folder.kernel.numba_support import inlined
 
 
 def _trailing_zeros() -> Any:
-    """A function of a word that is not 0: the place of its lowest bit that is 1."""
+    """Create a function that returns the index of the lowest set bit of a word, which must not be 0."""
 
     @intrinsic
     def count(context: Any, word: Any) -> Any:
@@ -31,10 +30,9 @@ def _trailing_zeros() -> Any:
 
 
 def _chooser() -> Any:
-    """A function of a condition and two numbers: the first number where it holds, else the second.
+    """Create a function of a condition and two numbers: it returns the first if the condition holds.
 
-    No branch is made of it, as LLVM makes of other ways to say the same. A branch costs more where it is hard
-    to foresee.
+    It compiles to no branch, unlike other ways to write it in LLVM: unpredictable branches are slow.
     """
 
     @intrinsic
@@ -50,10 +48,7 @@ def _chooser() -> Any:
 
 
 def _prefetcher() -> Any:
-    """A function of an address: what stands there is brought into the cache, and nobody waits for it.
-
-    The address may be any number.
-    """
+    """Create a function that prefetches an address into the cache. Any number is a valid argument."""
 
     @intrinsic
     def prefetch(context: Any, address: Any) -> Any:
@@ -74,7 +69,7 @@ count_trailing_zeros, choose, prefetch = _trailing_zeros(), _chooser(), _prefetc
 
 
 def _reader(of: types.Type) -> Any:
-    """A function of an address and a place: the number of this type there."""
+    """Create a function that reads element `place` of an array of this type at an address."""
 
     @intrinsic
     def read(context: Any, address: Any, place: Any) -> Any:
@@ -89,7 +84,7 @@ def _reader(of: types.Type) -> Any:
 
 
 def _loader(of: types.Type) -> Any:
-    """A function of an address: the number of this type there, on whatever byte it begins."""
+    """Create a function that reads a number of this type at an address, which need not be aligned."""
 
     @intrinsic
     def load(context: Any, address: Any) -> Any:
@@ -112,7 +107,7 @@ _byte_at, _short_at, _int_at, _long_at = (
 
 @inlined
 def number_at(address, width, place):
-    """A number of a column whose numbers have 1, 2, 4 or 8 bytes."""
+    """Read a number of a column with a width of 1, 2, 4 or 8 bytes."""
     if width == 1:
         return np.int64(_byte_at(address, place))
     if width == 2:
@@ -122,13 +117,13 @@ def number_at(address, width, place):
 
 @inlined
 def column_number(segments, g, column, place):
-    """A number of one of a segment's columns."""
+    """Read a number of a column of segment g."""
     return number_at(segments[g, column], segments[g, column + 1], place)
 
 
 @inlined
 def lower_bound(segments, g, column, low, high, wanted):
-    """The first place from low to high of a segment's column whose number is not below the one wanted."""
+    """The first index from `low` to `high` of a sorted column whose number is at least `wanted`."""
     address, width = segments[g, column], segments[g, column + 1]
     size = high - low
     while size > 1:
@@ -142,9 +137,9 @@ def lower_bound(segments, g, column, low, high, wanted):
 
 @inlined
 def lower_bounds(segments, g, column, low, high, wanted, found):
-    """Set `found` to what `lower_bound` gives for each number that is wanted.
+    """Set `found` to the result of `lower_bound` for each of the wanted numbers.
 
-    Step by step for all of them: none waits for the memory that another one reads.
+    The searches advance in parallel, so none waits for the memory reads of another.
     """
     address, width, size = segments[g, column], segments[g, column + 1], high - low
     for i in range(len(wanted)):

@@ -1,10 +1,7 @@
-"""How many sentences match a query, counted by bits without scores.
+"""Counts without scores: sentences that match a query, by bit sets or posting lists.
 
-How many sentences have any or all of some terms, by their postings alone.
-
-Which sentences have a word of several, from the encoded places of these (`segments.store.elias_fano`).
-
-Products of a vector with stored vectors, of 8-bit numbers: sums of whole numbers, exact in any order.
+Also marks the sentences of words, from their encoded positions (`esr.folder.format.words`), and multiplies
+8-bit vectors in integers, so that sums are exact in any order.
 """
 
 from __future__ import annotations
@@ -48,7 +45,7 @@ PAIRS, FOURS, EIGHTS, SUM = (
 
 @inlined
 def count_bits(word):
-    """How many bits of a word are 1."""
+    """The number of bits of a word that are 1."""
     word = word - ((word >> ONE) & PAIRS)
     word = (word & FOURS) + ((word >> np.uint64(2)) & FOURS)
     word = (word + (word >> np.uint64(4))) & EIGHTS
@@ -57,7 +54,7 @@ def count_bits(word):
 
 @inlined
 def mark_sentences(terms, commit, mask, marks):
-    """Set the bits of the sentences that hold an own term, in documents that the mask lets through."""
+    """Set the bits of the sentences that contain an own term, in documents that the mask lets through."""
     segments, ranges, table = commit.segments, terms.posting_ranges, terms.table
     for g in range(len(segments)):
         first, first_document = segments[g, FIRST_SENTENCE], segments[g, FIRST_DOCUMENT]
@@ -74,10 +71,10 @@ def mark_sentences(terms, commit, mask, marks):
 
 @uncounted
 def count_matches(rule, terms, commit, scores, filters, marks):
-    """How many sentences hold an own term, or by the rule have a neighbour in their document that does.
+    """Count sentences that contain an own term or, if the rule says so, have a neighbour that does.
 
-    Those count that the filters let through and that have a value: `scores` is empty, or -inf where there is
-    none. `marks` has a bit for each sentence, 0, as it is left.
+    Only sentences that the filters let through and that have a value are counted: `scores` is empty, or -inf
+    for sentences without a value. `marks` is a bit set of sentences, empty before and after.
     """
     with_neighbours, begins, allowed = rule.candidates == SURROUNDING, commit.begins, filters.sentence_bits
     mark_sentences(terms, commit, filters.documents, marks)
@@ -86,7 +83,7 @@ def count_matches(rule, terms, commit, scores, filters, marks):
         word = matches = marks[n]
         marks[n] = NONE
         if with_neighbours:
-            # A neighbour is none beyond the border of a document.
+            # Neighbours do not cross the border of a document.
             after = marks[n + 1] & ~begins[n + 1] if n + 1 < len(marks) else NONE
             matches |= ((word << ONE) | (before >> LAST)) & ~begins[n]
             matches |= ((word & ~begins[n]) >> ONE) | (after << LAST)
@@ -104,10 +101,10 @@ def count_matches(rule, terms, commit, scores, filters, marks):
 
 @eager_jit(LONG_CUBE, LONG_TABLE, WORDS, WORDS)
 def count_any(ranges, segments, allowed, marks):
-    """How many sentences have at least one of the terms.
+    """Count sentences with at least one of the terms.
 
-    `ranges` are their posting ranges, as in `Terms`; `segments` those of `Commit`. `allowed` has a bit for
-    each sentence that counts, and is empty where all do. `marks` has one for each sentence, 0, as it is left.
+    `ranges` are posting ranges as in `Terms`, `segments` those of `Commit`. `allowed` is a bit set of the
+    sentences to count, of length 0 if all are. `marks` is a bit set of sentences, empty before and after.
     """
     for g in range(len(segments)):
         first, bits = segments[g, FIRST_SENTENCE], segments[g, COUNT_BITS]
@@ -125,7 +122,7 @@ def count_any(ranges, segments, allowed, marks):
 
 @eager_jit(LONG_CUBE, LONG_TABLE, WORDS)
 def count_all(ranges, segments, allowed):
-    """How many sentences have every term. The first should be the rarest. `ranges` is written to."""
+    """Count sentences with all terms, of which the first should be the rarest. Modifies `ranges`."""
     total = 0
     for g in range(len(segments)):
         first, bits = segments[g, FIRST_SENTENCE], segments[g, COUNT_BITS]
@@ -147,7 +144,7 @@ def count_all(ranges, segments, allowed):
 
 @inlined
 def unary_bits(content, byte):
-    """The 64 bits from this byte on, 0 behind the last byte."""
+    """The 64 bits from this byte on, 0 after the end of the content."""
     if byte + 8 <= len(content):
         return bits_64_at(content.ctypes.data + byte)
     word = np.uint64(0)
@@ -158,10 +155,10 @@ def unary_bits(content, byte):
 
 @eager_jit(MASK, LONG, LONG, PLACE_LISTS, SENTENCE_PLACES)
 def mark_places(mask, first_word, end_word, lists, sentences):
-    """Set the mask of each sentence that has one of these words. Places in titles are in none.
+    """Set the mask of the sentences that contain one of these words. Positions in titles are ignored.
 
-    `lists` is a `PlaceLists`. `sentences` has the first place of each sentence and that behind the last; the
-    sentence that has the first place of each block; and how many bits a place in a block has.
+    `lists` is a `PlaceLists`. `sentences` holds the first position of each sentence and the end of the last,
+    the sentence of the first position in each block, and log2 of the block size.
     """
     content, begins, unary, limit, group, rank, before, counts = lists
     starts, block_sentences, block_bits = sentences
@@ -170,7 +167,7 @@ def mark_places(mask, first_word, end_word, lists, sentences):
         low_bits, number, left = np.int64(group[w]), before[w], counts[w]
         low_address, low_mask = content.ctypes.data + begins[low_bits], (1 << low_bits) - 1
         bit = number + rank[w] * ((limit >> low_bits) + 1)
-        # A number is a 1 of the unary part; the zeros before it are what it has above its low bits.
+        # Each number is a 1 in the unary part; the zeros before it are its high bits.
         zeros = -bit
         while left > 0:
             word = unary_bits(content, unary[low_bits] + (bit >> 3)) >> np.uint64(bit & 7)
@@ -190,10 +187,10 @@ def mark_places(mask, first_word, end_word, lists, sentences):
 
 @eager_jit(DOUBLES, VECTORS, LONGS, SHORTS)
 def multiply_vectors(products, vectors, rows, query):
-    """Set `products`, of shape (n,), to those of the query with the vectors of these rows.
+    """Set `products`, of shape (n,), to the products of the query with these rows.
 
-    The query has 16-bit numbers, for which processors have an instruction that multiplies and adds. A sum of
-    4,096 products, as many as a vector may have dimensions, has 27 bits.
+    The query has 16-bit numbers, for which processors have a multiply-add instruction. A sum of 4,096
+    products, the maximum number of dimensions, fits into 27 bits.
     """
     dimensions = len(query)
     for n in range(len(rows)):

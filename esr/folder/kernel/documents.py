@@ -1,13 +1,8 @@
-"""Documents: their terms are laid out, and their sentences that may be among the k best are selected.
+"""Scores documents: locates their postings, lays them out, and selects sentences that may be in the top k.
 
-Where the postings of documents are.
-
-What is read there is scattered in memory. So the processor is told of it before it is needed, and the
-documents of a batch are looked up together: none waits for the one before.
-
-A heap of the k best values, the least first.
-
-The order in which documents are looked at: the best bounds first, roughly.
+Documents are taken in order of falling bounds, roughly. Their postings are scattered in memory, so they are
+located a batch at a time: memory is prefetched, and no lookup waits for the one before it. The best k values
+are a heap in an array whose first element is the least.
 """
 
 from __future__ import annotations
@@ -47,7 +42,7 @@ from esr.folder.kernel.score import (
 
 @inlined
 def replace_least(top, value):
-    """Put a value in the place of the least of the k best, which is the first."""
+    """Replace the least of the k best values, which is the first of the heap `top`."""
     place, size = 0, len(top)
     while True:
         child = 2 * place + 1
@@ -64,9 +59,10 @@ def replace_least(top, value):
 
 @inlined
 def lay_out(scoring, commit, batch, j, space):
-    """Fill the workspace with a document.
+    """Fill the workspace with document j of the batch.
 
-    Gives how many terms are present, the last place near one, and the most that a sentence near none has.
+    Returns the number of terms present, the last position near a term, and the bound of the sentences that
+    are near none.
     """
     segments, records, ranges = commit.segments, commit.documents, scoring.posting_ranges
     shape, transform = scoring.shape, scoring.numbers
@@ -105,7 +101,7 @@ def lay_out(scoring, commit, batch, j, space):
             around[t, place - 1] += count
             around[t, place] += count
             around[t, place + 1] += count
-            # Near two occurrences, a sentence is lifted once.
+            # A sentence near two occurrences is lifted once.
             lifts[place - 1] += lift_beside * (before_place < place - 2)
             lifts[place] += lift_beside * (before_place < place - 1) + (lift - lift_beside)
             lifts[place + 1] += lift_beside
@@ -117,7 +113,7 @@ def lay_out(scoring, commit, batch, j, space):
 
 @inlined
 def clear(space, m, last):
-    """Leave the workspace as it was before the document."""
+    """Clear what `lay_out` has written, given its number of terms and its last position."""
     for place in range(last + 1):
         space.lifts[place] = 0.0
     for n in range(m):
@@ -129,7 +125,7 @@ def clear(space, m, last):
 
 @inlined
 def is_candidate(candidates, space, place):
-    """Whether the rule takes a sentence of a document that it reaches."""
+    """Whether the candidate rule takes a sentence of a document that it reaches."""
     if candidates == DOCUMENT_LEVEL:
         return True
     for t in range(len(space.own)):
@@ -141,12 +137,12 @@ def is_candidate(candidates, space, place):
 
 @inlined
 def list_places(scoring, space, begin, size, least_lift):
-    """List the places from 1 to `size` that are valued, those with such a lift. Gives their number."""
+    """List the positions from 1 to `size` of candidates with at least this lift. Returns their number."""
     candidates, mask, scores = scoring.candidates, scoring.mask, scoring.static_scores
     lifts, places, n = space.lifts, space.listed.places, 0
     if candidates == DOCUMENT_LEVEL and len(mask) == 0 and len(scores) == 0:
         for place in range(1, size + 1):
-            # No branch: which places are near a term is hard to foresee.
+            # No branch: it would be hard to predict which positions are near a term.
             places[n] = place
             n += lifts[place] >= least_lift
         return n
@@ -162,9 +158,9 @@ def list_places(scoring, space, begin, size, least_lift):
 
 @inlined
 def add_sentence(selection, used, s, value, space, i, length):
-    """Add a listed sentence to the selection, with what its evidence is computed from.
+    """Append listed sentence i to the selection, with the facts from which its evidence is computed.
 
-    `length` is that of its document.
+    `length` is the length of its document.
     """
     listed, terms, facts = space.listed, len(space.weight), selection.facts
     place = listed.places[i]
@@ -180,10 +176,10 @@ def add_sentence(selection, used, s, value, space, i, length):
 
 @uncounted
 def select_sentences(scoring, commit, batch, space, selection, used, at, end):
-    """Value the sentences of documents of a batch, from `at` to before `end`.
+    """Score the sentences of the documents of a batch from `at` to before `end`.
 
-    Those that may be among the k best are added to the selection, which has `used` sentences. Gives how many
-    it has then, the first document for which it has no room, and how many sentences were valued. The
+    Sentences that may be in the top k are appended to the selection, which holds `used` sentences. Returns
+    its new size, the first document for which there was no room, and the number of sentences scored. The
     workspace is left clear.
     """
     segments, records, margin, top = commit.segments, commit.documents, scoring.margin, selection.top
@@ -199,7 +195,7 @@ def select_sentences(scoring, commit, batch, space, selection, used, at, end):
             return used, j, valued
         m, last, far = lay_out(scoring, commit, batch, j, space)
         least_lift = top[0] - (far + margin + (upper_bounds[d] if len(upper_bounds) else 0.0))
-        # Far from the terms, a sentence has what the document and its length give.
+        # Far from all terms, the value depends only on the document and the sentence's length.
         with_rest = scoring.candidates == DOCUMENT_LEVEL and least_lift <= 0
         n = list_places(scoring, space, begin, size if with_rest else min(last, size), least_lift)
         valued += n
@@ -208,7 +204,7 @@ def select_sentences(scoring, commit, batch, space, selection, used, at, end):
             s, total = begin + listed.places[i] - 1, listed.totals[i] + margin
             if len(scores):
                 total += scores[s]
-            # Most values are far below the k-th: this spares their logarithms.
+            # Most values are far below the k-th: a bound saves computing their logarithms.
             if listed.products[i] < np.inf and total + bound_logarithm(bits[i]) < top[0]:
                 continue
             value = total + sum_logarithms(space, m, i)
@@ -222,14 +218,14 @@ def select_sentences(scoring, commit, batch, space, selection, used, at, end):
 
 
 LINE = 64
-"""Bytes that are brought into the cache together."""
+"""Bytes in a cache line."""
 MAX_PREFETCHED = 1 << 16
-"""Bytes of a column: where a term has more, its postings are too many to be brought into the cache."""
+"""Size of postings in bytes above which a term's postings are not prefetched."""
 
 
 @inlined
 def prefetch_numbers(segments, g, column, begin, end):
-    """Bring the numbers of a range of a segment's column into the cache, if they are not too many."""
+    """Prefetch a range of a segment's column, unless it is too long."""
     address, width = segments[g, column], segments[g, column + 1]
     if width * (end - begin) <= MAX_PREFETCHED:
         for line in range(address + width * begin, address + width * end, LINE):
@@ -238,7 +234,7 @@ def prefetch_numbers(segments, g, column, begin, end):
 
 @uncounted
 def prefetch_postings(segments, ranges):
-    """Bring the postings of all terms into the cache, which are searched for those of some documents."""
+    """Prefetch the postings of all terms, before those of some documents are searched."""
     for t in range(len(ranges)):
         for g in range(len(segments)):
             prefetch_numbers(
@@ -251,7 +247,7 @@ def prefetch_postings(segments, ranges):
 
 @uncounted
 def locate_postings(commit, ranges, batch, n):
-    """Find the segments of the first n documents of the batch, and the postings of each term."""
+    """Find the segments of the first n documents of the batch, and their postings of each term."""
     segments, records, bases = commit.segments, commit.documents, commit.document_bases
     documents, owners = batch.documents, batch.owners
     for j in range(n):
@@ -275,7 +271,7 @@ def locate_postings(commit, ranges, batch, n):
 
 @inlined
 def find_members(batch, g, n):
-    """Set `batch.members` to the first n documents of the batch that are in a segment. Gives their number."""
+    """Set `batch.members` to those of the first n documents that are in a segment. Returns their number."""
     members = 0
     for j in range(n):
         batch.members[members] = j
@@ -285,7 +281,7 @@ def find_members(batch, g, n):
 
 @inlined
 def locate_in_documents(commit, ranges, batch, t, g, members):
-    """Find a term's postings of documents, -1 for documents without it."""
+    """Find a term's document postings, -1 for documents without the term."""
     segments, base, end = commit.segments, commit.document_bases[g], ranges[t, g, DOCUMENTS_TO]
     for i in range(members):
         batch.wanted[i] = batch.documents[batch.members[i]] - base
@@ -299,7 +295,7 @@ def locate_in_documents(commit, ranges, batch, t, g, members):
 
 @inlined
 def locate_in_sentences(commit, ranges, batch, t, g, members):
-    """Find a term's first postings of sentences in the documents that have it."""
+    """Find a term's first sentence posting in each document that has the term."""
     segments, records = commit.segments, commit.documents
     shift, bits, n = segments[g, FIRST_SENTENCE], segments[g, COUNT_BITS], 0
     counts, width = segments[g, DOCUMENT_COUNTS], segments[g, DOCUMENT_COUNTS + 1]
@@ -318,14 +314,14 @@ def locate_in_sentences(commit, ranges, batch, t, g, members):
 
 
 ORDERED = 256
-"""Documents are sorted into so many buckets by their bounds. A heap takes ten times as long."""
+"""Number of buckets into which documents are sorted by their bounds. A heap takes ten times as long."""
 
 
 @inlined
 def take_documents(keys, documents, done, size, threshold):
-    """Move the documents from `done` on whose bounds reach the threshold before the others.
+    """Move the documents from `done` on whose bounds reach the threshold to the front of the rest.
 
-    Gives how many these are, and the least and the greatest of their bounds.
+    Returns their number, and the least and the greatest of their bounds.
     """
     end, lowest, highest = done, np.inf, -np.inf
     for n in range(done, size):
@@ -340,7 +336,7 @@ def take_documents(keys, documents, done, size, threshold):
 
 @inlined
 def order_documents(keys, documents, lowest, highest):
-    """These bounds with their documents, sorted into buckets, that of the greatest first."""
+    """Sort bounds and their documents into buckets, greatest bounds first. Returns both."""
     size, ends = len(keys), np.zeros(ORDERED + 1, np.int64)
     scale = (ORDERED - 1) / (highest - lowest) if highest > lowest else 0.0
     for n in range(size):
@@ -358,9 +354,10 @@ def order_documents(keys, documents, lowest, highest):
 
 @inlined
 def fill_batch(batch, keys, documents, sizes, at, least):
-    """Put the next documents from `at` on into the batch whose bounds reach `least`.
+    """Put documents from `at` on into the batch, skipping those whose bounds are below `least`.
 
-    Gives the place behind the last of them, their number, and the greatest number of sentences.
+    Returns the next position, the number of documents in the batch, and the greatest number of sentences in
+    one.
     """
     filled, largest, room = 0, 0, len(batch.documents)
     while at < len(keys) and filled < room:

@@ -1,6 +1,7 @@
-"""What the kernel is given: groups of arrays, and the columns of its tables. Knows no numba.
+"""The arguments of the kernel: groups of arrays, and the columns of its tables. Independent of numba.
 
-T is the number of the plan's terms; G, D and S those of the commit's segments, documents and sentences.
+T is the number of the plan's terms; G, D and S are the numbers of segments, documents and sentences of a
+commit.
 """
 
 from __future__ import annotations
@@ -20,42 +21,49 @@ Mask = npt.NDArray[np.bool_]
 MIXTURE, LOGARITHM, HYPERBOLA = 0, 1, 2
 """Shapes of a plan's transform."""
 DOCUMENT_LEVEL, MATCHING, SURROUNDING = 0, 1, 2
-"""Candidates: all sentences of a document, those with an own term, those and their neighbours."""
+"""Candidates: all sentences of a document, sentences with an own term, or these and their neighbours."""
 
 SENTENCE_POSTINGS, DOCUMENT_NUMBERS, DOCUMENT_COUNTS, LENGTHS, DOCUMENT_OF = range(0, 10, 2)
 COUNT_BITS, FIRST_SENTENCE, FIRST_DOCUMENT = 10, 11, 12
-"""Columns of `Commit.segments`: the addresses of a segment's postings of sentences, of the numbers and the
-counts of those of documents, of the sentences' lengths and documents, each followed by the bytes of a number;
-how many low bits of a posting of sentences are the count; then the ordinals of the segment's first sentence
-and first document."""
+"""Columns of `Commit.segments`.
+
+The even ones up to DOCUMENT_OF are addresses of columns (sentence postings, numbers and counts of document
+postings, lengths and documents of sentences), each followed by the width of a number in bytes. Then: the bits
+of the count in a sentence posting, and the ordinals of the first sentence and document.
+"""
 FIRST, SIZE, LENGTH, SHORTEST, LONGEST = range(5)
-"""Columns of `Commit.documents`: a document's first sentence, its number of sentences, its terms, the terms
-in its shortest and in its longest sentence."""
+"""Columns of `Commit.documents`: a document's first sentence, its number of sentences, its length in terms,
+and the lengths of its shortest and its longest sentence.
+"""
 IN_SENTENCE, IN_SURROUNDING, IN_DOCUMENT, LOG_COLLECTION = range(4)
-"""Columns of `Transform.length_table`: by the length of a sentence, what one occurrence is worth over the
-collection's weight, in the sentence, per term of the surrounding, as a share of the document; and the
-logarithm of that weight."""
+"""Columns of `Transform.length_table`, by the length of a sentence: the worth, relative to the collection's
+weight, of one occurrence in the sentence, of one per term of the surrounding, and of the share in the
+document; and the logarithm of the collection's weight.
+"""
 EVIDENCE_SENTENCE, EVIDENCE_SURROUNDING, EVIDENCE_DOCUMENT, EVIDENCE_COLLECTION = range(4)
 """Columns of `Bound.evidence_table`."""
 BATCH = 128
-"""Documents that are looked up together."""
+"""Number of documents whose postings are located together."""
 WEIGHT, BACKGROUND, OWN = range(3)
 """Columns of `Terms.table`."""
 K, CANDIDATES, ALL_DOCUMENTS, STARTS = range(4)
-"""Places in the whole numbers of a query: those of `Rule`; from the last on `Terms.impact_starts`, and behind
-them `Terms.posting_ranges`."""
+"""Indices in the integers of a query: the fields of `Rule`, then `Terms.impact_starts` from STARTS on, then
+`Terms.posting_ranges`.
+"""
 MARGIN, TERMLESS, TABLE = 0, 1, 4
-"""Places in the real numbers of a query: `Rule.margin`, `Terms.termless`, and from the last on `Terms.table`.
-All numbers come in two arrays, since making a small array takes longer than filling it."""
+"""Indices in the floats of a query: `Rule.margin`, `Terms.termless`, then `Terms.table` from TABLE on.
+
+All numbers are passed in two arrays, since creating a small array takes longer than filling it.
+"""
 SENTENCES_FROM, SENTENCES_TO, DOCUMENTS_FROM, DOCUMENTS_TO = range(4)
-"""Where a term's postings begin and end: the last dimension of `Terms.posting_ranges`."""
+"""Last dimension of `Terms.posting_ranges`: the ends of the ranges of a term's postings."""
 
 
 class Rule(NamedTuple):
-    """What is asked for: how many sentences, and which are candidates.
+    """The number of hits and the candidate rule of a search.
 
-    `all_documents`: documents without a term have candidates too. `margin`: what rounding may put between the
-    values of the kernel and scores.
+    `all_documents`: documents without any term have candidates, too. `margin`: upper bound of the rounding
+    difference between values of the kernel and scores.
     """
 
     k: int
@@ -65,9 +73,12 @@ class Rule(NamedTuple):
 
 
 class Transform(NamedTuple):
-    """A transform in a commit: its shape, its parameters in the order of their declaration,
-    `Bound.length_table` (longest sentence + 1, 4), and for each document what `Bound.log_collection_range`
-    gives (D,)."""
+    """A transform in a commit.
+
+    `numbers` are its parameters in the order of their declaration, `length_table` is `Bound.length_table`, of
+    shape (longest sentence + 1, 4), and `high` and `low` are `Bound.log_collection_range` of each document,
+    of shape (D,).
+    """
 
     shape: int
     numbers: Doubles
@@ -77,8 +88,12 @@ class Transform(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """The plan's terms: `table` (T, 3), `posting_ranges` (T, G, 4), the impacts of all terms, the first of
-    each term (T,), and `Bound.termless_score`, what a sentence has without any term (3,)."""
+    """The terms of a plan.
+
+    `table` has shape (T, 3), `posting_ranges` (T, G, 4). `impacts` holds the impacts of all terms,
+    `impact_starts` the index of the first of each term (T,). `termless` is `Bound.termless_score`, the score
+    without any term (3,).
+    """
 
     table: Doubles
     posting_ranges: Longs
@@ -88,9 +103,11 @@ class Terms(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """The segments (G, 13), the first document of each (G + 1,), the documents (D, 5), and their numbers of
-    sentences (D,), which are read alone most. `begins` has a bit for each sentence: whether a document begins
-    with it."""
+    """A commit: its segments (G, 13), the first document of each (G + 1,), and its documents (D, 5).
+
+    `sizes` (D,) repeats the documents' numbers of sentences, which are often read alone. `begins` is a bit
+    set of the first sentences of documents.
+    """
 
     segments: Longs
     document_bases: Longs
@@ -100,8 +117,10 @@ class Commit(NamedTuple):
 
 
 class Statics(NamedTuple):
-    """What priors and features add: at most in each document (D,), and in each sentence (S,), -inf where one
-    has no value. Both are empty where the plan has none. `has_gaps`: some sentences have no value."""
+    """What priors and features add: at most in each document (D,), and to each sentence (S,).
+
+    The scores of sentences without a value are -inf. Both are empty if the plan has no statics. `has_gaps`: some sentences have no value.
+    """
 
     upper_bounds: Doubles
     scores: Floats
@@ -109,8 +128,10 @@ class Statics(NamedTuple):
 
 
 class Filters(NamedTuple):
-    """The documents (D,) and the sentences (S,) that are let through, and these as bits; empty where all
-    are. No bits are needed where whole documents are candidates."""
+    """Masks of the documents (D,) and the sentences (S,) to search, and the latter as a bit set.
+
+    A mask is empty if all pass. `sentence_bits` is not needed if whole documents are candidates.
+    """
 
     documents: Mask
     sentences: Mask
@@ -118,10 +139,10 @@ class Filters(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """What one search at a time writes to.
+    """Buffers of one search at a time.
 
-    Left as they came: `bounds` (D,), -inf; `reached` (D,), False; `marks`, a bit for each sentence, 0. Not
-    cleared: `keys` (D,) and `documents` (D + 1,).
+    These are left as they were: `bounds` (D,), -inf; `reached` (D,), False; `marks`, a bit set of sentences,
+    empty. `keys` (D,) and `documents` (D + 1,) are not cleared.
     """
 
     bounds: Doubles
@@ -132,10 +153,9 @@ class Scratch(NamedTuple):
 
 
 class Scoring(NamedTuple):
-    """What the values of sentences are computed from, of the groups above: the kernel hands no more than that
-    from function to function.
+    """The inputs of scoring sentences, a selection of the groups above, passed from function to function.
 
-    `impact_offsets` (T, G): what is added to the place of a posting of documents for that of its impact.
+    `impact_offsets` (T, G) is the index of a document posting's impact less the index of the posting.
     """
 
     candidates: int
@@ -156,10 +176,10 @@ class Scoring(NamedTuple):
 class Batch(NamedTuple):
     """B documents that are scored one after another.
 
-    Of each: its number, its bound, its segment (B,); the place of each term's posting of the document, -1 if
-    it lacks the term, and that of the first posting of its sentences (T, B). While these are looked up, each
-    (B + 1,): the `members` of one segment, those `having` a term, the numbers `wanted`, and where these were
-    `found`.
+    For each document: its number, its bound, its segment (B,); the index of each term's posting of the
+    document, -1 without the term, and of its first sentence posting there (T, B). The rest (B + 1,) are
+    buffers of the lookup: the `members` of one segment, those `having` a term, the `wanted` numbers, and the
+    indices at which they were `found`.
     """
 
     documents: Longs
@@ -174,11 +194,12 @@ class Batch(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """The sentences of a document that are being valued, each array (P,).
+    """The sentences of a document that are being scored, each array of shape (P,).
 
-    Their places, their lengths and those of their surroundings; what one occurrence is worth in the sentence
-    and in the surrounding, and what the document's share is worth; what adds up to their values, and a
-    product whose logarithm does too.
+    `places` are their positions in the document, from 1. Then: their lengths, the lengths of their
+    surroundings; the worth of one occurrence in the sentence (`here`) and in the surrounding (`beside`), and
+    of the document's share (`wide`). The value of a sentence is its `totals` plus the logarithm of its
+    `products`.
     """
 
     places: Longs
@@ -192,12 +213,13 @@ class Listed(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """The plan's terms, and the document that is being scored. Its sentences have places from 1 to P - 2.
+    """The terms of a plan, and the document that is being scored, whose sentences have positions 1 to P - 2.
 
-    Of the terms: `weight`, `inverse_background` and `own` (T,). Of the document: the terms that are
-    `present`; its counts of all terms (T,); what it gives for each that is present (`share`): c(t,d)/c(d), or
-    its part of the saturation; the `counts` of the sentences, and of these with their neighbours (T, P); and
-    `lifts`, what the terms near each place add at most (P,). It is clear where all of the last three are 0.
+    Of the terms: `weight`, `inverse_background` and `own` (T,). Of the document: the `present` terms; the
+    `document_counts` of all terms (T,); the `share` of each present term, c(t,d)/c(d) or the document's part
+    of the saturation; the `counts` in sentences, and in sentences with their neighbours (`around`) (T, P);
+    and `lifts`, the most that the terms near each position add (P,). The workspace is clear if the last three
+    are 0.
     """
 
     weight: Doubles
@@ -213,11 +235,11 @@ class Workspace(NamedTuple):
 
 
 class Selection(NamedTuple):
-    """The sentences that may be among the k best, their values, and `top` (k,), a heap of the k best values
-    less the margin, whose first is the least.
+    """The sentences that may be in the top k, and their values.
 
-    `facts` is what the evidence of each is computed from (3 T + 3): counts of all terms in it, in its
-    surrounding and in its document, and the lengths of these.
+    `top` (k,) is a heap of the best k values less the margin, the least of them first. `facts` (3 T + 3 columns) are the inputs of each sentence's evidence:
+    the counts of all terms in the sentence, in its surrounding and in its document, then the lengths of
+    these.
     """
 
     sentences: Longs

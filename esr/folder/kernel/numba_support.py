@@ -1,12 +1,7 @@
-"""How functions of the kernel are compiled, and how their compiled form is kept on disk.
+"""How the kernel is compiled and cached on disk, and the numba types of its arguments.
 
-numba's cache looks for changes in the file of the function that it keeps, and not in the files of the
-functions that this one calls. So the name under which it is kept has a digest of all files of the kernel.
-
-The types of what the kernel is given, for numba.
-
-They are plain tuples: numba takes twice as long to find out the type of a NamedTuple, which is 3 microseconds
-a search.
+numba's cache notices changes of a function's own file, but not of the files of functions that it calls. The
+cached name therefore includes a digest of all files of the kernel.
 """
 
 from __future__ import annotations
@@ -25,7 +20,7 @@ from numba import njit, types
 
 
 def digest_sources(folder: Path) -> str:
-    """Changes with any Python file of the folder, and with numba."""
+    """Digest the Python files of a folder, and the version of numba."""
     digest = hashlib.sha256(f"numba {numba_version}\n".encode())
     for path in sorted(folder.glob("*.py")):
         digest.update(f"{path.name} {path.stat().st_size}\n".encode())
@@ -35,21 +30,24 @@ def digest_sources(folder: Path) -> str:
 
 SOURCES = digest_sources(Path(__file__).parent)
 LOCK = "compiling.lock"
-"""The file that whoever compiles the kernel holds locked, beside what is kept."""
+"""The file in the cache folder that is locked while a process compiles the kernel."""
 
 inlined = njit(inline="always", error_model="numpy")
 compiled = njit(error_model="numpy")
-"""Compiled by itself, for other compiled functions."""
+"""Compiled separately, for calls from other compiled functions."""
 uncounted = njit(error_model="numpy", _nrt=False)  # type: ignore[call-overload]
-"""The same, for functions that make no array: so numba counts no references, which took half of the time."""
+"""Like `compiled`, for functions that create no arrays. Without reference counting they take half the time."""
 
 
 def eager_jit(*signature: types.Type) -> Callable[[Callable[..., Any]], Any]:
-    """Compile for these arguments now, or read what is kept of that. Does not hold the interpreter's lock."""
+    """Compile for these argument types at import, or load the cached result.
+
+    Calls release the interpreter's lock.
+    """
 
     def compile(function: Callable[..., Any]) -> Any:
         name = function.__qualname__
-        function.__qualname__ = f"{name}_{SOURCES}"  # numba names its files after it
+        function.__qualname__ = f"{name}_{SOURCES}"  # numba names its files by it
         dispatcher = njit([signature], cache=True, nogil=True, error_model="numpy")(function)
         if dispatcher.stats.cache_path is not None:
             module = Path(inspect.getfile(function)).stem
@@ -60,21 +58,21 @@ def eager_jit(*signature: types.Type) -> Callable[[Callable[..., Any]], Any]:
 
 
 def is_kept(module: str, name: str) -> bool:
-    """Whether the compiled form of this function, of a module of this folder, is kept on disk."""
+    """Whether the compiled form of a function of this folder is in the cache."""
     folder = _cache_folder()
     python = "py{}{}".format(*sys.version_info)
     return folder is not None and any(folder.glob(f"{module}.{name}_{SOURCES}*.{python}*.nbi"))
 
 
 def compile_alone(module: str) -> None:
-    """Import a module, and so compile what is not kept of it, when no other process is doing that.
+    """Import a module, compiling what is not cached, while no other process compiles.
 
-    Several workers of a server start at once: the first compiles, and the others read what it keeps.
+    When several workers of a server start at once, the first compiles and the others load the result.
     """
     folder = _cache_folder()
     with ExitStack() as locked:
         if folder is not None:
-            with suppress(ImportError, OSError):  # a system or a file system without such locks
+            with suppress(ImportError, OSError):  # systems or file systems without such locks
                 import fcntl
 
                 folder.mkdir(parents=True, exist_ok=True)
@@ -83,7 +81,7 @@ def compile_alone(module: str) -> None:
 
 
 def is_compiling() -> bool:
-    """Whether a process compiles alone now, as far as the system can tell."""
+    """Whether a process is in `compile_alone`, as far as the system can tell."""
     folder = _cache_folder()
     if folder is None or not (folder / LOCK).exists():
         return False
@@ -100,13 +98,13 @@ def is_compiling() -> bool:
 
 
 def _cache_folder() -> Path | None:
-    """Where compiled functions of this folder are kept. None if there is no place for them."""
+    """The cache folder of this folder's functions, None if there is no place for it."""
     path = njit(cache=True)(digest_sources).stats.cache_path  # compiles nothing
     return None if path is None else Path(path)
 
 
 def _delete_outdated(folder: Path, prefix: str) -> None:
-    """Delete what was compiled from other sources."""
+    """Delete cached functions compiled from other sources."""
     for path in folder.glob(f"{prefix}*.nb[ic]"):
         if not path.name.startswith(prefix + SOURCES):
             with suppress(OSError):
@@ -118,7 +116,10 @@ def array(of: types.Type, dimensions: int = 1) -> types.Type:
 
 
 def group(*fields: types.Type) -> Any:
-    """The type of a tuple with these fields."""
+    """The type of a plain tuple with these fields.
+
+    For a NamedTuple, numba takes 3 microseconds longer per search.
+    """
     return types.BaseTuple.from_types(fields)  # type: ignore[no-untyped-call]
 
 

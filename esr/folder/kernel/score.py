@@ -1,6 +1,7 @@
-"""The values of sentences, by the formulas of `esr.plans.evaluate`, with one logarithm for several terms.
+"""The values of sentences in the kernel, and the exact evidence of the selected ones.
 
-The evidence for the selected sentences: to the last digit that of `esr.plans.evaluate`.
+Values follow the formulas of `esr.plans.evaluate`, with one logarithm of a product for several terms.
+Evidence is computed by the same steps as there, so it is equal to the last digit.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from esr.folder.kernel.layout import (
 from esr.folder.kernel.numba_support import compiled, inlined
 
 LOG_2 = 0.6931471805599454
-"""Above the logarithm of 2, by some units in the last place."""
+"""The logarithm of 2, rounded up by some units in the last place."""
 
 
 @inlined
 def saturate(shape, k1, x):
-    """The saturation's curve."""
+    """Apply the curve of the saturation."""
     if x <= 0:
         return 0.0
     return np.log1p(x) if shape == LOGARITHM else (k1 + 1.0) * x / (k1 + x)
@@ -35,7 +36,7 @@ def saturate(shape, k1, x):
 
 @inlined
 def evidence_of(space, t, i):
-    """The evidence for a term in a listed sentence: of a mixture, over the collection's weight."""
+    """The evidence for a term in a listed sentence; of a mixture, divided by the collection's weight."""
     listed = space.listed
     place = listed.places[i]
     x = listed.wide[i] * space.share[t] + listed.here[i] * space.counts[t, place]
@@ -44,8 +45,10 @@ def evidence_of(space, t, i):
 
 @inlined
 def weigh_listed(scoring, segments, g, listed, n, first, size):
-    """What one occurrence in each field is worth in the n listed sentences of a document, and their totals
-    without any term."""
+    """Set the worth of an occurrence in each field of the n listed sentences, and their termless totals.
+
+    `first` is the number of the document's first sentence in the segment, `size` its number of sentences.
+    """
     shape, transform, table, termless = scoring.shape, scoring.numbers, scoring.length_table, scoring.termless
     address, width, end = segments[g, LENGTHS], segments[g, LENGTHS + 1], first + size - 1
     for i in range(n):
@@ -68,10 +71,9 @@ def weigh_listed(scoring, segments, g, listed, n, first, size):
 
 @inlined
 def value_sentences(scoring, segments, g, space, m, n, first, size):
-    """The values of the n listed sentences of a document: the totals plus the logarithms of the products.
+    """Score the n listed sentences of a document: `totals` plus the logarithms of `products`.
 
-    `m` terms are present in the document, whose first sentence is `first` in the segment. A product may be
-    infinite.
+    Products may overflow. `m` terms are present in the document. `first` is the number of its first sentence in the segment.
     """
     shape, transform, listed = scoring.shape, scoring.numbers, space.listed
     weigh_listed(scoring, segments, g, listed, n, first, size)
@@ -91,13 +93,13 @@ def value_sentences(scoring, segments, g, space, m, n, first, size):
 
 @inlined
 def bound_logarithm(bits):
-    """What is not below the logarithm of a positive, finite number with these bits, and at most .06 above."""
+    """An upper bound of the logarithm of a positive, finite number, from its bits: at most 0.06 too great."""
     return (bits * 2.0**-52 - 1022.9139) * LOG_2
 
 
 @inlined
 def sum_logarithms(space, m, i):
-    """The logarithm of the product of a listed sentence, also if the product is infinite."""
+    """The logarithm of the product of a listed sentence, even if the product overflows."""
     product = space.listed.products[i]
     if product < np.inf:
         return np.log(product)
@@ -111,15 +113,15 @@ def sum_logarithms(space, m, i):
 
 @inlined
 def reads_surrounding(is_mixture, numbers):
-    """Whether a transform reads what stands beside a sentence."""
+    """Whether a transform uses the surrounding."""
     return numbers[4] != 0 or (is_mixture and numbers[3] != 0)
 
 
 @inlined
 def bound_termless(scoring, shortest, longest):
-    """The most that a sentence has in a document without any of the terms.
+    """Upper bound of a sentence's score without any of the terms.
 
-    The document's sentences have from `shortest` to `longest` terms.
+    `shortest` and `longest` are the lengths of the document's shortest and longest sentence.
     """
     termless, table = scoring.termless, scoring.length_table
     if scoring.shape != MIXTURE:
@@ -131,7 +133,7 @@ def bound_termless(scoring, shortest, longest):
 
 @inlined
 def bound_far(scoring, space, t, shortest, longest):
-    """The most that a term of a document adds to that in a sentence that is not near it."""
+    """Upper bound of what a term of a document adds to the termless score of a sentence not near it."""
     weight, share, table = space.weight[t], space.share[t], scoring.length_table
     if scoring.shape != MIXTURE:
         return weight * saturate(scoring.shape, scoring.numbers[0], share)
@@ -148,7 +150,7 @@ def bound_far(scoring, space, t, shortest, longest):
 
 @inlined
 def weigh_fields(transform, lengths, shares):
-    """What one occurrence in each field is worth in a sentence, and of a mixture the collection's part."""
+    """Set `shares` to the worth of an occurrence in each field of a sentence, then the collection's weight."""
     numbers = transform.numbers
     if transform.shape == MIXTURE:
         mu = numbers[0]
@@ -167,9 +169,10 @@ def weigh_fields(transform, lengths, shares):
 
 @compiled
 def compute_evidence(transform, table, facts, order):
-    """What `esr.plans.evaluate.combine_evidence` gives for sentences, of shape (T, n).
+    """The evidence for sentences, of shape (T, n), as `esr.plans.evaluate.combine_evidence` computes it.
 
-    Each number is computed by the same steps. `facts` are those of `Selection`, `order` has the row of each.
+    Each number is computed by the same steps. `facts` are those of `Selection`, `order` the row of each
+    sentence.
     """
     terms, shares = len(table), np.empty(4)
     evidence = np.empty((terms, len(order)))

@@ -1,14 +1,8 @@
-"""The search, as it is called from outside.
+"""The compiled search of a commit and the other entry points of the kernel.
 
-Importing this compiles the kernel, or reads it from numba's cache.
-
-The sentences that may be among the k best.
-
-Documents are looked at by their bounds, the best first, until no bound that is left reaches the k-th value.
-A sentence whose value is within rounding of the k best is selected; `esr.plans.evaluate` sums up the scores
-of the selection from the evidence that `evidence.py` computes.
-
-What a search works with: made at its beginning, and grown where it is too small.
+Importing this module compiles the kernel or loads it from numba's cache. Documents are scored by falling
+bounds until no remaining bound reaches the k-th value. Sentences whose values are within rounding of the top
+k are selected; their exact scores are summed by the steps of `esr.plans.evaluate`.
 """
 
 from __future__ import annotations
@@ -78,12 +72,12 @@ from esr.folder.kernel.numba_support import (
 from esr.folder.kernel.score import compute_evidence, reads_surrounding
 
 PLACES, SELECTED = 64, 256
-"""The places of the largest document, and the selected sentences, that there is room for at first."""
+"""Initial capacity: positions of the largest document, and selected sentences."""
 
 
 @inlined
 def open_workspace(table):
-    """A workspace for a plan's terms, with room for small documents."""
+    """Create a workspace for the terms of a plan, with room for small documents."""
     terms = len(table)
     weight, inverse, own = np.empty(terms), np.empty(terms), np.empty(terms, np.bool_)
     for t in range(terms):
@@ -97,7 +91,7 @@ def open_workspace(table):
 
 @inlined
 def enlarge(space, places):
-    """The workspace with so many places."""
+    """A clear workspace for the same terms, with room for `places` positions."""
     terms = len(space.weight)
     counts, around, lifts = np.zeros((terms, places)), np.zeros((terms, places)), np.zeros(places)
     return Workspace(
@@ -116,7 +110,7 @@ def enlarge(space, places):
 
 @inlined
 def open_list(places):
-    """Room for the sentences of a document with so many places."""
+    """Allocate lists for the sentences of a document with `places` positions."""
     numbers, lengths, around_lengths = (
         np.empty(places, np.int64),
         np.empty(places, np.int64),
@@ -128,7 +122,7 @@ def open_list(places):
 
 @inlined
 def open_batch(terms):
-    """Room for a batch of documents."""
+    """Allocate a batch of documents."""
     documents, bounds, owners = np.empty(BATCH, np.int64), np.empty(BATCH), np.empty(BATCH, np.int64)
     in_documents, in_sentences = np.empty((terms, BATCH), np.int64), np.empty((terms, BATCH), np.int64)
     members, having = np.empty(BATCH + 1, np.int64), np.empty(BATCH + 1, np.int64)
@@ -138,16 +132,16 @@ def open_batch(terms):
 
 @inlined
 def open_selection(terms, k):
-    """A selection without sentences."""
+    """Allocate an empty selection."""
     facts = np.empty((SELECTED, 3 * terms + 3))
     return Selection(np.empty(SELECTED, np.int64), np.empty(SELECTED), facts, np.full(k, -np.inf))
 
 
 @inlined
 def compact(selection, used, room):
-    """The selection without what is below the k-th value, grown if that makes too little room.
+    """Drop what is below the k-th value, and grow the selection if there is still too little room.
 
-    Gives how many sentences are left, too.
+    Returns the selection and its number of sentences.
     """
     sentences, values, facts, least = selection.sentences, selection.values, selection.facts, selection.top[0]
     left = 0
@@ -170,10 +164,10 @@ def compact(selection, used, room):
 
 @compiled
 def top_k(rule, transform, terms, commit, statics, filters, scratch):
-    """The sentences that may be among the k best, in no order.
+    """Select the sentences that may be in the top k, in no particular order.
 
-    Gives the selection; its size; how many candidates there are, if the rule takes whole documents; how many
-    sentences were valued.
+    Returns the selection, its size, the number of candidates if the rule takes whole documents, and the
+    number of sentences scored.
     """
     ranges = terms.posting_ranges
     scoring = Scoring(
@@ -210,7 +204,7 @@ def top_k(rule, transform, terms, commit, statics, filters, scratch):
     keys, documents, sizes, top = scratch.keys, scratch.documents, commit.sizes, selection.top
     used, valued, done, places = 0, 0, 0, PLACES
     while done < size:
-        # The best bounds that are left: first those above the threshold, then all that may still count.
+        # Of the remaining documents, first those above the threshold, then all that may still count.
         n, lowest, highest = take_documents(keys, documents, done, size, threshold)
         bounds, ordered = order_documents(keys[done : done + n], documents[done : done + n], lowest, highest)
         done += n
@@ -248,13 +242,13 @@ __all__ = [
 
 @inlined
 def read_rule(numbers, reals):
-    """The rule of a query, from its numbers."""
+    """Read the rule from the numbers of a query."""
     return Rule(numbers[K], numbers[CANDIDATES], numbers[ALL_DOCUMENTS] != 0, reals[MARGIN])
 
 
 @inlined
 def read_terms(numbers, reals, impacts, segments):
-    """The terms of a query, from its numbers."""
+    """Read the terms from the numbers of a query."""
     terms = (len(reals) - TABLE) // 3
     ranges = numbers[STARTS + terms :].reshape((terms, segments, 4))
     table = reals[TABLE:].reshape((terms, 3))
@@ -273,11 +267,11 @@ def _search(rule, transform, terms, commit, statics, filters, scratch):
 
 @eager_jit(LONGS, DOUBLES, FLOATS, TRANSFORM, COMMIT, STATICS, FILTERS, SCRATCH)
 def search(numbers, reals, impacts, transform, commit, statics, filters, scratch):
-    """The ordinals of the sentences that may be among the k best, ascending; the evidence for them; how many
-    candidates there are; how many sentences were valued.
+    """Search a commit for the sentences that may be in the top k.
 
-    `numbers` and `reals` are those of the query, `impacts` those of `Terms`. The groups of `layout` come as
-    plain tuples.
+    Returns their ordinals, ascending; their evidence; the number of candidates; the number of sentences
+    scored. `numbers` and `reals` are the numbers of the query (see `layout`), `impacts` those of `Terms`. The
+    other groups of `layout` are passed as plain tuples.
     """
     return _search(
         read_rule(numbers, reals),
@@ -292,10 +286,10 @@ def search(numbers, reals, impacts, transform, commit, statics, filters, scratch
 
 @eager_jit(LONGS, DOUBLES, LONGS, DOUBLE_TABLE, DOUBLE_TABLE)
 def rank(numbers, reals, ordinals, values, statics):
-    """The ordinals of the k best sentences of a query, best first, ties as they come, and their scores.
+    """Rank the selected sentences: the ordinals of the k best, best first, and their scores.
 
-    `values` is what the terms add per unit of their weights (T, n), `statics` what each static adds, one in a
-    row. Sentences without a finite score are left out. Scores are summed up by the steps of
+    Ties are in the given order. `values`, of shape (T, n), is what each term adds per unit of its weight; `statics` has one row for each
+    static. Sentences without a finite score are left out. Scores are summed by the steps of
     `esr.plans.evaluate`.
     """
     scores, ranked, left = np.zeros(len(ordinals)), np.empty(len(ordinals), np.int64), 0
