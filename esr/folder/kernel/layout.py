@@ -119,7 +119,8 @@ class Commit(NamedTuple):
 class Statics(NamedTuple):
     """What priors and features add: at most in each document (D,), and to each sentence (S,).
 
-    The scores of sentences without a value are -inf. Both are empty if the plan has no statics. `has_gaps`: some sentences have no value.
+    The scores of sentences without a value are -inf. Both are empty if the plan has no statics. `has_gaps`:
+    some sentences have no value.
     """
 
     upper_bounds: Doubles
@@ -237,9 +238,9 @@ class Workspace(NamedTuple):
 class Selection(NamedTuple):
     """The sentences that may be in the top k, and their values.
 
-    `top` (k,) is a heap of the best k values less the margin, the least of them first. `facts` (3 T + 3 columns) are the inputs of each sentence's evidence:
-    the counts of all terms in the sentence, in its surrounding and in its document, then the lengths of
-    these.
+    `top` (k,) is a heap of the best k values less the margin, the least of them first. `facts` (3 T + 3
+    columns) are the inputs of each sentence's evidence: the counts of all terms in the sentence, in its
+    surrounding and in its document, then the lengths of these.
     """
 
     sentences: Longs

@@ -73,7 +73,8 @@ def weigh_listed(scoring, segments, g, listed, n, first, size):
 def value_sentences(scoring, segments, g, space, m, n, first, size):
     """Score the n listed sentences of a document: `totals` plus the logarithms of `products`.
 
-    Products may overflow. `m` terms are present in the document. `first` is the number of its first sentence in the segment.
+    Products may overflow. `m` terms are present in the document. `first` is the number of its first sentence
+    in the segment.
     """
     shape, transform, listed = scoring.shape, scoring.numbers, space.listed
     weigh_listed(scoring, segments, g, listed, n, first, size)
@@ -150,7 +151,7 @@ def bound_far(scoring, space, t, shortest, longest):
 
 @inlined
 def weigh_fields(transform, lengths, shares):
-    """Set `shares` to the worth of an occurrence in each field of a sentence, then the collection's weight."""
+    """Set `shares` to the worth of an occurrence in each field, then the collection's weight."""
     numbers = transform.numbers
     if transform.shape == MIXTURE:
         mu = numbers[0]

@@ -288,9 +288,9 @@ def search(numbers, reals, impacts, transform, commit, statics, filters, scratch
 def rank(numbers, reals, ordinals, values, statics):
     """Rank the selected sentences: the ordinals of the k best, best first, and their scores.
 
-    Ties are in the given order. `values`, of shape (T, n), is what each term adds per unit of its weight; `statics` has one row for each
-    static. Sentences without a finite score are left out. Scores are summed by the steps of
-    `esr.plans.evaluate`.
+    Ties are in the given order. `values`, of shape (T, n), is what each term adds per unit of its weight;
+    `statics` has one row for each static. Sentences without a finite score are left out. Scores are summed by
+    the steps of `esr.plans.evaluate`.
     """
     scores, ranked, left = np.zeros(len(ordinals)), np.empty(len(ordinals), np.int64), 0
     for t in range(len(values)):

@@ -1,4 +1,4 @@
-"""A snapshot with what its searches keep in memory for the searches after them."""
+"""The cache of a snapshot: what its searches keep in memory for later searches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class _LazyTables:
-    """The segments as the kernel takes them, made when it is first used.
+    """The segments as arguments of the kernel, built on first use.
 
     A search from the command line ends before the kernel is loaded.
     """
@@ -39,9 +39,9 @@ class _LazyTables:
 
 
 class _TextCache:
-    """What depends on the segments alone: no layer changes it.
+    """The part of the cache that depends on the segments alone, so no layer changes it.
 
-    Nothing in it refers to itself, so that the files of its segments are closed with its last use.
+    It must not refer to itself: without cycles, the files of its segments are closed with its last use.
     """
 
     def __init__(self, statistics: CommitStatistics) -> None:
@@ -54,13 +54,13 @@ class _TextCache:
 
     @cached_property
     def impacts(self) -> ImpactCache:
-        from esr.folder.search.impacts import ImpactCache  # which only the kernel needs
+        from esr.folder.search.impacts import ImpactCache  # only needed by the kernel
 
         kernel = self.kernel
         return ImpactCache(self._statistics, self.memory, lambda: kernel.tables)
 
     def values(self, field: str) -> ValueTable:
-        # Not by the field: a key that no document has may be typed in any number of ways.
+        # By the names, not the field: keys that no document has may be typed in any number of ways.
         names = attribute_names(self, field)
         table = self._values.get(names)
         if table is None:
@@ -73,7 +73,10 @@ class _TextCache:
 
 
 class SearchCache:
-    """Threads share it. A commit of enrichment takes over what no layer changes."""
+    """A snapshot, and what its searches keep. A commit of enrichment takes over all that no layer changes.
+
+    Threads share it.
+    """
 
     def __init__(self, snapshot: Snapshot, before: SearchCache | None = None) -> None:
         self.snapshot = snapshot
@@ -83,38 +86,38 @@ class SearchCache:
         else:
             self._texts = _TextCache(snapshot.statistics)
         self.statics = StaticCache(snapshot, self.memory)
-        """What priors and features add."""
+        """Contributions of priors and features."""
         self.conditions = ConditionCache(snapshot.segments, self._texts.places, self.memory)
-        """Which sentences satisfy a condition."""
+        """Masks of the sentences that satisfy a condition."""
 
     @property
     def memory(self) -> SearchMemory:
-        """What is kept within the limit."""
+        """The memory that the caches share, within one limit."""
         return self._texts.memory
 
     @property
     def documents(self) -> DocumentCache:
-        """The documents whose sentences were shown."""
+        """The documents whose sentences have been shown."""
         return self._texts.documents
 
     @property
     def impacts(self) -> ImpactCache:
-        """What terms add at most."""
+        """Upper bounds of what terms add."""
         return self._texts.impacts
 
     @property
     def kernel_tables(self) -> KernelTables:
-        """The segments as the kernel takes them."""
+        """The segments as arguments of the kernel."""
         return self._texts.kernel.tables
 
     def values(self, field: str) -> ValueTable:
-        """The values of the field `source` or of an attribute in the documents; of META, the keys."""
+        """The values of `source` or of an attribute in the documents. Those of META are the keys."""
         return self._texts.values(field)
 
     @cached_property
     def word_usage(self) -> WordUsage:
-        """How many sentences have a word, and how it is written there."""
-        from esr.folder.search.words import WordUsage  # which few searches need
+        """The number of sentences with a word, and its written form."""
+        from esr.folder.search.words import WordUsage  # few searches need it
 
         return WordUsage(self.snapshot, self._texts.places, self.documents, self.memory)
 

@@ -1,8 +1,5 @@
-"""The candidates of a plan: the sentences that its rule and the filters let through.
-
-The evidence for all candidates of a plan.
-
-The best sentences of a search, as numbers.
+"""The candidates of a plan: sentences that satisfy its rule, its condition and the filters, and their
+evidence.
 """
 
 from __future__ import annotations
@@ -29,7 +26,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def select_candidates(plan: Plan, cache: SearchCache, filters: Filters) -> list[npt.NDArray[np.int64]]:
-    """The numbers of the candidates, ascending, by segment."""
+    """Find the candidates of a plan: their numbers by segment, ascending."""
     allowed = mask_sentences(plan.condition, cache, filters)
     candidates = []
     for n, segment in enumerate(cache.snapshot.segments):
@@ -39,8 +36,10 @@ def select_candidates(plan: Plan, cache: SearchCache, filters: Filters) -> list[
 
 
 def mask_sentences(condition: Condition | None, cache: SearchCache, filters: Filters) -> list[Mask] | None:
-    """The sentences that satisfy the condition and the filters on sentences, of shape (sentences,), by
-    segment; None if there are neither."""
+    """Masks of the sentences that satisfy the condition and the filters on sentences, of shape (sentences,).
+
+    One mask for each segment; None if there are neither.
+    """
     masks = [] if condition is None else [cache.conditions.masks(condition)]
     if filters.entities:
         masks.append([mask_entities(segment, filters.entities) for segment in cache.snapshot.segments])
@@ -50,7 +49,10 @@ def mask_sentences(condition: Condition | None, cache: SearchCache, filters: Fil
 def mask_allowed(
     condition: Condition | None, cache: SearchCache, filters: Filters
 ) -> Iterator[tuple[Segment, Mask | None]]:
-    """By segment, the sentences that satisfy the condition and all filters; None if there are neither."""
+    """Yield each segment with the mask of the sentences that satisfy the condition and all filters.
+
+    The mask is None if there are neither.
+    """
     masks = mask_sentences(condition, cache, filters)
     for n, segment in enumerate(cache.snapshot.segments):
         documents = mask_documents(segment, filters)
@@ -61,13 +63,13 @@ def mask_allowed(
 
 
 def count_masked(condition: Condition, cache: SearchCache, filters: Filters) -> int:
-    """How many sentences satisfy the condition and the filters, by their masks."""
+    """Count the sentences that satisfy the condition and the filters, by their masks."""
     masks = (mask for _, mask in mask_allowed(condition, cache, filters))
     return sum(int(np.count_nonzero(mask)) for mask in masks if mask is not None)
 
 
 def _mask_matches(plan: Plan, segment: Segment, document_mask: Mask | None) -> Mask:
-    """The sentences that the rule takes, in the documents of the mask."""
+    """Mask of the sentences that the rule takes, in the documents of the mask."""
     numbers = [segment.terms.find(term) for term in plan.candidate_terms]
     document = segment.column("document")
     if plan.candidates == "context" and plan.context == "document":
@@ -92,7 +94,7 @@ def _mask_matches(plan: Plan, segment: Segment, document_mask: Mask | None) -> M
 
 
 def _with_neighbours(mask: Mask, has_previous: Mask) -> Mask:
-    """The sentences of the mask and their neighbours in the same document."""
+    """Extend the mask to neighbours in the same document."""
     spread = mask.copy()
     spread[1:] |= mask[:-1] & has_previous[1:]
     spread[:-1] |= mask[1:] & has_previous[1:]
@@ -132,8 +134,11 @@ Numbers = npt.NDArray[np.int64]
 
 
 class TopK(NamedTuple):
-    """The ordinals of the k best sentences, best first, ties in collection order; their scores; how many
-    candidates there are, and how many of them were scored."""
+    """The best k sentences of a search.
+
+    `ordinals` are best first, ties in collection order. `total` is the number of candidates, `scored` the
+    number of sentences scored.
+    """
 
     ordinals: Numbers
     scores: Array

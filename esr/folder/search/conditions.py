@@ -1,9 +1,8 @@
-"""Which sentences of a segment satisfy a condition (`esr.plans.condition`).
+"""Masks of the documents and sentences of a segment that satisfy filters or a condition
+(`esr.plans.condition`).
 
-What the conditions of recent searches gave: a page asks for hits, facets and counts under one
-condition.
-
-Which documents and sentences of a segment satisfy the filters of a search, once these are resolved.
+Masks of conditions are kept in memory, since a page asks for hits, facets and counts under the same
+condition. Filters and conditions must have been resolved to the forms in the documents.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ FilterMask = npt.NDArray[np.bool_]
 
 
 def mask_documents(segment: Segment, filters: Filters) -> FilterMask | None:
-    """Which documents satisfy the filters on documents; None if there are no filters."""
+    """Mask of the documents that satisfy the filters on documents, None without filters."""
     if not filters:
         return None
     mask = np.ones(segment.document_count, bool)
@@ -59,7 +58,7 @@ def mask_documents(segment: Segment, filters: Filters) -> FilterMask | None:
 
 
 def mask_dates(segment: Segment, start: int | None, end: int | None) -> FilterMask:
-    """Which documents are of these milliseconds since the epoch, both ends included."""
+    """Mask of the documents dated within these milliseconds since the epoch, both inclusive."""
     date = segment.column("date")
     mask: FilterMask = date != NO_DATE
     if start is not None:
@@ -70,20 +69,22 @@ def mask_dates(segment: Segment, start: int | None, end: int | None) -> FilterMa
 
 
 def mask_sources(segment: Segment, forms: Sequence[str]) -> FilterMask:
-    """Which documents have one of these sources, as written (`resolve_source`)."""
+    """Mask of the documents with one of these sources, as written (`resolve_source`)."""
     numbers = [n for n, source in enumerate(segment.sources) if source in forms]
     return np.isin(segment.column("source"), numbers)
 
 
 def mask_attribute(segment: Segment, wanted: HasAttribute) -> FilterMask:
-    """Which documents have one of the values, as written (`resolve_attribute`)."""
+    """Mask of the documents with one of these values of an attribute, as written (`resolve_attribute`)."""
     mask = np.zeros(segment.document_count, bool)
     mask[segment.attributes.documents(wanted.names, wanted.values)] = True
     return mask
 
 
 def mask_entities(segment: Segment, names: Sequence[str]) -> FilterMask:
-    """Which sentences have one of these names, each a key (`resolve_name`) or any form with that key."""
+    """Mask of the sentences that mention one of these names, each a key (`resolve_name`) or a form with that
+    key.
+    """
     return segment.enrichment.name_mask(map(name_key, names))
 
 
@@ -91,7 +92,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def mask_condition(condition: Condition, segment: Segment, places: PlaceCache) -> Mask:
-    """Whether each sentence satisfies the condition, of shape (sentences,)."""
+    """Mask of the sentences that satisfy the condition, of shape (sentences,)."""
     match condition:
         case AllOf(parts):
             return reduce(np.logical_and, (mask_condition(part, segment, places) for part in parts))
@@ -121,7 +122,7 @@ def mask_condition(condition: Condition, segment: Segment, places: PlaceCache) -
 
 
 def _mask_places(segment: Segment, found: Places, field: TextField, places: PlaceCache) -> Mask:
-    """The sentences, or those under the titles, with these places of words."""
+    """Mask of the sentences that contain these positions, or of those whose document's title contains them."""
     in_texts = places.of(segment.words)
     if field == "sentence":
         return _mark(segment.sentence_count, in_texts.sentences(found))
@@ -129,7 +130,7 @@ def _mask_places(segment: Segment, found: Places, field: TextField, places: Plac
 
 
 def _mask_language(segment: Segment, language: str) -> Mask:
-    """The documents in the language or in a variety of it."""
+    """Mask of the documents in a language or in a variety of it."""
     names = [(name or "").lower() for name in segment.languages]
     matches = [name == language or name.startswith(f"{language}-") for name in names]
     mask: Mask = np.array(matches, bool)[segment.column(LANGUAGE)]
@@ -143,23 +144,24 @@ def _mark(count: int, numbers: npt.NDArray[Any]) -> Mask:
 
 
 def _mask_sentences_of(segment: Segment, documents: Mask) -> Mask:
-    """The sentences of these documents."""
+    """Mask of the sentences in these documents."""
     mask: Mask = documents[segment.column("document")]
     return mask
 
 
 class ConditionCache:
-    """The masks of conditions on the segments of a snapshot. Threads share it."""
+    """The masks of conditions on the segments of a snapshot, kept in memory. Threads share it."""
 
     def __init__(self, segments: Sequence[Segment], places: PlaceCache, memory: SearchMemory) -> None:
         self._segments = segments
         self._places = places
         self._memory = memory
         self._token = object()
-        """Tells the masks of these segments from those of others, and keeps none of them alive."""
+        """Distinguishes the masks of these segments in the shared memory, without keeping the segments alive.
+        """
 
     def masks(self, condition: Condition) -> list[Mask]:
-        """Whether each sentence satisfies the condition, by segment."""
+        """Masks of the sentences that satisfy the condition, by segment."""
         return self._memory.get((self._token, condition), partial(self._make, condition), _size)
 
     def _make(self, condition: Condition) -> list[Mask]:

@@ -1,4 +1,4 @@
-"""How many sentences satisfy conditions: those on terms, which every query has, by the kernel.
+"""Counts the sentences that satisfy conditions. The kernel counts conditions on terms, which every query has.
 
 Without the kernel, `count_masked` counts.
 """
@@ -21,19 +21,19 @@ from esr.plans.condition import AllOf, AnyOf, Condition, HasTerm, HasWords
 Bits = npt.NDArray[np.uint64]
 _NO_BITS = np.zeros(0, np.uint64)
 _TermCondition = tuple[tuple[str, ...], bool, tuple[Condition, ...]]
-"""A condition on terms: these; whether a sentence needs all of them, or any; what else it has to satisfy."""
+"""A condition on terms: the terms, whether a sentence needs all or any of them, and further conditions."""
 
 
 def count_sentences(
     kernel: Any, conditions: Sequence[Condition], cache: SearchCache, filters: Filters
 ) -> list[int]:
-    """How many sentences satisfy each condition and the filters."""
+    """Count the sentences that satisfy each condition and the filters."""
     counter = _Counter(kernel, cache, filters)
     return list(map(counter.count, conditions))
 
 
 def _read_terms(condition: Condition) -> _TermCondition | None:
-    """The condition as one on terms; None if it is something else."""
+    """Convert a condition to one on terms, None if it is something else."""
     match condition:
         case HasTerm(term):
             return (term,), True, ()
@@ -63,7 +63,7 @@ class _Counter:
         self._bits: dict[tuple[Condition, ...], Bits] = {}
 
     def count(self, condition: Condition) -> int:
-        """How many sentences satisfy the condition and the filters."""
+        """Count the sentences that satisfy the condition and the filters."""
         match condition:
             case HasWords((word,), "sentence") if not self._filters:
                 return self._cache.word_usage.count_sentences(word)
@@ -80,12 +80,12 @@ class _Counter:
             return self._count_postings(terms, needs_all, self._find_allowed(others))
         if len(terms) == 1:
             return statistics.find(terms[0]).statistics.sf
-        # Each page of an answer asks anew.
+        # Each page of an answer repeats the count.
         make = partial(self._count_postings, terms, needs_all, _NO_BITS)
         return self._cache.memory.get(("count", needs_all, frozenset(terms)), make, _no_size)
 
     def _count_postings(self, terms: Sequence[str], needs_all: bool, allowed: Bits) -> int:
-        """How many of the allowed sentences have the terms."""
+        """Count the allowed sentences with the terms."""
         statistics = self._cache.snapshot.statistics
         entries = sorted(map(statistics.find, terms), key=lambda entry: entry.statistics.sf)  # rarest first
         if needs_all and not entries[0].statistics.sf:
@@ -101,7 +101,7 @@ class _Counter:
         return int(count)
 
     def _find_allowed(self, conditions: tuple[Condition, ...]) -> Bits:
-        """A bit for each sentence that satisfies the conditions and filters; empty if there are neither."""
+        """Bit set of the sentences that satisfy the conditions and filters, of length 0 if there are neither."""
         if not conditions and not self._filters:
             return _NO_BITS
         bits = self._bits.get(conditions)
@@ -118,5 +118,5 @@ class _Counter:
 
 
 def _no_size(count: int) -> int:
-    """A number takes hardly any memory."""
+    """The size of a number, which is negligible."""
     return 0

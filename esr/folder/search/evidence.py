@@ -1,7 +1,4 @@
-"""The exact evidence for sentences of one segment: counts, lengths and stored columns.
-
-What the static parts of plans add in documents and in sentences, kept for all searches of a commit.
-"""
+"""The exact evidence for sentences of a segment, and the contributions of statics to scores and bounds."""
 
 from __future__ import annotations
 
@@ -29,9 +26,9 @@ def read_evidence(
     importance: dict[str, Array],
     numbers: Numbers,
 ) -> Evidence:
-    """The evidence for the sentences of these numbers. `importance` holds the computed columns.
+    """Read the evidence for the sentences with these numbers. `importance` holds the computed columns.
 
-    The column `features.x` is NaN where the feature is not known.
+    The column `features.x` is NaN where the feature is unknown.
     """
     needed = set(fields) | {"sentence"}
     term_numbers = [segment.terms.find(term) for term in terms]
@@ -53,7 +50,7 @@ def read_evidence(
 
 
 def read_columns(plan: Plan, snapshot: Snapshot, ordinals: Numbers) -> dict[str, Array]:
-    """The columns that a plan looks at, of these sentences of a commit, ascending."""
+    """Read the columns of a plan's statics for the sentences of a commit with these ordinals, ascending."""
     names = list(dict.fromkeys(static.column for static in plan.statics))
     columns = {name: np.empty(len(ordinals)) for name in names}
     bases = snapshot.statistics.sentence_bases
@@ -68,12 +65,12 @@ def read_columns(plan: Plan, snapshot: Snapshot, ordinals: Numbers) -> dict[str,
 
 
 def read_importance(snapshot: Snapshot, columns: Iterable[str], owner: int) -> dict[str, Array]:
-    """The importance priors of a segment's sentences, if one of the columns is of them."""
+    """The importance priors of a segment's sentences, if one of the columns needs them."""
     return snapshot.statistics.importance[owner] if set(columns) & set(IMPORTANCE) else {}
 
 
 def read_column(name: str, segment: Segment, importance: dict[str, Array], numbers: Numbers) -> Array:
-    """A column of these sentences, of shape (n,): NaN where it is not known."""
+    """Read a column of these sentences, of shape (n,), NaN where it is unknown."""
     if name.startswith(FEATURE_PREFIX):
         return segment.enrichment.feature(name.removeprefix(FEATURE_PREFIX), numbers)
     values: Array
@@ -91,7 +88,7 @@ def _sentence_counts(
 ) -> tuple[Array, Array | None]:
     own = np.empty((len(term_numbers), len(numbers)))
     around = np.empty_like(own) if with_surrounding else None
-    # A border has no neighbour: it looks at the slot behind the last sentence, which is always 0.
+    # At a border of the document, the neighbour is the slot after the last sentence, which is always 0.
     size = segment.sentence_count
     before = np.where(segment.has_previous[numbers], numbers - 1, size)
     after = np.where(np.append(segment.has_previous, False)[numbers + 1], numbers + 1, size)
@@ -111,11 +108,11 @@ def _dense(postings: Postings, size: int) -> Array:
 
 
 class StaticBounds(NamedTuple):
-    """The bounds of one static, or of several together.
+    """The bounds of one or more statics.
 
-    `upper_bounds` has the most it adds in each document, of shape (D,), -inf where no sentence has a value.
-    `greatest` is the most that it adds or takes anywhere. `has_value` says which sentences have a value, of
-    shape (sentences,); None if all have one.
+    `upper_bounds` is the most that they add in each document, of shape (D,), -inf if none of its sentences
+    has a value. `greatest` is the greatest absolute value that they add anywhere. `has_value` is a mask of
+    the sentences with a value, None if all have one.
     """
 
     upper_bounds: Array
@@ -128,16 +125,21 @@ class StaticBounds(NamedTuple):
 
 
 class StaticCache:
-    """The statics that searches of a snapshot asked for. They depend on features, so on layers too."""
+    """The contributions of statics in a snapshot, kept in memory.
+
+    They depend on features, so on layers too.
+    """
 
     def __init__(self, snapshot: Snapshot, memory: SearchMemory) -> None:
         self._snapshot = snapshot
         self._memory = memory
         self._token = object()
-        """Tells what is kept of this snapshot from what is kept of others, and keeps none of them alive."""
+        """Distinguishes the entries of this snapshot in the shared memory, without keeping the snapshot
+        alive.
+        """
 
     def bounds(self, statics: Sequence[Static]) -> StaticBounds:
-        """The bounds of all these statics together."""
+        """The bounds of the sum of these statics."""
         parts = [self._bounds_of(static) for static in statics]
         masks = [part.has_value for part in parts if part.has_value is not None]
         nothing = np.zeros(len(self._snapshot.statistics.document_table.size))
@@ -148,7 +150,7 @@ class StaticCache:
         )
 
     def scores(self, statics: Sequence[Static]) -> npt.NDArray[np.float32]:
-        """What all these statics add to each sentence, of shape (sentences,); -inf where one has no value."""
+        """The sum of these statics for each sentence, of shape (sentences,), -inf without a value."""
         key = tuple(statics)
         return self._memory.get((self._token, key), partial(self._sum_scores, key))
 
@@ -169,7 +171,7 @@ class StaticCache:
         return StaticBounds(upper_bounds, greatest, None if has_value.all() else has_value)
 
     def _scores_of(self, static: Static) -> Array:
-        """What one static adds to each sentence, of shape (sentences,). Not finite where it has no value."""
+        """A static's contribution to each sentence, of shape (sentences,), not finite without a value."""
         owners = range(len(self._snapshot.segments))
         return np.concatenate([np.zeros(0), *(self._segment_scores(static, owner) for owner in owners)])
 

@@ -1,9 +1,4 @@
-"""Facets: how many candidates have each value of several fields, counted in one pass over them.
-
-Counts sentences by the day of their document.
-
-The sentences that satisfy a condition, in the order of their dates.
-"""
+"""Counts and orders by values of documents: facets, sentences per day, and sentences by date."""
 
 from __future__ import annotations
 
@@ -33,13 +28,16 @@ from esr.plans.condition import Condition
 from esr.plans.plan import Plan
 
 DocumentCounts = Sequence[tuple[Segment, Numbers]]
-"""By segment, how many candidates each document has."""
+"""For each segment, the number of candidates in each document."""
 
 
 def count_facets(
     cache: SearchCache, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
 ) -> dict[str, FacetCounts]:
-    """The most frequent values of each field under its filters. Fields with the same filters share a pass."""
+    """Count the most frequent values of each field under its filters.
+
+    Fields with the same filters share one pass over the candidates.
+    """
     for field in filters_by_field:
         if not can_be_counted(field):
             raise unknown("facet", field, FACET_FIELDS)
@@ -64,7 +62,7 @@ def count_facets(
 
 
 def _count_values(cache: SearchCache, field: str, documents: DocumentCounts) -> Iterable[tuple[str, int]]:
-    """A candidate without a value counts for none."""
+    """Count the candidates with each value of a field. Candidates without a value are not counted."""
     total: Counter[str] = Counter()
     values, names = cache.values(field), attribute_names(cache, field)
     for segment, candidates in documents:
@@ -74,7 +72,7 @@ def _count_values(cache: SearchCache, field: str, documents: DocumentCounts) -> 
 
 
 def _count_months(documents: DocumentCounts) -> Iterable[tuple[str, int]]:
-    """In UTC. A candidate without a date counts for none."""
+    """Count candidates by month in UTC. Candidates without a date are not counted."""
     total: Counter[str] = Counter()
     for segment, candidates in documents:
         date = segment.column("date")
@@ -87,18 +85,18 @@ def _count_months(documents: DocumentCounts) -> Iterable[tuple[str, int]]:
 
 
 def _top_names(names: NameTable, counts: Numbers, type: str, size: int) -> FacetCounts:
-    """The most frequent names of a type, under the form that is shown, equal ones by key."""
+    """The most frequent names of a type in their displayed forms, ties by key."""
     best = names.most_frequent(counts, names.by_type[type], size)
     return [(names.name(number).form, int(counts[number])) for number in best]
 
 
 def _top(counts: Iterable[tuple[str, int]], size: int) -> FacetCounts:
-    """The most frequent values, the most frequent first, then by name."""
+    """The most frequent values, ties by name."""
     return sorted(counts, key=lambda value: (-value[1], value[0]))[:size]
 
 
 def count_days(condition: Condition | None, cache: SearchCache, filters: Filters) -> DayCounts:
-    """How many sentences of each day satisfy the condition and the filters. Without a date, none counts."""
+    """Count the sentences of each day that satisfy the condition and the filters, leaving out undated ones."""
     counts: Counter[int] = Counter()
     for segment, mask in mask_allowed(condition, cache, filters):
         document = segment.column("document")
@@ -115,26 +113,26 @@ def count_days(condition: Condition | None, cache: SearchCache, filters: Filters
 def find_by_date(
     condition: Condition, cache: SearchCache, k: int, filters: Filters, oldest_first: bool
 ) -> tuple[npt.NDArray[np.int64], int]:
-    """The ordinals of the first k, and how many there are. Without a date they are last.
+    """Find the first k sentences by date that satisfy the condition and the filters.
 
-    Equal dates are in collection order.
+    Returns their ordinals and the total number. Undated sentences come last, ties in collection order.
     """
     start, ordinals, dates = 0, [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for segment, mask in mask_allowed(condition, cache, filters):
-        assert mask is not None  # as there is a condition
+        assert mask is not None  # since there is a condition
         numbers = np.flatnonzero(mask)
         ordinals.append(numbers + start)
         dates.append(segment.column("date")[segment.column("document")[numbers]])
         start += segment.sentence_count
     all_ordinals, keys = np.concatenate(ordinals), _sort_keys(np.concatenate(dates), oldest_first)
     total = len(keys)
-    if k < total:  # those behind the k-th need no order
+    if k < total:  # those after the k-th need no order
         chosen = np.flatnonzero(keys <= np.partition(keys, k - 1)[k - 1])
         all_ordinals, keys = all_ordinals[chosen], keys[chosen]
     return all_ordinals[np.argsort(keys, kind="stable")][:k], total
 
 
 def _sort_keys(dates: npt.NDArray[np.int64], oldest_first: bool) -> npt.NDArray[np.int64]:
-    """What to sort by in ascending order. NO_DATE becomes the greatest key."""
+    """Keys to sort by in ascending order. NO_DATE becomes the greatest key."""
     last = np.iinfo(np.int64).max
     return np.where(dates == NO_DATE, last, dates if oldest_first else -dates)

@@ -1,12 +1,8 @@
-"""What terms add at most in each document (impacts), kept in memory once a query has asked for them.
+"""Impacts, the upper bounds of what terms add in each document, computed on demand and kept in memory.
 
 An impact (`Bound.upper_bounds`) depends on the transform, the term and its background, and on nothing else of
-the query. So the bounds of a query are one addition for each document of each term. Impacts are rounded up to
-32 bits. Those of all terms of a transform follow one another in one array, and what is filled never changes.
-
-How impacts are computed: by the kernel, in one pass over the postings, or by numpy where it is not loaded.
-
-Both give the same numbers.
+the query, so the bounds of a query take one addition per term and document. The kernel computes impacts in
+one pass over the postings; without it numpy does, with the same results. They are rounded up to 32 bits.
 """
 
 from __future__ import annotations
@@ -34,7 +30,7 @@ Values = npt.NDArray[np.float32]
 
 
 class ImpactComputation:
-    """The impacts of one transform in one commit, kept nowhere."""
+    """Computes the impacts of one transform in one commit, without keeping them."""
 
     def __init__(
         self,
@@ -42,7 +38,7 @@ class ImpactComputation:
         statistics: CommitStatistics,
         tables: Callable[[], KernelTables] | None = None,
     ) -> None:
-        """Without the tables of the kernel, numpy computes them."""
+        """Without the tables of the kernel, numpy is used."""
         self.bound = Bound(transform, statistics.collection.longest_sentence)
         self._transform = transform
         self.statistics = statistics
@@ -61,9 +57,9 @@ class ImpactComputation:
         return shape, np.array([transform.k1 or 0.0, *numbers])
 
     def compute(self, terms: Sequence[PlanTerm], sizes: Sequence[int], impacts: Values) -> list[float]:
-        """Set `impacts` to those of these terms, one after another; `sizes` are their numbers of documents.
+        """Set `impacts` to those of these terms, concatenated; `sizes` are the terms' numbers of documents.
 
-        Gives the greatest of each term, whatever its sign.
+        Returns the greatest absolute value for each term.
         """
         if LOADER.kernel is not None and self._tables is not None:
             return self._compute_by_kernel(terms, sizes, impacts, self._tables())
@@ -100,14 +96,17 @@ class ImpactComputation:
 
 
 _Key = tuple[str, float, bool, bool]
-"""A term, its p(t|C), whether it is the query's own, whether its weight is below 0."""
+"""A term, its p(t|C), whether it is the query's own, whether its weight is negative."""
 LIMIT_SHARE = 0.5
-"""Of the memory of searches, what the impacts of a transform may take."""
+"""Share of the searches' memory that the impacts of one transform may take."""
 
 
 class TermImpacts(NamedTuple):
-    """The impacts of a plan's terms: one array, and where each term's begin. A term has one for each of its
-    documents, by segment, in the order of the postings. `greatest` is the greatest of weight times impact."""
+    """The impacts of a plan's terms: an array, and the index of each term's first impact.
+
+    A term has one impact for each of its documents, in the order of its postings. `greatest` is the greatest
+    absolute value of weight times impact.
+    """
 
     values: Values
     starts: list[int]
@@ -115,7 +114,10 @@ class TermImpacts(NamedTuple):
 
 
 class Impacts:
-    """The impacts of one transform in one commit. Threads share it."""
+    """The impacts of one transform in one commit, concatenated in one array. Filled parts never change.
+
+    Threads share it.
+    """
 
     def __init__(
         self,
@@ -123,7 +125,7 @@ class Impacts:
         limit: float,
         note_size: Callable[[int], None] = lambda size: None,
     ) -> None:
-        """`limit`: bytes that they may take. `note_size` is called with their bytes when these grow."""
+        """`limit` is the maximum size in bytes. `note_size` is called with the size when it has grown."""
         self.bound = computation.bound
         self._computation = computation
         self._limit = limit
@@ -132,17 +134,17 @@ class Impacts:
         self._values: Values = np.zeros(0, np.float32)
         self._used = 0
         self._entries: dict[_Key, tuple[int, float]] = {}
-        """Where the impacts of a term begin, and the greatest of them."""
+        """For each term, the index of its first impact, and its greatest impact."""
         self._lock = threading.Lock()
 
     @property
     def nbytes(self) -> int:
-        """Memory in use."""
+        """Memory in bytes."""
         transform = self._kernel_transform
         return self._values.nbytes + (0 if transform is None else 2 * Transform(*transform).high.nbytes)
 
     def kernel_transform(self) -> tuple[Any, ...]:
-        """The transform as the kernel takes it: `layout.Transform` as a plain tuple."""
+        """The transform as an argument of the kernel: `layout.Transform` as a plain tuple."""
         if self._kernel_transform is None:
             table = self._computation.statistics.document_table
             high, low = self.bound.log_collection_range(table.shortest, table.longest)
@@ -158,7 +160,7 @@ class Impacts:
         return self._kernel_transform
 
     def get(self, terms: Sequence[PlanTerm]) -> TermImpacts:
-        """The impacts of these terms. Those that are missing are computed."""
+        """The impacts of these terms. Missing ones are computed."""
         keys = [(term, background, own, weight < 0) for term, weight, background, own in terms]
         with self._lock:
             entries = list(map(self._entries.get, keys))
@@ -174,7 +176,7 @@ class Impacts:
         return TermImpacts(values, starts, greatest)
 
     def _add(self, terms: Mapping[_Key, PlanTerm]) -> None:
-        """Keep the impacts of these terms. Where there is no room for more, all others go."""
+        """Add the impacts of these terms. If there is no room, all others are dropped."""
         fresh = {key: term for key, term in terms.items() if key not in self._entries}
         sizes = self._sizes(fresh)
         if (self._used + sum(sizes)) * self._values.itemsize > self._limit:
@@ -189,11 +191,11 @@ class Impacts:
         self._note_size(self.nbytes)
 
     def _sizes(self, terms: Mapping[_Key, PlanTerm]) -> list[int]:
-        """How many documents each term has."""
+        """The number of documents of each term."""
         return [self._computation.statistics.find(term.term).statistics.df for term in terms.values()]
 
     def _grow(self, end: int) -> None:
-        """Make room up to this place. Searches that are running keep the array that they have."""
+        """Make room up to this index. Running searches keep the array that they have."""
         if end > len(self._values):
             most = int(self._limit) // self._values.itemsize
             grown = np.empty(max(min(max(2 * len(self._values), 1 << 16), most), end), np.float32)
@@ -202,7 +204,7 @@ class Impacts:
 
 
 class ImpactCache:
-    """The impacts of the transforms that searches of a commit asked for. Threads share it."""
+    """The impacts of each transform that has been searched with, in one commit. Threads share it."""
 
     def __init__(
         self,
@@ -210,7 +212,7 @@ class ImpactCache:
         memory: SearchMemory,
         tables: Callable[[], KernelTables] | None = None,
     ) -> None:
-        """`tables`: those of the kernel, which are made when it is first used."""
+        """`tables` returns those of the kernel, which are built on first use."""
         self._statistics = statistics
         self._memory = memory
         self._tables = tables
@@ -221,7 +223,7 @@ class ImpactCache:
 
     def _make(self, transform: Mixture | Saturation) -> Impacts:
         computation = ImpactComputation(transform, self._statistics, self._tables)
-        # Weak: the memory has the impacts, and would have itself.
+        # A weak reference: the memory holds the impacts, so a strong one would make a cycle.
         resize = WeakMethod(self._memory.resize)
 
         def note_size(size: int) -> None:

@@ -1,10 +1,8 @@
-"""When the kernel is loaded.
+"""Loads the kernel when it pays, and converts the segments of a commit to its arguments.
 
-numba is installed only where it has wheels. Loading the kernel takes half a second, so it is loaded when
-searches have taken as long, or when a server says that many will come. Once on a machine it compiles for
-half a minute or more: another process does that. Until the kernel is loaded, every candidate is scored.
-
-The segments of a commit as the kernel takes them.
+Loading takes half a second, so it waits until searches have taken as long, or until a server asks for it. The
+first time on a machine, compiling takes half a minute or more and is left to another process. Until the
+kernel is loaded, and where numba has no wheels, searches score every candidate.
 """
 
 from __future__ import annotations
@@ -29,26 +27,26 @@ SUPPORT = "esr.folder.kernel.numba_support"
 LOAD_AFTER = 0.5
 """Seconds of exhaustive searches after which the kernel is loaded."""
 MAX_COUNTED = 0.05
-"""At most so many seconds of one search count: a few slow ones do not load it."""
+"""Maximum number of seconds counted per search, so that a few slow ones do not load the kernel."""
 COMPILING = "the kernel is being compiled"
 LOOK_SECONDS = 1.0
-"""How often searches look whether the kernel is compiled."""
+"""Seconds between checks whether the kernel has been compiled."""
 MAX_ATTEMPTS = 3
-"""How often a program starts the compiler, if others that compiled were stopped."""
+"""How often a process starts the compiler, if it ends without a result."""
 
 
 class Loader:
-    """Loads the kernel once."""
+    """Loads the kernel at most once."""
 
     def __init__(self) -> None:
         self.kernel: Any = None
-        """The module `KERNEL`, or None while every candidate is scored."""
+        """The module `KERNEL`, or None while searches score every candidate."""
         self.reason = "the compiled kernel is not loaded yet"
         """Why there is no kernel."""
         self._spent = 0.0
         self._is_tried = False
         self._compiler: threading.Thread | None = None
-        """Waits for the process that compiles the kernel, while searches go on."""
+        """Waits for the process that compiles the kernel, while searches continue."""
         self._failure: str | None = None
         self._attempts = 0
         self._next_look = 0.0
@@ -56,7 +54,10 @@ class Loader:
 
     @contextmanager
     def count_time(self) -> Iterator[None]:
-        """Around an exhaustive search. It may load the kernel, and never waits for the compiler."""
+        """Time an exhaustive search.
+
+        Afterwards this may load the kernel, but never waits for the compiler.
+        """
         started = time.perf_counter()
         yield
         self._spent += min(time.perf_counter() - started, MAX_COUNTED)
@@ -64,18 +65,18 @@ class Loader:
             self.load(apart=True, wait=False)
 
     def load(self, *, apart: bool = False, wait: bool = True) -> None:
-        """Load the kernel, where numba is installed. Other threads score every candidate meanwhile.
+        """Load the kernel, if numba is installed. Other threads score every candidate meanwhile.
 
-        `apart`: another process compiles it, if that is to be done. In this one, searches that come meanwhile
-        would leave the compiler no time. Unless it should `wait`, a later call loads what is compiled.
+        With `apart`, another process compiles the kernel if it has not been compiled: in this process,
+        concurrent searches would leave the compiler no time. Without `wait`, a later call loads the result.
         """
         if self._is_tried or not self._lock.acquire(blocking=False):
             return
-        import logging  # which a search without the kernel does not need
+        import logging  # slow to import, and not needed by searches without the kernel
 
         self._is_tried = True
         try:
-            if apart and not import_module(SUPPORT).is_kept("search", "rank"):  # the last of its functions
+            if apart and not import_module(SUPPORT).is_kept("search", "rank"):  # compiled last
                 if self.reason != COMPILING:
                     self.reason = COMPILING
                     logging.getLogger(__name__).info(
@@ -91,14 +92,17 @@ class Loader:
         except ModuleNotFoundError as error:
             self.reason = "numba is not installed"
             logging.getLogger(__name__).info("searches go without numba: %s", error)
-        except Exception as error:  # a numba too old, or not for this numpy; no place for its cache
+        except Exception as error:  # numba does not fit, or has no place for its cache
             self.reason = "numba does not load"
             logging.getLogger(__name__).warning("searches go without numba: %s", error)
         finally:
             self._lock.release()
 
     def _start_compiler(self) -> None:
-        """Let a process compile the kernel, unless one does. Raises ChildProcessError if that is no use."""
+        """Compile the kernel in another process, unless one does.
+
+        Raises ChildProcessError if that has failed.
+        """
         self._next_look = time.monotonic() + LOOK_SECONDS
         if (self._compiler and self._compiler.is_alive()) or import_module(SUPPORT).is_compiling():
             return
@@ -117,11 +121,11 @@ class Loader:
 
 
 def _compile_apart(*, unless_another_does: bool = False) -> int:
-    """Compile the kernel in a process of its own, which leaves it in numba's cache. Gives its exit status.
+    """Compile the kernel in a process of its own, which leaves it in numba's cache. Returns its exit status.
 
-    The process goes on when this one is interrupted or ends: the next program needs what it makes.
+    The process outlives this one, even if it is interrupted: the next program needs the result.
     """
-    import subprocess  # which other processes do not need
+    import subprocess  # slow to import, and not needed otherwise
 
     code = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
     code += f"sys.path[:] = {sys.path!r}; from {SUPPORT} import compile_alone, is_compiling; "
@@ -141,11 +145,14 @@ _COLUMNS = (
     "length",
     "document",
 )
-"""In the order of `layout`."""
+"""In the order of the columns in `layout`."""
 
 
 class KernelTables:
-    """Threads share it; each search has a scratch of its own."""
+    """The segments of a commit as arguments of the kernel, and buffers for searches.
+
+    Threads share it; each search takes a scratch of its own.
+    """
 
     def __init__(self, statistics: CommitStatistics) -> None:
         table, bases = statistics.document_table, statistics.sentence_bases
@@ -154,7 +161,7 @@ class KernelTables:
         documents = (table.first, table.size, table.length, table.shortest, table.longest)
         is_first = np.zeros(64 * (bases[-1] // 64 + 1), bool)
         is_first[table.first[table.size > 0]] = True
-        is_first[bases[-1] :] = True  # there is nothing behind the last sentence
+        is_first[bases[-1] :] = True  # nothing follows the last sentence
         self.commit = Commit(
             np.array(addresses, np.int64).reshape(-1, FIRST_DOCUMENT + 1),
             table.document_bases.astype(np.int64),
@@ -163,17 +170,16 @@ class KernelTables:
             np.packbits(is_first, bitorder="little").view("<u8").astype(np.uint64),
         )
         self.commit_group = tuple(self.commit)
-        """As the kernel takes it."""
+        """The commit as a plain tuple, as the kernel takes it."""
         self._idle: deque[tuple[Any, ...]] = deque()
 
     def take_scratch(self) -> tuple[Any, ...]:
-        """A `Scratch` for one search, as a plain tuple, until it is put back. After an error it is not put
-        back."""
+        """Take a `Scratch` as a plain tuple, for one search. After an error it must not be put back."""
         try:
             return self._idle.pop()
         except IndexError:
             n = len(self.commit.sizes)
-            # One place more: the kernel writes a document there before it knows whether it is new.
+            # One more: the kernel writes a document's number before it checks whether it is new.
             documents, marks = np.empty(n + 1, np.int32), np.zeros(len(self.commit.begins), np.uint64)
             return tuple(Scratch(np.full(n, -np.inf), np.zeros(n, bool), np.empty(n), documents, marks))
 
@@ -182,7 +188,7 @@ class KernelTables:
 
 
 def _addresses(segment: Segment, first_sentence: int, first_document: int) -> list[int]:
-    """A row of `Commit.segments`."""
+    """Build a row of `Commit.segments`."""
     columns = [segment.column(name) for name in _COLUMNS]
     addresses = [number for column in columns for number in (column.ctypes.data, column.itemsize)]
     return [*addresses, segment.count_bits, first_sentence, first_document]

@@ -1,4 +1,4 @@
-"""What searches of a folder keep in memory for the searches after them, within one limit."""
+"""The memory that the caches of a folder's searches share, within one limit."""
 
 from __future__ import annotations
 
@@ -11,32 +11,34 @@ from typing import Any, TypeVar
 from esr.index.limits import read_cache_limit
 
 _LEAST_SIZE = 1 << 10
-"""What a value counts at least, so that small ones are not too many."""
+"""Size in bytes that a value counts at least, to limit the number of small ones."""
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
 class SearchMemory:
-    """Values by key. Those that were not used for longest are dropped where all together exceed the limit.
+    """Values by key. If they exceed the limit together, the least recently used are dropped.
 
-    A single value may exceed it: its search needs it. Threads share it.
+    A single value may exceed the limit, since its search needs it. Threads share it.
     """
 
     def __init__(self, limit: int | None = None) -> None:
         self.limit = read_cache_limit() if limit is None else limit
         self.used = 0
-        """Bytes of all values."""
+        """Size of all values in bytes."""
         self._values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
-        """With their sizes; what was used last is the last."""
+        """Values with their sizes, most recently used last."""
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._values)
 
     def get(self, key: Hashable, make: Callable[[], V], size: Callable[[V], int] = attrgetter("nbytes")) -> V:
-        """The value of a key, which is made if it is missing. Two threads may make it at once: both get the
-        same. If it grows later, `resize` is to be called."""
+        """The value of a key, made if it is missing. If it grows later, call `resize`.
+
+        Two threads may make it at once; both get the same value.
+        """
         with self._lock:
             entry = self._values.get(key)
             if entry is not None:
@@ -55,7 +57,7 @@ class SearchMemory:
         make: Callable[[Sequence[K]], Sequence[V]],
         size: Callable[[V], int] = attrgetter("nbytes"),
     ) -> dict[K, V]:
-        """The values of different keys. Those that are missing are made at once, in their order."""
+        """The values of distinct keys. Those that are missing are made together, in their order."""
         found: dict[K, V] = {}
         missing: list[K] = []
         values = self._values
@@ -76,7 +78,7 @@ class SearchMemory:
         return found
 
     def resize(self, key: Hashable, size: int) -> None:
-        """Take note of the size of a value that has grown while it was used."""
+        """Update the size of a value that has grown in use."""
         with self._lock:
             if key in self._values:
                 self._use(key, self._values[key][0], size)

@@ -1,9 +1,7 @@
-"""The names of a snapshot: its written forms grouped by key, counted over all layers.
+"""The names in a snapshot, with their written forms grouped by key and counted over all layers.
 
-A name is numbered in the order of the hash of its key, by which the keys of several layers are matched. It is
-made when a snapshot's names are first counted or looked up, and kept with the snapshot.
-
-How often each value of a field of documents occurs in a segment.
+Names are numbered in the order of the hashes of their keys, by which keys of different layers are matched.
+The module also counts the documents with each value of a field.
 """
 
 from __future__ import annotations
@@ -22,7 +20,10 @@ from esr.index.names import ENTITY_TYPES, Aliases, Name, majority_form, other_ty
 
 
 class NameTable:
-    """Threads share it. What is made lazily may be made twice, to the same values."""
+    """The names in a snapshot, built when they are first counted or looked up.
+
+    Threads share it. Two threads may compute a lazy value twice, with the same result.
+    """
 
     def __init__(self, segments: Sequence[Segment], aliases: Aliases) -> None:
         self._aliases = aliases
@@ -32,14 +33,14 @@ class NameTable:
         self._hashes, names = np.unique(_group(hashes, aliases), return_inverse=True)
         ends = np.cumsum([len(layer.names) for layer in self._layers])
         self._name_of_key = dict(zip(self._layers, np.split(names, ends[:-1]), strict=False))
-        """By layer, the name of each of its keys."""
+        """For each layer, the name of each of its keys."""
         self._names: dict[int, Name] = {}
 
     def __len__(self) -> int:
         return len(self._hashes)
 
     def count_sentences(self, sentences: Iterable[Numbers]) -> Numbers:
-        """How many of these sentences have each name. `sentences` are numbers by segment."""
+        """Count the given sentences that mention each name. `sentences` are numbers by segment."""
         counts = np.zeros(len(self) + 1, np.int64)
         for spans, numbers in zip(self._spans, sentences, strict=True):
             for span in spans:
@@ -50,13 +51,13 @@ class NameTable:
 
     @cached_property
     def totals(self) -> Numbers:
-        """How many sentences have each name. A name that later layers have replaced has none."""
+        """The number of sentences that mention each name; 0 if later layers have replaced all mentions."""
         sentences = [np.arange(max((span.stop for span in spans), default=0)) for spans in self._spans]
         return self.count_sentences(sentences)
 
     @cached_property
     def _type_counts(self) -> Numbers:
-        """How many sentences give each name each type: a row a name, a column for each of ENTITY_TYPES."""
+        """The number of sentences that give each name each type, of shape (names, types of ENTITY_TYPES)."""
         counts = np.zeros((len(self), len(ENTITY_TYPES)), np.int64)
         for span in (span for spans in self._spans for span in spans):
             layer = span.layer
@@ -80,12 +81,14 @@ class NameTable:
         return {type: np.flatnonzero(self.types == number) for number, type in enumerate(ENTITY_TYPES)}
 
     def find(self, keys: Iterable[str]) -> dict[str, Name]:
-        """The names with these keys, by key, those that a sentence has."""
+        """Find names by key. Keys that no sentence has are left out."""
         numbers = {key: self._find(key) for key in keys}
         return {key: self.name(number) for key, number in numbers.items() if number is not None}
 
     def keys(self, prefix: str, limit: int) -> list[str]:
-        """The keys of the names of which a key or an alias begins so, most sentences first, then by key."""
+        """The keys of names with a key or an alias that has this prefix, by falling number of sentences, then
+        by key.
+        """
         parts = [self._name_of_key[layer][_slice(layer.names.with_prefix(prefix))] for layer in self._layers]
         groups = self._aliases.with_prefix(prefix)
         aliased = [number for number in map(self._find, groups) if number is not None]
@@ -93,7 +96,7 @@ class NameTable:
         return [self._key(number) for number in self.most_frequent(self.totals, numbers, limit)]
 
     def most_frequent(self, counts: Numbers, numbers: Numbers, size: int) -> list[int]:
-        """The names among `numbers` with the greatest counts but 0, equal ones by key."""
+        """The `size` names with the greatest positive counts among `numbers`, ties by key."""
         numbers = numbers[counts[numbers] > 0]
         of_numbers = counts[numbers]
         least = 1
@@ -103,7 +106,7 @@ class NameTable:
         return sorted(ranked, key=lambda number: (-counts[number], self._key(number)))[:size]
 
     def name(self, number: int) -> Name:
-        """The name of this number."""
+        """The name with this number."""
         if number not in self._names:
             key = self._key(number)
             form = self._aliases.form(key) or majority_form(self._count_forms(number))
@@ -121,7 +124,9 @@ class NameTable:
 
     @cached_property
     def _occurrences(self) -> dict[Layer, npt.NDArray[np.int32]]:
-        """By layer, the name of each entity of each sentence; the number of names for one that repeats."""
+        """For each layer, the name of each entity of each sentence; the number of names where it repeats
+        another.
+        """
         occurrences = {}
         for layer in self._layers:
             names = self._name_of_key[layer][layer.names.of_entity[layer.arrays["entity.of"]]]
@@ -132,7 +137,9 @@ class NameTable:
 
     @cached_property
     def _entities_by_name(self) -> tuple[Numbers, Numbers, Numbers]:
-        """The entities of all layers in the order of their names: names, indices of layers, numbers there."""
+        """The entities of all layers sorted by name: their names, the indices of their layers, their numbers
+        there.
+        """
         parts = [self._name_of_key[layer][layer.names.of_entity] for layer in self._layers]
         names = np.concatenate([np.zeros(0, np.int64), *parts])
         layers = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
@@ -147,12 +154,12 @@ class NameTable:
             yield self._layers[layer], number
 
     def _key(self, name: int) -> str:
-        """The key of a name; of one with aliases, that of its form in the table."""
+        """The key of a name; if it has aliases, the key of its displayed form in the alias table."""
         layer, entity = next(self._entities(name))
         return self._aliases.group_key(layer.names.key(int(layer.names.of_entity[entity])))
 
     def _count_forms(self, name: int) -> Iterator[tuple[str, int]]:
-        """The written forms of a name, and how many sentences have each, under any type."""
+        """Yield the written forms of a name, and the number of sentences with each, under any type."""
         sentences: dict[str, dict[Layer, list[Numbers]]] = {}
         for layer, entity in self._entities(name):
             form = parse_entity_key(layer.entity_key(entity)).text
@@ -171,7 +178,7 @@ class NameTable:
 
 
 def _group(hashes: npt.NDArray[np.uint64], aliases: Aliases) -> npt.NDArray[np.uint64]:
-    """The hashes of keys, with those of aliases replaced by those of their names."""
+    """Replace the hashes of aliases by the hashes of their names."""
     pairs = [(hash64(key), hash64(group)) for group, keys in aliases.groups.items() for key in keys]
     if not pairs:
         return hashes
@@ -181,7 +188,7 @@ def _group(hashes: npt.NDArray[np.uint64], aliases: Aliases) -> npt.NDArray[np.u
 
 
 def _mask_first(sentences: Numbers, values: Numbers) -> npt.NDArray[np.bool_]:
-    """Which places are the first of their sentence with their value. Sentences ascend."""
+    """Mask of the first occurrence of each value in each sentence. `sentences` ascend."""
     order = np.lexsort((values, sentences))
     is_repeat = np.zeros(len(values), bool)
     same = (np.diff(sentences[order]) == 0) & (np.diff(values[order]) == 0)
@@ -190,7 +197,7 @@ def _mask_first(sentences: Numbers, values: Numbers) -> npt.NDArray[np.bool_]:
 
 
 def _places(layer: Layer, sentences: Numbers) -> Numbers:
-    """The places in `entity.of` of the entities of these sentences."""
+    """The indices in `entity.of` of the entities of these sentences."""
     first = layer.arrays["entity.first"].astype(np.int64)
     sizes = first[sentences + 1] - first[sentences]
     before = np.cumsum(sizes) - sizes
@@ -204,10 +211,11 @@ def _slice(numbers: range) -> slice:
 def count_values(
     segment: Segment, names: Iterable[str], counts: Numbers | None = None
 ) -> Iterator[tuple[str, int]]:
-    """The values of `source` or of attributes under these names, as written, and their numbers of documents.
+    """Yield the values of `source`, or of the attributes with these names, and the number of documents with
+    each.
 
-    `counts`: how often each document counts, of shape (documents,), instead of once. Documents without a
-    value count for none.
+    Values are as written. With `counts`, of shape (documents,), each document counts so often instead of
+    once.
     """
     for name in names:
         yield from (

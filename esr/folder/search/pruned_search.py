@@ -1,7 +1,4 @@
-"""The best sentences by the kernel: what it is given, and how the sentences that it selects are scored.
-
-A plan bound to a snapshot: what pruning begins with.
-"""
+"""The pruned search: binds a plan to a snapshot, calls the kernel, and ranks the sentences that it selects."""
 
 from __future__ import annotations
 
@@ -26,15 +23,15 @@ from esr.plans.plan import Plan, Unprunable
 
 Mask = npt.NDArray[np.bool_]
 _FEW = 0.1
-"""The share of sentences up to which it pays to look only at the documents that have one of them."""
+"""Share of sentences up to which it pays to search only the documents with one of them."""
 
 
 class BoundQuery(NamedTuple):
     """The search for a plan's best k sentences in a commit.
 
-    `statics` is None where the plan has none. `document_mask` has the documents that may have candidates,
-    None if all. `sentence_mask` has the sentences that filters and the plan's condition let through, of shape
-    (sentences,), None if these tell no sentences of a document apart.
+    `statics` is None if the plan has none. `document_mask` is the mask of documents that may have candidates,
+    None for all. `sentence_mask`, of shape (sentences,), is the mask of sentences that the filters and the
+    plan's condition let through, None if these apply to whole documents only.
     """
 
     plan: Plan
@@ -51,19 +48,22 @@ class BoundQuery(NamedTuple):
 
     @property
     def is_document_level(self) -> bool:
-        """Whether the plan's rule takes all sentences of a document or none."""
+        """Whether the candidate rule takes all sentences of a document or none."""
         plan = self.plan
         return plan.candidates == "all" or (plan.candidates == "context" and plan.context == "document")
 
     def rounding_margin(self, greatest: float) -> float:
-        """What rounding may put between a bound and a score. `greatest`: what a term adds at most."""
+        """The most that rounding may put between a bound and a score.
+
+        `greatest` is the most that a term adds.
+        """
         if self.statics is not None:
             greatest = max(greatest, self.statics.greatest)
         return self.impacts.bound.rounding_margin(self.plan, greatest)
 
 
 def bind(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> BoundQuery | Unprunable:
-    """The search, if there are bounds for the plan."""
+    """Bind a plan to a commit. Returns Unprunable if there are no bounds for it."""
     impacts = cache.impacts.get(plan.transform)
     reason = impacts.bound.unavailable_reason(plan.terms)
     if reason is not None:
@@ -74,7 +74,7 @@ def bind(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> BoundQuery
 
 
 def _mask(plan: Plan, cache: SearchCache, filters: Filters) -> tuple[Mask | None, Mask | None]:
-    """The documents and the sentences of `BoundQuery`."""
+    """Compute the masks of `BoundQuery`."""
     segments = cache.snapshot.segments
     document_mask = _concatenate(mask_documents(segment, filters) for segment in segments)
     sentence_masks = mask_sentences(plan.condition, cache, filters) or []
@@ -86,7 +86,7 @@ def _mask(plan: Plan, cache: SearchCache, filters: Filters) -> tuple[Mask | None
 
 
 def _mask_documents_of(segment: Segment, sentences: Mask) -> Mask:
-    """The documents that have a sentence of the mask."""
+    """Mask of the documents with a sentence of the mask."""
     mask = np.zeros(segment.document_count, bool)
     mask[segment.column("document")[np.flatnonzero(sentences)]] = True
     return mask
@@ -98,14 +98,14 @@ def _concatenate(masks: Iterable[Mask | None]) -> Mask | None:
 
 
 MAX_STATIC = 1e30
-"""Statics that add more cannot be pruned: the kernel has them in 32 bits."""
+"""Greatest contribution of statics that can be pruned: the kernel holds them in 32 bits."""
 _NO_MASK, _NO_BITS, _NO_SCORES = np.zeros(0, bool), np.zeros(0, np.uint64), np.zeros((0, 0))
 _NO_STATICS = tuple(layout.Statics(np.zeros(0), np.zeros(0, np.float32), False))
 _NO_FILTERS = tuple(layout.Filters(_NO_MASK, _NO_MASK, _NO_BITS))
 
 
 def topk_numba(kernel: Any, query: BoundQuery) -> TopK:
-    """The answer. Sentences that the kernel selects are scored as any sentence is."""
+    """Search with the kernel. The sentences that it selects are scored exactly."""
     plan, cache = query.plan, query.cache
     if not cache.snapshot.statistics.sentence_bases[-1]:
         return TopK(np.zeros(0, np.int64), np.zeros(0), 0, 0)
@@ -132,13 +132,13 @@ def topk_numba(kernel: Any, query: BoundQuery) -> TopK:
 
 
 def _flatten(query: BoundQuery) -> tuple[layout.Longs, Array, layout.Floats]:
-    """The numbers of a query, whole and real, as the kernel takes them, and the impacts."""
+    """Convert a query to integers and floats, the arguments of the kernel, and impacts."""
     plan, statistics = query.plan, query.cache.snapshot.statistics
     terms, (impacts, starts, greatest) = plan.terms, query.impacts.get(plan.terms)
     candidates = DOCUMENT_LEVEL
     if not query.is_document_level:
         candidates = MATCHING if plan.candidates == "matching" else SURROUNDING
-    # Twice: a score may be off from its value, and the k-th best score from the k-th best value.
+    # Twice: both a score and the k-th best score may differ from their values in the kernel.
     margin = 2.0 * query.rounding_margin(greatest)
     if query.statics is not None:
         margin += 2.0**-22 * query.statics.greatest
@@ -153,7 +153,7 @@ def _flatten(query: BoundQuery) -> tuple[layout.Longs, Array, layout.Floats]:
 
 
 def _statics(query: BoundQuery) -> tuple[Any, ...]:
-    """`layout.Statics`."""
+    """Build `layout.Statics`."""
     if query.statics is None:
         return _NO_STATICS
     scores = query.cache.statics.scores(query.plan.statics)
@@ -161,7 +161,7 @@ def _statics(query: BoundQuery) -> tuple[Any, ...]:
 
 
 def _filters(query: BoundQuery) -> tuple[Any, ...]:
-    """`layout.Filters`."""
+    """Build `layout.Filters`."""
     documents, sentences = query.document_mask, query.sentence_mask
     if documents is None and sentences is None:
         return _NO_FILTERS

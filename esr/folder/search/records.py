@@ -1,6 +1,6 @@
-"""Sentences of a snapshot by their ordinals (their places in the collection): locations, ids, records.
+"""The records of sentences, read by ordinal, with a cache of the documents whose sentences have been shown.
 
-Documents whose sentences were shown, unpacked for the searches after that.
+An ordinal is the number of a sentence in the collection; a location is its segment and its number there.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from esr.text.document import default_id_prefix
 
 
 class DocumentKey(NamedTuple):
-    """A document's segment, and its number there."""
+    """A document: the index of its segment, and its number there."""
 
     segment: int
     number: int
 
 
 class DocumentCache:
-    """The documents of some segments. Threads share it."""
+    """Decoded documents of the segments, kept in memory. Threads share it."""
 
     def __init__(self, segments: Sequence[Segment], memory: SearchMemory) -> None:
         self._segments = segments
         self._memory = memory
 
     def read(self, keys: Collection[DocumentKey]) -> Mapping[DocumentKey, ShownDocument]:
-        """The documents of these keys, each of which is there once."""
+        """Read the documents with these keys, which must be distinct."""
         return self._memory.get_many(keys, self._unpack)
 
     def _unpack(self, keys: Sequence[DocumentKey]) -> list[ShownDocument]:
@@ -45,18 +45,20 @@ class DocumentCache:
 Numbers = npt.NDArray[np.int64]
 _new_tuple = tuple.__new__
 _ID_INFIX = default_id_prefix("")
-"""Between a document's id and the position, in a default id."""
+"""The string between the document's id and the position in a default sentence id."""
 
 
 class Location(NamedTuple):
-    """A sentence's segment, and its number there."""
+    """A sentence: the index of its segment, and its number there."""
 
     segment: int
     number: int
 
 
 class Locations(NamedTuple):
-    """Those of n sentences: their segments and their numbers there, each of shape (n,)."""
+    """The locations of n sentences: the indices of their segments, and their numbers there, each of shape
+    (n,).
+    """
 
     segments: Numbers
     numbers: Numbers
@@ -76,15 +78,15 @@ def find_sentence(snapshot: Snapshot, sentence_id: str) -> Location | None:
 
 
 def locate(snapshot: Snapshot, ordinals: Sequence[int] | Numbers) -> Locations:
-    """The locations of the sentences with these ordinals."""
+    """Locate the sentences with these ordinals."""
     bases, ordinals = np.array(snapshot.statistics.sentence_bases), np.asarray(ordinals, np.int64)
     owners = np.searchsorted(bases, ordinals, "right") - 1
     return Locations(owners, ordinals - bases[owners])
 
 
 def group_by_segment(locations: Locations) -> Iterator[tuple[int, Numbers, Numbers]]:
-    """By segment: its number, the places of its sentences in `locations`, and their numbers."""
-    # A set: np.unique sorts, and imports numpy.ma at its first call.
+    """Yield for each segment its index, the indices of its sentences in `locations`, and their numbers."""
+    # A set, since np.unique sorts, and imports numpy.ma on its first call.
     for owner in sorted(set(locations.segments.tolist())):
         places = np.flatnonzero(locations.segments == owner)
         yield owner, places, locations.numbers[places]
@@ -104,7 +106,7 @@ def sentence_ids(snapshot: Snapshot, ordinals: Numbers) -> list[str]:
 
 
 def read_records(snapshot: Snapshot, cache: DocumentCache, ordinals: Sequence[int]) -> list[SentenceRecord]:
-    """The records of the sentences with these ordinals, in this order."""
+    """Read the records of the sentences with these ordinals, in this order."""
     segments, bases = snapshot.segments, snapshot.statistics.sentence_bases
     columns = [segment.sentence_views for segment in segments]
     rows = []
@@ -122,7 +124,7 @@ def read_records(snapshot: Snapshot, cache: DocumentCache, ordinals: Sequence[in
         paragraph, of_sentence = columns[owner].paragraph[number], entities[owner]
         sentences, end = document.sentences, position + 1
         sentence = sentences[position]
-        # As SentenceRecord(...) makes it, in half of the time.
+        # SentenceRecord(...) takes twice as long.
         record = _new_tuple(
             SentenceRecord,
             (
@@ -150,7 +152,7 @@ def read_records(snapshot: Snapshot, cache: DocumentCache, ordinals: Sequence[in
 
 
 def _features(snapshot: Snapshot, ordinals: Sequence[int]) -> list[dict[str, float]]:
-    """The features that each of these sentences has."""
+    """The known features of each of these sentences."""
     features: list[dict[str, float]] = [{} for _ in ordinals]
     for owner, places, numbers in group_by_segment(locate(snapshot, ordinals)):
         enriched = snapshot.segments[owner].enrichment

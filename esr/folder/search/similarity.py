@@ -1,4 +1,4 @@
-"""Products of a query's vector with stored vectors."""
+"""Products of a query's vector with the stored vectors of sentences, and the search for the nearest ones."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from esr.text.document import QuantizedVector
 
 Vectors = npt.NDArray[np.int8]
 _CHUNK = 16_384
-"""Sentences that are multiplied at once: as floats, some 25 MB with 384 dimensions."""
+"""Number of sentences multiplied at once: as floats, some 25 MB with 384 dimensions."""
 _EXACT_IN_FLOAT32 = 2**24 // 127**2
-"""Dimensions up to which a sum of products of 8-bit numbers is exact in 32 bits, in any order."""
+"""Number of dimensions up to which a sum of products of 8-bit numbers is exact in 32-bit floats."""
 
 
 def recipes_of(snapshot: Snapshot, encoder: str) -> frozenset[str]:
-    """The digests of the recipes whose vectors an encoder made."""
+    """The digests of the recipes whose vectors were made by an encoder."""
     recipes = snapshot.manifest.recipes
     return frozenset(key for key in recipes if recipes[key]["made_with"].get("encoder") == encoder)
 
@@ -36,7 +36,7 @@ def read_similarities(
     locations: Locations,
     contexts: Collection[str],
 ) -> Similarities:
-    """Those of the sentences at these locations. Vectors of other encoders do not count."""
+    """Compute the similarities of the sentences at these locations. Vectors of other encoders are ignored."""
     recipes = recipes_of(snapshot, encoder)
     columns = {name: np.full(len(locations.numbers), np.nan) for name in ("sentence", *contexts)}
     for owner, places, numbers in group_by_segment(locations):
@@ -50,7 +50,7 @@ def read_similarities(
 
 
 def multiply(segment: Segment, recipes: Collection[str], query: QuantizedVector, numbers: Numbers) -> Array:
-    """The product of the query with the vector of each of these sentences of a segment, NaN without one."""
+    """The products of the query with the vectors of these sentences of a segment, NaN without a vector."""
     products = np.full(len(numbers), np.nan)
     for span in segment.enrichment.vector_spans:
         places = np.flatnonzero((numbers >= span.start) & (numbers < span.stop))
@@ -62,7 +62,7 @@ def multiply(segment: Segment, recipes: Collection[str], query: QuantizedVector,
 
 
 def multiply_rows(vectors: Vectors, rows: Numbers, query: npt.NDArray[np.int8]) -> Array:
-    """The products of a query with these rows of 8-bit numbers, of shape (n,): whole numbers, exact."""
+    """The products of a query with these rows of 8-bit numbers, of shape (n,): exact integers."""
     if LOADER.kernel is not None:
         products = np.empty(len(rows))
         LOADER.kernel.multiply_vectors(products, vectors, rows, query.astype(np.int16))
@@ -104,9 +104,9 @@ def find_nearest(
     k: int,
     allowed: Iterable[tuple[Segment, npt.NDArray[np.bool_] | None]],
 ) -> tuple[Numbers, Array]:
-    """The ordinals and products of the k sentences with the greatest products, best first.
+    """Find the k sentences with the greatest products. Returns ordinals and products, best first.
 
-    `allowed` has the sentences that may be among them, by segment; None for all.
+    `allowed` yields the mask of the sentences that may be found for each segment, None for all.
     """
     recipes, bases = recipes_of(cache.snapshot, encoder), cache.snapshot.statistics.sentence_bases
     ordinals, products = np.zeros(0, np.int64), np.zeros(0)
@@ -117,7 +117,7 @@ def find_nearest(
                 numbers = numbers if mask is None else numbers[mask[numbers]]
                 found = multiply(segment, recipes, query, numbers)
                 least = products[-1] if len(products) == k else -np.inf
-                may_be_best = np.flatnonzero(found > least)  # no NaN is; an equal one comes later
+                may_be_best = np.flatnonzero(found > least)  # no NaN; the earlier of equals wins
                 ordinals = np.concatenate([ordinals, base + numbers[may_be_best]])
                 products = np.concatenate([products, found[may_be_best]])
                 best = np.lexsort((ordinals, -products))[:k]

@@ -1,11 +1,9 @@
-"""The best k sentences, without scoring those that a bound keeps out.
+"""The best k sentences, by pruning where possible, otherwise by scoring every candidate.
 
-Every document with a candidate gets a bound of its best sentence's score (`esr.plans.bounds`), from its
-terms' postings. Documents are looked at best bound first. It ends when no bound that is left reaches the k-th
-score so far. Equal scores reach it, so the answer is the one that scoring everything gives, ties included.
-Nothing is stored for it: the bounds come from the postings, whatever the plan's parameters.
-
-The best k sentences by scoring every candidate: where pruning is not possible, and in tests.
+Pruning gives every document with a candidate an upper bound of its best sentence's score (`esr.plans.bounds`)
+and visits documents by falling bounds until none reaches the k-th score. Bounds equal to it are visited, so
+the answer is that of scoring everything, ties included. Bounds are computed from the postings for any
+parameters of the plan; nothing is stored for them.
 """
 
 from __future__ import annotations
@@ -22,10 +20,10 @@ from esr.plans.plan import Plan, Unprunable
 
 
 def search_pruned(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> TopK | Unprunable:
-    """The answer, unless everything has to be scored."""
+    """Search with the kernel. Returns Unprunable if every candidate has to be scored."""
     if LOADER.kernel is None:
         return Unprunable(LOADER.reason)
-    # Which a search from the command line does not need: it ends before the kernel is loaded.
+    # Imported here, since a search from the command line ends before the kernel is loaded.
     from esr.folder.search.pruned_search import MAX_STATIC, bind, topk_numba
 
     query = bind(plan, cache, k, filters)
@@ -37,7 +35,7 @@ def search_pruned(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> T
 
 
 def search_exhaustive(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> TopK:
-    """The answer, from the evidence of all candidates."""
+    """Search by scoring every candidate."""
     snapshot = cache.snapshot
     columns = [static.column for static in plan.statics]
     terms = [term.term for term in plan.terms]

@@ -1,4 +1,4 @@
-"""The words of a snapshot as they are written: those with a prefix, and those that are like another."""
+"""Searches the words of a snapshot as they are written: by prefix, and by similarity to another word."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ _LONGEST_CHARACTER = 4  # bytes of UTF-8
 
 
 class _FrequentWords:
-    """The words of a table that occur at least so often, with their signatures, the most frequent first.
+    """The words of a table that occur at least so often, most frequent first, with their signatures.
 
-    To read and compare words takes much longer than to compare signatures, which few others are near to.
+    Comparing signatures is much faster than reading and comparing words, and few signatures are close to a
+    given one.
     """
 
     def __init__(self, table: WordTable, least: int) -> None:
@@ -34,13 +35,14 @@ class _FrequentWords:
         self.nbytes = numbers.nbytes + self._negative_counts.nbytes + self._signatures.nbytes
 
     def near(self, encoded: bytes, max_edits: int, margin: int, least: int) -> dict[str, int]:
-        """Those that occur at least so often and may be within so many edits of a word, with their counts.
+        """Find words that occur at least `least` times and may be within `max_edits` of a word, with their
+        counts.
 
-        The word is `encoded` in UTF-8. `margin`: how many bytes the edits add or remove at most.
+        `encoded` is the word in UTF-8. `margin` is the maximum number of bytes that the edits add or remove.
         """
         end = int(np.searchsorted(self._negative_counts, -least, side="right"))
         differing = np.bitwise_count(self._signatures[:end] ^ np.uint64(sign_word(encoded)))
-        # An edit removes a character at most, and adds one.
+        # An edit removes at most one character and adds at most one.
         places = np.flatnonzero(differing <= 2 * max_edits)
         sizes = self._table.byte_lengths[self._numbers[places]].astype(np.int64)
         places = places[np.abs(sizes - len(encoded)) <= margin]
@@ -49,7 +51,7 @@ class _FrequentWords:
 
 
 def words_with_prefix(segments: Sequence[Segment], prefix: str, limit: int) -> list[tuple[str, int]]:
-    """The most frequent words that begin so, and how often each occurs."""
+    """The most frequent words with this prefix, and their numbers of occurrences."""
     totals: Counter[str] = Counter()
     candidates = {word for segment in segments for word in _frequent(segment.words, prefix, 2 * limit)}
     for segment in segments:
@@ -60,16 +62,17 @@ def words_with_prefix(segments: Sequence[Segment], prefix: str, limit: int) -> l
 def similar_words(
     segments: Sequence[Segment], memory: SearchMemory, word: str, max_edits: int, least: int
 ) -> Mapping[str, int]:
-    """The words within so many edits of another, swapped neighbours being one, and how often each occurs.
+    """The words within `max_edits` of a word that occur at least `least` times, with their counts.
 
-    Only those that occur at least `least` times. They are kept: each page of an answer asks for the same.
+    Swapping two adjacent letters is one edit. Results are kept, since each page of an answer asks for the
+    same.
     """
     make = partial(_find_similar, segments, memory, word, max_edits, least)
     return memory.get(("similar", word, max_edits, least), make, _measure_words)
 
 
 def _measure_words(words: Mapping[str, int]) -> int:
-    """Bytes that words take, with what the table of them takes."""
+    """The memory of words and of their table, in bytes."""
     return sum(map(sys.getsizeof, words)) + sys.getsizeof(words)
 
 
@@ -78,9 +81,9 @@ def _find_similar(
 ) -> Mapping[str, int]:
     found: list[dict[str, int]] = []
     encoded, margin = word.encode(), max_edits * (1 if word.isascii() else _LONGEST_CHARACTER)
-    # What occurs so often in all segments occurs that often in one of them.
+    # A word that occurs so often in all segments together occurs at least this often in one of them.
     least_in_one = -(-least // max(len(segments), 1))
-    # Words are read that occur half as often or more: most words are compared with few.
+    # Rounded down to a power of two, so that few lists of words serve all limits.
     level = 1 << max(least_in_one.bit_length() - 1, 0)
     for segment in segments:
         read = partial(_FrequentWords, segment.words, level)
@@ -97,8 +100,8 @@ def _find_similar(
 
 
 def _within_edits(word: str, counts: dict[str, int], max_edits: int) -> dict[str, int]:
-    """Those of the words, with their counts, that are within so many edits of another."""
-    # Few searches compare words, and all would wait for this import.
+    """Those of the words, with their counts, that are within `max_edits` of a word."""
+    # Imported here, since few searches compare words.
     from rapidfuzz.distance import OSA
     from rapidfuzz.process import cdist
 

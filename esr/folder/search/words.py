@@ -1,8 +1,7 @@
-"""Where words stand next to each other, and where a word has a prefix, in one segment.
+"""Finds words as they are written: phrases, prefixes, the number of sentences with a word, its written form.
 
-How sentences use single words: how many have a word, and how it is written there.
-
-Both are facts of a snapshot, and the words that are suggested for misspelt ones repeat from query to query.
+Positions of frequent words and facts about single words are kept in memory, since phrases share words and
+suggestions repeat from query to query.
 """
 
 from __future__ import annotations
@@ -24,34 +23,35 @@ Mask = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int32]
 _NOWHERE = np.zeros(0, np.int32)
 _FREQUENT = 1 << 13
-"""Occurrences from which it pays to remember where a word stands: few words have more, and many phrases
-have one."""
+"""Number of occurrences from which a word's positions are kept: few words have so many, but many phrases have
+one.
+"""
 
 
 class PlaceCache:
-    """Where words occur, and the places of frequent words. Threads share it."""
+    """The positions of words, kept in memory for frequent words. Threads share it."""
 
     def __init__(self, memory: SearchMemory) -> None:
         self._memory = memory
 
     def of(self, table: WordTable) -> WordPlaces:
-        """Where the words of a table occur."""
+        """The positions of the words of a table."""
         return self._memory.get((table, "places"), table.read_places)
 
     def get(self, table: WordTable, number: int) -> Places:
-        """The places of a word."""
+        """The positions of a word."""
         if table.counts[number] < _FREQUENT:
             return self.of(table).places(number)
         return self._memory.get((table, number), lambda: self.of(table).places(number))
 
 
 def find_phrase(table: WordTable, words: Sequence[str], cache: PlaceCache) -> Places:
-    """The places where these words begin, next to each other in this order."""
+    """The positions at which these words begin, adjacent and in this order."""
     numbers = [table.find(word) for word in words]
     known = [number for number in numbers if number is not None]
     if len(known) < len(numbers):
         return _NOWHERE
-    # The rarest first: the others are only looked up beside it.
+    # Rarest first: the others are only looked up next to it.
     order = sorted(range(len(known)), key=lambda n: int(table.counts[known[n]]))
     starts = cache.get(table, known[order[0]]) - np.int32(order[0])
     for n in order[1:]:
@@ -62,7 +62,10 @@ def find_phrase(table: WordTable, words: Sequence[str], cache: PlaceCache) -> Pl
 
 
 def mask_prefix(table: WordTable, prefix: str, sentence_count: int, cache: PlaceCache) -> Mask:
-    """Which sentences have a word with this prefix. Such words may be so frequent that the kernel is used."""
+    """Mask of the sentences that contain a word with this prefix.
+
+    The kernel is used if it is loaded, since a prefix may have very many occurrences.
+    """
     mask, words, places = np.zeros(sentence_count, bool), table.prefix_range(prefix), cache.of(table)
     if LOADER.kernel is None:
         mask[places.sentences(places.places_of_range(words))] = True
@@ -73,23 +76,23 @@ def mask_prefix(table: WordTable, prefix: str, sentence_count: int, cache: Place
 
 
 def find_prefix(table: WordTable, prefix: str, cache: PlaceCache) -> Places:
-    """The places of the words with this prefix, in no order."""
+    """The positions of the words with this prefix, in no particular order."""
     return cache.of(table).places_of_range(table.prefix_range(prefix))
 
 
 def _contains(ascending: Places, values: Places) -> npt.NDArray[np.bool_]:
-    """Which of the values occur."""
+    """Mask of the values that occur."""
     at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
     return np.asarray(ascending[at] == values)
 
 
 V = TypeVar("V")
 _ENTRY_BYTES = 200
-"""Memory of a word and what is known of it."""
+"""Memory in bytes of a word and a fact about it."""
 
 
 class _WordFacts(dict[str, V]):
-    """What is known of some words."""
+    """Facts about some words."""
 
     @property
     def nbytes(self) -> int:
@@ -97,7 +100,7 @@ class _WordFacts(dict[str, V]):
 
 
 class WordUsage:
-    """How the sentences of a snapshot use the words that were asked for. Threads share it."""
+    """How the sentences of a snapshot use single words. Threads share it."""
 
     def __init__(
         self, snapshot: Snapshot, places: PlaceCache, documents: DocumentCache, memory: SearchMemory
@@ -107,24 +110,25 @@ class WordUsage:
         self._places = places
         self._memory = memory
         self._token = object()
-        """Tells the words of this snapshot from those of others, and keeps none of them alive."""
+        """Distinguishes the words of this snapshot in the shared memory, without keeping the snapshot alive.
+        """
 
     def count_sentences(self, word: str) -> int:
-        """How many sentences have a word, given as the analyzer `words` does."""
+        """Count the sentences that contain a word of the analyzer `words`."""
         return self._recall("count", word, self._count_sentences)
 
     def written_form(self, word: str) -> str:
-        """The word as most of the first sentences that have it write it."""
+        """The written form of a word in most of the first sentences that contain it."""
         return self._recall("form", word, self._read_written_form)
 
     def _recall(self, what: str, word: str, make: Callable[[str], V]) -> V:
-        # Words with one beginning are stored together: each is much smaller than the least that is stored.
+        # Words with the same beginning share an entry: each is much smaller than the least size of an entry.
         key = self._token, what, word[:2]
         facts: _WordFacts[V] = self._memory.get(key, _WordFacts)
         value = facts.get(word)
         if value is None:
             value = make(word)
-            if value:  # who types what no sentence has must not fill the memory
+            if value:  # nonexistent words must not fill the memory
                 facts[word] = value
                 self._memory.resize(key, facts.nbytes)
         return value
@@ -143,11 +147,11 @@ class WordUsage:
         return choose_written_form(word, [record.text for record in records])
 
     def _find_sentences(self, word: str) -> Iterator[tuple[int, Numbers]]:
-        """The sentences that have a word, ascending, by the number of their segment."""
+        """Yield the index of each segment with the word, and the sentences that contain it, ascending."""
         for owner, segment in enumerate(self._snapshot.segments):
             number = segment.words.find(word)
             if number is not None:
                 places = self._places.of(segment.words)
                 sentences = places.sentences(places.places(number))
-                # They ascend as the places do, and repeat where a sentence has the word twice.
+                # They ascend as the positions do, and repeat if a sentence contains the word twice.
                 yield owner, sentences[np.flatnonzero(np.diff(sentences, prepend=-1))]
