@@ -1,6 +1,4 @@
-"""The candidates of a plan: sentences that satisfy its rule, its condition and the filters, and their
-evidence.
-"""
+"""The candidates of a plan: sentences that satisfy its rule, its condition and the filters."""
 
 from __future__ import annotations
 

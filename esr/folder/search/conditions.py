@@ -1,5 +1,4 @@
-"""Masks of the documents and sentences of a segment that satisfy filters or a condition
-(`esr.plans.condition`).
+"""Masks of documents and sentences that satisfy filters or a condition (`esr.plans.condition`).
 
 Masks of conditions are kept in memory, since a page asks for hits, facets and counts under the same
 condition. Filters and conditions must have been resolved to the forms in the documents.
@@ -82,9 +81,7 @@ def mask_attribute(segment: Segment, wanted: HasAttribute) -> FilterMask:
 
 
 def mask_entities(segment: Segment, names: Sequence[str]) -> FilterMask:
-    """Mask of the sentences that mention one of these names, each a key (`resolve_name`) or a form with that
-    key.
-    """
+    """Mask of the sentences that mention one of these names: keys (`resolve_name`), or forms with these keys."""
     return segment.enrichment.name_mask(map(name_key, names))
 
 
@@ -122,7 +119,7 @@ def mask_condition(condition: Condition, segment: Segment, places: PlaceCache) -
 
 
 def _mask_places(segment: Segment, found: Places, field: TextField, places: PlaceCache) -> Mask:
-    """Mask of the sentences that contain these positions, or of those whose document's title contains them."""
+    """Mask of the sentences, or of the sentences under titles, that contain these positions."""
     in_texts = places.of(segment.words)
     if field == "sentence":
         return _mark(segment.sentence_count, in_texts.sentences(found))
@@ -157,8 +154,7 @@ class ConditionCache:
         self._places = places
         self._memory = memory
         self._token = object()
-        """Distinguishes the masks of these segments in the shared memory, without keeping the segments alive.
-        """
+        """Separates the masks of these segments in the shared memory, without keeping the segments alive."""
 
     def masks(self, condition: Condition) -> list[Mask]:
         """Masks of the sentences that satisfy the condition, by segment."""

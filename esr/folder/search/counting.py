@@ -101,7 +101,7 @@ class _Counter:
         return int(count)
 
     def _find_allowed(self, conditions: tuple[Condition, ...]) -> Bits:
-        """Bit set of the sentences that satisfy the conditions and filters, of length 0 if there are neither."""
+        """Bit set of the sentences that satisfy the conditions and filters, empty if there are neither."""
         if not conditions and not self._filters:
             return _NO_BITS
         bits = self._bits.get(conditions)

@@ -134,9 +134,7 @@ class StaticCache:
         self._snapshot = snapshot
         self._memory = memory
         self._token = object()
-        """Distinguishes the entries of this snapshot in the shared memory, without keeping the snapshot
-        alive.
-        """
+        """Separates the entries of this snapshot in the shared memory, without keeping it alive."""
 
     def bounds(self, statics: Sequence[Static]) -> StaticBounds:
         """The bounds of the sum of these statics."""

@@ -96,7 +96,10 @@ def _top(counts: Iterable[tuple[str, int]], size: int) -> FacetCounts:
 
 
 def count_days(condition: Condition | None, cache: SearchCache, filters: Filters) -> DayCounts:
-    """Count the sentences of each day that satisfy the condition and the filters, leaving out undated ones."""
+    """Count the sentences of each day that satisfy the condition and the filters.
+
+    Undated ones are left out.
+    """
     counts: Counter[int] = Counter()
     for segment, mask in mask_allowed(condition, cache, filters):
         document = segment.column("document")

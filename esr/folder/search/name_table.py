@@ -86,9 +86,7 @@ class NameTable:
         return {key: self.name(number) for key, number in numbers.items() if number is not None}
 
     def keys(self, prefix: str, limit: int) -> list[str]:
-        """The keys of names with a key or an alias that has this prefix, by falling number of sentences, then
-        by key.
-        """
+        """The keys of names whose key or alias has this prefix, by falling number of sentences, then by key."""
         parts = [self._name_of_key[layer][_slice(layer.names.with_prefix(prefix))] for layer in self._layers]
         groups = self._aliases.with_prefix(prefix)
         aliased = [number for number in map(self._find, groups) if number is not None]
@@ -124,9 +122,7 @@ class NameTable:
 
     @cached_property
     def _occurrences(self) -> dict[Layer, npt.NDArray[np.int32]]:
-        """For each layer, the name of each entity of each sentence; the number of names where it repeats
-        another.
-        """
+        """For each layer, the name of each entity of each sentence; the number of names for repetitions."""
         occurrences = {}
         for layer in self._layers:
             names = self._name_of_key[layer][layer.names.of_entity[layer.arrays["entity.of"]]]
@@ -137,9 +133,7 @@ class NameTable:
 
     @cached_property
     def _entities_by_name(self) -> tuple[Numbers, Numbers, Numbers]:
-        """The entities of all layers sorted by name: their names, the indices of their layers, their numbers
-        there.
-        """
+        """The entities of all layers, sorted by name: names, indices of layers, numbers within layers."""
         parts = [self._name_of_key[layer][layer.names.of_entity] for layer in self._layers]
         names = np.concatenate([np.zeros(0, np.int64), *parts])
         layers = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
@@ -211,11 +205,10 @@ def _slice(numbers: range) -> slice:
 def count_values(
     segment: Segment, names: Iterable[str], counts: Numbers | None = None
 ) -> Iterator[tuple[str, int]]:
-    """Yield the values of `source`, or of the attributes with these names, and the number of documents with
-    each.
+    """Yield the values of `source` or of attributes, as written, with the number of documents of each.
 
-    Values are as written. With `counts`, of shape (documents,), each document counts so often instead of
-    once.
+    `names` are `source` or names of attributes. With `counts`, of shape (documents,), each document counts so
+    often instead of once.
     """
     for name in names:
         yield from (

@@ -1,4 +1,4 @@
-"""The pruned search: binds a plan to a snapshot, calls the kernel, and ranks the sentences that it selects."""
+"""The pruned search: binds a plan to a snapshot, calls the kernel, and ranks what it selects."""
 
 from __future__ import annotations
 

@@ -56,9 +56,7 @@ class Location(NamedTuple):
 
 
 class Locations(NamedTuple):
-    """The locations of n sentences: the indices of their segments, and their numbers there, each of shape
-    (n,).
-    """
+    """The locations of n sentences: indices of segments, and numbers there, each of shape (n,)."""
 
     segments: Numbers
     numbers: Numbers

@@ -35,10 +35,10 @@ class _FrequentWords:
         self.nbytes = numbers.nbytes + self._negative_counts.nbytes + self._signatures.nbytes
 
     def near(self, encoded: bytes, max_edits: int, margin: int, least: int) -> dict[str, int]:
-        """Find words that occur at least `least` times and may be within `max_edits` of a word, with their
-        counts.
+        """Find frequent words that may be within `max_edits` of a word, with their counts.
 
-        `encoded` is the word in UTF-8. `margin` is the maximum number of bytes that the edits add or remove.
+        They occur at least `least` times. `encoded` is the word in UTF-8, `margin` the maximum number of
+        bytes that the edits add or remove.
         """
         end = int(np.searchsorted(self._negative_counts, -least, side="right"))
         differing = np.bitwise_count(self._signatures[:end] ^ np.uint64(sign_word(encoded)))

@@ -23,8 +23,9 @@ Mask = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int32]
 _NOWHERE = np.zeros(0, np.int32)
 _FREQUENT = 1 << 13
-"""Number of occurrences from which a word's positions are kept: few words have so many, but many phrases have
-one.
+"""Number of occurrences from which a word's positions are kept.
+
+Few words have so many, but many phrases contain one of these.
 """
 
 
@@ -110,8 +111,7 @@ class WordUsage:
         self._places = places
         self._memory = memory
         self._token = object()
-        """Distinguishes the words of this snapshot in the shared memory, without keeping the snapshot alive.
-        """
+        """Separates the words of this snapshot in the shared memory, without keeping it alive."""
 
     def count_sentences(self, word: str) -> int:
         """Count the sentences that contain a word of the analyzer `words`."""
