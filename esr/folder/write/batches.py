@@ -1,8 +1,6 @@
-"""Batches of some hundred documents, prepared for a segment: compressed, and their terms numbered.
+"""Batches of some hundred documents, prepared for a segment: compressed, and with numbered terms.
 
-A batch depends on nothing but the JSON of its documents, so any process can build it at any time.
-
-A document on its way into a segment.
+A batch depends only on the JSON of its documents, so any process can build it at any time.
 """
 
 from __future__ import annotations
@@ -18,10 +16,10 @@ from esr.text.term_encoder import EncodedTexts, TermEncoder
 
 
 class Batch(NamedTuple):
-    """The blobs of documents, and the terms and words of their texts: of each its sentences', then its
-    title's.
+    """The blobs of documents, and the terms and words of their texts: for each, its sentences, then its
+    title.
 
-    Words are those of the analyzer `words`. Those of a title count even if its terms do not.
+    Words are those of the analyzer `words`. Words of titles are included even if terms of titles are not.
     """
 
     blobs: list[bytes]
@@ -30,21 +28,19 @@ class Batch(NamedTuple):
 
 
 class BatchBuilder:
-    """Builds batches."""
-
     def __init__(self, analyzer: str, title: bool) -> None:
-        """`title`: whether the terms of titles count."""
+        """`title`: whether terms of titles are included."""
         self._encoder = TermEncoder(get_analyzer(analyzer))
         self._word_encoder = TermEncoder(get_analyzer(WORDS_ANALYZER))
         self._title = title
 
     def build(self, documents: Iterable[Document], encoded: Sequence[bytes]) -> Batch:
-        """The batch of documents, given with their JSON."""
+        """Build the batch of documents, which are given together with their JSON."""
         texts = (([s.text for s in document.sentences], document.title) for document in documents)
         return self._build(encoded, texts)
 
     def build_from_json(self, encoded: Sequence[bytes]) -> Batch:
-        """The same batch, from the JSON alone."""
+        """Build the same batch from the JSON alone."""
         return self._build(encoded, map(decode_texts, encoded))
 
     def _build(self, encoded: Sequence[bytes], documents: Iterable[tuple[list[str], str | None]]) -> Batch:
@@ -62,10 +58,10 @@ class BatchBuilder:
 
 
 class Payload(NamedTuple):
-    """What a segment stores of a document: its blob, and its terms and words as slices of its batch.
+    """The stored data of a document: its blob, and its terms and words as slices of its batch.
 
-    `term_count` counts the terms of its sentences. `texts`, `terms` and `words` are the document's slices of
-    the batch's texts, of their terms and of their words.
+    `term_count` is the number of terms in its sentences. `texts`, `terms` and `words` are slices of the
+    batch's texts, of their terms and of their words.
     """
 
     blob: bytes
@@ -77,10 +73,10 @@ class Payload(NamedTuple):
 
 
 class PreparedDocument(NamedTuple):
-    """A document, the place where it was read, and its JSON.
+    """A document on its way into a segment: where it was read, and its JSON.
 
     `explicit_ids` are the positions of the sentences whose id is not the default. `paragraphs` is the
-    document's part of the column of paragraphs. `payload` is None if the document is not to be written.
+    document's part of the column. `payload` is None if the document is not to be written.
     """
 
     where: str
@@ -92,7 +88,7 @@ class PreparedDocument(NamedTuple):
 
 
 def split_batch(batch: Batch, sizes: Sequence[int]) -> Iterator[Payload]:
-    """The payloads of a batch's documents, by how many sentences each has."""
+    """Yield the payloads of a batch's documents, whose numbers of sentences are `sizes`."""
     text = term = word = 0
     term_counts, word_counts = batch.terms.lengths.tolist(), batch.words.lengths.tolist()
     for blob, size in zip(batch.blobs, sizes, strict=True):

@@ -1,10 +1,8 @@
-"""The columns of a segment that derive from its terms: postings, counts, lengths and likelihoods.
+"""The columns of a segment that are computed from its terms, and the input of its word table.
 
-A key combines the number of a term with that of a sentence, or of a document. So one sort groups the
-occurrences of each term, and what is sorted by sentence is sorted by document too. The rest is done for a
-range of terms at a time, which stays in the processor's cache and takes little memory beside the keys.
-
-Where the words of a segment's texts stand: the input of its word table.
+A sort key combines the number of a term with that of a sentence or a document, so one sort groups the
+occurrences of each term, sorted by sentence and thereby by document. The remaining steps take a range of
+terms at a time, which fits into the processor's cache and needs little memory besides the keys.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ _CHUNK_KEYS = 2**17
 
 
 class TokenizedTexts(NamedTuple):
-    """The numbers of all terms, how many terms each text has, and how many sentences each document has.
+    """The term numbers of all texts, the number of terms in each text, and of sentences in each document.
 
     The texts of a document are its sentences, then its title.
     """
@@ -35,7 +33,7 @@ class TokenizedTexts(NamedTuple):
 
 
 class _Groups(NamedTuple):
-    """Distinct keys, ascending; how often each occurs, and where its occurrences start."""
+    """Distinct keys, ascending, with the number of occurrences and the index of the first occurrence of each."""
 
     keys: Array
     counts: Array
@@ -43,7 +41,7 @@ class _Groups(NamedTuple):
 
 
 def build_columns(texts: TokenizedTexts, term_count: int) -> dict[str, Array]:
-    """The columns by name."""
+    """Compute postings, counts, lengths and likelihoods, as columns by name."""
     is_title = np.zeros(len(texts.lengths), bool)
     is_title[np.cumsum(texts.sizes + 1) - 1] = True
     in_title = np.repeat(is_title, texts.lengths)
@@ -67,7 +65,7 @@ def build_columns(texts: TokenizedTexts, term_count: int) -> dict[str, Array]:
 
 
 def _sum_surrounding(values: Array, document: Array) -> Array:
-    """The value of each sentence plus those of its neighbors in the same document."""
+    """Add the values of its neighbours in the same document to each sentence's value."""
     total = values.astype(np.int64)
     are_neighbors = document[1:] == document[:-1]
     total[1:] += np.where(are_neighbors, values[:-1], 0)
@@ -76,7 +74,7 @@ def _sum_surrounding(values: Array, document: Array) -> Array:
 
 
 def _sorted_keys(tokens: Array, lengths: Array) -> Array:
-    """A key for each term and the number of its text. `lengths` are those of the texts."""
+    """Sorted keys of the terms and their texts. `lengths` are the texts' lengths."""
     keys = tokens.astype(np.int64)
     keys <<= _bits(lengths)
     keys |= np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
@@ -85,12 +83,12 @@ def _sorted_keys(tokens: Array, lengths: Array) -> Array:
 
 
 def _bits(items: Array) -> int:
-    """How many bits of a key the number of an item takes."""
+    """The number of bits that the number of an item takes in a key."""
     return len(items).bit_length()
 
 
 class _PostingsBuilder:
-    """Collects postings in sentences and in documents, and the likelihoods of sentences, term by term."""
+    """Collects the postings of sentences and documents, and the likelihoods of sentences, term by term."""
 
     def __init__(
         self, document: Array, lengths: Array, surrounding_length: Array, document_length: Array
@@ -108,7 +106,7 @@ class _PostingsBuilder:
         }
 
     def add_all(self, sentence_keys: Array, title_keys: Array, term_count: int) -> None:
-        """Add all keys, which are sorted."""
+        """Add all keys, which must be sorted."""
         start = title_start = first = 0
         while first < term_count:
             end = term_count
@@ -120,7 +118,7 @@ class _PostingsBuilder:
             start, title_start, first = stop, title_stop, end
 
     def _add(self, sentence_keys: Array, title_keys: Array, terms: range) -> None:
-        """Add the keys of some terms."""
+        """Add the keys of a range of terms."""
         in_sentences = _group(sentence_keys)
         sentence = in_sentences.keys & ((1 << self._bits) - 1)
         document = self._document[sentence]
@@ -155,7 +153,7 @@ class _PostingsBuilder:
 
 
 def _group(keys: Array, counts: Array | None = None) -> _Groups:
-    """The groups of sorted keys. Each key counts once, or as often as `counts` says."""
+    """Group sorted keys. Each key counts once, or as often as `counts` says."""
     is_first = np.ones(len(keys), bool)
     np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
     starts = np.flatnonzero(is_first)
@@ -166,7 +164,7 @@ def _group(keys: Array, counts: Array | None = None) -> _Groups:
 def _add_titles(documents: _Groups, titles: _Groups) -> tuple[Array, Array, Array]:
     """Add the counts in titles to those in documents.
 
-    Returns the keys, their counts, and the counts of those keys alone that occur in sentences.
+    Returns the keys, their counts, and the counts of only those keys that occur in sentences.
     """
     places = np.searchsorted(documents.keys, titles.keys)
     is_new = np.ones(len(places), bool)
@@ -179,7 +177,10 @@ def _add_titles(documents: _Groups, titles: _Groups) -> tuple[Array, Array, Arra
 
 
 def _surrounding_counts(postings: _Groups, document: Array) -> Array:
-    """c(t, c_s) of each posting, given its document. Postings of neighbors are adjacent and differ by one."""
+    """c(t, c_s) of each posting.
+
+    Postings of neighbouring sentences are adjacent, and their keys differ by one.
+    """
     after = np.flatnonzero(np.diff(postings.keys) == 1) + 1
     after = after[document[after] == document[after - 1]]
     total = postings.counts.copy()
@@ -189,13 +190,13 @@ def _surrounding_counts(postings: _Groups, document: Array) -> Array:
 
 
 def save_word_table(folder: Path, words: list[str], texts: TokenizedTexts) -> None:
-    """Write the table. The numbers of `texts.tokens` are those of `words`."""
+    """Write the word table of a segment. `texts.tokens` are indices of `words`."""
     order = np.array(sorted(range(len(words)), key=words.__getitem__), np.int64)
     number = np.empty(len(words), np.int64)
     number[order] = np.arange(len(words))
     is_title = np.zeros(len(texts.lengths), bool)
     is_title[np.cumsum(texts.sizes + 1) - 1] = True
-    in_order = np.argsort(is_title, kind="stable")  # of the table: sentences, then titles
+    in_order = np.argsort(is_title, kind="stable")  # in the order of the table: sentences, then titles
     lengths = texts.lengths[in_order].astype(np.int64)
     starts = np.empty(len(lengths), np.int64)
     starts[in_order] = text_starts(lengths)[:-1]

@@ -1,9 +1,6 @@
-"""Deliveries to an index folder: segments that lose documents are written again, the others stay.
+"""Deliveries to an index folder: adds, changes and deletes documents after a load.
 
-Writes segments again: without deleted documents, and small neighbors merged into one.
-
-Otherwise every delivery would leave a small segment. Neighbors are merged so that each is more than twice
-as large as the next, as layers are: a document is written again a few times in all, and segments stay few.
+Segments that lose documents are rewritten, and small neighbours are merged into one; the others stay.
 """
 
 from __future__ import annotations
@@ -44,9 +41,9 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a delivery changes: new segments with their layers, and the documents that old segments lose.
+    """The changes of a delivery: new segments with their layers, and deleted documents.
 
-    `deleted` holds the numbers of documents, by the name of their segment.
+    `deleted` holds the numbers of documents by the name of their segment.
     """
 
     segments: Sequence[Segment] = ()
@@ -56,7 +53,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """Where the documents of a segment that was written again are now: from `start` on in `segment`."""
+    """The destination of a rewritten segment's documents: from `start` on in `segment`."""
 
     segment: str
     start: int
@@ -65,9 +62,9 @@ class _Target:
 def rewrite_segments(
     folder: Path, before: Manifest, changes: Changes, generation_name: str, keep: int
 ) -> Manifest:
-    """The commit of a new generation: the remaining documents of `before`, then the new segments.
+    """Write what a new generation needs: the remaining documents of `before`, then the new segments.
 
-    Segments and layers that it names and that do not exist are written first.
+    Returns its commit, which is not yet written. Its segments and layers are.
     """
     segments = [Segment(folder / SEGMENTS / name) for name in before.segments] + [*changes.segments]
     remaining = {segment.folder.name: _remaining(segment, changes) for segment in segments}
@@ -94,14 +91,19 @@ def rewrite_segments(
 
 
 def _remaining(segment: Segment, changes: Changes) -> Mask:
-    """Which documents of a segment are not deleted."""
+    """Mask of the documents of a segment that are not deleted."""
     mask = np.ones(segment.document_count, bool)
     mask[list(changes.deleted.get(segment.folder.name, ()))] = False
     return mask
 
 
 def _group_segments(segments: Iterable[Segment], remaining: Mapping[str, Mask]) -> Iterator[list[Segment]]:
-    """Neighbors that become one segment each, by how many terms they have."""
+    """Group neighbouring segments that become one segment each.
+
+    Without merging, every delivery would leave a small segment. Neighbours are merged so that each has more
+    than twice as many terms as the next, unless the result would be too large. So a document is rewritten
+    only a few times in all, and segments remain few.
+    """
     groups: list[tuple[list[Segment], int, int]] = []
     for segment in segments:
         in_remaining = np.repeat(remaining[segment.folder.name], np.diff(segment.column("first")))
@@ -122,7 +124,7 @@ def _write_group(
 ) -> tuple[str | None, dict[str, int]]:
     """Write a group as one segment.
 
-    Returns its name, None if no document remains, and the first document in it of each old segment.
+    Returns its name (None if no document remains), and the first document in it of each old segment.
     """
     starts: dict[str, int] = {}
     count = 0
@@ -145,7 +147,7 @@ def _write_group(
 def _copy_layer(
     folder: Path, layer: LayerInfo, old: Segment, remaining: Mask, target: _Target
 ) -> Iterator[LayerInfo]:
-    """Copy a layer of a segment that was written again, for its remaining documents."""
+    """Copy a layer of a rewritten segment, for its remaining documents."""
     start = target.start + int(remaining[: layer.start].sum())
     stop = start + int(remaining[layer.start : layer.stop].sum())
     if stop == start:
@@ -159,11 +161,11 @@ def _copy_layer(
 
 
 MakeChanges = Callable[[Description, list[Segment], DeliveryReport], Changes]
-"""Given the segments of the index, writes what is new, and counts it in the report."""
+"""Called with the segments of the index; writes new segments, and counts changes in the report."""
 
 
 class EmbeddedDelivery:
-    """A delivery makes a generation of the segments that stay, those written again, and new ones."""
+    """A delivery to a folder. It creates a generation of unchanged, rewritten and new segments."""
 
     def __init__(self, where: str | Path, keep: int = DEFAULT_KEEP) -> None:
         """Raises IndexMissing or IndexUnusable."""
@@ -212,7 +214,7 @@ class EmbeddedDelivery:
         report: DeliveryReport,
         deleted: dict[str, set[int]],
     ) -> SegmentWriter:
-        """Write the new and the changed documents as new segments."""
+        """Write new and changed documents as new segments."""
         ids = IdRegistry()
         writer = SegmentWriter(self._folder, description, lambda segment, layer: ids.segment_written())
         with closing(prepare(_skip_unchanged(documents, old, report), description)) as stream:
@@ -260,7 +262,7 @@ class EmbeddedDelivery:
             delete_unreferenced(self._folder)
 
     def _verify(self, commit: Manifest, old: list[Segment], changes: Changes, report: DeliveryReport) -> None:
-        """Count documents. Their checksums were compared when each segment was written."""
+        """Check the number of documents. Checksums are compared when a segment is written."""
         expected = sum(segment.document_count for segment in (*old, *changes.segments))
         expected -= report.removed + report.changed
         found = sum(Segment(self._folder / SEGMENTS / name).document_count for name in commit.segments)
@@ -274,7 +276,7 @@ class EmbeddedDelivery:
 def _skip_unchanged(
     documents: Iterable[Located], old: list[Segment], report: DeliveryReport
 ) -> Iterator[Located]:
-    """The documents that the index does not have as they are."""
+    """Yield the documents that are new or differ from the index."""
     for located in documents:
         place = find_document(old, located.document.id)
         if place is not None and place[0].document(place[1]) == located.document:
@@ -286,7 +288,7 @@ def _skip_unchanged(
 def _find_removed(
     ids: Iterable[str], old: list[Segment], report: DeliveryReport, deleted: dict[str, set[int]]
 ) -> None:
-    """Count the documents with these ids, and add their numbers in their segments to `deleted`."""
+    """Count the documents with these ids, and add their numbers to `deleted`, by segment."""
     for id in dict.fromkeys(ids):
         place = find_document(old, id)
         if place is None:
@@ -297,7 +299,7 @@ def _find_removed(
 
 
 def _check_sentence_ids(changes: Changes, old: list[Segment]) -> None:
-    """Raises InputError if a new sentence has the id of one that stays."""
+    """Raise InputError if a new sentence has the id of a remaining one."""
     if not any(segment.has_explicit_ids for segment in (*changes.segments, *old)):
         return  # default ids contain the id of their document
     for segment in changes.segments:
@@ -310,7 +312,7 @@ def _check_sentence_ids(changes: Changes, old: list[Segment]) -> None:
 
 
 def _find_owner(sentence_id: str, changes: Changes, old: list[Segment]) -> str | None:
-    """The id of the remaining document that has this sentence."""
+    """The id of the remaining document that has this sentence, None if there is none."""
     for segment in old:
         sentence = segment.find_sentence(sentence_id)
         if sentence is not None:

@@ -1,13 +1,6 @@
-"""Stores enrichment beside the segments: one or more layers for each batch.
+"""Writes enrichment as layers beside the segments, copies layers, and merges them to keep them few.
 
-Each batch is one commit of the manifest, as a load is. What a killed run left is deleted by the next writer.
-
-Copies stored enrichment: layers to segments that were written again, and sentences to a new layer.
-
-Keeps the layers of a segment few, by merging neighbors of the same recipe.
-
-They are merged so that each is more than twice as large as the next: a segment has few layers at any time,
-and one when it is enriched completely.
+Each batch is one commit of the manifest. Files left by a killed run are deleted by the next writer.
 """
 
 from __future__ import annotations
@@ -46,7 +39,7 @@ from esr.text.document import PARTS, VECTORS, Document, SentenceEnrichment
 
 
 def copy_layer(folder: Path, source: LayerInfo, target: LayerInfo, sentences: Numbers | None) -> None:
-    """Write the layer `target` with these sentences of the layer `source`, or with all if None."""
+    """Write the layer `target` with these sentences of the layer `source`, or with all of them if None."""
     source_path, target_path = folder / LAYERS / source.name, folder / LAYERS / target.name
     if sentences is None:
         os.link(source_path, target_path)  # layers never change
@@ -55,7 +48,7 @@ def copy_layer(folder: Path, source: LayerInfo, target: LayerInfo, sentences: Nu
 
 
 def read_stored(stack: LayerStack, sentences: Numbers, parts: Sequence[str]) -> Iterator[EncodedEnrichment]:
-    """These parts of sentences of a segment, in order, each from the layer that applies to it."""
+    """Yield these parts of sentences of a segment, each from the layer that applies to it."""
     names = stack.features if "features" in parts else []
     columns = {name: stack.feature(name, sentences).tolist() for name in names}
     parses = stack.parses(sentences) if "parse" in parts else [None] * len(sentences)
@@ -85,7 +78,11 @@ def _extract(layer: Layer, sentences: Numbers, parts: Sequence[str]) -> list[Enc
 
 
 def tidy_layers(folder: Path, layers: list[LayerInfo], segment: Segment, new: LayerInfo) -> list[LayerInfo]:
-    """The layers after `new` was added: without hidden ones, and with neighbors of `new` merged."""
+    """The layers after adding `new`: hidden ones are removed, and neighbours of `new` merged.
+
+    Layers are merged so that each is more than twice as large as the next. Thus a segment has few layers at
+    any time, and one when all of it is enriched.
+    """
     layers = [layer for n, layer in enumerate(layers) if not _is_hidden(layer, layers[n + 1 :])]
     mergeable = [
         layer
@@ -109,7 +106,7 @@ def _is_hidden(layer: LayerInfo, later: Sequence[LayerInfo]) -> bool:
 
 
 def _group_layers(layers: Sequence[LayerInfo], documents: int) -> list[list[LayerInfo]]:
-    """Layers, ordered by their first document, in groups that are to become one layer each."""
+    """Group layers, sorted by first document, into those that will become one layer each."""
     groups: list[list[LayerInfo]] = []
     for layer in layers:
         groups.append([layer])
@@ -126,7 +123,7 @@ def _should_merge(left: Sequence[LayerInfo], right: Sequence[LayerInfo]) -> bool
 
 
 def _merge(folder: Path, segment: Segment, group: Sequence[LayerInfo]) -> LayerInfo:
-    """Write neighboring layers as one."""
+    """Write adjacent layers as one."""
     first, last = group[0], group[-1]
     starts = segment.column("first")
     sizes = [int(starts[layer.stop] - starts[layer.start]) for layer in group]
@@ -141,7 +138,7 @@ Mask = npt.NDArray[np.bool_]
 
 @contextmanager
 def enrichment(folder: Path) -> Iterator[EmbeddedEnrichment]:
-    """The enrichment of a folder, with other writers locked out until it is closed."""
+    """The enrichment of a folder. Other writers are locked out until the context ends."""
     with ExitStack() as stack:
         with translate_disk_errors(folder, "enrich"):
             stack.enter_context(hold_writer_lock(folder))
@@ -150,7 +147,7 @@ def enrichment(folder: Path) -> Iterator[EmbeddedEnrichment]:
 
 
 class EmbeddedEnrichment:
-    """The enrichment of an index in a folder."""
+    """Reads what is to be enriched in a folder, and stores the results."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -208,7 +205,7 @@ class EmbeddedEnrichment:
         return sum(len(layer.arrays["entity.known"]) for layer in outdated.values())
 
     def finish(self, recipe: Recipe) -> list[str]:
-        return []  # every batch leaves the index tidy
+        return []  # every batch leaves the layers merged
 
     def _pending(self, segment: Segment, recipe: Recipe, slice: tuple[int, int]) -> Numbers:
         """The documents of a segment's slice that lack a part of the recipe."""
@@ -217,7 +214,7 @@ class EmbeddedEnrichment:
         return documents[~is_done[documents]]
 
     def _find_done(self, segment: Segment, recipe: Recipe) -> tuple[Mask, Mask]:
-        """Which documents of a segment have all parts as the recipe makes them, and which have them by it.
+        """Masks of the documents of a segment whose parts are as the recipe makes them, and were made by it.
 
         Another recipe makes the same of a document if it has the same tools for its language.
         """
@@ -238,7 +235,7 @@ class EmbeddedEnrichment:
     def _agree(
         self, segment: Segment, documents: Numbers, recipe: Recipe, used: Recipe | None, part: str
     ) -> Mask:
-        """For which documents two recipes make the same of a part."""
+        """Mask of the documents for which two recipes make the same of a part."""
         if used is None or not len(documents) or not recipe.may_agree(used, part):
             return np.zeros(len(documents), bool)
         languages = self._languages_of(segment)
@@ -246,7 +243,7 @@ class EmbeddedEnrichment:
         return np.array([agree[languages[number]] for number in documents])
 
     def _languages_of(self, segment: Segment) -> list[str | None]:
-        """The language that each document of a segment names."""
+        """The declared language of each document of a segment."""
         name = segment.folder.name
         if name not in self._languages:
             stored = map(segment.stored_document, range(segment.document_count))
@@ -256,7 +253,7 @@ class EmbeddedEnrichment:
     def _by_segment(
         self, batch: Iterable[tuple[str, Sequence[SentenceEnrichment]]]
     ) -> Iterator[tuple[Segment, dict[int, Sequence[SentenceEnrichment]]]]:
-        """The segments that have documents of the batch, with these by their numbers."""
+        """Yield the segments with documents of the batch, and these documents by number."""
         segments = self._snapshot.segments
         by_segment: list[dict[int, Sequence[SentenceEnrichment]]] = [{} for _ in segments]
         for document_id, sentences in batch:
@@ -276,8 +273,8 @@ class EmbeddedEnrichment:
     ) -> Iterator[LayerInfo]:
         """Write a layer for each run of consecutive documents.
 
-        Documents beside them that other recipes made the same of become part of the layer, so that a run over
-        one of several languages does not leave a layer for each of its documents.
+        Adjacent documents for which other recipes have made the same are included, so that enriching one of
+        several languages does not leave a layer for each document.
         """
         (self._folder / LAYERS).mkdir(exist_ok=True)
         is_done, is_own = self._find_done(segment, recipe)
@@ -313,19 +310,19 @@ class EmbeddedEnrichment:
 
 
 def _sentences_of(first: Numbers, documents: Sequence[int]) -> Numbers:
-    """The numbers of the sentences of documents, in order. `first` holds each document's first sentence."""
+    """The numbers of the sentences of documents, in order. `first` is the column of first sentences."""
     return np.concatenate([np.zeros(0, np.int64), *(np.arange(first[n], first[n + 1]) for n in documents)])
 
 
 def _select_slice(segment: Segment, slice: tuple[int, int]) -> Numbers:
-    """The documents of a slice: consecutive ones of each segment, so that a later load moves no slice."""
+    """The documents of a slice. Slices are consecutive in each segment, so later loads do not move them."""
     number, count = slice
     size = segment.document_count
     return np.arange(size * (number - 1) // count, size * number // count)
 
 
 def summarize_enrichment(snapshot: Snapshot) -> list[dict[str, object]]:
-    """How many documents are enriched, by part and recipe."""
+    """Count enriched documents by part and recipe."""
     counts: dict[tuple[str, str | None], int] = {}
     for segment in snapshot.segments:
         layers = snapshot.manifest.layers_of(segment.folder.name)

@@ -1,7 +1,4 @@
-"""Loads documents into an index folder: segments first, then one commit that shows them all.
-
-Opens a folder for a load: what it holds, and the writer.
-"""
+"""Loads documents into an index folder: segments are written first, then one commit makes them visible."""
 
 from __future__ import annotations
 
@@ -22,10 +19,11 @@ from esr.text.document import Located
 
 
 class FolderWriter:
-    """A load into a folder. With `append` the documents of the last commit stay, else they are replaced.
+    """A load into a folder. With `append`, the documents of the last commit stay; otherwise they are
+    replaced.
 
-    Memory is bounded by that of one segment. A crash at any moment leaves the last commit, and `resume`
-    continues from what the killed load had written. `keep` generations are kept beside the new one.
+    Memory is limited to that of one segment. A crash at any time leaves the last commit intact, and `resume`
+    continues from what the killed load has written. `keep` generations are kept besides the new one.
     """
 
     is_migration = False
@@ -49,7 +47,7 @@ class FolderWriter:
         self._base = _read_commit_number(self._folder)
 
     def load(self, documents: Iterable[Located]) -> LoadReport:
-        """Load all, or nothing. Raises InputError for a duplicate id, EsrError if the disk is full."""
+        """Load all documents or none. Raises InputError for a duplicate id, EsrError if the disk is full."""
         started = time.perf_counter()
         report = LoadReport(analyzer=self._description.analyzer)
         with translate_disk_errors(self._folder):
@@ -78,7 +76,7 @@ class FolderWriter:
         return session.checkpoint
 
     def _start(self, before: Manifest) -> Checkpoint:
-        """Where the load starts: at nothing, or at the checkpoint of an interrupted load."""
+        """The checkpoint to start from: an empty one, or that of an interrupted load."""
         name, base = new_generation_name(before.newest_name), before.commit_number
         start = Checkpoint(name, self._description, self._append, base, is_migration=self.is_migration)
         return start_or_resume(self._folder, start, self._resume)
@@ -103,12 +101,14 @@ class FolderWriter:
         return describe_known_content(new, find_known_content(new, old))
 
     def _copy_layers(self, before: Manifest, segments: Sequence[str]) -> list[LayerInfo]:
-        """Layers of the new segments that do not come with their documents: none, except in a migration."""
+        """Copy layers to the new segments, other than those written with their documents: only for a
+        migration.
+        """
         return []
 
 
 def _read_commit_number(folder: Path) -> int:
-    """The number of the last commit; 0 without an index."""
+    """The number of the last commit, 0 without an index."""
     try:
         return manifest.read_any_format(folder).commit_number
     except EsrError:
@@ -116,7 +116,7 @@ def _read_commit_number(folder: Path) -> int:
 
 
 def describe_existing(where: str, if_exists: str) -> Description | None:
-    """How the index in this folder was made, or None if there is none.
+    """The description of the index in this folder, None if there is none.
 
     Raises IndexUnusable if the folder holds something else.
     """
@@ -129,7 +129,7 @@ def describe_existing(where: str, if_exists: str) -> Description | None:
 
 
 def create_writer(where: str, description: Description, options: LoadOptions, append: bool) -> FolderWriter:
-    """Raises IndexUnusable for an index of another format, which cannot be appended to."""
+    """Create the writer of a load. Raises IndexUnusable if asked to append to an index of another format."""
     if append:
         manifest.read_manifest(Path(where))
     return FolderWriter(

@@ -1,6 +1,6 @@
-"""The generations of an index folder: those that its manifest names, and the one that a load is writing.
+"""The generations of an index folder, and its priors.
 
-The importance priors of an index folder, which are computed from p(t|C) when a commit is first used.
+Generations are those in the manifest, and the one that a load is writing.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from esr.index.generations import (
 
 
 class EmbeddedGenerations:
-    """The generations in a folder."""
+    """Lists, restores and deletes the generations of a folder."""
 
     def __init__(self, where: str) -> None:
         """Raises IndexMissing or IndexUnusable."""
@@ -57,9 +57,9 @@ class EmbeddedGenerations:
                 is_complete = not any(generation.missing for generation in generations)
                 if is_complete or manifest.read_any_format(self._folder) == commit:
                     return generations
-                # A writer has committed meanwhile and deleted what the old commit named.
+                # A writer has committed meanwhile, and deleted files of the old commit.
             except FileNotFoundError:
-                continue  # a load has failed meanwhile, and deleted what it had written
+                continue  # a load has failed meanwhile, and deleted its files
 
     def _all(self, commit: Manifest) -> list[Generation]:
         generations = [self._generation(kept, KEPT) for kept in commit.kept_generations]
@@ -91,7 +91,7 @@ class EmbeddedGenerations:
         with self._locked("delete"):
             last = manifest.read_any_format(self._folder)
             remove_checkpoint(self._folder)
-            # An empty index first: if this is killed, the rest can be loaded into, or deleted again.
+            # Commit an empty index first: if this process is killed, one can load into it or delete it again.
             self._shrink(Manifest(last.description, commit_number=last.commit_number + 1))
             remove_index(self._folder)
 
@@ -108,10 +108,10 @@ class EmbeddedGenerations:
                 self._has_lock = False
 
     def _shrink(self, commit: Manifest) -> None:
-        """Commit what refers to no more than the last commit, and delete the rest.
+        """Commit a manifest that refers to no more files than the last one, and delete the rest.
 
-        If the disk has no room for the new manifest, the rest is deleted first. Should that be killed, the
-        generations that have lost something are shown as broken, and can be deleted again.
+        If the disk is too full for the new manifest, the rest is deleted first. If the process is killed
+        then, the generations with missing files are shown as broken and can be deleted again.
         """
         try:
             manifest.commit(self._folder, commit)
@@ -143,7 +143,7 @@ class EmbeddedGenerations:
         )
 
     def _unfinished(self, commit: Manifest) -> Generation | None:
-        """The load that is running or was interrupted, if there is one."""
+        """The load that is running or was interrupted, None if there is none."""
         last = read_checkpoint(self._folder)
         if last is not None and last.generation_name == commit.generation_name:
             last = None  # it has committed
@@ -171,13 +171,16 @@ class EmbeddedGenerations:
 
 
 def _name_by_age(paths: Iterable[Path]) -> str:
-    """A name for what a load without a checkpoint left."""
+    """Derive a generation name from the age of files that a load without a checkpoint has left."""
     oldest = min(path.stat().st_mtime for path in paths)
     return generation_name(datetime.fromtimestamp(oldest, UTC))
 
 
 class EmbeddedPriors:
-    """Priors that are always exact: there is nothing to measure or to refresh."""
+    """The importance priors of an index folder. They are computed from p(t|C) when a commit is first used.
+
+    So they are always exact: there is nothing to measure or to refresh.
+    """
 
     def __init__(self, where: str) -> None:
         """Raises IndexMissing or IndexUnusable."""

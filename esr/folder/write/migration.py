@@ -1,6 +1,6 @@
-"""Converts an index folder to the present format: its documents are loaded again beside it, then committed.
+"""Converts an index folder to the present format: loads its documents again into new segments, then commits.
 
-What esr enrich stored is carried over. Other writers are locked out until it has finished.
+Stored enrichment is copied. Other writers are locked out until the migration has finished.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from esr.text.document import Document, Located
 
 
 class EmbeddedMigration(FolderWriter):
-    """A load of the folder's own documents. One that was killed is resumed if the index is still the same."""
+    """A load of the folder's own documents. If it is killed, it is resumed unless the index has changed."""
 
     is_migration = True
 
@@ -46,7 +46,7 @@ class EmbeddedMigration(FolderWriter):
             raise IndexMissing(f"there is no index at {where}: make one with esr load")
 
     def run(self) -> LoadReport:
-        """Migrate all, or nothing. Raises EsrError if the index was changed meanwhile."""
+        """Migrate all documents or none. Raises EsrError if the index was changed meanwhile."""
         if self._before.format == manifest.FORMAT and self._before.description.is_current:
             return LoadReport(
                 notes=[f"the index already has format {manifest.FORMAT}: there is nothing to do"]
@@ -64,7 +64,9 @@ class EmbeddedMigration(FolderWriter):
     def _start(self, before: Manifest) -> Checkpoint:
         last = read_checkpoint(self._folder)
         if last is not None and last.base != before.commit_number:
-            remove_checkpoint(self._folder)  # the index has changed since, and with it what is to be written
+            remove_checkpoint(
+                self._folder
+            )  # the index has changed since, so other documents are to be written
         return super()._start(before)
 
     def _copy_layers(self, before: Manifest, segments: Sequence[str]) -> list[LayerInfo]:
@@ -85,7 +87,9 @@ class EmbeddedMigration(FolderWriter):
         return layers
 
     def _copy_layer(self, layer: LayerInfo, old: Segment, shift: int, new: Segment) -> Iterator[LayerInfo]:
-        """Copy the part of a layer that a new segment has. Documents are `shift` further on in it."""
+        """Copy the part of a layer that covers documents of a new segment, where they are `shift` positions
+        later.
+        """
         start = max(layer.start + shift, 0)
         stop = min(layer.stop + shift, new.document_count)
         if start >= stop:
@@ -108,5 +112,5 @@ def _documents(segments: Sequence[Segment]) -> Iterator[Document]:
 
 
 def _starts(segments: Iterable[Segment]) -> list[int]:
-    """The number of each segment's first document among all, and the number of all."""
+    """The number of each segment's first document, counted over all segments, and the total."""
     return [0, *accumulate(segment.document_count for segment in segments)]

@@ -1,11 +1,7 @@
-"""Reads documents ahead of a load and prepares them in batches, partly in a second process.
+"""Reads documents ahead of a load and prepares them in batches, partly in a worker process.
 
-The result is the same as if each document were read and prepared when the load asks for it.
-
-The load's side of its second process, which builds batches just as the load itself does.
-
-Only `wait` blocks: the pipes take and give what they can at the moment. The load survives the death of the
-worker process, and builds itself the batches that it left undone.
+The result is the same as if each document were prepared when the load asks for it. The load survives the
+death of the worker process, and builds the batches that it left undone.
 """
 
 from __future__ import annotations
@@ -32,17 +28,17 @@ _EXIT_TIMEOUT = 1.0  # seconds
 
 
 def can_start_worker() -> bool:
-    """Whether there is a spare processor, and pipes that need not block."""
+    """Whether there is a spare processor, and pipes can be non-blocking."""
     processors = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
     can_spawn = bool(sys.executable) and not hasattr(sys, "frozen")
     return os.name == "posix" and len(processors) > 1 and can_spawn
 
 
 class WorkerClient:
-    """The second process. Close it when it is no longer needed."""
+    """The load's side of the worker process. Only `wait` blocks. Must be closed."""
 
     def __init__(self, analyzer: str, title: bool) -> None:
-        """Raises OSError if it cannot be started."""
+        """Start the process. Raises OSError if that fails."""
         command = [sys.executable, "-P", "-m", "esr.folder.write.worker"]
         self._process = subprocess.Popen(
             [*command, analyzer, "title" if title else "no-title"],
@@ -76,7 +72,7 @@ class WorkerClient:
             return []
 
     def wait(self) -> None:
-        """Return when the pipes are ready. A worker that does not respond in time counts as dead."""
+        """Wait until a pipe is ready. A worker that does not respond in time is considered dead."""
         poll = select.poll()
         poll.register(self._output.fileno(), select.POLLIN)
         if self._unsent:
@@ -111,7 +107,7 @@ class WorkerClient:
         raise EOFError
 
     def _decode(self) -> list[Batch]:
-        """The batches of the complete messages."""
+        """Decode the batches of complete messages."""
         batches: list[Batch] = []
         while len(self._received) >= LENGTH_BYTES:
             end = LENGTH_BYTES + int.from_bytes(self._received[:LENGTH_BYTES])
@@ -123,7 +119,7 @@ class WorkerClient:
 
 
 def _enlarge(pipe: int) -> None:
-    """Make room for several batches, so that neither side has to wait while the other works."""
+    """Make room for several batches in a pipe, so that neither side waits while the other works."""
     if sys.platform == "linux":
         import fcntl
 
@@ -141,7 +137,7 @@ class _PendingBatch:
     """Documents that have been read, and their batch once it is built."""
 
     documents: list[tuple[Located, list[int], bytes, bool]] = field(default_factory=list)
-    """A document, its explicit ids, its JSON, and whether it needs a payload."""
+    """Documents, each with its explicit ids, its JSON, and whether it needs a payload."""
     size: int = 0
     batch: Batch | None = None
 
@@ -173,9 +169,10 @@ def prepare(
     description: Description,
     needs_payload: Callable[[Document], bool] = lambda document: True,
 ) -> Generator[PreparedDocument, None, None]:
-    """The documents, prepared, in their order.
+    """Yield the documents, prepared, in their order.
 
-    `needs_payload` is called once for each document, in order: those that are not to be written need none.
+    `needs_payload` is called once for each document, in order. Documents that are not to be written need
+    none.
     """
     problem: Exception | None = None
     with closing(_Prefetcher(description)) as prefetcher:
@@ -196,7 +193,7 @@ def prepare(
 
 
 class _Prefetcher:
-    """Batches in order, built by a second process, and by this one when the other has enough to do."""
+    """A queue of batches, built by the worker, or by this process when the worker is busy."""
 
     def __init__(self, description: Description) -> None:
         self._settings = description.analyzer, description.title
@@ -205,10 +202,10 @@ class _Prefetcher:
         self._bytes = 0
         self._queue: deque[_PendingBatch] = deque()
         self._in_flight: deque[_PendingBatch] = deque()
-        """Of the queue, those that the worker is building."""
+        """Batches of the queue that the worker is building."""
 
     def submit(self, pending: _PendingBatch) -> None:
-        """Add a batch: it is built now, or by the worker while the next is read."""
+        """Add a batch. It is built at once, or by the worker while more documents are read."""
         self._queue.append(pending)
         encoded = pending.encoded
         before, self._bytes = self._bytes, self._bytes + sum(map(len, encoded))
@@ -222,14 +219,14 @@ class _Prefetcher:
         self._collect()
 
     def completed(self) -> Iterator[PreparedDocument]:
-        """The documents of the first batches, as far as they are built."""
+        """Yield the documents of the first batches, as far as they are built."""
         while self._queue and self._queue[0].batch:
             yield from self._queue.popleft().prepared()
         while len(self._queue) > 2 * MAX_IN_FLIGHT:
             yield from self._next()
 
     def drain(self) -> Iterator[PreparedDocument]:
-        """The remaining documents."""
+        """Yield the remaining documents."""
         while self._queue:
             yield from self._next()
 
@@ -248,11 +245,11 @@ class _Prefetcher:
         return self._queue.popleft().prepared()
 
     def _start_worker(self) -> None:
-        with suppress(OSError):  # without memory or process for it, the load does all the work itself
+        with suppress(OSError):  # without memory or a process for it, the load does all the work
             self._worker = WorkerClient(*self._settings)
 
     def _collect(self) -> None:
-        """Take the batches that the worker has built. If it has died, build here what it left undone."""
+        """Take the batches that the worker has built. If it has died, build the others here."""
         if not self._worker:
             return
         for batch in self._worker.receive():

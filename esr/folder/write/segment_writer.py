@@ -1,8 +1,6 @@
-"""Writes documents as new segments of an index folder. Nothing refers to them before a commit.
+"""Writes documents as new segments, to which nothing refers before a commit.
 
-Builds one segment: collects documents in memory, converts them to columns and writes them once.
-
-The terms of a segment, numbered in the order of their first occurrence, copied out of batches.
+A segment is collected in memory, converted to columns and written once, then read back and verified.
 """
 
 from __future__ import annotations
@@ -36,18 +34,18 @@ Numbers = npt.NDArray[np.int32]
 
 
 class TokenBuffer:
-    """The terms of all texts, concatenated. The last text of each document is its title."""
+    """The terms of all texts, numbered by first occurrence. The last text of each document is its title."""
 
     def __init__(self) -> None:
         self.terms: dict[str, int] = {}
-        """The numbers of the terms."""
+        """The number of each term."""
         self._tokens = array("i")
         self._lengths = array("i")
         self._batch = EncodedTexts([], np.zeros(0, np.int32), np.zeros(0, np.int32))
         self._texts = self._numbers = slice(0, 0)
 
     def add(self, batch: EncodedTexts, texts: slice, numbers: slice) -> None:
-        """Add a document: its slices of a batch's texts and of their terms."""
+        """Add a document, given by its slices of a batch's texts and of their terms."""
         if batch is self._batch and texts.start == self._texts.stop:
             self._texts = slice(self._texts.start, texts.stop)
             self._numbers = slice(self._numbers.start, numbers.stop)
@@ -56,13 +54,16 @@ class TokenBuffer:
             self._batch, self._texts, self._numbers = batch, texts, numbers
 
     def finish(self) -> tuple[Numbers, Numbers]:
-        """The numbers of all terms, and how many each text has."""
+        """The term numbers of all texts, concatenated, and the number of terms in each text."""
         self._copy()
         self._texts = self._numbers = slice(0, 0)
         return np.frombuffer(self._tokens, np.int32), np.frombuffer(self._lengths, np.int32)
 
     def _copy(self) -> None:
-        """Copy consecutive documents of a batch. Its others are in other segments, or set aside."""
+        """Copy the collected documents of a batch.
+
+        Others of the batch are in other segments, or set aside.
+        """
         terms, numbers = self._batch.terms, self._batch.term_ids[self._numbers]
         present = np.flatnonzero(np.bincount(numbers, minlength=len(terms)))
         renumbered = np.zeros(len(terms), np.int32)
@@ -98,7 +99,7 @@ class SegmentBuilder:
         self.explicit_ids: list[str] = []
         self._explicit_id_numbers = array("q")
         self._inline: dict[int, EncodedEnrichment] = {}
-        """Inline enrichment: features and parses that came with the documents, by sentence."""
+        """Features and parses that came with the documents, by sentence."""
 
     @property
     def is_full(self) -> bool:
@@ -145,7 +146,7 @@ class SegmentBuilder:
         return EncodedEnrichment(sentence.features, None, parse)
 
     def save(self, folder: Path) -> None:
-        """Write the segment into a new folder, synced to disk."""
+        """Write the segment to a new folder and sync it."""
         folder.mkdir(parents=True)
         for name, column in self._save_terms(folder).items():
             save_array(folder / f"{name}.npy", column)
@@ -166,11 +167,11 @@ class SegmentBuilder:
         sync_folder(folder)
 
     def _save_terms(self, folder: Path) -> dict[str, Array]:
-        """Write the table of terms. Returns the columns that are made of them."""
+        """Write the term table. Returns the columns computed from terms."""
         tokens, lengths = self._tokens.finish()
         terms = list(self._tokens.terms)
         hashes = hash_strings(terms)
-        # Terms are numbered by their hash, so that a table of sorted hashes needs no second column.
+        # Terms are numbered by hash, so the table needs no column of numbers besides the sorted hashes.
         order = np.argsort(hashes, kind="stable")
         number = np.empty(len(terms), np.int32)
         number[order] = np.arange(len(terms))
@@ -197,13 +198,13 @@ class SegmentBuilder:
 
 
 OnSegment = Callable[[Segment, LayerInfo | None], None]
-"""Called with a segment, and its layer of inline enrichment if it has one."""
+"""Called with a segment, and with its layer of inline enrichment if it has one."""
 
 
 class SegmentWriter:
-    """Builds one segment in memory, and writes and verifies it when it is full.
+    """Builds one segment in memory; writes and verifies it when it is full.
 
-    `segments` and `layers` have been written; `on_segment` is called after each. `is_rewrite` is for
+    `segments` and `layers` are those written so far. `on_segment` is called after each. `is_rewrite` is for
     documents of the index itself: they become a single segment, and their layers are copied elsewhere.
     """
 
@@ -228,7 +229,7 @@ class SegmentWriter:
         self._checksums: list[bytes] = []
 
     def add(self, prepared: PreparedDocument) -> None:
-        """Add a document that was prepared for writing."""
+        """Add a document with its payload."""
         self._builder.add(prepared)
         assert prepared.payload
         self._checksums.append(_checksum(prepared.payload.blob))
@@ -255,7 +256,7 @@ class SegmentWriter:
         self._on_segment(segment, layer)
 
     def _verify(self, segment: Segment) -> None:
-        """Read every document back. Raises EsrError if one differs from what was written."""
+        """Read all documents back. Raises EsrError if one differs from what was written."""
         builder = self._builder
         counts = segment.document_count, segment.sentence_count
         if counts != (len(builder), builder.sentence_count):

@@ -1,8 +1,7 @@
-"""One load: checks every document, and writes the new ones as segments.
+"""One load into an index folder: checks documents and their ids, and writes new ones as segments.
 
-Brings an index folder into a defined state before a writer starts, and after a load fails.
-
-Refuses duplicate ids of documents and of sentences, over the whole index.
+Before a load and after a failed one, the folder is brought into a defined state. Ids of documents and
+sentences must be unique in the whole index.
 """
 
 from __future__ import annotations
@@ -46,31 +45,34 @@ from esr.text.document import Document, Located, default_sentence_id
 
 
 class IdRegistry:
-    """The ids of the segment that is being built, in memory. Those of written segments are read from disk."""
+    """Refuses duplicate ids of documents and sentences.
+
+    Holds the ids of the segment that is being built. Those of written segments are read from disk.
+    """
 
     def __init__(self) -> None:
         self._documents: dict[str, tuple[str, int]] = {}
-        """By document id: where the document was read, and how many sentences it has."""
+        """For each document id, where the document was read, and its number of sentences."""
         self._explicit_ids: set[str] = set()
         self._unused_defaults: set[str] = set()
-        """The default ids of sentences that have an explicit one."""
+        """Default ids of sentences that have an explicit one."""
         self._has_explicit_ids = False
 
     def register(self, prepared: PreparedDocument, written: Sequence[Segment]) -> None:
-        """Register the ids of a document. Raises InputError for a duplicate, and registers none then.
+        """Register the ids of a document. Raises InputError for a duplicate, and then registers none of them.
 
-        `written` are the segments on disk whose ids must not be used again.
+        `written` are the segments on disk whose ids are taken.
         """
         where, document = prepared.where, prepared.document
         self._check_document(where, document.id, written)
         has_explicit_ids = self._has_explicit_ids or any(segment.has_explicit_ids for segment in written)
-        # Default ids can only clash with explicit ones, which are rare: most loads have none at all.
+        # Default ids can only clash with explicit ones, which most loads do not have at all.
         if prepared.explicit_ids or has_explicit_ids:
             self._register_sentences(prepared, written, has_explicit_ids)
         self._documents[document.id] = where, len(document.sentences)
 
     def segment_written(self) -> None:
-        """Forget the ids of the segment that was being built: they are on disk now."""
+        """Forget the ids of the segment that was being built, since it is on disk."""
         self._documents.clear()
         self._explicit_ids.clear()
         self._unused_defaults.clear()
@@ -78,7 +80,7 @@ class IdRegistry:
     def _register_sentences(
         self, prepared: PreparedDocument, written: Sequence[Segment], has_explicit_ids: bool
     ) -> None:
-        """Register the ids of sentences, where these or others have explicit ids."""
+        """Register the ids of a document's sentences, if these or others have explicit ids."""
         where, document = prepared.where, prepared.document
         defaults = [default_sentence_id(document.id, n) for n in range(len(document.sentences))]
         doubtful = self._doubtful(defaults, written) if has_explicit_ids else set()
@@ -103,7 +105,7 @@ class IdRegistry:
         self._unused_defaults.update(unused_defaults)
 
     def _doubtful(self, defaults: Sequence[str], written: Sequence[Segment]) -> set[str]:
-        """The default ids that other sentences may have as explicit ids."""
+        """The default ids that may be explicit ids of other sentences."""
         doubtful = self._explicit_ids.intersection(defaults)
         segments = [segment for segment in written if segment.has_explicit_ids]
         if segments:
@@ -138,10 +140,9 @@ _OTHER_DOCUMENTS = (
 
 
 class LoadSession:
-    """Writes new segments and layers. Only `checkpoint` refers to them before the commit.
+    """Writes new segments and layers, to which only `checkpoint` refers before the commit.
 
-    A resumed load reads the documents that the interrupted one had written, and checks that they are the
-    same.
+    A resumed load reads the documents that the interrupted one had read, and checks that they are the same.
     """
 
     def __init__(
@@ -167,7 +168,7 @@ class LoadSession:
     def write(self, documents: Iterable[Located]) -> None:
         """Write all documents. Raises InputError for one that cannot be set aside, or EsrError."""
         description = self._start.description
-        # No attribute, since a cycle of references would keep the segments' files open.
+        # Not an attribute, since a reference cycle would keep the segments' files open.
         writer = SegmentWriter(self._folder, description, self._segment_written)
         with closing(prepare(documents, description, self._needs_payload())) as stream:
             for prepared in stream:
@@ -184,7 +185,10 @@ class LoadSession:
         writer.flush()
 
     def _needs_payload(self) -> Callable[[Document], bool]:
-        """Whether a document is to be written: the interrupted load did not read it, and its id is new."""
+        """A function that tells whether a document is to be written, to be called for each in order.
+
+        The interrupted load must not have read the document, and its id must be new.
+        """
         number = count(1)
 
         def needs_payload(document: Document) -> bool:
@@ -210,7 +214,10 @@ class LoadSession:
         return not was_read
 
     def _is_unchanged(self, prepared: PreparedDocument) -> bool:
-        """Whether the index has this very document. Raises InputError if it has another with that id."""
+        """Whether the index has the same document.
+
+        Raises InputError if it has another one with the same id.
+        """
         document = prepared.document
         place = find_document(self._existing, document.id)
         if place is None:
@@ -229,7 +236,10 @@ class LoadSession:
         return was_written
 
     def _register(self, prepared: PreparedDocument) -> bool:
-        """Register the ids of a document. One with duplicates is set aside, or raises InputError."""
+        """Register the ids of a document.
+
+        If there are duplicates, it is set aside, or InputError is raised.
+        """
         try:
             self._ids.register(prepared, [*self._existing, *self._new])
         except InputError as error:
@@ -248,7 +258,7 @@ class LoadSession:
 
 
 def find_document(segments: Iterable[Segment], document_id: str) -> tuple[Segment, int] | None:
-    """The segment that has a document, and its number there."""
+    """The segment that has a document, and its number there, None if there is none."""
     for segment in segments:
         number = segment.document_ids.find(document_id)
         if number is not None:
@@ -257,7 +267,7 @@ def find_document(segments: Iterable[Segment], document_id: str) -> tuple[Segmen
 
 
 def recover(folder: Path, description: Description) -> Manifest:
-    """The last commit, after deleting what a killed writer left.
+    """Delete what a killed writer has left, and return the last commit.
 
     A new folder gets an empty commit, so that a crash leaves an index that can be opened.
     """
@@ -272,7 +282,7 @@ def recover(folder: Path, description: Description) -> Manifest:
 
 
 def start_or_resume(folder: Path, start: Checkpoint, resume: bool) -> Checkpoint:
-    """The checkpoint from which a load proceeds: that of an interrupted load, or `start`, which is written.
+    """The checkpoint from which a load proceeds: that of the interrupted load, or `start`, which is written.
 
     Raises UsageError if the interrupted load cannot be resumed.
     """
@@ -292,7 +302,7 @@ def start_or_resume(folder: Path, start: Checkpoint, resume: bool) -> Checkpoint
         )
     if last.append and last.base != start.base:
         raise UsageError("the index has changed since the load was interrupted: start over without --resume")
-    if last.base != start.base:  # it is newer than the generations that were made meanwhile
+    if last.base != start.base:  # newer than generations created since
         last = replace(last, generation_name=start.generation_name)
         write_checkpoint(folder, last)
     return last
@@ -300,7 +310,7 @@ def start_or_resume(folder: Path, start: Checkpoint, resume: bool) -> Checkpoint
 
 @contextmanager
 def clean_up_load(folder: Path, before: Manifest) -> Iterator[None]:
-    """Clean up after a load. One that fails leaves no trace, one that is stopped can be resumed."""
+    """Clean up after a load. A failed load leaves no trace, an interrupted one can be resumed."""
     try:
         yield
     except BaseException as error:

@@ -1,7 +1,7 @@
-"""The second process of a load: `python -m esr.folder.write.worker ANALYZER title|no-title`.
+"""The worker process of a load: `python -m esr.folder.write.worker ANALYZER title|no-title`.
 
-It reads documents as JSON from standard input, some hundred at a time, and answers with their batch. It
-writes no file and has no state. It ends with its input, so also when the load is killed.
+It reads some hundred documents at a time as JSON from standard input and answers with their batch. It writes
+no files, keeps no state, and ends with its input, so also when the load is killed.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ LENGTH_BYTES = 8
 
 
 def encode_message(content: Any) -> bytes:
-    """A message in either direction: the number of bytes that follow, and these."""
+    """Encode a message in either direction: its length in bytes, then its content."""
     encoded = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
     return len(encoded).to_bytes(LENGTH_BYTES) + encoded
 
 
 def _read_message(stream: BinaryIO) -> Any:
-    """The next message; None at the end."""
+    """Read the next message, None at the end."""
     length = stream.read(LENGTH_BYTES)
     if len(length) < LENGTH_BYTES:
         return None
@@ -32,7 +32,7 @@ def _read_message(stream: BinaryIO) -> Any:
 
 
 def main(analyzer: str, title: str) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the load, which gets it too, ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the load gets the signal too, and ends this process
     builder = BatchBuilder(analyzer, title == "title")
     while (documents := _read_message(sys.stdin.buffer)) is not None:
         sys.stdout.buffer.write(encode_message(builder.build_from_json(documents)))
