@@ -1,4 +1,7 @@
-"""The embedded engine: an index in a folder."""
+"""The embedded engine: searches and reads an index in a folder.
+
+Searches see new commits without reopening the index, and each runs on one snapshot from beginning to end.
+"""
 
 from __future__ import annotations
 
@@ -83,16 +86,16 @@ def _of_one_commit(
 
 
 class EmbeddedIndex:
-    """An index in a folder. It sees each commit of a writer from its next search on."""
+    """An index in a folder. Each call uses the commit that is the last one at that time."""
 
     def __init__(
         self, where: str, cache: SearchCache | None = None, closed: threading.Event | None = None
     ) -> None:
-        """With a cache, the index stays at the commit of that cache. Snapshots share `closed`."""
+        """With `cache`, the index is pinned to the commit of that cache. Snapshots share `closed`."""
         self.where = where
         self._closed = closed or threading.Event()
         self._pinned: EmbeddedIndex | None
-        """What `snapshot` gave last. It never changes, so searches of one commit share it."""
+        """The last result of `snapshot`. It never changes, so searches of one commit share it."""
         self._manifest = os.path.join(where, manifest.MANIFEST_NAME)
         self._is_pinned = cache is not None
         mark = self._commit_mark()
@@ -146,7 +149,7 @@ class EmbeddedIndex:
         self._snapshot()
 
     def warm_up(self) -> None:
-        # Until it is loaded, searches score every candidate.
+        # Until the kernel is loaded, searches score every candidate.
         apart = {"apart": True}
         threading.Thread(target=LOADER.load, kwargs=apart, name="esr-kernel", daemon=True).start()
 
@@ -344,7 +347,7 @@ class EmbeddedIndex:
         }
 
     def close(self) -> None:
-        self._closed.set()  # mapped files close with their last use
+        self._closed.set()  # mapped files are closed with their last use
 
     def _open(self, before: Snapshot | None = None) -> Snapshot:
         folder = Path(self.where)
@@ -353,20 +356,23 @@ class EmbeddedIndex:
             try:
                 return Snapshot(folder, last, before)
             except SegmentDamaged:
-                # Perhaps a writer replaced the commit and swept the old one between the two steps.
+                # A writer may have replaced the commit and deleted the old files between the two steps.
                 if manifest.read_manifest(folder) == last:
                     raise
 
     def _use(self, cache: SearchCache, mark: _Mark | None) -> None:
-        """`mark` was read before the cache's commit: a commit that came between is opened next."""
-        # In one step: another thread may open another commit at the same time.
+        """Switch to a commit.
+
+        `mark` was read before the commit: if another commit came in between, the next call opens that one.
+        """
+        # One assignment: another thread may open another commit at the same time.
         self._opened = cache, mark
         self._pinned = None
         self.description = cache.snapshot.manifest.description
         self.analyzer = get_analyzer(self.description.analyzer)
 
     def _commit_mark(self) -> _Mark | None:
-        """Differs from commit to commit. None where there is no index any more."""
+        """A value that changes with every commit, None if the index no longer exists."""
         try:
             status = os.stat(self._manifest)
         except OSError:
@@ -374,7 +380,7 @@ class EmbeddedIndex:
         return status.st_ino, status.st_mtime_ns
 
     def _latest(self) -> SearchCache:
-        """The cache of the last commit, which is opened only if it is a new one. Raises IndexClosed."""
+        """The cache of the last commit, which is opened if it is new. Raises IndexClosed."""
         if self._closed.is_set():
             raise IndexClosed(self.where)
         cache, opened = self._opened
@@ -382,7 +388,7 @@ class EmbeddedIndex:
             return cache
         mark = self._commit_mark()
         if mark is None or mark == opened:
-            return cache  # if the folder was removed, what is mapped still answers
+            return cache  # if the folder was removed, mapped files are still readable
         cache = SearchCache(self._open(cache.snapshot), cache)
         self._use(cache, mark)
         return cache
@@ -391,11 +397,11 @@ class EmbeddedIndex:
         return self._latest().snapshot
 
     def _locate(self, snapshot: Snapshot, ids: Sequence[str], ordinals: Sequence[int] | None) -> Locations:
-        """The sentences of these ids. Looking them up by ordinals, where these are known, is much faster."""
+        """Locate the sentences with these ids. Known ordinals make this much faster."""
         return Locations.of(self._find(snapshot, ids)) if ordinals is None else locate(snapshot, ordinals)
 
     def _find(self, snapshot: Snapshot, ids: Sequence[str]) -> list[Location]:
-        """The sentences of these ids. Raises UsageError for an unknown one."""
+        """Find the sentences with these ids. Raises UsageError for an unknown id."""
         locations = []
         for id in ids:
             location = find_sentence(snapshot, id)
@@ -406,7 +412,7 @@ class EmbeddedIndex:
 
 
 def _read_hits(cache: SearchCache, best: TopK, records: bool) -> Sequence[Hit]:
-    """The hits of these ordinals, with their sentences or their ids alone."""
+    """The hits of these sentences, with their records or only their ids."""
     snapshot = cache.snapshot
     if not records:
         return LazyHits(best.ordinals, best.scores, lambda n: sentence_ids(snapshot, best.ordinals[n]))

@@ -1,18 +1,17 @@
-"""Upper bounds: the most that a term can add to a sentence of a document. Pruning is built on them.
+"""Upper bounds of what a term adds to a sentence of a document, on which pruning is built.
 
-A *sentence posting* is a term in a sentence: its exact evidence is known, and so is what the term adds there.
-So the greatest over a document's postings is no estimate. Of the document's other sentences only two things
-are open:
+A *sentence posting* is a term in a sentence. Its evidence is known exactly, and so is the best evidence among
+the postings of a document. For the other sentences of the document, only two quantities are unknown:
 
-*Mixture*     beta, between those of the shortest and the longest sentence, and c(t,c_s)/c(c_s), between
-              0 and the greatest c(t,s)/c(s) of the postings: a window without the term in its middle has it
-              from one or two of them, and the share in both together is no greater than the greater share
-              (mediant). The evidence is affine in either, so its extremes are in the corners.
+*Mixture*     beta, between its values for the shortest and the longest sentence, and c(t,c_s)/c(c_s), between
+              0 and the greatest c(t,s)/c(s) of the postings: a surrounding without the term in the middle has
+              it from one or two postings, and the share in both together is no greater than the greater share
+              (mediant). The evidence is affine in each, so its extremes are at the corners.
 *Saturation*  what the surrounding adds, between 0 and a similar mediant; the curve rises with it.
 
 A term with a negative weight adds most where its evidence is least. The bound of a document is the sum over
-the terms, each at its best sentence, and over the statics. Terms that the document lacks add what the
-collection adds. A term's upper bound is per unit of its weight, so it holds for any query.
+terms, each at its best sentence, and over statics. Terms that are not in the document contribute the
+collection's part. Upper bounds are per unit of a term's weight, so they hold for all queries.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ EPS = float(np.finfo(float).eps)
 
 
 class SentencePostings(Struct, frozen=True):
-    """A term in the sentences that contain it, of shape (s,), in groups of one document, of shape (g,).
+    """The postings of a term in sentences, of shape (s,), grouped by document, of shape (g,).
 
-    `starts` has the first posting of each group, `document_posting` the document posting of each group.
+    `starts` is the first posting of each group, `document_posting` its document posting.
     """
 
     counts: Mapping[FieldName, Array]
@@ -46,9 +45,10 @@ class SentencePostings(Struct, frozen=True):
 
 
 class DocumentPostings(Struct, frozen=True):
-    """A term in documents, of shape (d,): c(t,d), c(d), the lengths of the shortest and the longest sentence.
+    """The postings of a term in documents, of shape (d,).
 
-    Some may have no sentence posting: the term is in their title.
+    Of each: c(t,d), c(d), and the lengths of the shortest and the longest sentence. A document may have no
+    sentence posting, if the term is only in its title.
     """
 
     count: Array
@@ -58,9 +58,9 @@ class DocumentPostings(Struct, frozen=True):
 
 
 class TermlessScore(NamedTuple):
-    """The score of a sentence without any term: a constant, and weights of `Bound.log_collection_range`.
+    """The score of a sentence without any term: a constant, and weights for `Bound.log_collection_range`.
 
-    The positive weight takes the upper end of the range, the negative weight the lower.
+    The positive weight applies to the upper end of the range, the negative weight to the lower.
     """
 
     constant: float
@@ -100,7 +100,7 @@ class Bound:
         return None
 
     def unavailable_reason(self, terms: Sequence[PlanTerm]) -> str | None:
-        """Why there is no bound, or None. With one, every score is finite but for the statics."""
+        """Why there are no bounds, or None. If there are, every score is finite, apart from the statics."""
         background = 1.0
         for term in terms:
             if not math.isfinite(term.weight):
@@ -108,18 +108,21 @@ class Bound:
             background = min(background, term.background)
         if self._reason is not None or isinstance(self._transform, Saturation):
             return self._reason
-        # Evidence as small as that would have a finite logarithm in one sentence and not in another.
+        # Smaller evidence could have a finite logarithm in one sentence and not in another.
         if self._least_collection * background > 1e-290:
             return None
         return "the mixture may be 0 without the collection's part"
 
     def rounding_margin(self, plan: Plan, greatest: float) -> float:
-        """What rounding may put between a bound and a score. `greatest`: the most a term or static adds."""
+        """The most that rounding may put between a bound and a score.
+
+        `greatest`: the most a term or static adds.
+        """
         n = len(plan.terms) + len(plan.statics)
         margin = 64 * EPS * (n + 4) * (n + 1) * greatest
         if isinstance(self._transform, Saturation):
             return margin
-        # A difference such as 1 - beta has lost digits. What is lost counts most where the evidence is least.
+        # Differences such as 1 - beta lose digits, which matter most where the evidence is least.
         for term in plan.terms:
             least = term.background * self._least_collection
             lost = 16 * EPS * self._total_weight / least + 64 * EPS * (n + 4) * (1.0 + abs(math.log(least)))
@@ -127,8 +130,10 @@ class Bound:
         return margin
 
     def log_collection_range(self, shortest: Array, longest: Array) -> tuple[Array, Array]:
-        """The greatest and the least logarithm of the collection's weight, in documents whose shortest and
-        longest sentences have these lengths."""
+        """The greatest and the least logarithm of the collection's weight in documents.
+
+        `shortest` and `longest` are the lengths of the documents' shortest and longest sentences.
+        """
         if isinstance(self._transform, Saturation):
             return np.zeros(len(shortest)), np.zeros(len(shortest))
         transform = self._transform
@@ -138,9 +143,11 @@ class Bound:
         return np.maximum(at_shortest, at_longest), np.minimum(at_shortest, at_longest)
 
     def length_table(self) -> Array:
-        """Of a mixture, of shape (longest + 1, 4), by the length of a sentence: what one occurrence is worth
-        over the collection's weight, in the sentence, per term of the surrounding, as a share of the
-        document; and the logarithm of that weight."""
+        """The worth of occurrences in a mixture, of shape (longest + 1, 4), by the length of a sentence.
+
+        Relative to the collection's weight: of one in the sentence, of one per term of the surrounding, and
+        of the share in the document. Last, the logarithm of the collection's weight. Zeros for a saturation.
+        """
         if isinstance(self._transform, Saturation):
             return np.zeros((1, 4))
         transform, lengths = self._transform, np.arange(self._longest + 1.0)
@@ -152,11 +159,11 @@ class Bound:
         return np.stack([*worth, np.log(collection)], axis=1)
 
     def evidence_table(self) -> Array:
-        """What `upper_bounds` reads for a sentence by its length, of shape (longest + 1, 4).
+        """The inputs of `upper_bounds` for a sentence by its length, of shape (longest + 1, 4).
 
-        Of a mixture: what one occurrence in the sentence is worth, then the weights of the surrounding, the
-        document and the collection. Of a saturation: what one occurrence is worth, and by what its worth
-        beside the sentence is divided.
+        For a mixture: the worth of one occurrence in the sentence, then the weights of the surrounding, the
+        document and the collection. For a saturation: the worth of one occurrence in the sentence, and the
+        divisor of its worth to a neighbour.
         """
         transform, lengths = self._transform, np.arange(self._longest + 1.0)
         table = np.zeros((len(lengths), 4))
@@ -173,7 +180,7 @@ class Bound:
         return table
 
     def termless_score(self, terms: Sequence[PlanTerm]) -> TermlessScore:
-        """Of a plan with these terms."""
+        """The score of a sentence without any of these terms."""
         if isinstance(self._transform, Saturation):
             return TermlessScore(0.0, 0.0, 0.0)
         logarithms: list[float] = []
@@ -186,9 +193,9 @@ class Bound:
         return TermlessScore(math.fsum(logarithms), math.fsum(positive), math.fsum(negative))
 
     def upper_bounds(self, term: PlanTerm, sentences: SentencePostings, documents: DocumentPostings) -> Array:
-        """The most that the term adds in each document above its part of `termless_score`, of shape (d,).
+        """The most that a term adds in each document above its part of `termless_score`, of shape (d,).
 
-        It is per unit of the weight: times a negative weight, the least becomes the most.
+        It is per unit of the weight: if the weight is negative, the least evidence adds most.
         """
         if isinstance(self._transform, Mixture):
             return self._bound_mixture(term, sentences, documents)
@@ -258,9 +265,9 @@ class Bound:
     def _greatest_near(
         self, sentences: SentencePostings, evidence_beside: Callable[[], Array]
     ) -> Array | None:
-        """The most that the surrounding can add where the term is not in the middle, of shape (g,).
+        """The most that the surrounding adds to a sentence without the term, of shape (g,).
 
-        `evidence_beside` gives what each sentence posting adds to its neighbours at most.
+        `evidence_beside` returns the most that each sentence posting adds to its neighbours.
         """
         if "surrounding" not in self._transform.fields() or not len(sentences.starts):
             return None
@@ -268,17 +275,17 @@ class Bound:
 
 
 def _beside_norm(field: Smoothing, lengths: Array) -> Array:
-    """The least norm that the surrounding has beside a sentence of each length."""
+    """The least norm of the surrounding of a neighbour, by the length of the sentence."""
     return (1.0 - field.b) / 2.0 + field.b * lengths / field.average
 
 
 def _better(weight: float) -> np.ufunc:
-    """Chooses the evidence that adds most."""
+    """The function that chooses the evidence that adds more."""
     return np.minimum if weight < 0 else np.maximum
 
 
 def _best_evidence(x: Array, sentences: SentencePostings, elsewhere: Sequence[Array], weight: float) -> Array:
-    """The evidence of the best sentence of each document, in its sentence postings (`x`) or elsewhere."""
+    """The evidence of the best sentence of each document, either a sentence posting (`x`) or elsewhere."""
     better = _better(weight)
     best: Array = reduce(better, elsewhere).copy()
     if len(sentences.starts):

@@ -1,7 +1,7 @@
-"""Conditions that sentences have to satisfy to be candidates: a tree that both engines execute.
+"""Conditions on candidates: a tree that both engines execute. A condition adds nothing to a score.
 
-Words are those of the analyzer `words`: as they are written, in lower case and without accents. Terms are
-those of the index's analyzer. A condition adds nothing to a score.
+Words are those of the analyzer `words`: as written, but in lower case and without accents. Terms are those of
+the index's analyzer.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ TextField = Literal["sentence", "title"]
 
 
 class HasTerm(Struct, frozen=True):
-    """The sentence holds a term."""
+    """The sentence contains a term."""
 
     term: str
 
 
 class HasWords(Struct, frozen=True):
-    """The words stand next to each other, in this order. There is at least one."""
+    """The words are adjacent, in this order. There is at least one."""
 
     words: tuple[str, ...]
     field: TextField = "sentence"
 
 
 class HasPrefix(Struct, frozen=True):
-    """A word begins so."""
+    """A word has this prefix."""
 
     prefix: str
     field: TextField = "sentence"
 
 
 class HasSource(Struct, frozen=True):
-    """The document is from one of these sources. Engines resolve them to the forms that documents have."""
+    """The document is from one of these sources, which engines resolve to the forms in documents."""
 
     forms: tuple[str, ...]
 
@@ -43,7 +43,7 @@ class HasSource(Struct, frozen=True):
 class HasAttribute(Struct, frozen=True):
     """The document has one of these values under one of these names (`esr.text.document`).
 
-    Engines resolve a name and values to the forms that documents have.
+    Engines resolve names and values to the forms in documents.
     """
 
     names: tuple[str, ...]
@@ -51,13 +51,13 @@ class HasAttribute(Struct, frozen=True):
 
 
 class HasLanguage(Struct, frozen=True):
-    """The document declares this language, a code in lower case, or a variety of it: "de" takes "de-AT"."""
+    """The document declares this language (a lower-case code) or a variety of it: "de" includes "de-AT"."""
 
     language: str
 
 
 class HasEntity(Struct, frozen=True):
-    """The sentence has one of these names: `person:Barack Obama`, or `Barack Obama` of any type.
+    """The sentence mentions one of these names: `person:Barack Obama`, or `Barack Obama` of any type.
 
     Engines resolve them to keys of names.
     """
@@ -66,20 +66,20 @@ class HasEntity(Struct, frozen=True):
 
 
 class DateRange(Struct, frozen=True):
-    """The document is of these milliseconds since the epoch, both ends included."""
+    """The document is dated within these milliseconds since the epoch, both inclusive."""
 
     start: int | None = None
     end: int | None = None
 
 
 class AllOf(Struct, frozen=True):
-    """Every condition holds."""
+    """All of the conditions hold."""
 
     conditions: tuple[Condition, ...]
 
 
 class AnyOf(Struct, frozen=True):
-    """At least one condition holds."""
+    """At least one of the conditions holds."""
 
     conditions: tuple[Condition, ...]
 
@@ -106,7 +106,7 @@ Condition = (
 
 
 def all_of(conditions: Iterable[Condition]) -> Condition | None:
-    """The condition that holds where all of these do; None for none."""
+    """Combine conditions into one that holds if all do, None if there are none."""
     distinct = tuple(dict.fromkeys(conditions))
     if len(distinct) <= 1:
         return next(iter(distinct), None)
@@ -114,13 +114,13 @@ def all_of(conditions: Iterable[Condition]) -> Condition | None:
 
 
 def any_of(conditions: Iterable[Condition]) -> Condition:
-    """The condition that holds where one of these does."""
+    """Combine conditions into one that holds if at least one does."""
     distinct = tuple(dict.fromkeys(conditions))
     return distinct[0] if len(distinct) == 1 else AnyOf(distinct)
 
 
 def describe(condition: Condition) -> dict[str, object]:
-    """The condition as JSON, with the name of its class."""
+    """Convert a condition to JSON, with the name of its class."""
     name = type(condition).__name__
     if isinstance(condition, Not):
         return {"is": name, "condition": describe(condition.condition)}
@@ -130,7 +130,7 @@ def describe(condition: Condition) -> dict[str, object]:
 
 
 def leaves(condition: Condition) -> Iterator[Condition]:
-    """The conditions that are made of no others."""
+    """Yield the conditions that contain no others."""
     match condition:
         case Not(part):
             yield from leaves(part)
@@ -142,7 +142,7 @@ def leaves(condition: Condition) -> Iterator[Condition]:
 
 
 def replace_leaves(condition: Condition, replace: Callable[[Condition], Condition]) -> Condition:
-    """The condition with others in place of those that are made of no others."""
+    """Replace the conditions that contain no others."""
     match condition:
         case Not(part):
             return Not(replace_leaves(part, replace))

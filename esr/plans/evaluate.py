@@ -1,12 +1,7 @@
-"""A plan computed over evidence with numpy: the meaning of a plan.
+"""Computes plans over evidence with numpy. This defines the meaning of a plan.
 
-The embedded engine runs this; the Painless scripts compute the same, and the parity tests hold them to it.
-
-Evidence: the exact counts and lengths that scores are computed from, as arrays.
-
-The best k of many scores.
-
-Rounds bounds to 32 bits.
+The embedded engine runs this module; the Painless scripts of Elasticsearch compute the same, as parity tests
+check.
 """
 
 from __future__ import annotations
@@ -26,10 +21,9 @@ Array = npt.NDArray[np.float64]
 class Evidence(Struct, frozen=True):
     """The evidence of n sentences for T terms.
 
-    `counts[field]` has shape (T, n): occurrences of each term in each sentence's field.
-    `lengths[field]` has shape (n,): terms in the field.
-    `columns[name]` has shape (n,): a stored number, such as the log prior `importance`.
-    Fields that a plan does not use may be left out.
+    `counts[field]`, of shape (T, n), are the occurrences of each term in each sentence's field.
+    `lengths[field]`, of shape (n,), are the lengths of the field in terms. `columns[name]`, of shape (n,),
+    are stored numbers, such as the log prior `importance`. Fields that a plan does not use may be missing.
     """
 
     counts: Mapping[FieldName, Array]
@@ -37,7 +31,7 @@ class Evidence(Struct, frozen=True):
     columns: Mapping[str, Array]
 
     def take(self, places: npt.NDArray[np.intp]) -> Evidence:
-        """The evidence of the sentences at these places, in this order."""
+        """The evidence of the sentences at these indices, in this order."""
         return Evidence(
             {field: counts[:, places] for field, counts in self.counts.items()},
             {field: lengths[places] for field, lengths in self.lengths.items()},
@@ -46,13 +40,13 @@ class Evidence(Struct, frozen=True):
 
     @property
     def nbytes(self) -> int:
-        """Memory in use."""
+        """Memory in bytes."""
         arrays = (*self.counts.values(), *self.lengths.values(), *self.columns.values())
         return sum(array.nbytes for array in arrays)
 
 
 def no_evidence(terms: int, columns: Iterable[str]) -> Evidence:
-    """The evidence of no sentence for that many terms."""
+    """The evidence of no sentence, for this number of terms."""
     return Evidence(
         {field: np.zeros((terms, 0)) for field in FIELDS},
         {field: np.zeros(0) for field in FIELDS},
@@ -61,7 +55,7 @@ def no_evidence(terms: int, columns: Iterable[str]) -> Evidence:
 
 
 def concatenate(parts: Sequence[Evidence]) -> Evidence:
-    """The evidence of the same terms for several runs of sentences, one after another. At least one run."""
+    """Concatenate the evidence of runs of sentences for the same terms. There must be at least one run."""
     first = parts[0]
     return Evidence(
         {field: np.concatenate([part.counts[field] for part in parts], axis=1) for field in first.counts},
@@ -71,11 +65,11 @@ def concatenate(parts: Sequence[Evidence]) -> Evidence:
 
 
 class ScoreParts(Struct, frozen=True):
-    """A score split into what adds up to it. Shapes: (T, n) for terms, (n,) for the rest.
+    """The summands of scores, of shape (T, n) for terms, (n,) for the rest.
 
-    `fields[name]` is what the evidence of that field adds; where several fields feed one logarithm,
-    each gets its share of the evidence. Of a mixture, `background` is what a term gets from the
-    collection alone, and `length` what smoothing takes from a sentence for its length.
+    `fields[name]` is what the evidence of a field adds. If several fields share one logarithm, each gets its
+    share of the evidence. For a mixture, `background` is what a term adds by the collection alone, and
+    `length` is the effect of smoothing by the length of a sentence.
     """
 
     fields: dict[FieldName, Array]
@@ -85,7 +79,7 @@ class ScoreParts(Struct, frozen=True):
 
 
 def score_sentences(plan: Plan, evidence: Evidence) -> Array:
-    """Scores of shape (n,). -inf marks a sentence that the plan has no value for."""
+    """Scores of shape (n,), -inf for a sentence without a value."""
     terms = combine_evidence(plan, evidence.counts, evidence.lengths)
     return sum_scores(plan, len(evidence.lengths["sentence"]), terms, evidence.columns)
 
@@ -93,7 +87,7 @@ def score_sentences(plan: Plan, evidence: Evidence) -> Array:
 def combine_evidence(
     plan: Plan, counts: Mapping[FieldName, Array], lengths: Mapping[FieldName, Array]
 ) -> Iterator[Array]:
-    """The argument of the logarithm or the curve, for one term after another, each of shape (n,)."""
+    """Yield for each term the argument of the logarithm or curve, of shape (n,)."""
     transform = plan.transform
     if isinstance(transform, Mixture):
         shares = mixture_shares(transform, lengths)
@@ -110,12 +104,12 @@ def combine_evidence(
 
 
 def apply_transform(transform: Mixture | Saturation, evidence: Array) -> Array:
-    """What evidence of any shape adds to a score, for each unit of the weight of its term."""
+    """What evidence of any shape adds to a score per unit of a term's weight."""
     return np.log(evidence) if isinstance(transform, Mixture) else saturate(transform, evidence)
 
 
 def sum_scores(plan: Plan, n: int, terms: Iterable[Array], columns: Mapping[str, Array]) -> Array:
-    """The scores of n sentences, from what `combine_evidence` gives for each term."""
+    """Sum the scores of n sentences, from the evidence of each term (`combine_evidence`)."""
     total = np.zeros(n)
     for term, x in zip(plan.terms, terms, strict=True):
         total += term.weight * apply_transform(plan.transform, x)
@@ -125,7 +119,7 @@ def sum_scores(plan: Plan, n: int, terms: Iterable[Array], columns: Mapping[str,
 
 
 def split_scores(plan: Plan, evidence: Evidence) -> ScoreParts:
-    """The same scores, split. Their sum is `score_sentences` to rounding."""
+    """Split scores into summands. They add up to `score_sentences`, except for rounding."""
     lengths = evidence.lengths["sentence"]
     transform = plan.transform
     weights = np.array([term.weight for term in plan.terms])[:, None]
@@ -156,16 +150,18 @@ def split_scores(plan: Plan, evidence: Evidence) -> ScoreParts:
 
 
 def score_static(static: Static, values: Array) -> Array:
-    """What a static adds, from the values of its column and of their shape. It is not finite only where the
-    static is required and has no value."""
-    with np.errstate(all="ignore"):  # where there is no value, there is nothing to warn about
+    """What a static adds for the values of its column, of their shape.
+
+    Not finite only if the static is required and has no value.
+    """
+    with np.errstate(all="ignore"):  # missing values are expected
         scores = static.weight * _apply_form(static, values) + static.constant
-    # No value times a weight of 0 is no value.
+    # A missing value stays missing even with weight 0.
     return scores if static.required else np.where(np.isfinite(scores), scores, 0.0)
 
 
 def _apply_form(static: Static, values: Array) -> Array:
-    """The form of the values; NaN stays NaN."""
+    """Apply the form to values. NaN stays NaN."""
     if static.form == "linear":
         return values
     if static.form == "log":
@@ -175,13 +171,13 @@ def _apply_form(static: Static, values: Array) -> Array:
     if static.form == "curve":
         assert static.curve is not None
         return evaluate_curve(static.curve, values)
-    # Written with k/I, so that neither a large I nor a large power of it becomes infinite over infinite.
+    # With k/I, neither a large I nor a large power of it leads to infinity divided by infinity.
     ratio = static.k / np.maximum(values, 0.0)
     return 1.0 / (1.0 + (ratio if static.form == "satu" else ratio**static.a))
 
 
 def evaluate_curve(curve: Curve, values: Array) -> Array:
-    """What each of the values adds, of their shape. NaN gives NaN."""
+    """Evaluate the curve at the values, of their shape. NaN stays NaN."""
     x, y, slopes = (np.array(part) for part in (curve.values, curve.adds, curve.slopes))
     if len(x) == 1:
         inside = np.full(values.shape, y[0])
@@ -211,7 +207,7 @@ def affine(weights: Affine, at: Array) -> Array:
 
 
 def mixture_shares(transform: Mixture, lengths: Mapping[FieldName, Array]) -> dict[FieldName, Array]:
-    """Per field, what one occurrence is worth in each sentence. A field without terms has none to count."""
+    """For each field, the worth of one occurrence in each sentence. Empty fields have no occurrences."""
     at = beta(transform, lengths["sentence"])
     return {
         name: affine(getattr(transform, name), at) / np.maximum(lengths[name], 1.0)
@@ -220,21 +216,21 @@ def mixture_shares(transform: Mixture, lengths: Mapping[FieldName, Array]) -> di
 
 
 def saturation_shares(transform: Saturation, lengths: Mapping[FieldName, Array]) -> dict[FieldName, Array]:
-    """Per field, what one occurrence is worth in each sentence."""
+    """For each field, the worth of one occurrence in each sentence."""
     shares = {}
     for name in transform.fields():
         field = getattr(transform, name)
         norm = 1.0 - field.b + field.b * lengths[name] / field.average
-        # The norm is 0 only for b = 1 and length 0, where there is nothing to count.
+        # The norm is 0 only if b = 1 and the length is 0, where there are no occurrences.
         shares[name] = field.share / np.where(norm > 0, norm, 1.0)
     return shares
 
 
 def saturate(transform: Saturation, x: Array) -> Array:
-    """The saturation's curve over evidence."""
+    """Apply the curve of the saturation to evidence."""
     if transform.k1 is None:
         return np.log1p(x)
-    # k1 = 0 counts presence alone; 0/0 then means "absent".
+    # With k1 = 0 only presence counts: 0/0 means absent.
     return np.where(x > 0, (transform.k1 + 1.0) * x / np.where(x > 0, transform.k1 + x, 1.0), 0.0)
 
 
@@ -243,7 +239,7 @@ def _sum(arrays: Iterable[Array]) -> Array:
 
 
 def top_k(scores: Array, k: int) -> npt.NDArray[np.intp]:
-    """Places of the k highest scores, highest first, equal ones in their order. O(n + k log k)."""
+    """The indices of the k greatest scores, greatest first, ties in their order. O(n + k log k)."""
     if k < len(scores):
         threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
         above = np.flatnonzero(scores > threshold)
@@ -254,7 +250,7 @@ def top_k(scores: Array, k: int) -> npt.NDArray[np.intp]:
 
 
 def round_outward(values: npt.NDArray[np.float64], *, up: bool) -> npt.NDArray[np.float32]:
-    """The values in 32 bits, rounded up or down, so that a bound stays a bound."""
+    """Round values to 32 bits, up or down, so that bounds remain bounds."""
     rounded = values.astype(np.float32)
     is_inside = rounded < values if up else rounded > values
     np.nextafter(rounded, np.float32(np.inf if up else -np.inf), out=rounded, where=is_inside)

@@ -1,19 +1,15 @@
-"""The scoring plan: a ranking for one query as plain data. Engines execute it, models write it.
+"""The scoring plan: the ranking of one query as plain data. Models build it, engines execute it.
 
-Two shapes of transform cover every model of the papers (docs/formulas.md, section A):
+Two shapes of transform cover all models of the papers (docs/formulas.md, section A):
 
 *Mixture*     score = sum over terms of  weight * log( evidence + C * p(t) )
               evidence = A * c(t,s)/c(s) + N * c(t,c_s)/c(c_s) + B * c(t,d)/c(d)
-              A, N, B, C are affine in beta = mu / (c(s) + mu); an empty sentence has no terms.
+              A, N, B, C are affine in beta = mu / (c(s) + mu). An empty sentence has no terms.
 *Saturation*  score = sum over terms of  weight * curve( evidence )
               evidence = sum over fields of  share * c(t,field) / (1 - b + b * length/average)
               curve(x) = log(1 + x), or (k1 + 1) * x / (k1 + x)
 
-To the sum come static parts: numbers stored with the sentence, each through a form.
-
-What is known of a collection as a whole. Source: docs/formulas.md, section 0.
-
-What a search gives that could not be pruned.
+Statics are added to the sum: numbers stored with each sentence, each transformed by its form.
 """
 
 from __future__ import annotations
@@ -38,7 +34,7 @@ CANDIDATES: dict[CandidateRule, str] = {
 
 
 FEATURE_PREFIX = "features."
-"""The columns of features begin so: `features.subj`. A sentence need not have them."""
+"""Prefix of the columns of features, such as `features.subj`. Sentences may lack a value there."""
 
 
 class Affine(NamedTuple):
@@ -53,7 +49,7 @@ class Affine(NamedTuple):
 
 
 class Smoothing(NamedTuple):
-    """A field of the saturation: its share, its length normalisation b, its average length."""
+    """A field of a saturation: its share, its length normalization b, its average length."""
 
     share: float = 0.0
     b: float = 0.0
@@ -61,7 +57,7 @@ class Smoothing(NamedTuple):
 
 
 class Mixture(Struct, frozen=True):
-    """Weights of a language model. `mu` 0 makes beta 0."""
+    """The weights of a language model. With `mu` 0, beta is 0."""
 
     mu: float
     sentence: Affine
@@ -70,12 +66,12 @@ class Mixture(Struct, frozen=True):
     collection: Affine
 
     def fields(self) -> Iterator[FieldName]:
-        """The fields that this transform looks at."""
+        """The fields that this transform uses."""
         return (name for name in FIELDS if not getattr(self, name).is_zero)
 
 
 class Saturation(Struct, frozen=True):
-    """Weights of a saturating model. `k1` is None for the logarithm."""
+    """The weights of a saturating model. `k1` is None for the logarithm."""
 
     k1: float | None
     sentence: Smoothing
@@ -87,10 +83,10 @@ class Saturation(Struct, frozen=True):
 
 
 class PlanTerm(NamedTuple):
-    """A term: its weight, and for mixtures its probability in the collection.
+    """A term with its weight and, for mixtures, its probability in the collection.
 
-    A term that is not the query's `own` makes no candidates, and a sentence without it loses nothing: it adds
-    what it has above the collection's part.
+    A term that is not the query's `own` makes no sentence a candidate, and sentences without it lose nothing:
+    it adds only what it contributes above the collection's part.
     """
 
     term: str
@@ -103,10 +99,11 @@ StaticForm = Literal["linear", "log", "step", "satu", "sigm", "curve"]
 
 
 class Curve(Struct, frozen=True):
-    """What a number adds, from some values of it: exact there, a cubic between two of them.
+    """A piecewise cubic function through given points.
 
-    `values` rise; `adds` and `slopes` (the cubics' derivatives, of `esr.models.adjustment`) stand beside
-    them. Numbers outside add `outside`, or what the nearest value adds if it is None.
+    `values` ascend; `adds` are the contributions there, `slopes` the derivatives (see
+    `esr.models.adjustment`). Numbers outside the range contribute `outside` or, if it is None, as much as the
+    nearest value.
     """
 
     values: tuple[float, ...]
@@ -127,8 +124,8 @@ class Static(Struct, frozen=True):
     sigm    I^a / (k^a + I^a), likewise
     curve   curve(I)
 
-    A sentence for which that is no finite number, since I is not known (NaN) or the form has no value there,
-    is left out of the answer if the number is `required`; if not, nothing is added.
+    If this is not finite, because I is unknown (NaN) or the form is undefined there, nothing is added. If the
+    static is `required`, the sentence is left out of the results instead.
     """
 
     column: str
@@ -143,10 +140,10 @@ class Static(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """A query as an engine executes it. Terms are distinct and all in the collection.
+    """A query as engines execute it. Terms are distinct and all occur in the collection.
 
-    `context` is the field that the candidate rule "context" looks at beside the sentence. Of the sentences
-    that the rule takes, those that satisfy the `condition` are candidates.
+    `context` is the field that the candidate rule "context" examines besides the sentence. Candidates are the
+    sentences that the rule takes and that satisfy the `condition`.
     """
 
     terms: tuple[PlanTerm, ...]
@@ -157,7 +154,7 @@ class Plan(Struct, frozen=True):
     condition: Condition | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """The plan as JSON: what is printed, stored and compared."""
+        """Convert the plan to JSON, in which it is printed, stored and compared."""
         return {
             "shape": type(self.transform).__name__.lower(),
             **asdict(self),
@@ -168,7 +165,7 @@ class Plan(Struct, frozen=True):
 
     @property
     def candidate_terms(self) -> tuple[str, ...]:
-        """The terms that make candidates."""
+        """The terms that make sentences candidates."""
         return tuple(term.term for term in self.terms if term.own)
 
     @property
@@ -182,7 +179,7 @@ def _static_dict(static: Static) -> dict[str, Any]:
 
 
 class TermStatistics(NamedTuple):
-    """Of one term: sentences (sf) and documents (df) that contain it, its occurrences (cf)."""
+    """The number of sentences (sf) and documents (df) that contain a term, and its occurrences (cf)."""
 
     sf: int
     df: int
@@ -190,18 +187,19 @@ class TermStatistics(NamedTuple):
 
     @property
     def is_seen(self) -> bool:
-        """Whether any sentence or any title holds the term; unseen terms are dropped from a query."""
+        """Whether a sentence or a title contains the term. Other terms are dropped from queries."""
         return self.df > 0
 
 
 class CollectionStatistics(Struct, frozen=True):
-    """Of the whole collection. Lengths are in terms, stop words already removed.
+    """Statistics of the whole collection (docs/formulas.md, section 0). Lengths are in terms, without stop
+    words.
 
-    `occurrences` is the collection's length: the sum of all sentence lengths.
-    `document_length` and `surrounding_length` are sums over documents and over sentences.
-    `document_terms` sums, over documents, their distinct terms (it normalises df).
-    `bounds` has, for statics of a plan, the lowest and the highest value of their columns that their forms
-    take, where an engine needs them; a column without such a value is left out.
+    `occurrences` is the length of the collection: the sum of all sentence lengths. `document_length` and
+    `surrounding_length` are sums over documents and over sentences. `document_terms` is the sum of the
+    numbers of distinct terms in documents (it normalizes df). `bounds` holds, for statics of a plan, the
+    least and the greatest value of their columns for which their forms are defined, where an engine needs
+    them. Columns without such values are left out.
     """
 
     sentences: int = 0
@@ -215,11 +213,11 @@ class CollectionStatistics(Struct, frozen=True):
     bounds: Mapping[Static, tuple[float, float]] = field(default_factory=dict)
 
     def background(self, term: TermStatistics) -> float:
-        """p(t|C). A term that stands in titles only counts as one occurrence, since log 0 ranks nothing."""
+        """p(t|C). A term that occurs only in titles counts as one occurrence, to avoid log 0."""
         return max(term.cf, 1) / max(self.occurrences, 1)
 
     def background_by_documents(self, term: TermStatistics) -> float:
-        """p(t|C) from the documents that contain the term."""
+        """p(t|C), estimated from the number of documents that contain the term."""
         return term.df / max(self.document_terms, 1)
 
     @property
@@ -233,7 +231,7 @@ class CollectionStatistics(Struct, frozen=True):
 
     @property
     def average_document_by_sentences(self) -> float:
-        """Mean length of the document that a sentence stands in: long documents count more."""
+        """Mean length of the document of a sentence, so long documents count more."""
         return self.weighted_document_length / self.sentences if self.sentences else 0.0
 
     @property
@@ -242,13 +240,13 @@ class CollectionStatistics(Struct, frozen=True):
 
 
 class Statistics(Struct, frozen=True):
-    """The collection and the terms that were asked for."""
+    """Statistics of the collection and of the requested terms."""
 
     collection: CollectionStatistics
     terms: Mapping[str, TermStatistics]
 
 
 class Unprunable(NamedTuple):
-    """A search that cannot be pruned, and why: every candidate has to be scored."""
+    """The result of a search that cannot be pruned: every candidate has to be scored, for this reason."""
 
     reason: str

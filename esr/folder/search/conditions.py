@@ -81,7 +81,7 @@ def mask_attribute(segment: Segment, wanted: HasAttribute) -> FilterMask:
 
 
 def mask_entities(segment: Segment, names: Sequence[str]) -> FilterMask:
-    """Mask of the sentences that mention one of these names: keys (`resolve_name`), or forms with these keys."""
+    """Mask of the sentences that mention one of these names: keys (`resolve_name`), or their forms."""
     return segment.enrichment.name_mask(map(name_key, names))
 
 

@@ -86,7 +86,7 @@ class NameTable:
         return {key: self.name(number) for key, number in numbers.items() if number is not None}
 
     def keys(self, prefix: str, limit: int) -> list[str]:
-        """The keys of names whose key or alias has this prefix, by falling number of sentences, then by key."""
+        """The keys of names whose key or alias has this prefix, most frequent first, then by key."""
         parts = [self._name_of_key[layer][_slice(layer.names.with_prefix(prefix))] for layer in self._layers]
         groups = self._aliases.with_prefix(prefix)
         aliased = [number for number in map(self._find, groups) if number is not None]

@@ -16,8 +16,7 @@ from esr.text.term_encoder import EncodedTexts, TermEncoder
 
 
 class Batch(NamedTuple):
-    """The blobs of documents, and the terms and words of their texts: for each, its sentences, then its
-    title.
+    """The blobs of documents, and the terms and words of their texts: their sentences, then their title.
 
     Words are those of the analyzer `words`. Words of titles are included even if terms of titles are not.
     """
@@ -28,6 +27,8 @@ class Batch(NamedTuple):
 
 
 class BatchBuilder:
+    """Compresses documents and numbers their terms."""
+
     def __init__(self, analyzer: str, title: bool) -> None:
         """`title`: whether terms of titles are included."""
         self._encoder = TermEncoder(get_analyzer(analyzer))

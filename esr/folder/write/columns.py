@@ -33,7 +33,7 @@ class TokenizedTexts(NamedTuple):
 
 
 class _Groups(NamedTuple):
-    """Distinct keys, ascending, with the number of occurrences and the index of the first occurrence of each."""
+    """Distinct keys, ascending, with the number and the index of the first of each one's occurrences."""
 
     keys: Array
     counts: Array

@@ -19,11 +19,11 @@ from esr.text.document import Located
 
 
 class FolderWriter:
-    """A load into a folder. With `append`, the documents of the last commit stay; otherwise they are
-    replaced.
+    """A load into a folder.
 
-    Memory is limited to that of one segment. A crash at any time leaves the last commit intact, and `resume`
-    continues from what the killed load has written. `keep` generations are kept besides the new one.
+    With `append`, the documents of the last commit stay; otherwise they are replaced. Memory is limited to
+    that of one segment. A crash at any time leaves the last commit intact, and `resume` continues from what
+    the killed load has written. `keep` generations are kept besides the new one.
     """
 
     is_migration = False
@@ -101,9 +101,7 @@ class FolderWriter:
         return describe_known_content(new, find_known_content(new, old))
 
     def _copy_layers(self, before: Manifest, segments: Sequence[str]) -> list[LayerInfo]:
-        """Copy layers to the new segments, other than those written with their documents: only for a
-        migration.
-        """
+        """Copy layers that were not written with their documents. There are none, except in a migration."""
         return []
 
 

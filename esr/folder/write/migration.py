@@ -64,9 +64,7 @@ class EmbeddedMigration(FolderWriter):
     def _start(self, before: Manifest) -> Checkpoint:
         last = read_checkpoint(self._folder)
         if last is not None and last.base != before.commit_number:
-            remove_checkpoint(
-                self._folder
-            )  # the index has changed since, so other documents are to be written
+            remove_checkpoint(self._folder)  # the index has changed since, and so have its documents
         return super()._start(before)
 
     def _copy_layers(self, before: Manifest, segments: Sequence[str]) -> list[LayerInfo]:
@@ -87,8 +85,8 @@ class EmbeddedMigration(FolderWriter):
         return layers
 
     def _copy_layer(self, layer: LayerInfo, old: Segment, shift: int, new: Segment) -> Iterator[LayerInfo]:
-        """Copy the part of a layer that covers documents of a new segment, where they are `shift` positions
-        later.
+        """Copy the part of a layer that covers documents of a new segment, in which numbers are `shift`
+        greater.
         """
         start = max(layer.start + shift, 0)
         stop = min(layer.stop + shift, new.document_count)
