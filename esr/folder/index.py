@@ -1,7 +1,4 @@
-"""The embedded engine: searches and reads an index in a folder.
-
-Searches see new commits without reopening the index, and each runs on one snapshot from beginning to end.
-"""
+"""The embedded engine: searches and reads an index in a folder, always at its last commit."""
 
 from __future__ import annotations
 

@@ -192,14 +192,13 @@ class TermStatistics(NamedTuple):
 
 
 class CollectionStatistics(Struct, frozen=True):
-    """Statistics of the whole collection (docs/formulas.md, section 0). Lengths are in terms, without stop
-    words.
+    """Statistics of the whole collection. Lengths are in terms, without stop words.
 
-    `occurrences` is the length of the collection: the sum of all sentence lengths. `document_length` and
-    `surrounding_length` are sums over documents and over sentences. `document_terms` is the sum of the
-    numbers of distinct terms in documents (it normalizes df). `bounds` holds, for statics of a plan, the
-    least and the greatest value of their columns for which their forms are defined, where an engine needs
-    them. Columns without such values are left out.
+    Source: docs/formulas.md, section 0. `occurrences` is the length of the collection: the sum of all
+    sentence lengths. `document_length` and `surrounding_length` are sums over documents and over sentences.
+    `document_terms` is the sum of the numbers of distinct terms in documents (it normalizes df). `bounds`
+    holds, for statics of a plan, the least and the greatest value of their columns for which their forms are
+    defined, where an engine needs them. Columns without such values are left out.
     """
 
     sentences: int = 0

@@ -100,8 +100,9 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def save_bundle(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Write one-dimensional arrays by name. The file is written front to back, so an incomplete one is too
-    short.
+    """Write one-dimensional arrays by name.
+
+    The file is written from front to back, so an incomplete one is too short.
     """
     contents, offset = [], 0
     for name, array in arrays.items():

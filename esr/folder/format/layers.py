@@ -1,9 +1,8 @@
-"""Layers: the enrichment of consecutive documents of one segment, one file each, and the stack of a segment's
-layers.
+"""Layers, each the enrichment of consecutive documents of a segment, and the stack of a segment's layers.
 
-A layer never changes. It stores some of these parts for its sentences: one column per feature, entities with
-the sentences of each and the keys of their names, parses, and 8-bit vectors. Where several layers cover a
-sentence for a part, the last one applies.
+A layer is one file, which never changes. It stores some of these parts for its sentences: one column per
+feature, entities with the sentences of each and the keys of their names, parses, and 8-bit vectors. Where
+several layers cover a sentence for a part, the last one applies.
 """
 
 from __future__ import annotations
@@ -84,6 +83,8 @@ class LayerNames:
     def _encoded(self, number: int) -> bytes:
         return self._bytes[self._ends[number] : self._ends[number + 1]].tobytes()
 
+
+# Layers
 
 FEATURE = "feature."
 
@@ -304,8 +305,9 @@ def _merge_entities(layers: Sequence[Layer]) -> Arrays:
 def _entity_arrays(
     known: npt.NDArray[np.bool_], keys: list[str], entities: Numbers, first: Numbers
 ) -> Arrays:
-    """The entity arrays of a layer. Sentence n has the entities `keys[i]` for i in
-    `entities[first[n]:first[n+1]]`.
+    """The entity arrays of a layer.
+
+    Sentence n has the entities `keys[i]` for i in `entities[first[n]:first[n+1]]`.
     """
     encoded = [key.encode() for key in keys]
     types = [ENTITY_TYPES.index(parse_entity_key(key).type) for key in keys]
@@ -329,6 +331,9 @@ def _concatenate_ends(ends: Sequence[Numbers]) -> Numbers:
     shifts = np.cumsum([0, *(offsets[-1] for offsets in ends)])
     shifted = [offsets[1:] + shift for offsets, shift in zip(ends, shifts, strict=False)]
     return np.concatenate([np.zeros(1, np.int64), *shifted])
+
+
+# The layers of a segment
 
 
 class LayerSpan(NamedTuple):
@@ -423,9 +428,7 @@ class LayerStack:
         return self._spans.get(part, ())
 
     def _split(self, part: str, sentences: Numbers) -> Iterator[tuple[LayerSpan, Numbers, Numbers]]:
-        """Yield for each span the indices in `sentences` that it covers, and the numbers of these in its
-        layer.
-        """
+        """Yield each span with the indices in `sentences` that it covers, and their numbers in its layer."""
         for span in self._of(part):
             places = np.flatnonzero((sentences >= span.start) & (sentences < span.stop))
             if len(places):

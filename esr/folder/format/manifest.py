@@ -1,5 +1,4 @@
-"""The manifest, which lists the segments and layers of a commit, and the other small files of an index
-folder.
+"""The manifest of an index folder, which lists the segments and layers of a commit, and other small files.
 
 Replacing the manifest is the commit. The checkpoint of a load is replaced only after a segment and its layer
 are on disk, so everything it lists exists. A lock file admits one writer at a time. Segments and layers to
@@ -64,7 +63,7 @@ def new_layer_name() -> str:
 
 
 def resolve_owners(layers: Sequence[LayerInfo], part: str, documents: int) -> Numbers:
-    """The index of the layer that applies to each document of a segment for a part: the last one; -1 for
+    """The index of the layer that applies to each document of a segment for a part, the last one; -1 for
     none.
     """
     owners = np.full(documents, -1)
@@ -75,14 +74,17 @@ def resolve_owners(layers: Sequence[LayerInfo], part: str, documents: int) -> Nu
 
 
 def split_by_owner(owners: Numbers) -> Iterator[tuple[int, int, int]]:
-    """Yield ranges of documents with the same owner as start, stop, owner. Documents without an owner are
-    skipped.
+    """Yield ranges of documents with the same owner, as start, stop and owner.
+
+    Documents without an owner are skipped.
     """
     borders = [0, *(np.flatnonzero(np.diff(owners)) + 1).tolist(), len(owners)]
     for start, stop in pairwise(borders):
         if stop > start and owners[start] >= 0:
             yield start, stop, int(owners[start])
 
+
+# The manifest
 
 MANIFEST_NAME = "esr-index.json"
 FORMAT = 5
@@ -227,9 +229,7 @@ class Manifest(Struct, frozen=True):
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read the last commit. Raises IndexMissing or IndexUnusable, the latter also if `esr migrate` is
-    required.
-    """
+    """Read the last commit. Raises IndexMissing, or IndexUnusable, also if `esr migrate` is required."""
     commit = read_any_format(folder)
     if commit.format != FORMAT:
         raise IndexUnusable(
@@ -267,6 +267,8 @@ def commit(folder: Path, manifest: Manifest) -> None:
     """Replace the manifest atomically: readers see either the old commit or the new one."""
     replace_json(folder / MANIFEST_NAME, manifest.as_dict())
 
+
+# The checkpoint of a load
 
 CHECKPOINT_NAME = "esr-load.json"
 _STORED_NAMES = {"generation_name": "made", "digest": "content", "is_migration": "migrates"}
@@ -329,13 +331,16 @@ def _from_dict(data: Mapping[str, Any]) -> Checkpoint:
     return Checkpoint(**fields)
 
 
+# The lock, and clean-up
+
 LOCK_NAME = "lock"
 
 
 @contextmanager
 def hold_writer_lock(folder: Path) -> Iterator[None]:
-    """Hold the writer lock. Raises IndexUnusable if another process holds it. It is released when the process
-    ends.
+    """Hold the writer lock. Raises IndexUnusable if another process does.
+
+    The system releases it when the process ends.
     """
     import fcntl
 

@@ -61,8 +61,8 @@ NO_POSTINGS = Postings(np.zeros(0, np.int32), np.zeros(0, np.uint8))
 
 
 class SentenceViews(NamedTuple):
-    """Memoryviews of columns: the document of each sentence, the first sentence of each document, the
-    paragraphs.
+    """Memoryviews of columns: the document and the paragraph of each sentence, each document's first
+    sentence.
 
     Reading a single number from a memoryview takes a third of the time of an array.
     """
@@ -201,8 +201,9 @@ class Segment:
         }
 
     def sentence_postings(self, term: int | None, end: int | None = None) -> Postings:
-        """Postings of a term in sentences. With `end`, those of all terms from `term` to before `end`,
-        concatenated.
+        """Postings of a term in sentences.
+
+        With `end`, those of all terms from `term` to before `end`, concatenated.
         """
         if term is None:
             return NO_POSTINGS
@@ -215,9 +216,7 @@ class Segment:
         return int(self.column(COUNT_BITS)[0])
 
     def document_postings(self, term: int | None, end: int | None = None) -> Postings:
-        """Postings of a term in documents. With `end`, those of all terms from `term` to before `end`,
-        concatenated.
-        """
+        """Postings of a term in documents, or of several terms as in `sentence_postings`."""
         if term is None:
             return NO_POSTINGS
         range = self._range("document_starts", term, end)

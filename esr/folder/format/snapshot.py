@@ -141,8 +141,7 @@ class CommitStatistics:
         return [self.importance_of(owner, {}, 0) for owner in range(len(self.segments))]
 
     def importance_of(self, owner: int, elsewhere: Mapping[str, int], total: int) -> dict[str, Array]:
-        """Compute the importance priors of a segment's sentences, by name, with p(t|C) over the whole
-        collection.
+        """Compute the importance priors of a segment's sentences, by name.
 
         log p(d|s) = sum of c(t,s) log p(t|d) - sum of c(t,s) log p(t). The first sum is stored; the second
         depends on all segments. `elsewhere` are occurrences of terms outside this index, `total` their sum.
@@ -244,6 +243,8 @@ def _open_layer(folder: Path, run: LayerInfo) -> Layer:
     except (FileNotFoundError, ValueError) as error:
         raise SegmentDamaged(path) from error
 
+
+# Content under another id
 
 SAMPLE = 500
 """Maximum number of new documents that are looked up, evenly spaced. It bounds the cost of any delivery."""

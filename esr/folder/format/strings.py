@@ -141,9 +141,7 @@ class StringTable:
         return np.array(sorted(range(len(self)), key=self._blobs.__getitem__), np.int32)
 
     def contains_hashes(self, hashes: Hashes) -> npt.NDArray[np.bool_]:
-        """Mask of the hashes that are in the table. Even so, the string may be another one with the same
-        hash.
-        """
+        """Mask of the hashes that are in the table, possibly as hashes of other strings."""
         if not len(self.hashes):
             return np.zeros(len(hashes), bool)
         indices = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)

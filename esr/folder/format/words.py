@@ -26,8 +26,7 @@ _WINDOW = 4  # bytes read for one number: there are fewer than 25 low bits
 
 
 class Group(NamedTuple):
-    """Parameters shared by the Elias-Fano lists of a group: the number of low bits, and a limit above all
-    numbers.
+    """Parameters of the Elias-Fano lists of a group: the number of low bits, and a limit above all numbers.
 
     First come the low bits of all numbers. The high bits of a list never decrease and are coded in unary:
     each number is a 1, preceded by a 0 for each step up from the previous number. All lists have the same
@@ -129,6 +128,8 @@ def _unpack_low(content: Array, low_bits: int, start: int, count: int) -> Array:
     return low_parts.view(np.int32)
 
 
+# Positions
+
 _GROUPS = 32  # every number of low bits is below this
 BLOCK_BITS = 4  # log2 of the positions in a block: blocks are shorter than most sentences
 _LIST_BYTES = 20
@@ -170,8 +171,9 @@ class WordPlaces:
         self._sentence_count = sentence_count
         self._text_starts = text_starts(text_lengths)
         self.block_sentences = self._find_block_sentences()
-        """The sentence of the first position in each block. The sentence of any other position is at most a
-        few further.
+        """The sentence of the first position in each block.
+
+        That of any other position is at most a few further.
         """
         self._group_of = choose_low_bits(counts, self._limit).astype(np.uint8)
         self._members = self._find_members()
@@ -230,8 +232,9 @@ class WordPlaces:
         return sentences
 
     def titles(self, places: Array) -> Array:
-        """The documents whose titles contain these positions, possibly repeated. Positions in sentences are
-        ignored.
+        """The documents whose titles contain these positions, possibly repeated.
+
+        Positions in sentences are ignored.
         """
         starts = self._text_starts[self._sentence_count :]
         titles: Array = np.searchsorted(starts, places[places >= starts[0]], "right") - 1
@@ -252,8 +255,8 @@ class WordPlaces:
         return (np.searchsorted(starts, blocks, "right") - 1).astype(np.int32)
 
     def _find_members(self) -> dict[int, tuple[Array, Array]]:
-        """For each group, its words, and the cumulative numbers of positions before each word, with the total
-        at the end.
+        """For each group, its words, and the numbers of positions before each of them, with the total at the
+        end.
         """
         members = {}
         for group in np.unique(self._group_of).tolist():
@@ -268,6 +271,8 @@ def text_starts(lengths: Array) -> Array:
     starts[1:] += np.cumsum(lengths, dtype=np.int32)
     return starts
 
+
+# The table of words
 
 _NAME = "words"
 _CHUNK = 1 << 16  # words whose signatures are computed at once
@@ -347,9 +352,7 @@ class WordTable:
 
 
 def sign_word(encoded: bytes) -> int:
-    """The signature of a word in UTF-8: the set of its ASCII characters in 64 bits, some of which share a
-    bit.
-    """
+    """The signature of a word in UTF-8: its set of ASCII characters in 64 bits, some of which share a bit."""
     return int(np.bitwise_or.reduce(_BIT_OF_BYTE[np.frombuffer(encoded, np.uint8)]))
 
 

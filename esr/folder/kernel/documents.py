@@ -217,6 +217,8 @@ def select_sentences(scoring, commit, batch, space, selection, used, at, end):
     return used, end, valued
 
 
+# Locating postings
+
 LINE = 64
 """Bytes in a cache line."""
 MAX_PREFETCHED = 1 << 16
@@ -312,6 +314,8 @@ def locate_in_sentences(commit, ranges, batch, t, g, members):
     for i in range(n):
         batch.sentence_postings[t, batch.having[i]] = batch.found[i]
 
+
+# The order of documents
 
 ORDERED = 256
 """Number of buckets into which documents are sorted by their bounds. A heap takes ten times as long."""

@@ -32,13 +32,16 @@ postings, lengths and documents of sentences), each followed by the width of a n
 of the count in a sentence posting, and the ordinals of the first sentence and document.
 """
 FIRST, SIZE, LENGTH, SHORTEST, LONGEST = range(5)
-"""Columns of `Commit.documents`: a document's first sentence, its number of sentences, its length in terms,
-and the lengths of its shortest and its longest sentence.
+"""Columns of `Commit.documents`.
+
+A document's first sentence, its number of sentences, its length in terms, and the lengths of its shortest and
+its longest sentence.
 """
 IN_SENTENCE, IN_SURROUNDING, IN_DOCUMENT, LOG_COLLECTION = range(4)
-"""Columns of `Transform.length_table`, by the length of a sentence: the worth, relative to the collection's
-weight, of one occurrence in the sentence, of one per term of the surrounding, and of the share in the
-document; and the logarithm of the collection's weight.
+"""Columns of `Transform.length_table`, by the length of a sentence.
+
+The worth, relative to the collection's weight, of one occurrence in the sentence, of one per term of the
+surrounding, and of the share in the document; then the logarithm of the collection's weight.
 """
 EVIDENCE_SENTENCE, EVIDENCE_SURROUNDING, EVIDENCE_DOCUMENT, EVIDENCE_COLLECTION = range(4)
 """Columns of `Bound.evidence_table`."""
@@ -47,8 +50,9 @@ BATCH = 128
 WEIGHT, BACKGROUND, OWN = range(3)
 """Columns of `Terms.table`."""
 K, CANDIDATES, ALL_DOCUMENTS, STARTS = range(4)
-"""Indices in the integers of a query: the fields of `Rule`, then `Terms.impact_starts` from STARTS on, then
-`Terms.posting_ranges`.
+"""Indices in the integers of a query: first the fields of `Rule`.
+
+From STARTS on follow `Terms.impact_starts` and `Terms.posting_ranges`.
 """
 MARGIN, TERMLESS, TABLE = 0, 1, 4
 """Indices in the floats of a query: `Rule.margin`, `Terms.termless`, then `Terms.table` from TABLE on.
@@ -119,8 +123,8 @@ class Commit(NamedTuple):
 class Statics(NamedTuple):
     """What priors and features add: at most in each document (D,), and to each sentence (S,).
 
-    The scores of sentences without a value are -inf. Both are empty if the plan has no statics. `has_gaps`:
-    some sentences have no value.
+    The scores of sentences without a value are -inf. Both arrays are empty if the plan has no statics.
+    `has_gaps`: some sentences have no value.
     """
 
     upper_bounds: Doubles

@@ -18,10 +18,10 @@ _LONGEST_CHARACTER = 4  # bytes of UTF-8
 
 
 class _FrequentWords:
-    """The words of a table that occur at least so often, most frequent first, with their signatures.
+    """The frequent words of a table with their signatures, most frequent first.
 
-    Comparing signatures is much faster than reading and comparing words, and few signatures are close to a
-    given one.
+    They occur at least `least` times. Comparing signatures is much faster than reading and comparing words,
+    and few signatures are close to a given one.
     """
 
     def __init__(self, table: WordTable, least: int) -> None:
@@ -81,9 +81,9 @@ def _find_similar(
 ) -> Mapping[str, int]:
     found: list[dict[str, int]] = []
     encoded, margin = word.encode(), max_edits * (1 if word.isascii() else _LONGEST_CHARACTER)
-    # A word that occurs so often in all segments together occurs at least this often in one of them.
+    # A word with `least` occurrences in all has at least this many in one segment.
     least_in_one = -(-least // max(len(segments), 1))
-    # Rounded down to a power of two, so that few lists of words serve all limits.
+    # Lists of words are kept by powers of two: at worst, a list has words that are half as frequent.
     level = 1 << max(least_in_one.bit_length() - 1, 0)
     for segment in segments:
         read = partial(_FrequentWords, segment.words, level)

@@ -1,4 +1,4 @@
-"""Writes enrichment as layers beside the segments, copies layers, and merges them to keep them few.
+"""Writes enrichment as layers of the segments, copies layers, and merges them to keep them few.
 
 Each batch is one commit of the manifest. Files left by a killed run are deleted by the next writer.
 """

@@ -85,9 +85,7 @@ class EmbeddedMigration(FolderWriter):
         return layers
 
     def _copy_layer(self, layer: LayerInfo, old: Segment, shift: int, new: Segment) -> Iterator[LayerInfo]:
-        """Copy the part of a layer that covers documents of a new segment, in which numbers are `shift`
-        greater.
-        """
+        """Copy the part of a layer that covers documents of a new segment, numbered `shift` higher there."""
         start = max(layer.start + shift, 0)
         stop = min(layer.stop + shift, new.document_count)
         if start >= stop:
