@@ -1,4 +1,4 @@
-"""Reads numbers of memory-mapped columns by address, and processor instructions that numba lacks.
+"""Reads numbers of memory-mapped columns by address, and adds processor instructions that numba lacks.
 
 One call of the kernel covers all segments, whose columns have different types. Addresses avoid a common array
 type.
