@@ -1,7 +1,4 @@
-"""Answers as JSON: the same from the command line and from the page.
-
-Answers as tables: the same columns from the command line and from the page.
-"""
+"""Answers as JSON and as tables, the same from the command line and from the page."""
 
 from __future__ import annotations
 
@@ -20,11 +17,10 @@ _RECORD_FIELDS = SentenceRecord._fields
 def answer_dict(
     answer: Answer, report: QueryReport | None = None, folded: Mapping[str, Sequence[Hit]] | None = None
 ) -> dict[str, Any]:
-    """`{"hits": [...], "total", "took_ms", "unseen", "incomplete", "scored", "exhaustive",
-    "unknown_filters": [...], "without_vector", "without_parse"}`, as in `Answer`.
+    """The answer as JSON, with the names of `Answer`: `{"hits": [...], "total", "took_ms", ...}`.
 
-    With a report, also `"query"`, as in `QueryReport`. With `folded`, the hits that repeat each hit by its
-    sentence's id, each hit has them as `"folded"`. The search must have included records.
+    With a report, it also has `"query"`, as in `QueryReport`. `folded` maps sentence ids to the hits that
+    repeat them, which each hit then has as `"folded"`. The search must have included records.
     """
     hits = [hit_dict(hit) for hit in answer.hits]
     if folded is not None:
@@ -46,7 +42,7 @@ def answer_dict(
 
 
 def hit_dict(hit: Hit) -> dict[str, Any]:
-    """A ranked sentence with its score, its neighbours, its document, and the direction of its writing."""
+    """A hit as JSON: its score, its neighbours, its document, and the direction of its script."""
     record = require_record(hit)
     fields: dict[str, Any] = {
         "sentence_id": record.sentence_id,
@@ -61,8 +57,9 @@ def hit_dict(hit: Hit) -> dict[str, Any]:
 
 
 def analysis_dict(analyzer: Analyzer, text: str) -> dict[str, Any]:
-    """`{"analyzer", "version", "text", "tokens": [{"start", "end", "term"}]}`: the terms of a text in order,
-    each with the place of its word, in characters (code points) of the text. Bigrams overlap.
+    """`{"analyzer", "version", "text", "tokens": [{"start", "end", "term"}]}`: the terms of a text in order.
+
+    Each has the position of its word, in characters (code points) of the text. Bigrams overlap.
     """
     return {
         "analyzer": analyzer.name,
@@ -73,7 +70,7 @@ def analysis_dict(analyzer: Analyzer, text: str) -> dict[str, Any]:
 
 
 def require_record(hit: Hit) -> SentenceRecord:
-    """A hit's sentence. Raises TypeError if the search left out records."""
+    """The hit's sentence record. Raises TypeError if the search left out records."""
     if hit.record is None:
         raise TypeError(f"hit {hit.sentence_id!r} has no record: search with records")
     return hit.record
@@ -95,7 +92,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def build_rows(hits: Sequence[Hit]) -> Iterator[list[str]]:
-    """The cells of each hit, in the order of COLUMNS; an unknown value is empty."""
+    """Yield the cells of each hit, in the order of COLUMNS; unknown values are empty."""
     for rank, hit in enumerate(hits, 1):
         it = require_record(hit)
         texts = (it.text, it.title, it.date, it.source, it.url)
@@ -106,12 +103,12 @@ def build_rows(hits: Sequence[Hit]) -> Iterator[list[str]]:
 
 
 def build_spreadsheet_rows(hits: Sequence[Hit]) -> Iterator[list[str]]:
-    """The same with texts that no spreadsheet takes for a formula."""
+    """Yield the rows with texts that no spreadsheet takes for a formula."""
     for rank, score, sentence_id, document_id, position, *texts in build_rows(hits):
         ids = (guard_formula(sentence_id), guard_formula(document_id))
         yield [rank, score, *ids, position, *map(guard_formula, texts)]
 
 
 def guard_formula(text: str) -> str:
-    """The text with an apostrophe before it where a spreadsheet could take it for a formula."""
+    """Prefix an apostrophe if a spreadsheet could take the text for a formula."""
     return "'" + text if text.startswith(_FORMULA_STARTS) else text

@@ -1,25 +1,8 @@
-"""What a boost is, the registry of boosts, and their forms in ranking files and on the command line.
+"""Boosts: what a query implies beyond its words, added to its plan as weighted terms and steps on features.
 
-Boosts: what a query's words imply beyond themselves, added to its plan. One file each, and a registry.
-
-answer_type: a question for a person, a place or a number favours sentences that have one.
-
-The question's first interrogative and the word after it decide what the answer is, a coarse version of the
-classes of Li & Roth 2002. Sentences are judged by the features `pers`, `loc`, `org` and `numbers`: a plan
-gets only a step on one of them.
-
-feedback: pseudo-relevance feedback by RM3. Adds the terms of the best sentences of a first search.
-
-p(t|R) = sum over the first n sentences s of  p(s|q) c(t,s)/c(s)  (Lavrenko & Croft 2001), mixed with the
-query (Abdul-Jaleel et al. 2004). All n sentences count the same here, p(s|q) = 1/n: so it works with every
-model, and scores that differ only in the last digit cannot change a term's weight.
-
-variants: adds terms of the collection with the same beginning as a query term: `migrant` for `migration`.
-
-Stemming conflates inflected forms and keeps derived words apart. A long common prefix is a cheap sign that
-two terms are related (Xu & Croft 1998).
-
-Expansions as parts of a plan: further terms, and steps on features.
+`BOOSTS` is the registry. A boost's function returns its expansion at weight 1, so a plan can be rebuilt with
+other weights without expanding again. The boosts are answer_type, feedback and variants; functions at the end
+of the module add expansions to a plan.
 """
 
 from __future__ import annotations
@@ -40,14 +23,14 @@ from esr.plans.plan import PlanTerm, Static
 from esr.registry import Registry
 
 WEIGHT = "w"
-"""The parameter that every boost has. It multiplies all that the boost adds."""
+"""The parameter that every boost has: it multiplies everything the boost adds."""
 Settings = Mapping[str, float]
 
 
 class BoostQuery(Struct, frozen=True):
-    """A query as a boost sees it: its text, c(t,q), the index, and a search for it without any boost.
+    """The query as boosts see it: its text, c(t,q), the index, and a search without boosts.
 
-    `top_hits(n)` gives the best n sentences of the whole index, with their texts.
+    `top_hits(n)` returns the best n sentences of the whole index, with their texts.
     """
 
     text: str
@@ -57,9 +40,9 @@ class BoostQuery(Struct, frozen=True):
 
 
 class Expansion(Struct, frozen=True):
-    """What a boost of weight 1 adds: weighted terms, and features of which a value above 0 adds 1.
+    """What a boost of weight 1 adds: weighted terms, and features that add 1 where their value is above 0.
 
-    A term of weight x adds x times what it would add if it occurred once in the query.
+    A term of weight x adds x times what one occurrence in the query would add.
     """
 
     terms: Mapping[str, float] = field(default_factory=dict)
@@ -67,7 +50,7 @@ class Expansion(Struct, frozen=True):
 
 
 class Boost(Struct, frozen=True):
-    """One boost: data about itself, and a function from a query to its expansion at weight 1.
+    """A boost: data about itself, and a function from a query to its expansion at weight 1.
 
     `uses_first_search`: the expansion depends on the results of a search without boosts.
     """
@@ -80,7 +63,7 @@ class Boost(Struct, frozen=True):
     uses_first_search: bool = False
 
     def settings(self, values: Mapping[str, Any]) -> dict[str, float]:
-        """Checked parameters, defaults filled in. Raises UsageError for a bad name or value."""
+        """Check parameters and fill in defaults. Raises UsageError for a bad name or value."""
         checked = check_parameters(f"boost {self.name}", self.parameters, values)
         return {name: float(value) for name, value in checked.items()}
 
@@ -98,9 +81,10 @@ def weight_parameter(default: float, grid: tuple[float, ...]) -> Parameter:
 
 
 def from_json(data: Any) -> dict[str, dict[str, Any]]:
-    """From a ranking file: `{"variants": 0.2, "feedback": {"w": 0.1, "terms": 10}}`; a number is the weight.
+    """Read the boosts of a ranking file: `{"variants": 0.2, "feedback": {"w": 0.1, "terms": 10}}`.
 
-    Returns the parameters that the file has, checked, without defaults. Raises UsageError.
+    A number is the weight. Returns the checked parameters that the file has, without defaults. Raises
+    UsageError.
     """
     if not isinstance(data, Mapping):
         raise UsageError(f'boosts must be a JSON object such as {{"variants": 0.2}}, not {data!r}')
@@ -113,13 +97,13 @@ def from_json(data: Any) -> dict[str, dict[str, Any]]:
 
 
 def to_json(boosts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """As in a ranking file, with every default filled in."""
+    """The boosts as in a ranking file, with every default filled in."""
     settings = {name: get(name).settings(values) for name, values in boosts.items()}
     return {name: values[WEIGHT] if len(values) == 1 else values for name, values in settings.items()}
 
 
 def parse(text: str) -> tuple[str, dict[str, str]]:
-    """From `NAME[:WEIGHT][:PARAMETER=VALUE...]`, as `variants`, `variants:0.3` or `feedback:0.1:terms=10`."""
+    """Read a boost as `NAME[:WEIGHT][:PARAMETER=VALUE...]`: `variants:0.3` or `feedback:0.1:terms=10`."""
     name, *parts = text.split(":")
     return name, parse_values("--boost", text, parts)
 
@@ -145,10 +129,11 @@ _OPENING = re.compile(r"\W*(?:(?:about|at|by|for|from|in|of|on|since|to|until|wi
 
 
 def answer_feature(text: str) -> str | None:
-    """The feature that an answer has, or None where it is unclear or the text is not a question.
+    """Return the feature that answers to a question have, None if unclear or if the text is no question.
 
-    A question ends with a question mark, or begins with an interrogative (and perhaps a preposition before
-    it) and does not end with a full stop.
+    The first interrogative and the word after it decide, a coarse version of the classes of Li & Roth 2002. A
+    question ends with a question mark, or begins with an interrogative (perhaps after a preposition) and does
+    not end with a full stop.
     """
     match = _INTERROGATIVE.search(text)
     if match is None:
@@ -167,7 +152,7 @@ def answer_feature(text: str) -> str | None:
 
 
 def expand_answer_type(settings: Settings, query: BoostQuery) -> Expansion:
-    """A step on the answer's feature, where the index has it. Raises UsageError if it has none of them."""
+    """Expand by a step on the answer's feature, if stored. Raises UsageError if no such feature is stored."""
     stored = query.index.features()
     if not any(feature in stored for feature in _NOUNS):
         raise UsageError(
@@ -191,7 +176,13 @@ register(
 
 
 def expand_feedback(settings: Settings, query: BoostQuery) -> Expansion:
-    """The most probable terms of the first sentences. Their weights add up to those of the query's terms."""
+    """Expand by the most probable terms of the best sentences: pseudo-relevance feedback with RM3.
+
+    p(t|R) = sum over the first n sentences s of  p(s|q) c(t,s)/c(s)  (Lavrenko & Croft 2001), mixed with the
+    query (Abdul-Jaleel et al. 2004). All n sentences count the same, p(s|q) = 1/n: so the boost works with
+    every model, and scores that differ only in the last digit cannot change a term's weight. The weights of
+    the terms add up to those of the query's terms.
+    """
     probabilities: dict[str, float] = {}
     for hit in query.top_hits(int(settings["sentences"])):
         assert hit.record is not None
@@ -222,16 +213,20 @@ register(
 
 
 MIN_PREFIX = 5
-"""Letters that two variants share at least."""
+"""Least number of letters that two variants share."""
 MAX_ENDING = 2
-"""Letters at the end of one variant that the other may lack."""
+"""Most letters at the end of one variant that the other lacks."""
 MAX_VARIANTS = 10
-"""Variants of a term, the first in alphabetical order."""
+"""Most variants of a term, in alphabetical order."""
 _MAX_TERMS_READ = 100
 
 
 def find_variants(term: str, query: BoostQuery) -> list[str]:
-    """The variants of a term that the collection has, in alphabetical order. Numbers have none."""
+    """Find the variants of a term in the collection, in alphabetical order. Numbers have none.
+
+    Stemming conflates inflected forms but keeps derived words apart, such as `migrant` and `migration`. A
+    long common prefix is a cheap sign that two terms are related (Xu & Croft 1998).
+    """
     prefix_length = max(MIN_PREFIX, len(term) - MAX_ENDING)
     if not term.isalpha() or len(term) < prefix_length:
         return []
@@ -245,7 +240,7 @@ def _is_variant(term: str, other: str) -> bool:
 
 
 def expand_variants(settings: Settings, query: BoostQuery) -> Expansion:
-    """A variant has its term's count in the query; a variant of two terms has the sum of both."""
+    """Expand by variants, each with its term's count in the query; a variant of two terms has their sum."""
     terms: dict[str, float] = {}
     for term, count in query.counts.items():
         for variant in find_variants(term, query):
@@ -266,9 +261,9 @@ register(
 
 
 Boosts = Mapping[str, Mapping[str, Any]]
-"""The boosts of a ranking and their parameters."""
+"""The boosts of a ranking, with their parameters."""
 Expansions = Mapping[str, Expansion]
-"""By the name of the boost."""
+"""Expansions by the name of their boost."""
 
 
 def boost_weight(boosts: Boosts, name: str) -> float:
@@ -276,7 +271,7 @@ def boost_weight(boosts: Boosts, name: str) -> float:
 
 
 def term_weights(boosts: Boosts, expansions: Expansions) -> dict[str, float]:
-    """The expansion terms in their order, with the sum of the weights that boosts give them."""
+    """The expansion terms in order, each with the sum of its weights from all boosts."""
     weights: dict[str, float] = {}
     for name, expansion in expansions.items():
         for term, share in expansion.terms.items():
@@ -287,10 +282,10 @@ def term_weights(boosts: Boosts, expansions: Expansions) -> dict[str, float]:
 def add_terms(
     query_terms: Sequence[PlanTerm], unit_terms: Sequence[PlanTerm], weights: Mapping[str, float]
 ) -> tuple[PlanTerm, ...]:
-    """The query's terms, then the other expansion terms, which make no candidates.
+    """Return the query's terms, then the other expansion terms, which do not make sentences candidates.
 
-    `unit_terms` are the expansion terms as if each occurred once in the query. A term that the query has too
-    gets heavier.
+    `unit_terms` are the expansion terms as if each occurred once in the query. A term that is also in the
+    query gets the sum of both weights.
     """
     terms = {term.term: term for term in query_terms}
     for term in unit_terms:
@@ -307,7 +302,7 @@ def add_terms(
 def weights_by_boost(
     boosts: Boosts, expansions: Expansions, terms: Sequence[PlanTerm], query_terms: Sequence[PlanTerm]
 ) -> dict[str, dict[str, float]]:
-    """For each expanded term of a plan, how much of its weight comes from which boost.
+    """Split the weight of each expanded term of a plan by boost.
 
     `query_terms` are those of the plan without boosts.
     """
@@ -326,7 +321,7 @@ def weights_by_boost(
 
 
 def feature_steps(boosts: Boosts, expansions: Expansions) -> Iterator[tuple[str, str, Static]]:
-    """The steps on features: the boost, the feature and the static of each."""
+    """Yield the boost, the feature and the static of each step on a feature."""
     for name, expansion in expansions.items():
         for feature in expansion.features:
             step = Adjustment(feature, "step", {"w": boost_weight(boosts, name)})

@@ -1,12 +1,8 @@
-"""Explains a sentence's score: the parts of the plan, which add up to it.
+"""Explains scores: splits the score of a sentence into parts that add up to it.
 
-The parts of a sentence's score in the first stage. Each carries its origin.
-
-Explains what the second stage adds to a sentence: its signals, and their term sets in its tree.
-
-The stored tree of a sentence with the query's words in it, and the distances between these.
-
-The scores of the first stage, split into what each origin adds.
+`explain` gives the parts of one sentence's score in both stages, with the dependency tree behind signals of
+term dependence; `score_parts` splits the first-stage scores of many sentences at once. Every part carries its
+origin.
 """
 
 from __future__ import annotations
@@ -39,7 +35,7 @@ from esr.text.document import ParseWord
 
 
 class Addition(NamedTuple):
-    """A number that adds to the score, and its origin."""
+    """A number that is added to the score, and its origin."""
 
     origin: Origin
     adds: float
@@ -47,7 +43,7 @@ class Addition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FieldPart:
-    """What one field gives for one term: the term's count there, the field's length, and what that adds."""
+    """The contribution of a field to a term: the term's count there, the field's length, what they add."""
 
     origin: Origin
     count: int
@@ -60,9 +56,9 @@ class FieldPart:
 
 @dataclass(frozen=True, slots=True)
 class TermPart:
-    """One term: its weight, p(t|C) (mixtures), its fields, and what the collection alone adds.
+    """The contribution of a term: its weight, p(t|C) (mixtures only), its fields, and the background's part.
 
-    `boosts` says how much of the weight comes from which boost.
+    `boosts` maps each boost to the part of the weight that it gives.
     """
 
     origin: Origin
@@ -78,7 +74,7 @@ class TermPart:
 
     @property
     def additions(self) -> list[Addition]:
-        """What adds, one by one: the fields, then the collection."""
+        """One addition for each field, then one for the collection."""
         collection = Addition(Origin("collection", "collection", self.origin.name), self.background)
         return [*(Addition(part.origin, part.adds) for part in self.fields), collection]
 
@@ -96,7 +92,7 @@ class TermPart:
 
 @dataclass(frozen=True, slots=True)
 class PriorPart:
-    """One prior: the stored value, the weight on it, and what it adds."""
+    """The contribution of one prior: the stored value, its weight, and what they add."""
 
     origin: Origin
     value: float
@@ -106,7 +102,7 @@ class PriorPart:
 
 @dataclass(frozen=True, slots=True)
 class FeaturePart:
-    """One feature: its value (None where it is unknown), how it is adjusted, and what it adds."""
+    """The contribution of one feature: its value (None if unknown), its adjustment, and what they add."""
 
     origin: Origin
     value: float | None
@@ -115,7 +111,7 @@ class FeaturePart:
 
     @property
     def params(self) -> dict[str, float]:
-        """The parameters that the form is computed with."""
+        """The parameters of the adjustment's form."""
         full = self.adjustment.as_dict()
         return {name: value for name, value in full.items() if name not in ("feature", "form", "curve")}
 
@@ -126,7 +122,7 @@ class FeaturePart:
 
 @dataclass(frozen=True, slots=True)
 class BoostPart:
-    """A boost's step on a feature: the value (None where it is unknown), the weight, and what it adds."""
+    """A boost's step on a feature: the value (None if unknown), the weight, and what they add."""
 
     origin: Origin
     value: float | None
@@ -146,7 +142,7 @@ class BoostPart:
 
 @dataclass(frozen=True, slots=True)
 class TermDistance:
-    """Two query terms, the positions of their nearest words in the tree, and the links between these."""
+    """Two query terms, the positions of their nearest words in the tree, and the links between the words."""
 
     terms: tuple[str, str]
     words: tuple[int, int]
@@ -155,9 +151,10 @@ class TermDistance:
 
 @dataclass(frozen=True, slots=True)
 class SentenceTree:
-    """`words` are None if they cannot be recovered; `marked` are the positions of query words.
+    """The tree of a sentence, with the query's words marked in it.
 
-    `apart` has all pairs of query terms that are in one tree, the nearest first.
+    `words` is None if the words cannot be recovered; `marked` has the positions of query words. `apart` has
+    all pairs of query terms in the same tree, nearest first.
     """
 
     words: tuple[ParseWord, ...] | None
@@ -173,9 +170,9 @@ class SentenceTree:
 def sentence_tree(
     index: Index, terms: Sequence[str], sentence_id: str, sentence: ParsedSentences | None = None
 ) -> SentenceTree | None:
-    """The tree of a sentence for a query's terms; None if it was not parsed.
+    """Return the tree of a sentence for a query's terms, or None if the sentence has no parse.
 
-    `sentence` is its parse, if the caller has loaded it. Raises UsageError for an unknown id.
+    `sentence` is the sentence's parse, if already loaded. Raises UsageError for an unknown id.
     """
     sentence = sentence or load_parses(index, terms, [sentence_id])
     if not len(sentence.forest.heads):
@@ -202,7 +199,10 @@ def _term_distances(evidence: CliqueEvidence) -> list[TermDistance]:
 
 
 def _words(index: Index, sentence_id: str, heads: Sequence[int]) -> tuple[ParseWord, ...] | None:
-    """The words of the stored tree, from the document's own parse or from the text by spaCy's tokenizer."""
+    """Recover the words of the stored tree, from the document's own parse or with spaCy's tokenizer.
+
+    Returns None if their number differs from that of the heads.
+    """
     (record,) = index.sentences([sentence_id])
     own_parse = index.document(record.document_id).sentences[record.position].parse
     words = [word.word for word in own_parse] if own_parse is not None else _tokenizer()(record.text)
@@ -213,7 +213,7 @@ def _words(index: Index, sentence_id: str, heads: Sequence[int]) -> tuple[ParseW
 
 @cache
 def _tokenizer() -> Callable[[str], list[str]]:
-    """Splits a text into the words of spaCy's English models; gives none if spaCy is not installed."""
+    """Return a function that splits a text as spaCy's English models do, or to nothing without spaCy."""
     try:
         import spacy
     except ImportError:
@@ -224,10 +224,11 @@ def _tokenizer() -> Callable[[str], list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class SignalPart:
-    """One signal: its value (None where it has none), its weight, what that adds, and what made it: the term
-    sets, the best first, or `parts` of the value by what they are of.
+    """The contribution of one signal: its value (None if it has none), its weight, what it adds, and why.
 
-    `bounded`: the sentence has more sets, or ways to choose their words, than are looked at.
+    `sets` are the term sets behind the value, best first; `parts` are the parts that the value is the sum of,
+    by name. `bounded` is true if the sentence has more sets, or more choices of words for them, than were
+    searched.
     """
 
     origin: Origin
@@ -252,10 +253,10 @@ class SignalPart:
 
 @dataclass(frozen=True, slots=True)
 class SecondPart:
-    """The second stage for one sentence: weight * first stage + signals + trees (None: there are none).
+    """The second stage of one sentence: weight * first stage + signals + trees (None without trees).
 
-    `parse` is the tree to draw, None if the sentence was not parsed or its words cannot be told; `marked` are
-    the positions of query words in it, `chosen` those of the sets that scored.
+    `parse` is the tree to draw, None if the sentence has no parse or its words cannot be recovered. `marked`
+    has the positions of query words in the tree, `chosen` the positions of the words of the sets that scored.
     """
 
     score: float
@@ -269,12 +270,12 @@ class SecondPart:
 
     @property
     def lacks_parse(self) -> bool:
-        """Whether a signal would need a parse that is not stored."""
+        """Whether a signal needs a parse and none is stored."""
         return not self.parsed and any(part.origin.name in SIGNALS for part in self.signals)
 
     @property
     def additions(self) -> list[Addition]:
-        """What the signals and the trees add."""
+        """One addition for each signal, and one for the trees."""
         signals = [Addition(part.origin, part.adds) for part in self.signals]
         return signals if self.trees is None else [*signals, Addition(TREES, self.trees)]
 
@@ -300,10 +301,10 @@ def explain_second(
     tree_score: float | None,
     missing: Mapping[str, float],
 ) -> SecondPart:
-    """The parts of a sentence's new score, without tie breaking, which depends on the other sentences.
+    """Split a sentence's second-stage score, without tie breaking, which depends on the other sentences.
 
-    `context` is that of this sentence; `tree_score` is what trees add to it, if there are any; `missing` has
-    what signals add that it has no value of, and that are not 0.
+    `context` is that of this sentence alone. `tree_score` is what the trees add, None without trees.
+    `missing` maps each signal without a value here to what it adds instead, if that is not 0.
     """
     parts = tuple(_signal_part(signal, context, missing) for signal in reranker.signals)
     tree = sentence_tree(index, tuple(context.counts), sentence_id, context.parses())
@@ -334,7 +335,7 @@ def _signal_part(signal: RankingSignal, context: RerankContext, missing: Mapping
 def _term_sets(
     signal: RankingSignal, sentence: ParsedSentences
 ) -> tuple[tuple[TermSet | Relation, ...], bool]:
-    """The term sets behind a signal of term dependence, and whether limits left out others."""
+    """Return the term sets behind a signal of term dependence, and whether limits left some out."""
     name, settings = signal.signal, signal.settings()
     sets: tuple[TermSet | Relation, ...]
     if name in mrf.MODELS:
@@ -351,7 +352,7 @@ def _term_sets(
 class Explanation:
     """A score and its parts: terms, the length term of a smoothed model, priors, features, boosts.
 
-    With a second stage these add up to `first`, the first stage's score, and `second` has the rest.
+    With a second stage, these add up to the first-stage score `first`, and `second` has the rest.
     """
 
     sentence_id: str
@@ -368,7 +369,7 @@ class Explanation:
 
     @property
     def rows(self) -> list[tuple[Origin, list[Addition]]]:
-        """What adds to the first stage's score: several additions for a term, one for anything else."""
+        """Everything that adds to the first-stage score: several additions for a term, else one."""
         rows = [(part.origin, part.additions) for part in self.terms]
         if self.length:
             rows.append((LENGTH, [Addition(LENGTH, self.length)]))
@@ -377,7 +378,7 @@ class Explanation:
 
     @property
     def boosted(self) -> dict[str, float]:
-        """What each boost adds in all: by its share of the terms' weights, and by its steps."""
+        """The total that each boost adds, by its share of the terms' weights and by its steps."""
         totals: dict[str, float] = {}
         for term in self.terms:
             for name, weight in term.boosts.items():
@@ -412,9 +413,9 @@ class Explanation:
 
 
 def explain(prepared: PreparedQuery, sentence_id: str, filters: Filters = NO_FILTERS) -> Explanation:
-    """The parts of a sentence's score for a prepared query. Raises UsageError for an unknown sentence.
+    """Split a sentence's score for a prepared query into its parts. Raises UsageError for an unknown id.
 
-    `filters` are those of the search: some parts depend on the other sentences that it ranks.
+    `filters` are those of the search: some parts depend on the other sentences that are reranked.
     """
     index, plan, unseen = prepared.index, prepared.plan, prepared.unseen
     columns = [static.column for static in plan.statics]
@@ -440,7 +441,7 @@ def explain(prepared: PreparedQuery, sentence_id: str, filters: Filters = NO_FIL
 
 
 def _term_parts(prepared: PreparedQuery, evidence: Evidence) -> tuple[list[TermPart], float]:
-    """The terms of the plan, and what the length adds."""
+    """Return the parts of the plan's terms, and what the length adds."""
     plan, ranking = prepared.plan, prepared.ranking
     unboosted = replace(ranking, boosts={}).plan(prepared.counts, prepared.statistics)
     boosted = weights_by_boost(ranking.boosts, prepared.expansions, plan.terms, unboosted.terms)
@@ -495,9 +496,10 @@ def _list_effects(
     alone: RerankContext,
     filters: Filters,
 ) -> tuple[float | None, dict[str, float]]:
-    """What depends on the sentences that are reranked, which this one is compared with.
+    """Compute the parts that depend on all reranked sentences: what trees add, and signals without a value.
 
-    That is what trees add, and what signals add that it has no value of. `alone` is its own context.
+    A signal without a value for this sentence may add its mean over the others. `alone` is the context of
+    this sentence by itself.
     """
     signals = [s for s in reranker.signals if s.type.uses_vectors and math.isnan(s.values(alone)[0])]
     if reranker.trees is None and not signals:
@@ -514,19 +516,19 @@ def _list_effects(
 
 
 def _finite_or_none(value: float) -> float | None:
-    """The number for JSON, which has no infinity: null for a sentence that cannot be scored."""
+    """The number as JSON can hold it: null for the infinite score of a sentence that cannot be scored."""
     return value if math.isfinite(value) else None
 
 
 class ScoreParts(NamedTuple):
-    """What one origin adds to the scores of n sentences: `adds` has shape (n,)."""
+    """What one origin adds to the scores of n sentences, of shape (n,)."""
 
     origin: Origin
     adds: Array
 
 
 def score_parts(prepared: PreparedQuery, evidence: Evidence) -> Iterator[ScoreParts]:
-    """What fields, collection, length, priors, features and boosts add. All of it is the score."""
+    """Yield what fields, collection, length, priors, features and boosts add. Together they are the score."""
     split = split_scores(prepared.plan, evidence)
     for row, term in enumerate(prepared.plan.terms):
         for name, adds in split.fields.items():

@@ -1,11 +1,8 @@
-"""A query planned for a ranking on one state of an index, and the answers to it.
+"""Prepared queries: planned once for a ranking and one snapshot of an index, then searched and scored.
 
-Scores of given sentences for a query, wherever they are in the ranking.
-
-The candidates of a second stage: the best by words and, where it uses vectors, the nearest by vector too.
-
-A sentence that says in other words what a query asks may have none of its words, or be far below others that
-have more of them. So both lists are candidates always, and each is scored by the whole sum.
+With a second stage that uses vectors, the candidates are the best sentences by words and the nearest by
+vector, and each is scored by the whole sum. A sentence that answers a query in other words may have none of
+its words, or rank far below sentences with more of them.
 """
 
 from __future__ import annotations
@@ -37,10 +34,10 @@ from esr.ranking.reranker import Candidates, Reranker, rerank
 def add_nearest(
     index: Index, plan: Plan, text: str, result: SearchResult, depth: int, filters: Filters
 ) -> Candidates:
-    """The best `depth` of the plan's hits with the `depth` nearest sentences; the other hits below them.
+    """Add the `depth` nearest sentences to the best `depth` hits of the plan; the other hits stay below.
 
-    The nearest satisfy the plan's condition and the filters, but need no term of it. They do not depend on
-    the number of hits. A sentence that the plan has no score for is left out.
+    The nearest sentences satisfy the plan's condition and the filters, but need none of its terms. They do
+    not depend on the number of hits. Sentences without a score by the plan are left out.
     """
     hits = LazyHits.of(result.hits)
     best = hits.head(depth)
@@ -61,14 +58,14 @@ def add_nearest(
 
 
 def score_nearest(plan: Plan, evidence: Evidence) -> Array:
-    """The first stage's scores of sentences that vectors found, of shape (n,): 0 for a plan without terms."""
+    """The first-stage scores of sentences that vectors found, of shape (n,): 0 for a plan without terms."""
     if not plan.terms and plan.candidates != "all":
         return np.zeros(len(evidence.lengths["sentence"]))
     return score_sentences(plan, evidence)
 
 
 def is_candidate(plan: Plan, evidence: Evidence) -> npt.NDArray[np.bool_]:
-    """Which sentences the plan's rule makes candidates, of shape (n,). They satisfy its condition."""
+    """Which sentences are candidates by the plan's rule, of shape (n,). They must satisfy its condition."""
     if plan.candidates == "all":
         return np.ones(len(evidence.lengths["sentence"]), bool)
     terms = set(plan.candidate_terms)
@@ -78,14 +75,19 @@ def is_candidate(plan: Plan, evidence: Evidence) -> npt.NDArray[np.bool_]:
 
 
 class Answer(Struct, frozen=True):
-    """Ranked sentences, and how the search went.
+    """Ranked sentences, and diagnostics of the search.
 
-    `total` counts the candidates; `unseen` are words of the query that no document contains; `incomplete`
-    says what is missing from the answer, or is None. `scored` is the number of candidates that were scored,
-    if the engine reports it; `exhaustive` says why it had to score all, or is None. `unknown_filters` are the
-    values of filters that the index does not have. `without_vector` counts the reranked sentences that lack
-    one and are ranked by their words; it is None where the ranking uses no vectors. `without_parse` counts
-    those without a parse, which get nothing from signals of term dependence; None where there are none.
+    - `total` counts the candidates.
+    - `unseen` are words of the query that no document contains.
+    - `incomplete` says what the answer is missing, or is None.
+    - `scored` is the number of candidates scored, if the engine reports it.
+    - `exhaustive` says why all candidates had to be scored, or is None.
+    - `unknown_filters` are the values of filters that the index does not have.
+    - `without_vector` counts the reranked sentences without a vector, which are ranked by their words; None
+      if
+    the ranking uses no vectors.
+    - `without_parse` counts the reranked sentences without a parse, which get nothing from signals of term
+    dependence; None if there are no such signals.
     """
 
     hits: Sequence[Hit]
@@ -101,10 +103,10 @@ class Answer(Struct, frozen=True):
 
 
 class PreparedQuery(Struct, frozen=True):
-    """A query planned for one ranking and one state of an index: prepared once, searched and explained often.
+    """A query planned once for one ranking and one snapshot of an index, to search and explain often.
 
-    `counts` has c(t,q) of the query's own terms, in order, with those that its prefixes add; `expansions`
-    what each boost adds at weight 1; `unseen` the words of the query that no document contains.
+    `counts` has c(t,q) of the query's terms in order, including those its prefixes add; `expansions` has what
+    each boost adds at weight 1; `unseen` are the words of the query that no document contains.
     """
 
     index: Index
@@ -120,7 +122,7 @@ class PreparedQuery(Struct, frozen=True):
     def search(
         self, k: int = 10, filters: Filters | Mapping[str, Any] | None = None, *, records: bool = True
     ) -> Answer:
-        """The best k sentences. `took_ms` of the answer includes the time of preparing."""
+        """Return the best k sentences. The answer's `took_ms` includes the time of preparing."""
         k, filters = check_k(k), read_filters(filters)
         started = time.perf_counter() - self.took_ms / 1000.0
         answer, condition = self._search(k, filters, records, started), self.interpretation.condition
@@ -154,17 +156,17 @@ class PreparedQuery(Struct, frozen=True):
 
     @property
     def has_candidates(self) -> bool:
-        """Whether the first stage looks for any sentence."""
+        """Whether the first stage has any candidates."""
         return bool(self.plan.terms) or self.plan.candidates == "all"
 
     def search_first_stage(self, k: int, filters: Filters) -> SearchResult:
-        """The best k of the first stage, without records."""
+        """Return the best k sentences of the first stage, without records."""
         if not self.has_candidates:
             return SearchResult([], 0)
         return self.index.search(self.plan, k, filters, records=False)
 
     def add_candidates(self, result: SearchResult, reranker: Reranker, filters: Filters) -> Candidates:
-        """The candidates of a second stage, of which the first stage found at least its `depth`, or all."""
+        """Return the candidates of the second stage. `result` must have at least `depth` hits, or all."""
         if reranker.uses_vectors:
             text = self.interpretation.ranked_text
             return add_nearest(self.index, self.plan, text, result, reranker.depth, filters)
@@ -174,7 +176,7 @@ class PreparedQuery(Struct, frozen=True):
     def rerank_context(
         self, ids: Sequence[str], columns: Iterable[str], ordinals: Sequence[int] | None = None
     ) -> RerankContext:
-        """The context in which a second stage reranks these sentences. `ordinals` are those of their hits."""
+        """The context in which the second stage reranks these sentences. `ordinals` belong to their hits."""
         text = self.interpretation.ranked_text
         return build_context(self.index, self.counts, self.statistics, ids, columns, ordinals, text)
 
@@ -184,23 +186,23 @@ class PreparedQuery(Struct, frozen=True):
 
     @property
     def all_words(self) -> Condition:
-        """What a sentence with every wanted word satisfies."""
+        """The condition that a sentence with every wanted word satisfies."""
         condition = self.interpretation.all_words
-        assert condition is not None  # a prepared query asks for something
+        assert condition is not None  # a prepared query is never empty
         return condition
 
     @property
     def matching_plan(self) -> Plan:
-        """The plan with those candidates that hold a word of the query themselves, for counts.
+        """The plan restricted to candidates that contain a word of the query themselves, for counts.
 
-        Where the query itself decides on candidates, all of them match.
+        If the query itself decides on candidates, all of them match.
         """
         if self.interpretation.decides_candidates or not self.plan.terms:
             return self.plan
         return replace(self.plan, candidates="matching")
 
     def with_all_words(self) -> PreparedQuery:
-        """The same query with those candidates that have every wanted word. Does not use the index."""
+        """The same query restricted to candidates with every wanted word. Does not use the index."""
         if not self.plan.terms and self.plan.candidates != "all":
             return self
         plan = replace(self.plan, condition=self.interpretation.all_words, candidates="all")
@@ -218,7 +220,7 @@ def plan_query(
     statistics: Statistics,
     expansions: Mapping[str, boosts.Expansion],
 ) -> Plan:
-    """The plan of a ranking for a query, with the query's condition."""
+    """Plan a query for a ranking, with the query's condition."""
     plan = ranking.plan(counts, statistics, expansions)
     if interpretation.condition is None and not interpretation.decides_candidates:
         return plan
@@ -227,7 +229,7 @@ def plan_query(
 
 
 def check_k(k: SupportsIndex) -> int:
-    """A number of sentences. Raises UsageError for one below 1, and for anything that is no whole number."""
+    """Check a number of sentences. Raises UsageError unless it is a whole number from 1."""
     try:
         number = 0 if isinstance(k, bool) else index(k)
     except TypeError:
@@ -238,12 +240,12 @@ def check_k(k: SupportsIndex) -> int:
 
 
 def elapsed_ms(started: float) -> float:
-    """The milliseconds since then, a value of `time.perf_counter`."""
+    """Milliseconds since `started`, a value of `time.perf_counter`."""
     return (time.perf_counter() - started) * 1000.0
 
 
 def _with_fields(filters: Filters, condition: Condition | None) -> Filters:
-    """The filters with the sources, attributes and names of a condition."""
+    """Add the sources, attributes and names of a condition to the filters."""
     if condition is None:
         return filters
     named = list(leaves(condition))
@@ -260,10 +262,10 @@ def _with_fields(filters: Filters, condition: Condition | None) -> Filters:
 def score_given(
     prepared: PreparedQuery, ids: Sequence[str], ordinals: Sequence[int] | None = None
 ) -> tuple[Array, npt.NDArray[np.bool_]]:
-    """(n,) twice: the scores, and whether a sentence has a query term itself. `ordinals`: those of hits.
+    """Score given sentences wherever they rank. Returns (n,) scores, and (n,) whether each has a query term.
 
-    A second stage scores them too; what depends on other sentences is left out of it: learned trees, and what
-    only breaks ties.
+    `ordinals` are those of the sentences' hits. The second stage is included, except for the parts that
+    depend on other sentences: learned trees and tie breaking.
     """
     plan = prepared.plan
     columns = [static.column for static in plan.statics]
@@ -274,7 +276,7 @@ def score_given(
     if reranker is None:
         return first, is_hit
     alone = replace(reranker, breaks_ties=False, trees=None)
-    with np.errstate(invalid="ignore"):  # an infinite score times a weight of 0 is no score
+    with np.errstate(invalid="ignore"):  # an infinite score times a weight of 0 is NaN
         context = prepared.rerank_context(ids, alone.columns, ordinals)
         return alone.scores(first, context, np.arange(len(ids))), is_hit
 
@@ -282,7 +284,7 @@ def score_given(
 def known_scores(
     prepared: PreparedQuery, ids: Sequence[str], ordinals: Sequence[int] | None = None
 ) -> list[float]:
-    """The scores of given sentences, 0 for one that the ranking has no score for."""
+    """The scores of given sentences, 0 for those without a score."""
     if not ids or not prepared.plan.terms:
         return [0.0] * len(ids)
     scores, _ = score_given(prepared, ids, ordinals)

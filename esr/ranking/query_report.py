@@ -1,12 +1,8 @@
-"""What a search makes of a query, for people: how it is read, how many sentences match, what is misspelt.
+"""Reports on a query for its author: how it was read, how many sentences match, corrections, completions.
 
-Did you mean: words of the collection in place of those that hardly any sentence has.
-
-Of the words within an edit or two, one is the better the more sentences have it and the fewer edits it takes:
-the logarithm of the former less a cost for each of the latter, as for a noisy channel (Kernighan, Church &
-Gale 1990).
-
-As-you-type completion: words, names and sources of the collection for the end of what was typed.
+Corrections ("did you mean") replace words that hardly any sentence has by similar words of the collection. As
+in a noisy channel (Kernighan, Church & Gale 1990), a candidate's score is the logarithm of its number of
+sentences minus a cost for each edit. Completions as you type are words, names, sources and attributes.
 """
 
 from __future__ import annotations
@@ -36,45 +32,46 @@ from esr.text.analyzer import WORDS_ANALYZER, Analyzer, TermToken, get_analyzer
 from esr.text.document import META, META_PREFIX, is_attribute
 
 RARE = 3
-"""Sentences up to which a word may be a slip, in the query or in the collection."""
+"""Most sentences that a word may have to be a likely slip, in the query or in the collection."""
 MUCH_RARER = 300
-"""A word that so many times more sentences have is suggested for others too, if it is one edit away."""
+"""How many times more sentences an alternative to a word that is not rare needs. One edit at most."""
 MAX_SUGGESTED, MAX_LISTED = 3, 4
-"""Alternatives of a word, and words of a query that get some."""
+"""Most alternatives of a word, and most words of a query that get alternatives."""
 _RARER = 10
-"""How many times more sentences an alternative has at least to a word of few sentences."""
+"""How many times more sentences an alternative to a rare word needs at least."""
 _CHANCE = 35.0
-"""Divided by the letters of a word, the logarithm of how many times more sentences an alternative to it has.
+"""Divided by the length of a word: logarithm of how many times more sentences an alternative needs.
 
-Short words are like others by chance: with 5 letters it must have 1,100 times as many, with 9 letters 50.
+Short words resemble others by chance: with 5 letters the alternative needs 1,100 times as many, with 9
+letters 50 times.
 """
 _MOST = 100
-"""Sentences up to which a word is looked at."""
+"""Words in more sentences than this get no suggestions."""
 _SHORTEST = 3
-"""Letters of the shortest word that is looked at."""
+"""Letters of the shortest word that gets suggestions."""
 _SHORT = 4
-"""Letters up to which a word has one edit: with two, it might be any other."""
+"""Words of up to this many letters are corrected by one edit: two could turn them into any other word."""
 _LONG = 7
-"""Letters that one of two words needs where two edits lie between them."""
+"""Letters that the longer of two words needs if they are two edits apart."""
 _EDIT_COST, _FIRST_LETTER_COST = 5.0, 1.5
-"""Slips are seldom in the first letter."""
+"""The first letter costs extra, since it is seldom wrong."""
 _REMEMBERED, _LONGEST_REMEMBERED = 1 << 14, 40
-"""Clauses whose words are not looked for again, and their characters: queries repeat words."""
+"""Size of the cache of clauses' words, and the longest clause in it: queries repeat words."""
 _COUNTED = 12
-"""Alternatives whose sentences are counted."""
+"""Alternatives whose exact number of sentences is counted."""
 
 
 class WordCount(NamedTuple):
-    """A word as people write it, and how many sentences have it."""
+    """A word as people write it, and the number of sentences with it."""
 
     text: str
     sentences: int
 
 
 class Suggestion(Struct, frozen=True):
-    """Words that may have been meant by one of a query, the best first.
+    """Words that may be meant by a word of a query, best first.
 
-    The word stands from `start` to `end` in the query; `queries` are the query with each of the alternatives.
+    The word is at `start` to `end` of the query; `queries` has the query with each of the alternatives.
     """
 
     word: str
@@ -93,7 +90,7 @@ class Suggestion(Struct, frozen=True):
 
 
 def suggest(prepared: PreparedQuery) -> tuple[Suggestion, ...]:
-    """Suggestions for the words of a query that no sentence has, or hardly any."""
+    """Suggest corrections for the words of a query that hardly any sentence has."""
     text = prepared.interpretation.parsed.text
     suggestions = []
     for token, sentences in _rare_words(prepared):
@@ -108,7 +105,7 @@ def suggest(prepared: PreparedQuery) -> tuple[Suggestion, ...]:
 
 
 def correct(text: str, suggestions: Sequence[Suggestion]) -> str | None:
-    """The query with the best alternative of each misspelt word; None if all are spelt right."""
+    """The query with the best alternative of each suggestion, or None without suggestions."""
     if not suggestions:
         return None
     for suggestion in sorted(suggestions, key=lambda suggestion: suggestion.start, reverse=True):
@@ -117,10 +114,10 @@ def correct(text: str, suggestions: Sequence[Suggestion]) -> str | None:
 
 
 def find_alternatives(prepared: PreparedQuery, word: str, sentences: int) -> tuple[WordCount, ...]:
-    """The words that may be meant by one that so many sentences have, given as the analyzer `words` does."""
+    """Find words that may be meant by `word`, a result of the analyzer `words` that occurs in `sentences`."""
     index = prepared.index
     least = _least_sentences(word, sentences)
-    # A word occurs at least as often as there are sentences that have it.
+    # A word has at least as many occurrences as sentences.
     similar = index.similar_words(word, _most_edits(word, sentences), least)
     own_terms = terms_of_word(word, index.analyzer)
     similar = {o: n for o, n in similar.items() if _may_be_meant(word, o, own_terms, index.analyzer)}
@@ -137,7 +134,7 @@ def find_alternatives(prepared: PreparedQuery, word: str, sentences: int) -> tup
 
 
 def _rare_words(prepared: PreparedQuery) -> Iterator[tuple[TermToken, int]]:
-    """The words of a query that may be slips, and how many sentences have each."""
+    """Yield the words of a query that may be slips, and their numbers of sentences."""
     parsed, analyzer = prepared.interpretation.parsed, prepared.index.analyzer
     statistics = prepared.statistics.terms
     for group in parsed.groups:
@@ -152,7 +149,7 @@ def _rare_words(prepared: PreparedQuery) -> Iterator[tuple[TermToken, int]]:
 
 
 def _locate_words(text: str) -> Sequence[TermToken]:
-    """The words of a clause with their places in it."""
+    """The words of a clause, with positions in the clause."""
     return (
         _recall_words(text)
         if len(text) <= _LONGEST_REMEMBERED
@@ -166,12 +163,12 @@ def _recall_words(text: str) -> Sequence[TermToken]:
 
 
 def _most_edits(word: str, sentences: int) -> int:
-    """How many edits there may be from a word that so many sentences have to what was meant."""
+    """The most edits allowed for a word with so many sentences."""
     return 2 if not sentences and len(word) > _SHORT else 1
 
 
 def _least_sentences(word: str, sentences: int) -> int:
-    """How many sentences must have an alternative to a word that so many have."""
+    """The least number of sentences of an alternative to a word with so many sentences."""
     if not sentences:
         return RARE
     times = max(_RARER if sentences <= RARE else MUCH_RARER, math.exp(_CHANCE / len(word)))
@@ -179,7 +176,7 @@ def _least_sentences(word: str, sentences: int) -> int:
 
 
 def _may_be_meant(word: str, other: str, own_terms: Sequence[str], analyzer: Analyzer) -> bool:
-    """Whether another word may be meant: no stop word, no form of the same word, and not too different."""
+    """Whether another word may be meant: not a stop word, not a form of the same word, not too different."""
     terms = terms_of_word(other, analyzer)
     is_near = max(len(word), len(other)) >= _LONG or _count_edits(word, other) < 2
     return bool(terms) and terms != own_terms and is_near
@@ -191,15 +188,16 @@ def _score(word: str, other: str, count: int) -> float:
 
 
 def _count_edits(word: str, other: str) -> int:
-    from rapidfuzz.distance import OSA  # which only queries with a rare word need
+    from rapidfuzz.distance import OSA  # slow to import, needed only for rare words
 
     return OSA.distance(word, other)
 
 
 class MatchCounts(NamedTuple):
-    """How many sentences hold all wanted words, and how many any of those that are ranked.
+    """How many sentences have all wanted words, and how many have any ranked word.
 
-    They satisfy what the query requires and excludes, and the filters. Both are None without ranked words.
+    They also satisfy the query's required and excluded clauses, and the filters. Both are None without ranked
+    words.
     """
 
     all_words: int | None
@@ -207,9 +205,9 @@ class MatchCounts(NamedTuple):
 
 
 class QueryReport(Struct, frozen=True):
-    """How a query was read, and what came of it.
+    """How a query was read, and what it matches.
 
-    `terms` are those of its words. `corrected` is the query with the best suggestions, None without any.
+    `terms` are the terms of its words. `corrected` is the query with the best suggestions, None without any.
     """
 
     terms: tuple[str, ...]
@@ -220,14 +218,14 @@ class QueryReport(Struct, frozen=True):
     corrected: str | None
 
     def without_suggestions(self, words: Iterable[str]) -> Sequence[str]:
-        """The words for which no others are suggested."""
+        """The words that have no suggestion."""
         suggested = {suggestion.word for suggestion in self.suggestions}
         return [word for word in words if word not in suggested]
 
     def as_dict(self) -> Mapping[str, Any]:
         """The report as JSON: `{"groups", "notes", "all_words", "any_word", "suggestions", "corrected"}`.
 
-        Places are offsets into the query, in characters (code points).
+        Positions are offsets into the query, in characters (code points).
         """
         return {
             "groups": [group.as_dict() for group in self.groups],
@@ -239,18 +237,18 @@ class QueryReport(Struct, frozen=True):
 
 
 def report_query(prepared: PreparedQuery, filters: Filters) -> QueryReport:
-    """The report on a query that was prepared. Where the engine fails, it lacks counts and suggestions."""
+    """Report on a prepared query. If the engine fails, the report has no counts and no suggestions."""
     report = report_reading(prepared)
     try:
         counts, suggestions = count_matches(prepared, filters), suggest(prepared)
-    except EsrError:  # beside an answer they are not worth an error
+    except EsrError:  # the answer is still worth having without them
         return report
     corrected = correct(prepared.interpretation.parsed.text, suggestions)
     return replace(report, counts=counts, suggestions=suggestions, corrected=corrected)
 
 
 def report_reading(prepared: PreparedQuery) -> QueryReport:
-    """The part of the report that needs no engine: no counts and no suggestions."""
+    """The part of the report that needs no engine: no counts, no suggestions."""
     parsed, analyzer = prepared.interpretation.parsed, prepared.index.analyzer
     groups = tuple(read_groups(parsed, analyzer, prepared.interpretation.require_all))
     terms = tuple(prepared.interpretation.counts)
@@ -258,7 +256,7 @@ def report_reading(prepared: PreparedQuery) -> QueryReport:
 
 
 def count_matches(prepared: PreparedQuery, filters: Filters) -> MatchCounts:
-    """The counts of a query's words."""
+    """Count the sentences with all and with any of a query's words."""
     terms = [HasTerm(term) for term in prepared.interpretation.counts]
     if not terms:
         return MatchCounts(None, None)
@@ -271,23 +269,23 @@ def count_matches(prepared: PreparedQuery, filters: Filters) -> MatchCounts:
 
 
 MAX_NAME_WORDS = 3
-"""Words at the end of a query that may be the beginning of one name."""
+"""Most words at the end of a query that may begin one name."""
 SHORTEST = 2
-"""Letters from which a word is completed."""
+"""Letters that the beginning of a word needs to be completed."""
 _FAIR_SHARE = 0.01
-"""What a completion of a word that is complete itself has at least of its frequency."""
+"""Least frequency of a completion, as a share of that of the typed word, if that is a word itself."""
 _OF_ALL_TYPES = 8
-"""How many times more names are looked at where only those of one type are wanted."""
+"""How many times more names are fetched if only those of one type are wanted."""
 _QUOTES = '"“”„＂'
 
 Kind = Literal["word", "name", "source", "attribute"]
 
 
 class Completion(NamedTuple):
-    """What may be meant by the end of what was typed.
+    """A completion of the end of a typed query.
 
-    `query` is the text with it; `frequency` says about how many sentences, or documents with a source or an
-    attribute, have it.
+    `query` is the whole text with the completion. `frequency` is approximate: sentences, or for a source or
+    an attribute documents.
     """
 
     text: str
@@ -297,10 +295,10 @@ class Completion(NamedTuple):
 
 
 def complete(searcher: Searcher, text: str, limit: int) -> Sequence[Completion]:
-    """The most frequent names and words that may be meant by the end of a query, names first.
+    """Complete the end of a query with the most frequent names and words, names first.
 
-    After `source:`, sources; after a field of attributes, their values; after `meta.`, keys; after a field of
-    names, names.
+    After `source:` these are sources, after a field of attributes its values, after `meta.` keys, and after a
+    field of names only names.
     """
     index = searcher.index
     chunk = text[_find_last_chunk(text) :]
@@ -324,7 +322,7 @@ def complete(searcher: Searcher, text: str, limit: int) -> Sequence[Completion]:
 
 
 def _find_last_chunk(text: str) -> int:
-    """Where the field begins whose quotes are open at the end, or else the end of the last white space."""
+    """The start of the last chunk: of the field with a quote still open, else after the last white space."""
     scanner = Scanner(text)
     scanner.scan()
     for note in scanner.notes:
@@ -334,7 +332,7 @@ def _find_last_chunk(text: str) -> int:
 
 
 def _values(index: Index, field: Field, begun: str, limit: int) -> tuple[Kind, list[tuple[str, int]]]:
-    """The values of a field that begin so: what they are, and how often each occurs."""
+    """The values of a field with a prefix: their kind, and each with its frequency."""
     if field.name == "source" or is_attribute(field.name):
         values = index.values(field.name).with_prefix(begun, limit)
         kind: Kind = "source" if field.name == "source" else "attribute"
@@ -343,7 +341,7 @@ def _values(index: Index, field: Field, begun: str, limit: int) -> tuple[Kind, l
 
 
 def _complete_name(index: Index, text: str, limit: int) -> Iterator[Completion]:
-    """Names that begin with as many of the last words as possible."""
+    """Yield names that begin with as many of the last words as possible."""
     words = list(get_analyzer(WORDS_ANALYZER).tokens(text))[-MAX_NAME_WORDS:]
     if not words or words[-1].end < len(text):
         return
@@ -357,7 +355,7 @@ def _complete_name(index: Index, text: str, limit: int) -> Iterator[Completion]:
 
 
 def _names(index: Index, begun: str, limit: int, type: str | None = None) -> Iterator[tuple[str, int]]:
-    """Names that begin so, of a type or of any, with their sentences."""
+    """Yield names with a prefix, of one type or of any, with their numbers of sentences."""
     keys = index.name_keys(name_key(begun), limit if type is None else limit * _OF_ALL_TYPES)
     for name in index.find_names(keys).values():
         if name.has_type(type):
@@ -365,7 +363,7 @@ def _names(index: Index, begun: str, limit: int, type: str | None = None) -> Ite
 
 
 def _complete_word(index: Index, text: str, limit: int) -> Iterator[Completion]:
-    """Words that begin like the last one, less those that are rare beside it."""
+    """Yield words with the last word as prefix, except those that are rare compared with it."""
     tokens = list(get_analyzer(WORDS_ANALYZER).tokens(text))
     if not tokens or tokens[-1].end < len(text) or len(tokens[-1].term) < SHORTEST:
         return
@@ -378,5 +376,5 @@ def _complete_word(index: Index, text: str, limit: int) -> Iterator[Completion]:
 
 
 def _quote_key(key: str) -> str:
-    """The key as the name of a field."""
+    """The key as it is written in a field name, quoted if needed."""
     return f'"{key}"' if re.search(r"[\s:]", key) else key

@@ -1,10 +1,7 @@
-"""A ranking: a model with its settings, priors, features, boosts and second stage, as in `--ranking FILE`.
+"""A ranking: a model with its settings, priors, features, boosts and second stage.
 
-Reads rankings as JSON, and checks the types of their keys.
-
-Rankings that come with esr, as ranking files that have a name.
-
-What a part of a score comes from.
+Rankings are read from JSON files (`--ranking FILE`) or by the name of one that ships with esr, and checked
+key by key. `Origin` names what a part of a score comes from.
 """
 
 from __future__ import annotations
@@ -41,7 +38,7 @@ _LISTS = ("features", "rerank")
 
 
 def read_json(path: str | Path) -> Any:
-    """The contents of a JSON file. Raises InputError with the file's name."""
+    """Read a JSON file. Raises InputError with the file's name."""
     try:
         return json.loads(Path(path).read_text("utf-8"))
     except json.JSONDecodeError as error:
@@ -55,7 +52,7 @@ def read_json(path: str | Path) -> Any:
 
 
 def check_types(data: Any, keys: Collection[str]) -> Mapping[str, Any]:
-    """The JSON of a ranking with these keys, each optional. Raises UsageError for another key or type."""
+    """Check the JSON of a ranking, whose `keys` are optional. Raises UsageError for a bad key or type."""
     if not isinstance(data, Mapping):
         raise UsageError(f"a ranking must be a JSON object, not {type(data).__name__}")
     for key in data:
@@ -78,7 +75,7 @@ def check_types(data: Any, keys: Collection[str]) -> Mapping[str, Any]:
 SHIPPED = {
     "hybrid": "words and meaning: the default ranking, and how close the vectors of sentence and query are",
 }
-"""What each is, by name."""
+"""Descriptions of the shipped rankings, by name."""
 
 
 def find_file(name_or_path: str | Path) -> Path:
@@ -92,10 +89,10 @@ OriginKind = Literal["term", "field", "collection", "length", "prior", "feature"
 
 
 class Origin(NamedTuple):
-    """Every part of a score carries its origin, so no part is identified by its position in a list.
+    """What a part of a score comes from. It identifies the part, so that positions in lists need not.
 
     `detail` distinguishes origins of the same name: the term of a field or of the collection, the form of a
-    feature, the feature that a boost looks at.
+    feature, the feature of a boost.
     """
 
     kind: OriginKind
@@ -127,7 +124,7 @@ class Ranking(Struct, frozen=True, dict=True):
     rerank: Sequence[RankingSignal] = ()
     trees: TreeEnsemble | None = None
     depth: int = DEPTH
-    """How many of the best sentences the second stage reranks, if there is one."""
+    """How many of the best sentences the second stage reranks."""
 
     def __post_init__(self) -> None:
         self.settings()
@@ -149,7 +146,7 @@ class Ranking(Struct, frozen=True, dict=True):
 
     @staticmethod
     def of(ranking: Ranking | Mapping[str, Any] | str | Path) -> Ranking:
-        """A ranking, or one as a mapping, or by the name of a file or of a shipped one. Raises UsageError."""
+        """Return a ranking, or read a mapping, a ranking file or a shipped ranking. Raises UsageError."""
         match ranking:
             case Ranking():
                 return ranking
@@ -161,7 +158,7 @@ class Ranking(Struct, frozen=True, dict=True):
 
     @staticmethod
     def from_dict(data: Any) -> Ranking:
-        """From JSON. Each key may be left out; an unknown one is an error."""
+        """Read a ranking from JSON. Every key is optional; an unknown one is an error."""
         data = check_types(data, Ranking.__struct_fields__)
         features = tuple(
             f if isinstance(f, Adjustment) else adjustment_from_dict(f) for f in data.get("features", ())
@@ -176,7 +173,7 @@ class Ranking(Struct, frozen=True, dict=True):
 
     @staticmethod
     def from_file(path: str | Path) -> Ranking:
-        """From a ranking file, or the shipped one of that name. Raises InputError with the file's name."""
+        """Read a ranking file, or the shipped ranking of that name. Raises InputError naming the file."""
         data = read_json(find_file(path))
         try:
             return Ranking.from_dict(data)
@@ -184,7 +181,7 @@ class Ranking(Struct, frozen=True, dict=True):
             raise InputError(str(path), str(error)) from error
 
     def settings(self) -> Settings:
-        """The model's checked parameters, defaults filled in."""
+        """The model's checked parameters, with defaults filled in."""
         return self._settings
 
     @cached_property
@@ -201,7 +198,7 @@ class Ranking(Struct, frozen=True, dict=True):
         statistics: Statistics,
         expansions: Mapping[str, Expansion] = NO_EXPANSIONS,
     ) -> Plan:
-        """The plan for a query's terms and its expansions. Terms that the collection lacks are dropped."""
+        """Plan a query's terms and its expansions. Terms that the collection lacks are dropped."""
         model, settings, length = self._model, self._settings, sum(counts.values())
         seen = {term: count for term, count in counts.items() if statistics.terms[term].is_seen}
         terms, transform = model.plan(settings, models.Query(seen, length, statistics))
@@ -228,7 +225,7 @@ class Ranking(Struct, frozen=True, dict=True):
     def statics(
         self, collection: CollectionStatistics, expansions: Mapping[str, Expansion] = NO_EXPANSIONS
     ) -> Iterator[tuple[Origin, Static]]:
-        """The statics of the plan, each with its origin: priors, features, and steps of boosts."""
+        """Yield the statics of the plan with their origins: priors, features, and steps of boosts."""
         for name, weight in self.priors.items():
             yield Origin("prior", name), priors.get(name).static(check_weight(name, weight), collection)
         for adjustment in self.features:
@@ -242,7 +239,7 @@ class Ranking(Struct, frozen=True, dict=True):
         return transform if isinstance(transform, Mixture) else None
 
     def reranker(self) -> Reranker | None:
-        """The second stage, if the model has one or the ranking has signals or trees."""
+        """The second stage, or None if neither the model nor the ranking has one."""
         model = models.get(self.model)
         if model.second_stage is None:
             if not self.rerank and not self.trees:
@@ -258,7 +255,7 @@ class Ranking(Struct, frozen=True, dict=True):
         return Reranker(first_weight, signals, self.depth, breaks_ties, self.trees)
 
     def needs(self) -> frozenset[str]:
-        """The parts of enrichment without which its second stage has no values."""
+        """The parts of enrichment that the second stage needs."""
         reranker = self.reranker()
         inputs = () if reranker is None else reranker.inputs
         return frozenset(signal.type.needs for signal in inputs if signal.type.needs)
@@ -272,7 +269,7 @@ class Ranking(Struct, frozen=True, dict=True):
         return (*(adjustment.feature for adjustment in self.features), *names)
 
     def as_dict(self) -> dict[str, Any]:
-        """With every default filled in, so that a saved file keeps its meaning."""
+        """The ranking as JSON, with every default filled in, so that a saved file keeps its meaning."""
         model, settings = models.get(self.model), self.settings()
         context = settings.context
         params = {

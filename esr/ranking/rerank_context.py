@@ -1,6 +1,6 @@
-"""The sentences that a second stage reranks, and what its signals need to know of them.
+"""What the second stage reads about the sentences it reranks: evidence, parses and similarities.
 
-The vector of a query, by the encoder that made those of an index.
+The query's vector comes from the encoder that made the index's vectors.
 """
 
 from __future__ import annotations
@@ -28,18 +28,19 @@ ENCODER_VARIABLES = {
 
 
 class QueryVector(NamedTuple):
-    """The id of an encoder, and what it made of a query."""
+    """The id of an encoder, and the vector it made of a query."""
 
     encoder: str
     vector: QuantizedVector
 
 
 def encode_query(index: Index, text: str) -> QueryVector:
-    """A query as the encoder of the index's vectors encodes it.
+    """Encode a query with the encoder of the index's vectors.
 
-    Raises UsageError if the index has no vectors or those of another encoder, EsrError if it cannot be had.
+    Raises UsageError if the index has no vectors or those of another encoder, EsrError if the encoder cannot
+    be loaded.
     """
-    from esr.encoders import KNOWN, load_encoder  # which few searches need
+    from esr.encoders import KNOWN, load_encoder  # slow to import, needed by few searches
 
     id = index.encoder()
     if id is None:
@@ -60,10 +61,10 @@ def encode_query(index: Index, text: str) -> QueryVector:
 
 
 class RerankContext(Struct, frozen=True):
-    """n sentences for a query. Evidence and parses are fetched when the first signal needs them.
+    """n sentences and a query. Evidence and parses are fetched when a signal first needs them.
 
     `counts` has c(t,q) of the query's terms in order. `terms` are the terms of the evidence, row by row: all
-    that the collection has, and perhaps others.
+    query terms that the collection has, and perhaps others.
     """
 
     counts: Mapping[str, int]
@@ -72,7 +73,7 @@ class RerankContext(Struct, frozen=True):
     evidence: Callable[[], Evidence]
     parses: Callable[[], ParsedSentences]
     similarities: Callable[[tuple[str, ...]], Similarities]
-    """Of the query's vector and those of the sentences, and of the contexts that are named."""
+    """Similarities of the query's vector to the sentences, and to the named contexts."""
 
     def plan_scores(self, plan: Plan) -> Array:
         """The sentences' scores by a plan for this query, of shape (n,)."""
@@ -85,7 +86,7 @@ class RerankContext(Struct, frozen=True):
         return evaluate.score_sentences(plan, evidence)
 
     def column(self, name: str) -> Array:
-        """A stored number of each sentence, of shape (n,): NaN where it is unknown."""
+        """A stored number of each sentence, of shape (n,), NaN where unknown."""
         values = np.asarray(self.evidence().columns[name], float)
         return np.where(np.isfinite(values), values, np.nan)
 
@@ -99,10 +100,10 @@ def build_context(
     ordinals: Sequence[int] | None = None,
     text: str = "",
 ) -> RerankContext:
-    """The context of these sentences of an index. `columns` are needed beside those that evidence always has.
+    """Build the context of these sentences of an index. `columns` are read in addition to the usual evidence.
 
-    `ordinals` are the ordinals of the sentences' hits, if they come from hits of this index. `text` is what
-    the query says.
+    `ordinals` are those of the sentences' hits, if they come from hits of this index. `text` is the query's
+    text.
     """
     terms = [term for term in counts if statistics.terms[term].is_seen]
     return RerankContext(
@@ -118,7 +119,7 @@ def build_context(
 def read_similarities(
     index: Index, text: str, ids: Sequence[str], ordinals: Sequence[int] | None, contexts: tuple[str, ...]
 ) -> Similarities:
-    """The similarities of a query and these sentences. Raises EsrError without vectors or their encoder."""
+    """The similarities of a query to these sentences. Raises EsrError without vectors or their encoder."""
     query = encode_query(index, text)
     return index.similarities(query.encoder, query.vector, ids, ordinals, contexts)
 

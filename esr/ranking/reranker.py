@@ -1,7 +1,7 @@
 """The second stage: rescores the best sentences of the first stage with further signals.
 
-No query parses anything: parses are stored by the load or by `esr enrich`. Sentences below the depth of the
-second stage keep their order and stay below the others.
+No parsing is done at search time: parses are stored by the load or by `esr enrich`. Sentences below the
+second stage's depth keep their order and stay below the others.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from esr.text.document import PARSE
 
 DEPTH = 1000
 _TIE_RANGE = 1e-4
-"""What the first stage's score adds at most where it only breaks ties: less than strengths differ by."""
+"""Most that the first-stage score adds where it only breaks ties: less than the gaps between strengths."""
 
 
 class Candidates(Struct, frozen=True):
-    """The sentences of a second stage, and those that stay below them.
+    """The sentences that the second stage reranks, and those that stay below them.
 
-    `hits` are the best by words, best first, then those that only vectors found, then the rest by words. The
-    first `by_words` and the first `reranked` of them end where the first and the second kind end. `total`
-    counts all candidates.
+    `hits` has the best by words, best first, then those that only vectors found, then the rest by words. The
+    first `by_words` are of the first kind; the first `reranked` of the first two. `total` counts all
+    candidates.
     """
 
     hits: LazyHits
@@ -40,9 +40,9 @@ class Candidates(Struct, frozen=True):
 
 
 class Reranker(Struct, frozen=True):
-    """Computes `first_weight` * the first stage's score + the weighted signals + the trees.
+    """Computes `first_weight` * the first-stage score + the weighted signals + the trees.
 
-    With `breaks_ties` the first stage's score also orders what is equal otherwise.
+    With `breaks_ties`, the first-stage score also orders sentences that are otherwise equal.
     """
 
     first_weight: float
@@ -66,13 +66,13 @@ class Reranker(Struct, frozen=True):
         return any(signal.type.uses_vectors for signal in self.inputs)
 
     def count_without_vector(self, context: RerankContext) -> int | None:
-        """How many sentences lack a vector, None if no signal needs one."""
+        """The number of sentences without a vector, None if no signal needs one."""
         needed = [signal for signal in self.inputs if signal.type.uses_vectors]
         counts = (int(np.isnan(signal.values(context)).sum()) for signal in needed)
         return max(counts, default=None)
 
     def count_without_parse(self, context: RerankContext) -> int | None:
-        """How many sentences lack a parse, None if no signal needs one."""
+        """The number of sentences without a parse, None if no signal needs one."""
         if not any(signal.type.needs == PARSE for signal in self.inputs):
             return None
         return int(np.count_nonzero(~context.parses().has_parse))
@@ -80,10 +80,10 @@ class Reranker(Struct, frozen=True):
     def scores(
         self, first: Array, context: RerankContext, top: Positions, by_words: Positions | None = None
     ) -> Array:
-        """New scores of the m sentences at the positions `top`, of shape (m,).
+        """The new scores of the sentences at positions `top`, of shape (m,).
 
-        `first` has the first stage's scores of all n sentences of the context, of shape (n,). `by_words` are
-        the positions of those that words found, if not all of `top`.
+        `first` has the first-stage scores of all sentences of the context, of shape (n,). `by_words` are the
+        positions of those that words found, if not all of `top`.
         """
         first_top = first[top]
         total = self.first_weight * first_top
@@ -99,7 +99,7 @@ class Reranker(Struct, frozen=True):
 def rerank(
     candidates: Candidates, context: RerankContext, reranker: Reranker, k: int | None = None
 ) -> list[Hit]:
-    """The best k candidates, or all, in the second stage's order and with its scores.
+    """Return the best k candidates, or all, in the second stage's order and with its scores.
 
     `context` is that of the candidates that are reranked.
     """
@@ -111,7 +111,7 @@ def rerank(
 
 
 def merge_scores(first: Array, top: Positions, new: Array) -> Array:
-    """Scores of all sentences, of shape (n,): new ones at the positions `top`, the others in order below."""
+    """The scores of all sentences, of shape (n,): `new` at positions `top`, the others below in order."""
     scores = np.array(first)
     rest = np.ones(len(scores), bool)
     rest[top] = False

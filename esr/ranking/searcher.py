@@ -1,6 +1,7 @@
-"""Search in an index: the Python API, on which the command line and the page are built.
+"""Searches an index: the Python API that the command line and the page are built on.
 
-A ranking as a request body, for other applications to send to Elasticsearch.
+`Searcher` interprets, plans and runs queries. `raw_request` exports a ranking as the body of an Elasticsearch
+request, for other applications to send.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ from esr.text.document import PARSE
 from esr.text.spans import words_of_terms
 
 PREFIX_TERMS, PREFIX_CANDIDATES = 3, 20
-"""The terms that prefixes add to the ranking, and how many with each prefix they are chosen from."""
+"""Most terms that prefixes add to the ranking, and how many terms per prefix they are chosen from."""
 MAX_TERMS = 1000
-"""Distinct terms that a query may have. More would be a mistake, and slow."""
+"""Most distinct terms of a query. More would be a mistake, and slow."""
 
 
 class UnsearchableQuery(UsageError):
@@ -44,7 +45,7 @@ _DEFAULT = Ranking()
 class Searcher:
     """Ranks the sentences of one index. Use it as a context manager, or close it.
 
-    A closed searcher, and what it prepared, raises IndexClosed. Answers stay readable.
+    After closing, it and the queries it prepared raise IndexClosed; answers stay readable.
     """
 
     def __init__(self, index: Index, *, owns_index: bool = True) -> None:
@@ -76,14 +77,16 @@ class Searcher:
         literal: bool = False,
         **settings: Any,
     ) -> Answer:
-        """The best k sentences for a query in the query language.
+        """Return the best k sentences for a query in the query language.
 
-        `ranking` may also be a mapping, or the name of a ranking file or of a shipped ranking. `filters` may
-        be a mapping by the names that the command line has: `{"source": "BBC", "from": "2024"}`.
-        `literal`: all of a string is words, whatever signs are in it. `require_all`: a sentence needs every
-        word. `settings` are the keys of a ranking (`model`,
-        `context`, `params`, `priors`, `candidates`, `features`, `boosts`, `rerank`, `trees`, `depth`) where
-        no `ranking` is given. Raises UsageError for an empty query or a bad setting.
+        - `ranking` may be a mapping, or the name of a ranking file or of a shipped ranking.
+        - `filters` may be a mapping with the names of the command line: `{"source": "BBC", "from": "2024"}`.
+        - `require_all`: a sentence needs every word.
+        - `literal`: the whole string is words, without syntax.
+        - `settings` are keys of a ranking (`model`, `context`, `params`, `priors`, `candidates`, `features`,
+        `boosts`, `rerank`, `trees`, `depth`), instead of `ranking`.
+
+        Raises UsageError for an empty query or a bad setting.
         """
         if ranking is not None and settings:
             raise UsageError("give a ranking or its settings, not both")
@@ -97,9 +100,9 @@ class Searcher:
         return self.index.on_latest(search)
 
     def snapshot(self) -> Searcher:
-        """A searcher of the index as it is now, for several steps that must see the same state.
+        """A searcher of the current snapshot, for several steps that must see the same state.
 
-        It is closed together with this searcher, and not by itself.
+        It is closed together with this searcher, not by itself.
         """
         return Searcher(self.index.snapshot(), owns_index=False)
 
@@ -111,7 +114,7 @@ class Searcher:
         require_all: bool = False,
         literal: bool = False,
     ) -> PreparedQuery:
-        """Analyse a query and plan it on the index as it is now. `literal`: all of a string is words.
+        """Interpret a query and plan it on the current snapshot. `literal`: the whole string is words.
 
         Raises UsageError if the query has no terms, or the index lacks a feature of the ranking.
         """
@@ -127,7 +130,7 @@ class Searcher:
     def prepare_interpretation(
         self, interpretation: Interpretation, ranking: Ranking, started: float | None = None
     ) -> PreparedQuery:
-        """Plan what a query asks, on this state of the index. `started` is when its preparation began."""
+        """Plan an interpreted query on this snapshot. `started` is when its preparation began."""
         started = time.perf_counter() if started is None else started
         self.check_features(ranking.feature_names())
         self._check_signals(ranking)
@@ -159,7 +162,7 @@ class Searcher:
     def _expand(
         self, query: str, counts: Mapping[str, int], ranking: Ranking
     ) -> Mapping[str, boosts.Expansion]:
-        """The expansion of a query by each boost of a ranking."""
+        """Expand a query by each boost of a ranking."""
 
         def top_hits(n: int) -> Sequence[Hit]:
             plan = ranking.plan(counts, self.index.statistics(list(counts)))
@@ -180,7 +183,7 @@ class Searcher:
                 raise unknown(f"feature of {self.index.where}", feature, [*BUILTIN_FEATURES, *stored])
 
     def _check_signals(self, ranking: Ranking) -> None:
-        """Raise UsageError for a signal whose values come from what no sentence of the index has."""
+        """Raise UsageError for a signal that needs a part of enrichment that the index lacks."""
         reranker = ranking.reranker()
         for signal in () if reranker is None else reranker.inputs:
             if not signal.type.has_values(self.index):
@@ -192,7 +195,7 @@ class Searcher:
                 )
 
     def _prefix_terms(self, interpretation: Interpretation) -> list[str]:
-        """The terms that the prefixes of a query add to those that are ranked: the most frequent first."""
+        """The terms that the prefixes of a query add to the ranked ones, most frequent first."""
         index = self.index
         terms: set[str] = set()
         for prefix in interpretation.prefixes:
@@ -203,15 +206,15 @@ class Searcher:
         return sorted(found, key=lambda term: (-found[term].sf, term))[:PREFIX_TERMS]
 
     def terms(self, query: str | ParsedQuery) -> Mapping[str, int]:
-        """The query's terms in order, and how often each occurs. Raises UsageError if it asks for nothing."""
+        """The query's terms in order, with their counts. Raises UsageError for an empty query."""
         return self.interpret(query).counts
 
     def interpret(
         self, query: str | ParsedQuery, *, require_all: bool = False, literal: bool = False
     ) -> Interpretation:
-        """What a query asks of the index. `literal`: all of a string is words.
+        """Interpret a query for this index. `literal`: the whole string is words.
 
-        Raises UsageError if it asks for nothing, or for too much.
+        Raises UsageError for an empty query or one with too many terms.
         """
         if not isinstance(query, str | ParsedQuery):
             raise UsageError(f"a query is a text or what esr.parse_query makes of it, not {query!r}")
@@ -240,9 +243,9 @@ def _explain_empty(parsed: ParsedQuery) -> str:
 def raw_request(
     prepared: PreparedQuery, k: int, *, filters: Filters, standalone: bool = False
 ) -> dict[str, Any]:
-    """The body of a `_search` on the alias. Raises UsageError for a ranking that has none.
+    """The body of a `_search` on the alias. Raises UsageError if the ranking cannot be a request.
 
-    `standalone` leaves p(t|C) to Elasticsearch; it is for language models only.
+    `standalone` leaves p(t|C) to Elasticsearch; for language models only.
     """
     ranking = prepared.ranking
     if standalone and ranking.settings().values.get("background") == "documents":
@@ -257,7 +260,7 @@ def raw_request(
 
 
 def can_rescore(ranking: Ranking) -> bool:
-    """Whether its second stage can be part of a request: the similarity of the sentence alone."""
+    """Whether the ranking's second stage can be part of a request: only the sentence's own similarity can."""
     reranker = ranking.reranker()
     if reranker is None or reranker.trees or reranker.first_weight != 1.0 or len(reranker.signals) != 1:
         return False
@@ -267,7 +270,7 @@ def can_rescore(ranking: Ranking) -> bool:
 
 
 def build_rescoring(prepared: PreparedQuery, k: int, filters: Filters) -> SimilarityRescoring:
-    """The second stage as data for a request, with what sentences without a vector get now."""
+    """The second stage as data for a request, including the current value for sentences without a vector."""
     index, ranking = prepared.index, prepared.ranking
     hits = index.search(prepared.plan, ranking.depth, filters, records=False).hits
     encoder, vector = encode_query(index, prepared.interpretation.ranked_text)

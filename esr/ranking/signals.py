@@ -1,20 +1,15 @@
-"""The types of signals of a second stage: term dependence, a model, a prior, a feature.
+"""Signals of the second stage: their types, their weighted form in a ranking, and trees over them.
 
-tdsr, mrf_sdm, mrf_fdm       the signals of esr.dependency
-dir, 2si both, 2si document  a model in a context, with the score of a first stage
-prior importance             a prior
-feature subj                 a feature's value
-meaning                      how close the vectors of sentence and query are
+A signal is one of:
 
-A signal in a ranking: what the second stage adds to the best sentences of the first.
+    tdsr, mrf_sdm, mrf_fdm       term dependence (esr.dependency)
+    dir, 2si both, 2si document  the first-stage score of a model, in a context
+    prior importance             a prior
+    feature subj                 the value of a feature
+    meaning                      similarity of vectors (docs/formulas.md, F)
 
-Regression trees over signals, from `esr learn --learner lambdamart`, as data in a ranking file.
-
-They are plain numbers: a file from elsewhere can do no worse than be rejected, and ranking needs only numpy.
-
-The signal `meaning`: how close the vectors of a sentence and of what is around it are to the query's.
-
-The formula is in docs/formulas.md, section F.
+Regression trees come from `esr learn --learner lambdamart`. They are stored in ranking files as plain
+numbers, so a malicious file can only be rejected, and ranking with them needs only numpy.
 """
 
 from __future__ import annotations
@@ -57,7 +52,7 @@ PARAMETERS = (
 
 
 def meaning_shares(context: RerankContext, settings: Mapping[str, Value]) -> Mapping[str, Array]:
-    """What sentence, neighbours and document add to the value of the signal, each of shape (n,)."""
+    """What sentence, neighbours and document add to the signal `meaning`, each of shape (n,)."""
     shares = {"neighbours": float(settings["nu"]), "document": float(settings["lambda"])}
     used = {name: share for name, share in shares.items() if share}
     similarities = context.similarities(tuple(used))
@@ -69,7 +64,7 @@ def meaning_shares(context: RerankContext, settings: Mapping[str, Value]) -> Map
 
 
 def meaning_values(context: RerankContext, settings: Mapping[str, Value]) -> Array:
-    """The signal: the sum of its parts, NaN for a sentence without a vector."""
+    """The signal `meaning`: the sum of its shares, NaN for a sentence without a vector."""
     return sum(meaning_shares(context, settings).values(), start=np.zeros(()))
 
 
@@ -86,12 +81,14 @@ Settings = Mapping[str, Value]
 
 
 class SignalType(Struct, frozen=True):
-    """A number of each sentence for a query. `compute` gives shape (n,), NaN where there is no value.
+    """A type of signal: a number per sentence for a query. `compute` returns (n,), NaN without a value.
 
-    Reports show signals by `group`. `column` is the stored number that the signal is, if it is one. `parts`
-    gives what the value is the sum of. `needs` is the part of enrichment that its values come from. One that
-    needs vectors also finds sentences by theirs, and a sentence without a vector gets the mean of the others:
-    nothing, as with other signals, would be far less than any value.
+    Reports group signals by `group`. `column` names the stored number that the signal equals, if any. `parts`
+    returns the addends of the value. `needs` is the part of enrichment that the values come from.
+
+    A signal that needs vectors also adds the nearest sentences by vector to the candidates. A sentence
+    without a vector gets the mean of the others: similarities are far above 0, so the usual 0 would be a
+    penalty.
     """
 
     name: str
@@ -120,7 +117,7 @@ class SignalType(Struct, frozen=True):
 
 
 def find_signal_type(name: str) -> SignalType:
-    """The signal of that name or short name. Raises UsageError with the nearest name."""
+    """Return the signal type of a name or short name. Raises UsageError with the nearest name."""
     if name.startswith(FEATURE):
         return _feature(name.removeprefix(FEATURE))
     by_name = signal_types()
@@ -132,7 +129,7 @@ def find_signal_type(name: str) -> SignalType:
 
 @cache
 def signal_types() -> Mapping[str, SignalType]:
-    """All signals by name except features, which depend on the index."""
+    """All signal types by name, except features, which depend on the index."""
     types = [_dependence(signal) for signal in signals.SIGNALS.values()]
     for model in models.MODELS.values():
         if model.second_stage is None:
@@ -218,7 +215,7 @@ Positions = npt.NDArray[np.intp]
 
 
 class RankingSignal(Struct, frozen=True):
-    """A signal and its parameters; those missing from `params` have their defaults.
+    """A signal in a ranking, with its parameters; those missing from `params` have their defaults.
 
     Raises UsageError for an unknown signal or parameter, with the nearest name, or a value out of range.
     """
@@ -247,16 +244,17 @@ class RankingSignal(Struct, frozen=True):
         return check_parameters(self.signal, self.parameters, self.params)
 
     def values(self, context: RerankContext) -> Array:
-        """The signal of each sentence before its weight, of shape (n,). NaN where it has no value."""
+        """The unweighted signal of each sentence, of shape (n,), NaN where it has no value."""
         return self.type.compute(context, self.settings())
 
     def adds(
         self, context: RerankContext, top: Positions | None = None, by_words: Positions | None = None
     ) -> Array:
-        """What the signal adds to the sentences at the positions `top`, or to all, of shape (m,).
+        """The weighted signal of the sentences at positions `top`, or of all, of shape (m,).
 
-        Where it has no value, it adds nothing, or what it adds to the others on average: to those at the
-        positions `by_words`, if any of them has a value, since the nearest sentences are nearer than most.
+        A sentence without a value gets 0. For signals that use vectors it gets the mean of the known values:
+        those at the positions `by_words` if any is known there, since the nearest sentences by vector would
+        raise the mean.
         """
         all_values = self.values(context)
         values, missing = all_values if top is None else all_values[top], 0.0
@@ -291,10 +289,10 @@ _PARTS = ("input", "threshold", "missing_left", "left", "right", "value")
 
 
 class RegressionTree(Struct, frozen=True):
-    """Nodes by number, the root being 0. A child that is -1 - n is the leaf n, whose value is added.
+    """A regression tree: nodes by number, with root 0. A child -1 - n is leaf n, whose value is added.
 
-    A number goes left if it is at most the node's threshold, an unknown one if `missing_left` is 1.
-    A child's number is greater than its parent's. A tree without nodes is its first leaf.
+    A number goes left if it is at most the node's threshold; an unknown one goes left if `missing_left` is 1.
+    A child's number is greater than its parent's. A tree without nodes consists of its first leaf.
     """
 
     input: tuple[int, ...]
@@ -305,7 +303,7 @@ class RegressionTree(Struct, frozen=True):
     value: tuple[float, ...]
 
     def predict(self, table: Array) -> Array:
-        """The value of each row of a table of inputs, of shape (n, inputs): (n,)."""
+        """The value of each row of a table of inputs: shape (n, inputs) to (n,)."""
         at = np.zeros(len(table), np.intp) if self.input else np.full(len(table), -1, np.intp)
         inputs, thresholds = np.array(self.input, np.intp), np.array(self.threshold)
         missing, left, right = (
@@ -325,18 +323,21 @@ class RegressionTree(Struct, frozen=True):
 
 
 class TreeEnsemble(Struct, frozen=True):
-    """Trees over some signals. They add the sum of their values."""
+    """Regression trees over some signals, which add the sum of their values."""
 
     inputs: tuple[RankingSignal, ...]
     trees: tuple[RegressionTree, ...]
 
     def adds(self, context: RerankContext, top: TreePositions) -> Array:
-        """What the trees add to the m sentences at the positions `top`, all that are reranked: (m,)."""
+        """What the trees add to the reranked sentences, whose positions are all in `top`, of shape (m,)."""
         values = np.column_stack([signal.values(context)[top] for signal in self.inputs])
         return self.predict(relative_to_best(self.inputs, values))
 
     def predict(self, table: Array) -> Array:
-        """The same, from the inputs as `relative_to_best` gives them, of shape (m, inputs)."""
+        """The sum of the trees' values, from inputs as `relative_to_best` returns them.
+
+        Shape (m, inputs) to (m,).
+        """
         total = np.zeros(len(table))
         for tree in self.trees:
             total += tree.predict(table)
@@ -349,21 +350,21 @@ class TreeEnsemble(Struct, frozen=True):
 
 
 def relative_to_best(inputs: Sequence[RankingSignal], values: Array) -> Array:
-    """Signals of the sentences of a list, of shape (m, inputs), as trees use them.
+    """Transform the signals of a list's sentences, of shape (m, inputs), as trees use them.
 
-    A signal that depends on the query becomes its distance from the list's best: its size depends on the
-    query's length and on the collection, and would mean nothing elsewhere. Stored numbers stay as they are.
+    A signal that depends on the query becomes its distance from the best in the list, because its size varies
+    with the query's length and the collection. Stored numbers are kept.
     """
     table = np.array(values, float)
     query_dependent = [column for column, signal in enumerate(inputs) if signal.type.column is None]
     if len(table):
-        # A column without any value has no best either.
+        # A column without any value has no best value.
         table[:, query_dependent] -= np.nan_to_num(table[:, query_dependent], nan=-np.inf).max(axis=0)
     return np.where(np.isfinite(table), table, np.nan)
 
 
 def trees_from_dict(data: Any) -> TreeEnsemble:
-    """From JSON. Raises UsageError for an invalid tree, with its number and what is wrong."""
+    """Read trees from JSON. Raises UsageError for an invalid tree, with its number and the problem."""
     if not isinstance(data, Mapping) or data.keys() != {"inputs", "trees"}:
         raise UsageError('\'trees\' must be a JSON object with "inputs" and "trees", as esr learn writes it')
     if not isinstance(data["inputs"], list) or not isinstance(data["trees"], list) or not data["inputs"]:
