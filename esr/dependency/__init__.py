@@ -1,6 +1,6 @@
-"""Term dependence: rankings by the positions of the query's words in a sentence's dependency parse.
+"""Term dependence: ranking by where the query's words are in a sentence's dependency tree.
 
-    blobs ─ codec ─▶ Forest ─ occurrences ─▶ clique_evidence ─▶ tdsr, mrf ─▶ scores
+    blobs ─ decode ─▶ Forest ─ occurrences ─▶ clique_evidence ─▶ tdsr, mrf ─▶ scores
 
-What depends on the parses alone is computed once per query; trying other parameters is then cheap.
+Whatever depends on the parses alone is computed once per query, so trying other parameters is cheap.
 """

@@ -1,22 +1,17 @@
-"""The sets of query terms that sentences have in one tree: what no parameter of TDSR or the MRF changes.
+"""Cliques: sets of query terms in one dependency tree, the evidence behind TDSR and the Markov random fields.
 
-A set of k terms in a sentence has as many *choices* as there are ways to pick one occurrence for each of its
-terms. Each choice has a distance (the mean over the pairs of its nodes) and heights. The models take the
-best choice of a set (docs/formulas.md, C.5, D.7), and which one is best may depend on their parameters: so
-all are kept. `clique_search` finds them.
-
-The occurrences of the query's terms in the trees, and the relation of any two of them.
-
-Finds the sets of query terms of sentences, and all choices of nodes for them.
+A set of k terms in a sentence has as many *choices* as there are ways to pick one occurrence of each term. A
+choice has a distance (the mean over the pairs of its nodes) and heights. The models use the best choice of a
+set (docs/formulas.md, C.5, D.7), which may depend on their parameters: so all choices are kept, and the
+evidence is independent of parameters.
 
 The search is limited:
-- A sentence that has more than MAX_TERMS distinct query terms gives, for "subsets", only its pairs and the
-  runs of adjacent query terms.
-- The sets of a sentence have MAX_CHOICES choices together, shared evenly. Of a set with more choices than its
-  share, only the first c occurrences of each of its terms are used, c as large as the share allows.
-- A sentence has MAX_OCCURRENCES occurrences (occurrences.py).
 
-The stored parses of sentences, with what term dependence computes from them once per query.
+- A sentence has at most MAX_OCCURRENCES occurrences of query terms.
+- In a sentence with more than MAX_TERMS distinct query terms, "subsets" are only its pairs and the runs of
+adjacent query terms.
+- The sets of a sentence have at most MAX_CHOICES choices together, shared evenly. A set with more choices
+than its share uses only the first c occurrences of each term, with c as large as the share allows.
 """
 
 from __future__ import annotations
@@ -34,19 +29,19 @@ from esr.dependency.parses import Flags, Forest, Indices, Paths, decode
 from esr.hashing import hash64
 
 MAX_OCCURRENCES = 64
-"""Of all query terms in one sentence. Beyond it the last ones of the most frequent terms are left out."""
+"""Most occurrences of all query terms in one sentence. The last ones of the most frequent terms are dropped.
+"""
 
 
 class Occurrences(Struct, frozen=True, dict=True):
     """The O occurrences of query terms in n sentences, in order of sentence, term and node.
 
-    A *posting* is a query term in a sentence that has it, with all its occurrences there; there are P.
+    A *posting* is a query term in a sentence, with all its occurrences there; there are P of them.
 
     `starts` (n + 1): the first occurrence of each sentence; `posting_starts` (n + 1): its first posting.
-    `posting_terms`, `posting_firsts`, `posting_counts` (P): the posting's term by its number in the query,
-    its first occurrence, and the number of its occurrences.
-    `nodes`, `local` (O): the occurrence's node, and its number within its sentence.
-    `truncated` (n): whether the sentence has more occurrences than are here.
+    `posting_terms`, `posting_firsts`, `posting_counts` (P): the number of the posting's term in the query,
+    its first occurrence, and the number of its occurrences. `nodes`, `local` (O): the occurrence's node, and
+    its number within its sentence. `truncated` (n): whether occurrences of the sentence were dropped.
     """
 
     forest: Forest
@@ -74,7 +69,7 @@ class Occurrences(Struct, frozen=True, dict=True):
 
     @cached_property
     def is_child(self) -> Flags:
-        """For each pair i, j: whether i's head is j's node."""
+        """For each pair i, j: whether i is a child of j."""
         i, j = self.pairs.i, self.pairs.j
         return np.asarray(self.forest.heads[self.nodes[i]] == self.nodes[j], bool)
 
@@ -86,9 +81,10 @@ class Occurrences(Struct, frozen=True, dict=True):
 
 
 class Pairs(Struct, frozen=True):
-    """Occurrences i before j of one sentence, the depth of their lowest common ancestor, and their distance.
+    """Pairs of occurrences, i before j in one sentence, with the depth of their common ancestor and distance.
 
-    The last two are -1 for nodes of different trees. The pair (i, j) is number `bases[j] + local[i]`.
+    `lca_depths` and `distances` are -1 for nodes of different trees. The pair (i, j) has the number `bases[j]
+    + local[i]`.
     """
 
     i: Indices
@@ -99,7 +95,7 @@ class Pairs(Struct, frozen=True):
 
 
 def find_occurrences(forest: Forest, terms: Sequence[str]) -> Occurrences:
-    """The occurrences of these distinct terms. A word of several terms is an occurrence of each."""
+    """Find the occurrences of distinct terms. A word with several terms is an occurrence of each."""
     term = np.full(len(forest.term_hashes), -1, np.intp)
     for number, name in enumerate(terms):
         term[forest.term_hashes == np.uint64(hash64(name))] = number
@@ -126,7 +122,7 @@ def find_occurrences(forest: Forest, terms: Sequence[str]) -> Occurrences:
 
 
 def _limit_counts(sentence: Indices, counts: Indices, n: int) -> Indices:
-    """(P): the occurrences used of each posting: at most c, as large as the sentence's total allows."""
+    """(P): how many occurrences of each posting are used: at most c, as large as the limit allows."""
     total = np.bincount(sentence, counts, n)
     if total.max(initial=0) <= MAX_OCCURRENCES:
         return counts
@@ -142,8 +138,10 @@ def _starts(sizes: Indices) -> Indices:
 
 
 SetFamily = Literal["subsets", "contiguous", "adjacent"]
-"""All sets of query terms; those that are contiguous in the query; pairs of neighbours. Two terms or more
-(docs/formulas.md, C.1, D.9)."""
+"""Which sets of two or more query terms: all, those contiguous in the query, or adjacent pairs.
+
+See docs/formulas.md, C.1 and D.9.
+"""
 
 Array = npt.NDArray[np.float64]
 
@@ -151,10 +149,10 @@ Array = npt.NDArray[np.float64]
 class Cliques(Struct, frozen=True, dict=True):
     """The C sets of k >= 2 terms and their R choices of nodes, each choice within one tree.
 
-    `sentences` (C), `terms` (k, C): the set's sentence, and its terms by their number in the query, rising.
-    `first_choices` (C): its first choice; choices of a set are consecutive, sets of a sentence too.
-    `sets` (R), `members` (k, R): the choice's set, and the occurrences picked.
-    `distances` (R): the mean distance. `lca_depths` (R): the depth of the lowest common ancestor.
+    `sentences` (C), `terms` (k, C): the set's sentence, and the numbers of its terms in the query, ascending.
+    `first_choices` (C): the set's first choice. Choices of a set, and sets of a sentence, are consecutive.
+    `sets` (R), `members` (k, R): the choice's set, and its occurrences. `distances` (R): the mean distance.
+    `lca_depths` (R): the depth of the lowest common ancestor.
     """
 
     occurrences: Occurrences
@@ -172,20 +170,20 @@ class Cliques(Struct, frozen=True, dict=True):
 
     @cached_property
     def is_contiguous(self) -> Flags:
-        """(C): whether the terms are contiguous in the query."""
+        """(C): whether the set's terms are contiguous in the query."""
         return np.asarray(self.terms[-1] - self.terms[0] == self.size - 1, bool)
 
     @cached_property
     def depths(self) -> Indices:
-        """(k, R): of the members' nodes."""
+        """(k, R): the depths of the members' nodes."""
         return self.occurrences.paths.depths[self.members]
 
     @cached_property
     def is_connected(self) -> Flags:
-        """(R): whether the nodes form a subtree by direct links alone (docs/formulas.md, D.4).
+        """(R): whether direct links alone join the nodes into a subtree (docs/formulas.md, D.4).
 
-        That is so if each has its head among them, or is the common ancestor. Two terms of one word are
-        one node.
+        This holds if each node is the common ancestor or has its head among the nodes. Two terms of one word
+        are one node.
         """
         a, b, pairs = member_pairs(self.occurrences, self.members)
         linked = self.depths == self.lca_depths
@@ -195,7 +193,7 @@ class Cliques(Struct, frozen=True, dict=True):
         return np.asarray(linked.all(axis=0), bool)
 
     def heights(self, reading: str) -> Array:
-        """(R): the height, by one of HEIGHTS."""
+        """(R): the height of each choice, by one of HEIGHTS."""
         return HEIGHTS[reading](self).astype(np.float64, copy=False)
 
 
@@ -205,15 +203,17 @@ HEIGHTS: dict[str, Callable[[Cliques], npt.NDArray[np.generic]]] = {
     "mean": lambda cliques: cliques.depths.mean(axis=0),
     "max": lambda cliques: cliques.depths.max(axis=0),
 }
-"""The depth of the top-most query term, of the lowest common ancestor; the mean and the greatest
-(docs/formulas.md, D.6)."""
+"""The depth of the top-most query term, of the lowest common ancestor, the mean, and the greatest depth.
+
+See docs/formulas.md, D.6.
+"""
 
 
 class CliqueEvidence(Struct, frozen=True):
-    """Of n sentences and T distinct query terms.
+    """The cliques of n sentences and T distinct query terms.
 
-    `occurrences`: those of single terms. `cliques` has one entry for each size that occurs, rising.
-    `truncated` (n): whether a limit of the search left out something of the sentence.
+    `occurrences` are those of single terms. `cliques` has one entry per size that occurs, ascending.
+    `truncated` (n): whether a limit of the search cut something from the sentence.
     """
 
     terms: tuple[str, ...]
@@ -227,12 +227,12 @@ class CliqueEvidence(Struct, frozen=True):
 
     @property
     def has_query_term(self) -> Flags:
-        """(n): whether the parse has a query term."""
+        """(n): whether the sentence's parse has a query term."""
         return np.diff(self.occurrences.posting_starts) > 0
 
 
 def member_pairs(occurrences: Occurrences, members: Indices) -> tuple[Indices, Indices, Indices]:
-    """Rows a < b of `members`, and (pairs, R) the numbers in `occurrences.pairs`."""
+    """The pairs of rows a < b of `members`, and (pairs, R) their numbers in `occurrences.pairs`."""
     b, a = np.tril_indices(len(members), -1)
     return a, b, occurrences.pairs.bases[members][b] + occurrences.local[members][a]
 
@@ -243,7 +243,7 @@ _CHUNK_CELLS = 2_000_000
 
 
 def clique_evidence(forest: Forest, terms: Sequence[str], family: SetFamily = "subsets") -> CliqueEvidence:
-    """The sets of query terms in each sentence. `terms` are the query's; repeated ones are merged."""
+    """Find the sets of query terms in each sentence, for the query's terms; repeated terms are merged."""
     distinct = tuple(dict.fromkeys(terms))
     occurrences = find_occurrences(forest, distinct)
     matched = np.diff(occurrences.posting_starts)
@@ -260,7 +260,7 @@ def clique_evidence(forest: Forest, terms: Sequence[str], family: SetFamily = "s
 
 
 def _sets_of_size(occurrences: Occurrences, matched: Indices, size: int, family: SetFamily) -> Indices:
-    """(k, C): the postings of every set of this size, in order of number of terms, sentence and set."""
+    """(k, C): the postings of every set of this size, ordered by number of terms, sentence and set."""
     parts = []
     for count in np.unique(matched[matched >= size]):
         columns, must_be_contiguous = _combinations(int(count), size, family)
@@ -275,14 +275,14 @@ def _sets_of_size(occurrences: Occurrences, matched: Indices, size: int, family:
 
 @lru_cache(maxsize=1024)
 def _combinations(count: int, size: int, family: SetFamily) -> tuple[Indices, bool]:
-    """(k, sets): sets of `count` terms by number, and whether they must be contiguous in the query too."""
+    """(k, sets): sets of `count` terms by number, and whether they must also be contiguous in the query."""
     if family == "subsets" and (count <= MAX_TERMS or size == 2):
         return np.array(list(combinations(range(count), size)), np.intp).T, False
     return np.arange(count - size + 1) + np.arange(size)[:, None], True
 
 
 def _max_sets(matched: Indices, family: SetFamily) -> Indices:
-    """The number of sets that a sentence with so many query terms has at most."""
+    """The greatest possible number of sets in a sentence with this many query terms."""
     if family == "adjacent":
         return matched - 1
     runs = matched * (matched - 1) // 2
@@ -295,7 +295,7 @@ def _max_sets(matched: Indices, family: SetFamily) -> Indices:
 def _all_choices(
     occurrences: Occurrences, matched: Indices, postings: Indices, family: SetFamily
 ) -> tuple[Cliques, Indices]:
-    """All choices of these sets within one tree, and the sentences of which some were left out."""
+    """Find all choices of these sets within one tree, and the sentences for which some were left out."""
     sentences = np.searchsorted(occurrences.posting_starts, postings[0], side="right") - 1
     counts = occurrences.posting_counts[postings]
     cut_sentences = np.empty(0, np.intp)
@@ -329,7 +329,7 @@ def _all_choices(
 
 def _limit_choice_counts(counts: Indices, share: Indices) -> Indices:
     """(k, C): how many occurrences of each term of a set are used."""
-    choices = counts.prod(axis=0, dtype=np.float64)  # 64 occurrences each of many terms overflow an integer
+    choices = counts.prod(axis=0, dtype=np.float64)  # as floats: the product of many terms' 64 occurrences overflows an integer
     if (choices <= share).all():
         return counts
     limit = counts.max(axis=0)
@@ -340,7 +340,7 @@ def _limit_choice_counts(counts: Indices, share: Indices) -> Indices:
 
 
 def _measure(occurrences: Occurrences, members: Indices) -> tuple[Array, Indices]:
-    """(R), (R): the mean distance; the depth of the common ancestor, -1 if the nodes are not in one tree."""
+    """(R), (R): the mean distance, and the common ancestor's depth, -1 for nodes in different trees."""
     size, total = members.shape
     distances, lca_depths = np.empty(total), np.empty(total, np.intp)
     step = max(_CHUNK_CELLS // (size * size), 1)
@@ -348,16 +348,16 @@ def _measure(occurrences: Occurrences, members: Indices) -> tuple[Array, Indices
         part = slice(low, low + step)
         _, _, pairs = member_pairs(occurrences, members[:, part])
         distances[part] = occurrences.pairs.distances[pairs].sum(axis=0) / len(pairs)
-        # The common ancestor of a set is the highest of those of its pairs.
+        # The common ancestor of a set is the highest of the common ancestors of its pairs.
         lca_depths[part] = occurrences.pairs.lca_depths[pairs].min(axis=0)
     return distances, lca_depths
 
 
 class ParsedSentences(Struct):
-    """The parses of n sentences and the query's terms in order.
+    """The parses of n sentences, and the query's terms in order.
 
-    `count_terms` gives, for m sentences by their positions, each term's occurrences in the texts, of shape
-    (T, m).
+    `count_terms` returns the occurrences of each term in the texts of m sentences, given by their positions:
+    shape (T, m).
     """
 
     forest: Forest
@@ -369,7 +369,7 @@ class ParsedSentences(Struct):
     def from_blobs(
         blobs: Sequence[bytes | None], terms: Sequence[str], count_terms: Callable[[Sequence[int]], Array]
     ) -> ParsedSentences:
-        """From stored parses, None for a sentence without one. Raises IndexUnusable for a damaged one."""
+        """Read stored parses, None for a sentence without one. Raises IndexUnusable for a damaged blob."""
         return ParsedSentences(decode(blobs), tuple(dict.fromkeys(terms)), count_terms)
 
     @property
@@ -382,7 +382,8 @@ class ParsedSentences(Struct):
         return cast(CliqueEvidence, evidence)
 
     def text_counts(self) -> Array:
-        """(T, n): occurrences in the texts, of sentences whose parse has no query term; 0 for others."""
+        """(T, n): term counts in the texts of sentences whose parse has no query term; 0 for other sentences.
+        """
 
         def count() -> Array:
             counts = np.zeros((len(self.terms), len(self.forest)))
@@ -394,7 +395,7 @@ class ParsedSentences(Struct):
         return cast(Array, self.cached("text counts", count))
 
     def cached(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """The value of a key, computed at first use: tuning asks again with other weights."""
+        """Return a cached value, computing it at first use: tuning asks repeatedly, with other weights."""
         if key not in self._cache:
             self._cache[key] = compute()
         return self._cache[key]

@@ -1,11 +1,7 @@
-"""Draws a dependency tree as SVG: words from left to right as in the sentence, each below its head.
+"""Draws dependency trees, as SVG or as text: each word below its head, in the sentence's order.
 
-Links go from one row to the next, so none crosses a word. The picture has no script and loads nothing. It is
-drawn in `currentColor`: inside a page that is the page's colour, light or dark.
-
-Draws a dependency tree with characters: one word per line, below its head, in the sentence's order.
-
-The layout of a sentence's trees for drawing: heads, children, depths, and the paths between words.
+Links of the SVG go from one row to the next, so none crosses a word. The picture has no script, loads nothing
+and is drawn in `currentColor`, so that inside a page it follows the page's light or dark colours.
 """
 
 from __future__ import annotations
@@ -21,7 +17,7 @@ from esr.text.document import ParseWord
 
 @dataclass(frozen=True, slots=True)
 class TreeLayout:
-    """By position of a word: its head (-1: root), depth and children. `preorder` lists heads first."""
+    """By the position of a word: its head (-1: root), depth and children. `preorder` lists heads first."""
 
     heads: list[int]
     depths: list[int]
@@ -30,7 +26,7 @@ class TreeLayout:
 
 
 def lay_out(parse: Sequence[ParseWord]) -> TreeLayout:
-    """The layout of a parse whose heads lead to roots. `preorder` visits children in their order."""
+    """Lay out a parse whose heads lead to roots. `preorder` visits children in order."""
     heads = [word.head for word in parse]
     children: list[list[int]] = [[] for _ in parse]
     for word, head in enumerate(heads):
@@ -48,7 +44,7 @@ def lay_out(parse: Sequence[ParseWord]) -> TreeLayout:
 
 
 def words_between(trees: TreeLayout, words: Collection[int]) -> set[int]:
-    """The words whose link to their head is on a path between two of these words."""
+    """The words whose links to their heads are on a path between two of the given words."""
     below = [0] * len(trees.heads)
     for word in words:
         below[word] = 1
@@ -56,7 +52,7 @@ def words_between(trees: TreeLayout, words: Collection[int]) -> set[int]:
         if trees.heads[word] >= 0:
             below[trees.heads[word]] += below[word]
     total = {root: below[root] for root in trees.preorder if trees.heads[root] < 0}
-    # A link is between words if some of its tree's words are below it, and others are not.
+    # A link is on a path if some of the tree's given words are below it and others are not.
     root_of: dict[int, int] = {}
     for word in trees.preorder:
         root_of[word] = word if trees.heads[word] < 0 else root_of[trees.heads[word]]
@@ -68,13 +64,15 @@ def words_between(trees: TreeLayout, words: Collection[int]) -> set[int]:
 def text_tree(
     parse: Sequence[ParseWord], query_words: Collection[int], scoring_words: Collection[int] = ()
 ) -> str:
-    """Query words (by position) are in brackets, those of the set that scored have a star.
+    """Draw the tree with one word per line.
 
-    hit
-    ├─ [earthquake] *
-    │  └─ an
-    └─ [china] *
-       └─ northern
+    Query words (by position) are in brackets; those of the set that scored have a star:
+
+        hit
+        ├─ [earthquake] *
+        │  └─ an
+        └─ [china] *
+           └─ northern
     """
     trees = lay_out(parse)
     lines, indents = [], [""] * len(parse)
@@ -98,7 +96,8 @@ def printable(word: str) -> str:
 
 
 SET_COLOUR, PATH_COLOUR = "#a3262e", "#c8553d"
-"""Of the set's words, behind white letters, and of the paths between them: visible on light and on dark."""
+"""Colours of the set's words, behind white letters, and of the paths between them; for light and dark pages.
+"""
 
 _FONT_SIZE, _LETTER_WIDTH, _WIDE_LETTER_WIDTH = 14, 7.9, 14.0
 _ROW_HEIGHT, _BOX_HEIGHT, _MIN_STEP, _GAP, _MARGIN = 54, 24, 26, 10, 12
@@ -110,7 +109,7 @@ _OWN_COLOURS = (
 
 
 class Box(NamedTuple):
-    """The label of a word, the middle of its box from the left, and the width of the box."""
+    """The label of a word, the horizontal middle of its box, and the width of the box."""
 
     label: str
     x: float
@@ -124,10 +123,10 @@ def svg_tree(
     *,
     standalone: bool = True,
 ) -> str:
-    """The picture. Query words (by position) are outlined, those of the set that scored are filled.
+    """Draw the tree. Query words (by position) are outlined, those of the set that scored are filled.
 
-    `standalone` gives it colours of its own for both colour schemes. Inside a page leave them out: its
-    security policy may forbid styles.
+    `standalone` adds colours for light and dark schemes. Leave them out inside a page, whose security policy
+    may forbid styles.
     """
     trees = lay_out(parse)
     boxes = _place_boxes(trees, [_shorten(printable(word.word)) for word in parse])
@@ -147,7 +146,7 @@ def svg_tree(
 
 
 def _place_boxes(trees: TreeLayout, labels: Sequence[str]) -> list[Box]:
-    """Place the words in order, so that no two of a row overlap."""
+    """Place the words in order, so that no two in a row overlap."""
     row_ends: dict[int, float] = {}
     boxes: list[Box] = []
     for depth, label in zip(trees.depths, labels, strict=True):
@@ -161,7 +160,7 @@ def _place_boxes(trees: TreeLayout, labels: Sequence[str]) -> list[Box]:
 
 
 def _links(trees: TreeLayout, boxes: Sequence[Box], path: Collection[int]) -> str:
-    """The links to heads, those on the path between scoring words last and so on top."""
+    """Draw the links to heads, with those on the path between scoring words last, on top."""
     lines = []
     words = (word for word in trees.preorder if trees.heads[word] >= 0)
     for word in sorted(words, key=lambda word: word in path):
@@ -206,7 +205,7 @@ def _words(
 
 
 def _middle(trees: TreeLayout, word: int) -> float:
-    """The vertical middle of a word's row."""
+    """The vertical middle of the word's row."""
     return trees.depths[word] * _ROW_HEIGHT + _ROW_HEIGHT / 2
 
 

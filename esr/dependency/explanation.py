@@ -1,4 +1,4 @@
-"""Explains which sets of query terms gave a sentence its score, and where they are in it."""
+"""Explains which sets of query terms gave a sentence its score, and where its words are."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PotentialName = Literal["syntactic", "proximity"]
 
 @dataclass(frozen=True, slots=True)
 class TermSet:
-    """The best set of TDSR. `words`: positions in the sentence; none if the parse does not have the term."""
+    """The best set of TDSR. `words` are positions in the sentence, none if the parse lacks the term."""
 
     terms: tuple[str, ...]
     words: tuple[int, ...]
@@ -32,8 +32,9 @@ class TermSet:
 class Relation:
     """A set of terms that adds to an MRF's score, with its best choice of words.
 
-    `in_a_row`: whether the terms are contiguous in the query. `words`: positions in the sentence, like
-    `ancestor`, their lowest common one. `value` is the potential, `adds` that times its weight.
+    `in_a_row`: whether the terms are contiguous in the query. `words` are positions in the sentence, and
+    `ancestor` that of their lowest common ancestor. `value` is the potential, `adds` the potential times its
+    weight.
     """
 
     potential: PotentialName
@@ -53,9 +54,9 @@ class Relation:
 def find_best_set(
     evidence: CliqueEvidence, best_sets: BestSets, sentence: int, counts: Array | None = None
 ) -> TermSet | None:
-    """The set that gave this sentence its score, the first of equal ones; None if it has no query term.
+    """Find the first of the best sets of a sentence; None if it has no query term.
 
-    `counts`: as in `tdsr.nearest_distances`.
+    `counts` is as in `tdsr.nearest_distances`.
     """
     size, strength = int(best_sets.sizes[sentence]), float(best_sets.scores[sentence])
     if size == 0:
@@ -81,7 +82,7 @@ def find_best_set(
 def find_relations(
     evidence: CliqueEvidence, potentials: Potentials, settings: Mapping[str, float | str], sentence: int
 ) -> list[Relation]:
-    """The sets that add to this sentence's score, the one that adds most first."""
+    """Find the sets that add to a sentence's score, greatest addition first."""
     decay = Decay.from_settings(settings)
     parts: tuple[tuple[PotentialName, Potential, str], ...] = (
         ("syntactic", potentials.syntactic, "lambda_SR"),
@@ -96,7 +97,7 @@ def find_relations(
 
 
 def _best_choices(potential: Potential, decay: Decay, sentence: int) -> list[tuple[int, float]]:
-    """The best choice of each set of a sentence, by its row in the potential, and its value."""
+    """The best choice of each set of a sentence: its row in the potential, and its value."""
     values = potential.values(decay)
     ends = np.append(potential.first_choices[1:], len(values))
     best_choices = []
@@ -133,7 +134,7 @@ def _relation(
 
 
 def _find_choice(evidence: CliqueEvidence, number: int) -> tuple[Cliques, int]:
-    """The cliques of a choice, which is counted through all of them, and its row there."""
+    """Find a choice, numbered through all cliques: its cliques, and its row there."""
     for cliques in evidence.cliques:
         if number < len(cliques.sets):
             return cliques, number

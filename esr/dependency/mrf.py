@@ -1,18 +1,14 @@
 """The Markov random field of query terms and a sentence: FIDM, SDM and FDM.
 
 Cai, Chen, Liu, Bu & Huang 2007 (SIGIR poster); docs/formulas.md, section D. With I the cliques of one query
-term, CD those of several that are contiguous in the query, and UD those of others (D.8),
+term, CD those of several terms contiguous in the query, and UD those of other terms (D.8):
 
     score = lambda_I  sum over I        of f_I
           + lambda_SR sum over CD       of f_SR      (and UD with `sr_on_ud`)
           + lambda_PR sum over CD or UD of f_PR
 
-f_SR and f_PR are alpha^distance * beta^height, f_SR of sets that direct links connect, f_PR of sets with
-other words between theirs.
-
-The potentials of term sets in a Markov random field, f_SR and f_PR (docs/formulas.md, D.4-D.8).
-
-What depends on no weight is computed once; other weights are then cheap to try.
+f_SR and f_PR are alpha^distance * beta^height (D.4-D.8): f_SR of sets connected by direct links, f_PR of sets
+with other words in between. Potentials are computed once for all weights, so other weights are cheap to try.
 """
 
 from __future__ import annotations
@@ -31,7 +27,7 @@ from esr.parameter import TENTHS, Parameter, check_parameters
 
 
 class Decay(NamedTuple):
-    """How a potential falls with distance and height. `form` is one of mrf.FORMS."""
+    """How a potential decays with distance and height. `form` is one of FORMS."""
 
     alpha: float
     beta: float
@@ -43,7 +39,7 @@ class Decay(NamedTuple):
 
 
 class Potential(Struct, frozen=True):
-    """f_SR or f_PR of n sentences: C sets and the R choices of nodes that it uses.
+    """f_SR or f_PR of n sentences, with C sets and the R choices of nodes it uses.
 
     `sentences` (C): the set's sentence. `first_choices` (C): its first choice. `distances`, `heights` (R).
     `choices` (R): the choice's number, counted through the evidence's cliques.
@@ -64,7 +60,7 @@ class Potential(Struct, frozen=True):
         return alpha**self.distances * beta**self.heights
 
     def total(self, decay: Decay) -> Array:
-        """(n): the sum over a sentence's sets, each with its best choice."""
+        """(n): the sum over a sentence's sets, each by its best choice."""
         values = self.values(decay)
         if len(self.first_choices) < len(values):
             values = np.maximum.reduceat(values, self.first_choices)
@@ -72,14 +68,13 @@ class Potential(Struct, frozen=True):
 
 
 class Potentials(Struct, frozen=True):
-    """Both potentials of term sets."""
 
     syntactic: Potential
     proximity: Potential
 
 
 def select_choices(n: int, cliques: Cliques, flags: Flags, height: str, choices_before: int) -> Potential:
-    """The potential of the choices with a flag. `choices_before`: the number of choices of smaller sets."""
+    """The potential of the flagged choices. `choices_before` is the number of choices of smaller sets."""
     rows = np.flatnonzero(flags)
     sets = cliques.sets[rows]
     first_choices = np.flatnonzero(np.diff(sets, prepend=-1))
@@ -88,7 +83,7 @@ def select_choices(n: int, cliques: Cliques, flags: Flags, height: str, choices_
 
 
 def concatenate(n: int, parts: Sequence[Potential]) -> Potential:
-    """One potential from those of sets of different sizes."""
+    """Join the potentials of sets of different sizes."""
     no_indices, no_numbers = np.empty(0, np.intp), np.empty(0)
     parts = [Potential(n, no_indices, no_indices, no_numbers, no_numbers, no_indices), *parts]
     offsets = np.cumsum([0, *(len(part.choices) for part in parts)])
@@ -105,23 +100,27 @@ def concatenate(n: int, parts: Sequence[Potential]) -> Potential:
 
 
 MODELS: dict[str, SetFamily | None] = {"mrf_fidm": None, "mrf_sdm": "adjacent", "mrf_fdm": "subsets"}
-"""The models, and the sets of terms that each uses beside single terms (docs/formulas.md, D.9)."""
+"""The models, and the sets of terms that each uses in addition to single terms (docs/formulas.md, D.9)."""
 
 ALIASES = {name.removeprefix("mrf_"): name for name in MODELS}
 """Short names."""
 
 FORMS = ("product", "sum")
-"""alpha^distance * beta^height, or alpha/distance + beta/(1 + height) with distances below 1 as 1
-(docs/formulas.md, D.4)."""
+"""alpha^distance * beta^height, or alpha/distance + beta/(1 + height), with distances of at least 1.
+
+See docs/formulas.md, D.4.
+"""
 
 PROXIMITIES = ("exclusive", "inclusive", "threshold")
-"""The sets of f_PR: those in one tree that no choice of nodes connects, all in one tree, or those with a
-distance of at most `max_dis` (docs/formulas.md, D.7)."""
+"""The sets of f_PR: those in one tree without a connected choice, all in one tree, or those within `max_dis`.
+
+See docs/formulas.md, D.7.
+"""
 
 DECAYS = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 
 F_I = ("dir", "jm", "tfisf", "binary")
-"""Readings of the score of single terms (docs/formulas.md, D.3), which the first stage computes."""
+"""Scores of single terms (docs/formulas.md, D.3), computed by the first stage."""
 
 PARAMETERS = (
     Parameter("lambda_I", "weight of single terms; the others are tuned against it", 0.8),
@@ -142,23 +141,23 @@ PARAMETERS = (
 
 
 def full_name(name: str) -> str:
-    """The model's full name. Raises UsageError with the nearest one."""
+    """Return the model's full name. Raises UsageError with the nearest one."""
     if name not in MODELS and name not in ALIASES:
         raise unknown("model", name, MODELS)
     return ALIASES.get(name, name)
 
 
 def settings(name: str, values: Mapping[str, Any]) -> dict[str, float | str]:
-    """Checked parameters, defaults filled in. Raises UsageError for a bad name or value."""
+    """Check parameters and fill in defaults. Raises UsageError for a bad name or value."""
     return check_parameters(full_name(name), PARAMETERS, values)
 
 
 def compute_potentials(
     name: str, evidence: CliqueEvidence, settings: Mapping[str, float | str]
 ) -> Potentials:
-    """Both potentials for the readings in `settings`; its weights make no difference.
+    """Compute both potentials for the readings in `settings`, whose weights do not matter.
 
-    `evidence` has the sets of MODELS[name], or all subsets: those serve every model.
+    `evidence` has the sets of MODELS[name], or all subsets, which serve every model.
     """
     family = MODELS[full_name(name)]
     if family and evidence.family not in (family, "subsets"):
@@ -184,19 +183,19 @@ def compute_potentials(
 
 
 def score_sentences(single: Array, potentials: Potentials, settings: Mapping[str, float | str]) -> Array:
-    """(n): the sentences' scores. `single` is the sum of f_I or any other score of single terms."""
+    """(n): the sentences' scores. `single` is the sum of f_I, or another score of single terms."""
     return float(settings["lambda_I"]) * single + sum_potentials(potentials, settings)
 
 
 def sum_potentials(potentials: Potentials, settings: Mapping[str, float | str]) -> Array:
-    """(n): what the sets of terms add to the scores."""
+    """(n): the weighted sum of both potentials."""
     decay = Decay.from_settings(settings)
     syntactic, proximity = potentials.syntactic.total(decay), potentials.proximity.total(decay)
     return float(settings["lambda_SR"]) * syntactic + float(settings["lambda_PR"]) * proximity
 
 
 def _is_near(cliques: Cliques, settings: Mapping[str, float | str]) -> Flags:
-    """(R): the choices that pass BoolSynP."""
+    """(R): whether each choice satisfies BoolSynP."""
     match settings["proximity"]:
         case "exclusive":
             return ~np.logical_or.reduceat(cliques.is_connected, cliques.first_choices)[cliques.sets]

@@ -1,4 +1,4 @@
-"""Dependency parses as bytes, one blob a sentence, and back, a thousand at a time.
+"""Dependency parses: encoded as one blob per sentence, and decoded by the thousand into flat arrays.
 
 A blob is little-endian:
 
@@ -8,14 +8,12 @@ A blob is little-endian:
     terms x uint(width)   the position of the word that has the term
     terms x u64           the term's hash
 
-`width` is 1 byte where heads and positions fit into it, else 2 or 4. Words are not stored, only the hashes of
-the terms that they analyse to: none for a stop word, several for "U.S.". The text has the words.
-
-Many sentences' dependency trees as flat arrays, and the relations of their nodes.
+`width` is 1 byte if heads and positions fit into it, else 2 or 4. Words are not stored, as the text has them,
+only the hashes of their terms: none for a stop word, several for "U.S.".
 
 A node is a word. A sentence may have several trees; nodes of different trees have no distance. Depth is the
-number of links up to the root, distance the number of links between two nodes, whatever their direction
-(docs/formulas.md, C.2, D.5, D.6). A trace that some parsers add is no node here.
+number of links up to the root, distance the number of links between two nodes in either direction
+(docs/formulas.md, C.2, D.5, D.6). Traces that some parsers add are no nodes.
 """
 
 from __future__ import annotations
@@ -41,9 +39,9 @@ Hashes = npt.NDArray[np.uint64]
 class Forest(Struct, frozen=True):
     """The trees of n sentences with N nodes.
 
-    `starts` (n + 1): sentence i has the nodes from starts[i] to starts[i + 1]; none if it was not parsed.
-    `heads` (N): a node's head as a node, or -1 for a root.
-    `term_nodes`, `term_hashes` (M): the nodes that have terms and the terms' hashes, in order of nodes.
+    `starts` (n + 1): sentence i has the nodes from starts[i] to starts[i + 1]; none if it has no parse.
+    `heads` (N): a node's head as a node, or -1 for a root. `term_nodes`, `term_hashes` (M): the nodes that
+    have terms, and the terms' hashes, in order of nodes.
     """
 
     starts: Indices
@@ -60,7 +58,7 @@ class Forest(Struct, frozen=True):
 
     def paths(self, nodes: Indices) -> Paths:
         """The paths from these nodes to their roots."""
-        heads = np.append(self.heads, -1)  # index -1, above a root: nothing
+        heads = np.append(self.heads, -1)  # index -1 is above a root
         rows = [nodes]
         longest = int(np.diff(self.starts).max(initial=0))
         while rows[-1].max(initial=-1) >= 0:
@@ -73,27 +71,27 @@ class Forest(Struct, frozen=True):
 class Paths(Struct, frozen=True, dict=True):
     """The paths of m nodes up to their roots.
 
-    `steps` (L, m): the node reached after 0, 1, .. links; -1 beyond the root. Its last row is all -1.
+    `steps` (L, m): the node reached after 0, 1, .. links; -1 beyond the root. The last row is all -1.
     """
 
     steps: Indices
 
     @cached_property
     def depths(self) -> Indices:
-        """(m): links from each node up to its root."""
+        """(m): the number of links from each node up to its root."""
         return np.asarray((self.steps >= 0).sum(axis=0) - 1, np.intp)
 
     def lca_depths(self, i: Indices, j: Indices) -> Indices:
         """The depth of the lowest common ancestor of nodes i and j (columns of `steps`); -1 if there is none.
 
-        Both paths are walked from the root down, all pairs a level at a time, as long as they agree.
+        Both paths are walked from the root down, one level at a time for all pairs, as long as they agree.
         """
         flat, width = self.steps.ravel(), self.steps.shape[1]
         at_i, at_j = self.depths[i] * width + i, self.depths[j] * width + j
         depth = np.full(len(i), -1, np.intp)
         agreeing = np.arange(len(i))
-        # Below the end of a path the index is negative and so wraps to the last rows: -1 there, or, for a
-        # node compared with itself, the same on both sides. That walk ends with the levels, one too late.
+        # Below the end of a path the index is negative and wraps to the last rows. These hold -1, or, for a
+        # node compared with itself, the same on both sides: such a walk ends with the levels, one too late.
         for level in range(len(self.steps) - 1):
             agree = np.flatnonzero(flat[at_i] == flat[at_j])
             if not len(agree):
@@ -103,11 +101,13 @@ class Paths(Struct, frozen=True, dict=True):
         return np.asarray(np.minimum(depth, self.depths[i]), np.intp)
 
     def ancestors(self, i: Indices, depth: Indices) -> Indices:
-        """The ancestor of node i (a column of `steps`) at this depth."""
+        """The ancestor of node i (a column of `steps`) at the given depth."""
         return np.asarray(self.steps[self.depths[i] - depth, i], np.intp)
 
     def distances(self, i: Indices, j: Indices, lca_depths: Indices) -> Indices:
-        """Links between nodes i and j by the depth of their lowest common ancestor; -1 if there is none."""
+        """The links between nodes i and j, from the depth of their lowest common ancestor; -1 if there is
+        none.
+        """
         return np.where(lca_depths < 0, -1, self.depths[i] + self.depths[j] - 2 * lca_depths)
 
 
@@ -117,11 +117,12 @@ MAGIC = 0xD1
 _HEADER_BYTES = 8
 _MAX_COUNT = 0xFFFFFF
 _FORMATS = {1: ("b", "B"), 2: ("h", "H"), 4: ("i", "I")}
-"""By width: the struct codes of heads and of positions."""
+"""Struct codes of heads and of positions, by width."""
 
 
 def encode(parse: Sequence[ParseWord], analyzer: Analyzer) -> bytes:
-    """One sentence's parse. Raises ValueError if a head is neither another word of the sentence nor -1."""
+    """Encode a sentence's parse. Raises ValueError if a head is neither another word of the sentence nor -1.
+    """
     words = len(parse)
     if words > _MAX_COUNT:
         raise ValueError(f"a parse of {words:,} words: at most {_MAX_COUNT:,} fit")
@@ -146,9 +147,9 @@ def encode(parse: Sequence[ParseWord], analyzer: Analyzer) -> bytes:
 
 
 def decode(blobs: Sequence[bytes | None]) -> Forest:
-    """The parses of many sentences; None is a sentence that was not parsed, and so has no words.
+    """Decode the parses of many sentences. None is a sentence without a parse, which gets no nodes.
 
-    Raises IndexUnusable if a blob is truncated or is not one that `encode` wrote.
+    Raises IndexUnusable if a blob is truncated or was not written by `encode`.
     """
     present = np.array([blob is not None for blob in blobs], bool)
     parses = [blob for blob in blobs if blob is not None]
@@ -162,7 +163,7 @@ def decode(blobs: Sequence[bytes | None]) -> Forest:
     _check(bool((header[:, 0] >> 24 == MAGIC).all() and np.isin(width, list(_FORMATS)).all()))
     parts = np.stack([np.full(len(parses), _HEADER_BYTES), words * width, terms * width, terms * 8], axis=1)
     _check(bool((parts.sum(axis=1) == sizes).all()))
-    # The part that each byte belongs to separates the parts, which alternate from sentence to sentence.
+    # Label each byte with its part, to separate the parts, which alternate from sentence to sentence.
     owner = np.repeat(np.tile(np.arange(4, dtype=np.uint8), len(parses)), parts.ravel())
     relative = _numbers(data[owner == 1], words, width, "i")
     positions = _numbers(data[owner == 2], terms, width, "u")
@@ -180,7 +181,7 @@ def decode(blobs: Sequence[bytes | None]) -> Forest:
 
 
 def _numbers(data: npt.NDArray[np.uint8], counts: Indices, width: Indices, kind: str) -> Indices:
-    """The numbers of all sentences, of 1, 2 or 4 bytes each, depending on the sentence."""
+    """Read the numbers of all sentences, of 1, 2 or 4 bytes depending on the sentence."""
     widths = [w for w in _FORMATS if (width == w).any()]
     if len(widths) == 1:
         return data.view(f"<{kind}{widths[0]}").astype(np.intp)

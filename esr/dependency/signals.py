@@ -1,9 +1,9 @@
-"""Term dependence as signals: a number of each sentence, which a second stage adds to a ranking.
+"""Term dependence as signals: numbers of sentences that a second stage adds to a ranking.
 
     index.parses ─ ParsedSentences ─▶ signal ─▶ scores
 
-TDSR is the best set's strength, an MRF the sum of its two potentials of term sets. Its first potential, of
-single terms, is the first stage's score.
+TDSR is the strength of the best set; an MRF is the sum of its two potentials of term sets. The MRF's
+potential of single terms is the first-stage score.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ Settings = Mapping[str, Value]
 
 
 class Signal(Struct, frozen=True):
-    """A number of each sentence for a query. `scores` has shape (n,).
+    """A number of each sentence for a query. `scores` returns shape (n,).
 
-    All its parameters matter; those of the first stage belong to the model of the same name alone.
+    All its parameters have an effect; parameters of the first stage belong only to the model of the same
+    name.
     """
 
     name: str
@@ -40,7 +41,7 @@ class Signal(Struct, frozen=True):
 
 SIGNALS: Registry[Signal] = Registry("signal")
 ALIASES: Mapping[str, str] = mrf.ALIASES
-"""Signals' names by their short ones."""
+"""Full names of signals by short ones."""
 
 
 def best_sets(sentences: ParsedSentences, settings: Settings) -> tdsr.BestSets:

@@ -1,10 +1,10 @@
 """TDSR: a sentence scores as much as its most strongly associated set of query terms.
 
 Cai, Bu, Chen & Liu 2007 (ACL posters, P07-2025); docs/formulas.md, section C. The paper's formula of the
-association strength is lost, so there are three readings of it. The strength of a set rises with its size and
-falls with the mean distance of its terms in the dependency tree. A single term has distance 0; a set that is
-not in one tree has no strength. So the best set of each size is the one with the least distance, whatever
-the parameters: `nearest_distances` runs once, and `score_best_sets` is cheap.
+association strength is illegible, so there are several readings of it. Strength rises with the size of a set
+and falls with the mean distance of its terms in the dependency tree. A single term has distance 0; a set not
+in one tree has no strength. So whatever the parameters, the best set of each size is the one with the least
+distance: `nearest_distances` runs once, and `score_best_sets` is cheap.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ PARAMETERS = (
 
 
 class BestSets(Struct, frozen=True):
-    """Of n sentences: `scores` (n), and `sizes` (n) of the best term sets. Both 0 without a query term."""
+    """The scores (n) and sizes (n) of the best term sets of n sentences, both 0 without a query term."""
 
     scores: Array
     sizes: Indices
 
 
 def nearest_distances(evidence: CliqueEvidence, counts: Array | None = None) -> Array:
-    """(K, n): the least distance of a sentence's term sets of 1, 2, .. K terms; inf where it has none.
+    """(K, n): the least distance of a sentence's term sets of 1, 2, .. K terms; inf if it has none.
 
-    `counts` (T, n): occurrences of each term in the sentences' texts, for sentences whose parse has no query
-    term, or that have no parse. Without `counts` such a sentence has no set.
+    `counts` (T, n) has the occurrences of each term in the texts of sentences without a parse, or without a
+    query term in it. Without `counts`, such sentences have no sets.
     """
     largest = evidence.cliques[-1].size if evidence.cliques else 1
     table = np.full((largest, len(evidence)), np.inf)
@@ -73,5 +73,5 @@ def score_best_sets(nearest: Array, alpha: float, beta: float, form: str = "exp"
 
 
 def rank_sentences(scores: Array, ties: Array | None = None) -> Indices:
-    """The sentences from best to worst. Ties stay in order, or are broken by `ties`, the greater first."""
+    """Order sentences from best to worst. Ties keep their order, or go to the greater of `ties`."""
     return np.argsort(-scores, kind="stable") if ties is None else np.lexsort((-ties, -scores))

@@ -1,1 +1,1 @@
-"""Following the news: what was said when, what is new, where else it is said, and how to take it home."""
+"""Following the news: what was said when, what is new, what is similar, and how to keep it."""

@@ -1,6 +1,6 @@
-"""Sentences as citations of the articles they are from: BibTeX, RIS and CSL-JSON.
+"""Sentences as citations of their articles: BibTeX, RIS and CSL-JSON; and URNs of sentences and feeds.
 
-What identifies a sentence over loads: its document and its text, not its place among the others.
+A URN is made of the document's id and the sentence's text, so it stays the same over loads.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ class CitationFormat(Struct, frozen=True):
 
 
 def to_bibtex(records: Sequence[SentenceRecord]) -> str:
-    """An `@article` for each; the sentence is its note."""
+    """An `@article` for each sentence, with the sentence as its note."""
     return "\n".join(_bibtex_entry(key, record) for key, record in _with_keys(records))
 
 
 def to_ris(records: Sequence[SentenceRecord]) -> str:
-    """A newspaper article for each; the sentence is its abstract."""
+    """A newspaper article for each sentence, with the sentence as its abstract."""
     return "".join(_ris_entry(key, record) for key, record in _with_keys(records))
 
 
 def to_csl(records: Sequence[SentenceRecord]) -> str:
-    """A list of items of type article-newspaper; the sentence is the abstract."""
+    """A list of items of type article-newspaper, each with the sentence as its abstract."""
     items = [_csl_item(key, record) for key, record in _with_keys(records)]
     return json.dumps(items, indent=1, ensure_ascii=False) + "\n"
 
 
 def _with_keys(records: Sequence[SentenceRecord]) -> Iterator[tuple[str, SentenceRecord]]:
-    """Keys of letters and digits that begin as the sentence's id; equal ones get a number."""
+    """Yield each record with a unique key: the id's letters and digits, with a number if already used."""
     used: set[str] = set()
     for record in records:
         key = base = re.sub(r"[^A-Za-z0-9]+", "-", record.sentence_id).strip("-") or "sentence"
@@ -61,7 +61,7 @@ def _with_keys(records: Sequence[SentenceRecord]) -> Iterator[tuple[str, Sentenc
 
 _BIBTEX_SIGNS = {
     **{sign: f"\\{sign}" for sign in "&%$#_"},
-    "{": r"\textbraceleft{}",  # BibTeX counts braces, those after a backslash too
+    "{": r"\textbraceleft{}",  # BibTeX counts even braces after a backslash
     "}": r"\textbraceright{}",
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -70,7 +70,7 @@ _BIBTEX_SIGNS = {
 
 
 def _bibtex_entry(key: str, record: SentenceRecord) -> str:
-    """Titles have braces of their own, so that styles do not change their case."""
+    """Titles get braces of their own, so that styles do not change their case."""
     year, month, day = _date_parts(record.date)
     fields = {
         "title": f"{{{_bibtex_text(record.title or record.document_id)}}}",
@@ -122,7 +122,7 @@ def _csl_item(key: str, record: SentenceRecord) -> dict[str, Any]:
 
 
 def _date_parts(date: str | None) -> tuple[str, str, str]:
-    """Year, month and day as they are written, empty where the date does not say."""
+    """Year, month and day as written, empty if not given."""
     match = re.match(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?![\dW])", normalise_date(date or ""), re.ASCII)
     return (match[1], match[2] or "", match[3] or "") if match else ("", "", "")
 
@@ -144,17 +144,17 @@ _NAMESPACE = uuid.UUID("6f5a4c1e-0b7d-5c52-9a63-3c8c1b1f6f0e")
 
 
 def text_digest(text: str) -> str:
-    """16 hexadecimal digits of a sentence, without regard to case and white space."""
+    """16 hexadecimal digits of a sentence's text, ignoring case and white space."""
     return f"{hash64(value_key(text)):016x}"
 
 
 def sentence_urn(record: SentenceRecord) -> str:
-    """The name of a sentence of a document, the same after every load that keeps the document's id."""
+    """The URN of a sentence, which stays the same over loads that keep the document's id."""
     return _urn(f"{record.document_id}\n{text_digest(record.text)}")
 
 
 def feed_urn(parts: Iterable[tuple[str, str]]) -> str:
-    """The name of the feed of a search: the same for the same parts in any order, on any host."""
+    """The URN of a search's feed: the same for the same parts in any order, on any host."""
     return _urn("\n".join(sorted(f"{name}={value}" for name, value in parts)))
 
 

@@ -1,14 +1,7 @@
-"""What is new: sentences in the order of their dates, without those that repeat what was said before.
+"""Novelty: what is new, what repeats earlier sentences, what is newest, and what is similar to a sentence.
 
-Source: docs/formulas.md, section G.
-
-How much of a sentence earlier ones contain. It decides what is new and what is folded.
-
-Source: docs/formulas.md, G.1. Sentences are sets of terms here; nothing is known of an index.
-
-The newest sentences that have all words of a query, each with its score for it.
-
-More like this: sentences that say the same as one, or go on from it.
+A sentence is a repeat if an earlier one contains a large enough share of its terms, weighted by rarity
+(docs/formulas.md, G). The same overlap decides what `find_novel` returns and what result lists fold.
 """
 
 from __future__ import annotations
@@ -35,30 +28,30 @@ from esr.ranking.searcher import Searcher
 
 Terms = frozenset[str]
 Weigh = Callable[[Collection[str]], Mapping[str, float]]
-"""From terms to their weights, all greater than 0."""
+"""Maps terms to their weights, all above 0."""
 DEFAULT_THRESHOLD = 0.8
 MIN_THRESHOLD = 0.5
-"""Less is no repeat: half of the terms must be shared in any case."""
+"""The lowest threshold allowed: repeats always share at least half of the terms."""
 FEW_TERMS = 8
-"""A sentence with fewer terms must contain the earlier one as well: few terms are shared by chance."""
+"""A sentence with fewer terms must also contain the earlier one: a few terms are easily shared by chance."""
 
 
 class Overlap(Struct, frozen=True):
-    """The earlier sentence that has most of a sentence, by its place in the list, and the share it has."""
+    """The earlier sentence that contains most of a sentence: its position in the list, and the share."""
 
     place: int
     share: float
 
 
 def check_threshold(threshold: float) -> float:
-    """The threshold. Raises UsageError for one that is out of range."""
+    """Return the threshold. Raises UsageError if it is out of range."""
     if not MIN_THRESHOLD <= threshold <= 1.0:
         raise UsageError(f"the overlap must be from {MIN_THRESHOLD:g} to 1, not {threshold:g}")
     return threshold
 
 
 def parse_threshold(text: str) -> float:
-    """The threshold that a text gives. Raises UsageError."""
+    """Read a threshold. Raises UsageError."""
     try:
         return check_threshold(float(text))
     except ValueError:
@@ -66,16 +59,16 @@ def parse_threshold(text: str) -> float:
 
 
 def contain(sentence: Terms, earlier: Terms, weights: Mapping[str, float]) -> float:
-    """The share of the sentence that the earlier one has; for few terms, the lesser of both shares."""
+    """The share of the sentence that the earlier one contains; with few terms, the lesser of both shares."""
     share = _share(sentence, earlier, weights)
     return share if len(sentence) >= FEW_TERMS else min(share, _share(earlier, sentence, weights))
 
 
 def find_overlaps(sentences: Sequence[Terms], weigh: Weigh) -> list[Overlap | None]:
-    """For each sentence, the earlier one that contains most of it.
+    """For each sentence, find the earlier one that contains most of it.
 
-    Of equal ones, it is one with the same terms, else the first. None where no
-    earlier one has half of its terms. `weigh` is called at most once.
+    Ties go to an earlier sentence with the same terms, then to the first. None if no earlier sentence has
+    half of the terms. `weigh` is called at most once.
     """
     pairs = list(_share_half(sentences))
     needed = {term for pair in pairs for place in pair for term in sentences[place]}
@@ -90,10 +83,10 @@ def find_overlaps(sentences: Sequence[Terms], weigh: Weigh) -> list[Overlap | No
 
 
 def group_repeats(overlaps: Sequence[Overlap | None], threshold: float) -> list[list[int]]:
-    """The places of the sentences in groups: a new one with those that repeat it, or a repeat of it.
+    """Group the positions of sentences: each new sentence with those that repeat it, or repeat a repeat.
 
-    Groups are in the order of their first sentences. A sentence that follows changes no group before it,
-    but may join one.
+    Groups are in the order of their first sentences. Further sentences may join a group, but change nothing
+    else in the groups before them.
     """
     groups: list[list[int]] = []
     group_of: list[int] = []
@@ -108,16 +101,16 @@ def group_repeats(overlaps: Sequence[Overlap | None], threshold: float) -> list[
 
 
 def _share(sentence: Terms, earlier: Terms, weights: Mapping[str, float]) -> float:
-    """Sums are exact, so that they do not depend on the order of the terms."""
+    """The weighted share of the sentence's terms in the earlier one, as an exact sum."""
     shared = math.fsum(weights[term] for term in sentence & earlier)
     return shared / math.fsum(weights[term] for term in sentence)
 
 
 def _share_half(sentences: Sequence[Terms]) -> Iterator[tuple[int, int]]:
-    """The pairs of a sentence and an earlier one that has at least half of its terms.
+    """Yield the pairs of a sentence and an earlier one that has at least half of its terms.
 
-    Of sentences with the same terms, only the first counts as an earlier one. A sentence that has half of n
-    terms has one of any n // 2 + 1 of them: those that the fewest have are looked up.
+    Of sentences with the same terms, only the first counts as earlier. A sentence with half of n terms has
+    one of any n // 2 + 1 of them: the rarest are looked up.
     """
     with_term: dict[str, list[int]] = {}
     first: dict[Terms, int] = {}
@@ -141,9 +134,9 @@ def _share_half(sentences: Sequence[Terms]) -> Iterator[tuple[int, int]]:
 def find_newest(
     prepared: PreparedQuery, k: int = 10, filters: Filters = NO_FILTERS, *, records: bool = True
 ) -> Answer:
-    """The k newest of all that match; sentences without a date are last. `total` counts all that match.
+    """Return the k newest of all matching sentences. Those without a date come last.
 
-    Equal dates are in collection order.
+    Ties are in collection order. `total` counts all that match.
     """
     k = check_k(k)
     started = time.perf_counter()
@@ -154,25 +147,25 @@ def find_newest(
 
 
 def add_scores(prepared: PreparedQuery, hits: Sequence[Hit]) -> list[Hit]:
-    """The same hits with their scores for the query. A sentence that the ranking has no score for has 0."""
+    """Add scores for the query to the hits, 0 for a sentence without a score."""
     ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
     scores = known_scores(prepared, ids, ordinals)
     return [hit._replace(score=score) for hit, score in zip(hits, scores, strict=True)]
 
 
 MAX_READ = 10_000
-"""Sentences that are read for one answer, the oldest first. More would take too long."""
+"""Most sentences read for one answer, oldest first. More would take too long."""
 MAX_BEFORE = 2_000
-"""Sentences before the first day asked for that count as said before, the last ones."""
+"""Most sentences read from before the first day asked for, the latest ones."""
 _FIRST_READ, _GROWTH = 200, 4
 _HITS_PER_SENTENCE, _MAX_MORE = 3, 2_000
-"""Hits that are fetched for each sentence of a folded list, and at most how many more than sentences."""
+"""Hits fetched for each sentence of a folded list, and at most how many more hits than sentences."""
 
 
 class NovelAnswer(Struct, frozen=True):
-    """The new sentences, and for each, by its id, the later ones that repeat it, as far as they were read.
+    """The new sentences, and for each, by its id, the later ones read that repeat it.
 
-    `incomplete` of the answer says so where fewer than k are new among those that may be read.
+    The answer's `incomplete` says so if fewer than k are new among the sentences that may be read.
     """
 
     answer: Answer
@@ -180,18 +173,18 @@ class NovelAnswer(Struct, frozen=True):
 
 
 def group_hits(hits: Sequence[Hit], index: Index, threshold: float) -> list[list[Hit]]:
-    """The hits in groups: one that says something new with those after it that repeat the group.
+    """Group the hits: each one that says something new with the later ones that repeat its group.
 
-    More hits after these change none of the first sentences. Raises UsageError for a bad threshold.
+    Further hits change none of the first sentences. Raises UsageError for a bad threshold.
     """
     check_threshold(threshold)
     return _group_by_terms(hits, _analyze(hits, index), index, threshold)
 
 
 def fold_answer(answer: Answer, index: Index, k: int, threshold: float = DEFAULT_THRESHOLD) -> NovelAnswer:
-    """The first k hits that repeat none before them, and what repeats each of them.
+    """Return the first k hits that repeat none before them, and the repeats of each.
 
-    The answer needs the records of `hits_to_fold` hits. Raises UsageError for a bad threshold.
+    `answer` needs `hits_to_fold(k)` hits with records. Raises UsageError for a bad threshold.
     """
     groups = group_hits(answer.hits, index, threshold)[:k]
     repeats = {first.sentence_id: rest for first, *rest in groups}
@@ -199,7 +192,7 @@ def fold_answer(answer: Answer, index: Index, k: int, threshold: float = DEFAULT
 
 
 def hits_to_fold(k: int) -> int:
-    """How many hits to fetch, so that repeats do not leave a folded list of k sentences short."""
+    """How many hits to fetch, so that a folded list has k sentences in spite of repeats."""
     return min(k * _HITS_PER_SENTENCE, k + _MAX_MORE)
 
 
@@ -229,10 +222,10 @@ def find_novel(
     *,
     threshold: float = DEFAULT_THRESHOLD,
 ) -> NovelAnswer:
-    """The k oldest sentences that match and say something new. Those without a date are last.
+    """Return the k oldest matching sentences that say something new. Those without a date come last.
 
-    A sentence is new if no earlier one that matches contains the share `threshold` of it. Where the filters
-    have a first day, what was said before that day is not new either. `total` counts all that match.
+    A sentence is new if no earlier matching one contains the share `threshold` of it. If the filters have a
+    first day, repeats of what was said before that day are not new either. `total` counts all that match.
     """
     k = check_k(k)
     check_threshold(threshold)
@@ -245,7 +238,7 @@ def find_novel(
         count = min(count, MAX_READ)
         result = prepared.index.by_date(prepared.all_words, count, filters, oldest_first=True)
         hits = [*before, *result.hits]
-        terms += _analyze(hits[len(terms) :], prepared.index)  # more are read after those known
+        terms += _analyze(hits[len(terms) :], prepared.index)  # analyse only the hits just read
         groups = _group_by_terms(hits, terms, prepared.index, threshold)
         new = [group for group in groups if group[0].sentence_id not in known]
         has_all = len(result.hits) >= result.total or len(result.hits) < count
@@ -265,7 +258,7 @@ def find_novel(
 
 
 def _read_before(prepared: PreparedQuery, filters: Filters) -> tuple[Sequence[Hit], int]:
-    """The last sentences before the first day, the oldest first, and how many there are."""
+    """The last sentences before the first day, oldest first, and the number of all before it."""
     if filters.date_from is None:
         return [], 0
     earlier = replace(filters, date_from=None, date_to=filters.date_from - 1)
@@ -278,13 +271,13 @@ def _say_bound(what: str) -> str:
 
 
 TERMS = 8
-"""The terms of the sentence that are searched for: those that say most, c(t,s) log(N / sf(t)) each."""
+"""Terms of the sentence to search for: those with the greatest c(t,s) log(N / sf(t))."""
 
 
 def prepare_similar(
     searcher: Searcher, sentence_id: str, ranking: Ranking | None = None
 ) -> tuple[PreparedQuery, str]:
-    """The query that the sentence makes, and the id of its document.
+    """Prepare the query that a sentence makes. Returns it with the id of the sentence's document.
 
     Raises UsageError for an unknown sentence, or one without words.
     """
@@ -314,9 +307,9 @@ def find_similar(
     filters: Filters = NO_FILTERS,
     own_document: bool = False,
 ) -> Answer:
-    """The best k sentences for what a sentence says, without itself.
+    """Return the k sentences most similar to a sentence, without itself.
 
-    Those of its own document are left out unless `own_document`. `total` counts all candidates.
+    Sentences of its document are left out unless `own_document`. `total` counts all candidates.
     """
     prepared, document_id = prepare_similar(searcher, sentence_id, ranking)
     return search_similar(prepared, sentence_id, None if own_document else document_id, k, filters)
@@ -325,7 +318,7 @@ def find_similar(
 def search_similar(
     prepared: PreparedQuery, sentence_id: str, left_out: str | None, k: int, filters: Filters = NO_FILTERS
 ) -> Answer:
-    """The best k without the sentence and the document that is left out."""
+    """Return the best k sentences, without this sentence and the document `left_out`."""
     fetched = k + 8 if left_out is not None else k + 1
     while True:
         answer = prepared.search(fetched, filters)

@@ -1,9 +1,9 @@
 """Timelines: how many sentences of each day, week, month or year have all words of a query.
 
-A sentence counts that has every wanted word of the query and satisfies what it requires and excludes: the
-"all words" of search results. Without a date, it counts for no period.
+A sentence counts if it has every wanted word of the query and satisfies its required and excluded clauses:
+the "all words" of search results. Sentences without a date are counted apart.
 
-Days, weeks, months and years, as numbers that follow one another and as names.
+Periods are numbers that increase by 1 from one to the next, counted from 1970.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from esr.ranking.prepared_query import PreparedQuery
 
 Interval = Literal["day", "week", "month", "year"]
 INTERVALS: tuple[Interval, ...] = get_args(Interval)
-"""From the finest to the coarsest. Weeks begin on Mondays and are named as ISO 8601 does: 2017-W10."""
+"""From the finest to the coarsest. Weeks begin on Mondays and have ISO 8601 names: 2017-W10."""
 
 _UNITS = {"day": "M8[D]", "month": "M8[M]", "year": "M8[Y]"}
 _EPOCH = date(1970, 1, 1)
 _MONDAY = 3
-"""The first day of 1970 was a Thursday: weeks since then are counted from the Monday before."""
+"""1970 began on a Thursday: weeks are counted from the Monday before."""
 
 
 def period_of(day: int, interval: Interval) -> int:
-    """The number of the period that has this day. Days are counted from 1970-01-01."""
+    """The number of the period that contains a day, itself given in days since 1970-01-01."""
     match interval:
         case "day":
             return day
@@ -60,7 +60,7 @@ def first_day(period: int, interval: Interval) -> int:
 
 
 def name_of(period: int, interval: Interval) -> str:
-    """The period in ISO 8601: 2017-03-05, 2017-W10, 2017-03 or 2017. Filters take days, months and years."""
+    """The period's ISO 8601 name: 2017-03-05, 2017-W10, 2017-03 or 2017. Filters take all but weeks."""
     if interval == "week":
         year, week, _ = (_EPOCH + timedelta(days=first_day(period, interval))).isocalendar()
         return f"{year:04}-W{week:02}"
@@ -68,12 +68,12 @@ def name_of(period: int, interval: Interval) -> str:
 
 
 def date_range(period: int, interval: Interval) -> tuple[int, int]:
-    """The first and the last millisecond since the epoch."""
+    """The first and the last millisecond of a period, since the epoch."""
     return first_day(period, interval) * DAY, first_day(period + 1, interval) * DAY - 1
 
 
 def count_periods(counts: DayCounts, interval: Interval) -> Mapping[int, int]:
-    """The counts of days, added up by period."""
+    """Sum the counts of days by period."""
     of_periods: Counter[int] = Counter()
     for day, count in counts.items():
         of_periods[period_of(day, interval)] += count
@@ -81,17 +81,17 @@ def count_periods(counts: DayCounts, interval: Interval) -> Mapping[int, int]:
 
 
 PEAKS, MAX_PEAKS = 3, 20
-"""Peaks of each query that get a sentence."""
+"""Peaks of each query that get a sentence: by default, and at most."""
 MAX_PERIODS = 5_000
-"""Periods of a timeline. More would be no picture and no table."""
+"""Most periods of a timeline: no picture or table of more would be readable."""
 TABLE_COLUMNS = ("query", "period", "count", "sentences", "per_million")
 _READABLE = 120
-"""Periods up to which the finest interval is chosen."""
+"""Most periods for which the finest interval is chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """A period with more sentences than those beside it, and its best sentence by the ranking."""
+    """A period with more sentences than its neighbours, and its best sentence by the ranking."""
 
     period: str
     count: int
@@ -100,7 +100,7 @@ class Peak:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The counts of one query, one for each period. `undated` sentences count for none."""
+    """The counts of one query by period; `undated` counts its sentences without a date."""
 
     query: str
     counts: Sequence[int]
@@ -109,15 +109,15 @@ class Series:
 
     @property
     def total(self) -> int:
-        """The sentences with a date."""
+        """The number of sentences with a date."""
         return sum(self.counts)
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """One or several queries over the same periods, in order and without a gap.
+    """One or several queries over the same periods, in order and without gaps.
 
-    `sentences` counts all sentences of each period that pass the filters: what rates are shares of.
+    `sentences` counts all sentences of each period that pass the filters, the base of rates.
     """
 
     interval: Interval
@@ -126,13 +126,16 @@ class Timeline:
     series: Sequence[Series]
 
     def rates(self, series: Series) -> list[float]:
-        """Sentences per million of those of the period; 0 where there are none."""
+        """Sentences per million of the period's sentences; 0 for an empty period."""
         pairs = zip(series.counts, self.sentences, strict=True)
         return [1e6 * count / of if of else 0.0 for count, of in pairs]
 
     def as_dict(self) -> dict[str, Any]:
-        """`{"interval", "periods", "sentences", "series": [{"query", "counts", "rates", "total", "undated",
-        "peaks": [{"period", "count", "sentence"}]}]}`, lists with one value for each period."""
+        """`{"interval", "periods", "sentences", "series": [{"query", "counts", "rates", "total", ...}]}`.
+
+        A series also has `"undated"` and `"peaks": [{"period", "count", "sentence"}]`. Lists have one value
+        for each period, except peaks.
+        """
         return {
             "interval": self.interval,
             "periods": list(self.periods),
@@ -157,9 +160,9 @@ class Timeline:
 def build_timeline(
     queries: Sequence[PreparedQuery], filters: Filters, interval: Interval | None = None, peaks: int = PEAKS
 ) -> Timeline:
-    """The timeline of queries on one index. Without an interval, it is the finest that is easy to read.
+    """Count the sentences of queries on one index by period. The default interval is the finest readable one.
 
-    Raises UsageError where the interval makes too many periods.
+    Raises UsageError if the interval makes too many periods.
     """
     index = queries[0].index
     conditions = [query.all_words for query in queries]
@@ -183,7 +186,7 @@ def build_timeline(
 
 
 def find_peaks(counts: Sequence[int]) -> list[int]:
-    """The places of the local maxima, the highest first, then the earliest. Of a plateau, its beginning."""
+    """The positions of the local maxima, highest first, then earliest. A plateau counts at its beginning."""
     padded = [0, *counts, 0]
     peaks = [n for n, count in enumerate(counts) if padded[n] < count >= padded[n + 2]]
     return sorted(peaks, key=lambda place: (-counts[place], place))
@@ -192,9 +195,9 @@ def find_peaks(counts: Sequence[int]) -> list[int]:
 def _find_peak(
     query: PreparedQuery, period: int, count: int, interval: Interval, filters: Filters
 ) -> Peak | None:
-    """The peak with its best sentence: by the query's ranking, of those that count.
+    """Find the best sentence of a peak: by the query's ranking, among the sentences counted.
 
-    None where the engine's answer is incomplete and has no sentence.
+    Returns None if the engine's answer is incomplete and has no sentence.
     """
     start, end = date_range(period, interval)
     within = replace(
@@ -221,12 +224,12 @@ def _check_interval(interval: Interval, days: Sequence[int]) -> Interval:
 
 
 def _count(days: Sequence[int], interval: Interval) -> int:
-    """How many periods there are from the first day to the last."""
+    """The number of periods from the first day to the last."""
     return period_of(days[-1], interval) - period_of(days[0], interval) + 1 if days else 0
 
 
 def timeline_rows(timeline: Timeline) -> list[dict[str, str]]:
-    """A table with a row for each period of each query: the columns TABLE_COLUMNS."""
+    """A table with the columns TABLE_COLUMNS and a row for each period of each query."""
     return [
         dict(zip(TABLE_COLUMNS, (series.query, period, str(count), str(of), f"{rate:.3f}"), strict=True))
         for series in timeline.series

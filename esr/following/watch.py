@@ -1,13 +1,8 @@
-"""Saved searches run again and again: each tells once what came since last time.
+"""Watches: saved searches that are run repeatedly and report each new sentence once.
 
-What a watch remembers between its runs: what it has told of, and what it still has to tell.
-
-One SQLite file. A run finds what is new and stores it as one transaction; only then is it told. So a run
-that is killed loses nothing: the next one tells the rest.
-
-Saved searches, read from a TOML file.
-
-Sentences as an Atom feed (RFC 4287).
+Searches are read from a TOML file, and news is written as JSON lines or Atom feeds (RFC 4287). The state is
+one SQLite file. A run stores what is new in one transaction before reporting it, so a run that is killed
+loses nothing: the next one reports the rest.
 """
 
 from __future__ import annotations
@@ -45,11 +40,14 @@ CREATE TABLE IF NOT EXISTS news (
 CREATE TABLE IF NOT EXISTS output (file TEXT PRIMARY KEY, number INTEGER NOT NULL, bytes INTEGER NOT NULL);
 """
 KEPT = 1_000
-"""The news of each search that are kept for its feed, once they were told."""
+"""Reported news kept for the feed of each search."""
 
 
 class WatchState:
-    """Use it as a context manager. Only one process at a time has it: others get EsrError."""
+    """The state of a watch between its runs: sentences known, and news not yet reported.
+
+    Use it as a context manager. Only one process at a time can open the file: others get EsrError.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -70,7 +68,7 @@ class WatchState:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of it or nothing is stored."""
+        """Store all changes of the block, or none."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -80,17 +78,17 @@ class WatchState:
         self._db.execute("COMMIT")
 
     def definition(self, search: str) -> str | None:
-        """What a search asked for when it was first run; None for a new one."""
+        """The definition of a search when it was first run; None for a new search."""
         row = self._db.execute("SELECT definition FROM search WHERE name = ?", (search,)).fetchone()
         return None if row is None else str(row[0])
 
     def begin(self, search: str, definition: str) -> None:
-        """A search that is new, or asks for something else now: nothing is known of it."""
+        """Start a new search, or one with a new definition: none of its sentences are known."""
         self._db.execute("REPLACE INTO search VALUES (?, ?)", (search, definition))
         self._db.execute("DELETE FROM known WHERE search = ?", (search,))
 
     def unknown(self, search: str, sentences: Sequence[str]) -> list[str]:
-        """Those that are not known of a search, in their order."""
+        """The sentences not yet known for a search, in order."""
         known = {row[0] for row in self._db.execute("SELECT sentence FROM known WHERE search = ?", (search,))}
         return [sentence for sentence in sentences if sentence not in known]
 
@@ -103,7 +101,7 @@ class WatchState:
         self._db.executemany("INSERT INTO news (search, hit) VALUES (?, ?)", rows)
 
     def news(self, after: int = 0, search: str | None = None) -> list[tuple[int, str, dict[str, Any]]]:
-        """Number, search and hit of all news after a number, the oldest first; of one search, or of all."""
+        """Number, search and hit of all news after a number, oldest first; of one search, or of all."""
         rows = self._db.execute(
             "SELECT number, search, hit FROM news WHERE number > ? AND ? IN (search, '') ORDER BY number",
             (after, search or ""),
@@ -111,9 +109,9 @@ class WatchState:
         return [(number, name, json.loads(hit)) for number, name, hit in rows]
 
     def written(self, file: str) -> tuple[int, int] | None:
-        """The number of the last news that a file has for sure, and how many bytes it has up to there.
+        """The number of the last news surely in a file, and the file's size in bytes up to there.
 
-        None for a file that is new.
+        None for a new file.
         """
         row = self._db.execute("SELECT number, bytes FROM output WHERE file = ?", (file,)).fetchone()
         return None if row is None else (int(row[0]), int(row[1]))
@@ -122,7 +120,7 @@ class WatchState:
         self._db.execute("REPLACE INTO output VALUES (?, ?, ?)", (file, number, size))
 
     def forget_old(self) -> None:
-        """Drop news that every file has, but for the last KEPT of each search."""
+        """Drop news that every file has, except for the last KEPT of each search."""
         least = self._db.execute("SELECT coalesce(min(number), 0) FROM output").fetchone()[0]
         for (search,) in self._db.execute("SELECT DISTINCT search FROM news").fetchall():
             self._db.execute(
@@ -133,7 +131,7 @@ class WatchState:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """The file for this process alone, with its tables. Raises sqlite3.DatabaseError."""
+    """Open the file exclusively and create its tables. Raises sqlite3.DatabaseError."""
     db = sqlite3.connect(path, timeout=0, isolation_level=None)
     try:
         db.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -153,7 +151,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class SavedSearch:
-    """A search with a name, which is also that of its feed's file."""
+    """A search and its name, which also names the file of its feed."""
 
     name: str
     query: ParsedQuery
@@ -162,9 +160,9 @@ class SavedSearch:
 
 
 def read_searches(path: Path) -> list[SavedSearch]:
-    """The searches of a file: a table for each, `[floods]`, with a `query`.
+    """Read the searches of a file: each is a table such as `[floods]`, with a `query`.
 
-    The other keys are `literal`, `ranking` (as in a ranking file), `from`, `to`, `source`, `document` and
+    Optional keys are `literal`, `ranking` (as in a ranking file), `from`, `to`, `source`, `document` and
     `entity`. Raises InputError with the file and the search at fault.
     """
     try:
@@ -218,7 +216,7 @@ def _text(table: Mapping[str, Any], key: str) -> str | None:
 
 
 def _texts(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    """One text, or a list of them."""
+    """Return one text or a list of texts as a tuple."""
     value = table.get(key, [])
     values = [value] if isinstance(value, str) else value
     if isinstance(values, list) and all(isinstance(each, str) and each.strip() for each in values):
@@ -227,7 +225,7 @@ def _texts(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
 
 
 def _moment(table: Mapping[str, Any], key: str, parse_date: Callable[[str], int]) -> int | None:
-    """A date as a text or as TOML writes it."""
+    """Read a date given as text or as a TOML date."""
     value = table.get(key)
     try:
         return None if value is None else parse_date(str(value))
@@ -243,7 +241,7 @@ _XML = "{http://www.w3.org/XML/1998/namespace}lang"
 
 @dataclass(frozen=True)
 class Feed:
-    """What a feed says of itself. `id` is an IRI that stays; `self_url` is where it is read from."""
+    """The metadata of a feed. `id` is a permanent IRI; `self_url` is the feed's own address."""
 
     id: str
     title: str
@@ -254,9 +252,9 @@ class Feed:
 def render_feed(
     feed: Feed, records: Sequence[SentenceRecord], link: Callable[[SentenceRecord], str | None]
 ) -> bytes:
-    """The feed of these sentences, each once. `link` is where a sentence leads.
+    """Render the feed of these sentences, each once. `link` returns the address of a sentence.
 
-    The date of an entry is that of its document. Without one, it is the beginning of 1970.
+    The date of an entry is that of its document, else the beginning of 1970.
     """
     root = ElementTree.Element(f"{{{ATOM}}}feed")
     _add(root, "id", feed.id)
@@ -296,7 +294,7 @@ def _add(parent: ElementTree.Element, name: str, text: str) -> None:
 
 
 def _clean(text: str) -> str:
-    """A text, without what XML cannot hold."""
+    """Remove the characters that XML cannot contain."""
     return "".join(c for c in text if c in "\t\n\r" or _is_xml(ord(c)))
 
 
@@ -321,21 +319,21 @@ def _rfc3339(milliseconds: int) -> str:
 
 
 STREAM = "-"
-"""What notes call standard output."""
+"""The state's name for standard output."""
 _ALL = 2**40
 
 
 class WatchFailed(EsrError):
-    """A saved search cannot be run. What others found is told all the same."""
+    """A saved search cannot be run. The news of the other searches is reported nevertheless."""
 
 
 def find_news(
     searcher: Searcher, searches: Sequence[SavedSearch], state: WatchState, *, tell_all: bool = False
 ) -> None:
-    """Store what each search has that is not known, with its score, the oldest first.
+    """Store the new sentences of each search, with their scores, oldest first.
 
-    What a search finds when it is run for the first time is only learned, unless `tell_all`. Raises
-    WatchFailed for the first search that cannot be run, after all others have been.
+    The first run of a search only records what it finds as known, unless `tell_all`. Raises WatchFailed for
+    the first search that cannot be run, after all others have been.
     """
     snapshot = searcher.snapshot()
     failure: WatchFailed | None = None
@@ -374,15 +372,16 @@ def _read_hits(prepared: PreparedQuery, ids: Sequence[str]) -> list[Hit]:
 
 
 def _describe(search: SavedSearch) -> str:
-    """What a search asks for: another question is another search. How it ranks makes no difference."""
+    """The definition of a search: if it changes, the search starts anew. The ranking is not part of it."""
     return json.dumps([str(search.query), search.query.text, repr(search.filters)])
 
 
 def tell_lines(state: WatchState, path: Path) -> int:
-    """Add what is new to a file of JSON lines, `{"search", …hit}` each, and return how many.
+    """Append the news to a file of JSON lines, `{"search", …hit}` each. Returns the number of lines.
 
-    Where the file ends is noted before and after. What a killed run has added in between is cut off, so each
-    line is in the file once. A file that is shorter than noted was taken away: it goes on from where it is.
+    The end of the file is recorded before and after. Whatever a killed run added in between is truncated, so
+    each line is in the file once. A file shorter than recorded was replaced: lines are appended to it as it
+    is.
     """
     file = str(path.resolve())
     after, size = state.written(file) or (0, -1)
@@ -405,10 +404,10 @@ def tell_lines(state: WatchState, path: Path) -> int:
 
 
 def tell_stream(state: WatchState, out: BinaryIO) -> int:
-    """Write what is new to a stream, and return how many lines.
+    """Write the news to a stream. Returns the number of lines.
 
-    A run that is killed between writing and noting it is repeated by the next one: a stream has no end to go
-    back to.
+    If a run is killed after writing but before recording it, the next one repeats the lines: a stream cannot
+    be truncated.
     """
     after, _ = state.written(STREAM) or (0, 0)
     news = state.news(after)
@@ -420,7 +419,7 @@ def tell_stream(state: WatchState, out: BinaryIO) -> int:
 
 
 def write_feeds(state: WatchState, searches: Sequence[SavedSearch], folder: Path) -> None:
-    """A feed for each search, `NAME.atom`, of its last news, the newest first. Each is replaced whole."""
+    """Write a feed `NAME.atom` for each search, of its last news, newest first. Replaces files atomically."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for search in searches:
@@ -436,7 +435,7 @@ def write_feeds(state: WatchState, searches: Sequence[SavedSearch], folder: Path
 
 
 def _read_record(hit: Mapping[str, Any]) -> SentenceRecord:
-    """The sentence of stored news. Fields that its esr did not know yet have their defaults."""
+    """The sentence of stored news. Fields missing from news of an older esr get their defaults."""
     return SentenceRecord(**{name: hit[name] for name in SentenceRecord._fields if name in hit})
 
 
