@@ -29,8 +29,7 @@ from esr.dependency.parses import Flags, Forest, Indices, Paths, decode
 from esr.hashing import hash64
 
 MAX_OCCURRENCES = 64
-"""Most occurrences of all query terms in one sentence. The last ones of the most frequent terms are dropped.
-"""
+"""Most occurrences of all query terms in one sentence. The most frequent terms lose their last ones."""
 
 
 class Occurrences(Struct, frozen=True, dict=True):
@@ -75,7 +74,7 @@ class Occurrences(Struct, frozen=True, dict=True):
 
     @cached_property
     def is_head(self) -> Flags:
-        """For each pair i, j: whether j's head is i's node."""
+        """For each pair i, j: whether i is the head of j."""
         i, j = self.pairs.i, self.pairs.j
         return np.asarray(self.forest.heads[self.nodes[j]] == self.nodes[i], bool)
 
@@ -329,7 +328,7 @@ def _all_choices(
 
 def _limit_choice_counts(counts: Indices, share: Indices) -> Indices:
     """(k, C): how many occurrences of each term of a set are used."""
-    choices = counts.prod(axis=0, dtype=np.float64)  # as floats: the product of many terms' 64 occurrences overflows an integer
+    choices = counts.prod(axis=0, dtype=np.float64)  # floats: many factors of 64 overflow an integer
     if (choices <= share).all():
         return counts
     limit = counts.max(axis=0)
@@ -382,8 +381,7 @@ class ParsedSentences(Struct):
         return cast(CliqueEvidence, evidence)
 
     def text_counts(self) -> Array:
-        """(T, n): term counts in the texts of sentences whose parse has no query term; 0 for other sentences.
-        """
+        """(T, n): term counts in the texts of sentences whose parse has no query term; 0 for others."""
 
         def count() -> Array:
             counts = np.zeros((len(self.terms), len(self.forest)))

@@ -96,7 +96,9 @@ def printable(word: str) -> str:
 
 
 SET_COLOUR, PATH_COLOUR = "#a3262e", "#c8553d"
-"""Colours of the set's words, behind white letters, and of the paths between them; for light and dark pages.
+"""Colours of the set's words, behind white letters, and of the paths between them.
+
+Visible on light and on dark pages.
 """
 
 _FONT_SIZE, _LETTER_WIDTH, _WIDE_LETTER_WIDTH = 14, 7.9, 14.0

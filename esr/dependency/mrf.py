@@ -68,7 +68,6 @@ class Potential(Struct, frozen=True):
 
 
 class Potentials(Struct, frozen=True):
-
     syntactic: Potential
     proximity: Potential
 

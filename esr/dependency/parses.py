@@ -105,9 +105,7 @@ class Paths(Struct, frozen=True, dict=True):
         return np.asarray(self.steps[self.depths[i] - depth, i], np.intp)
 
     def distances(self, i: Indices, j: Indices, lca_depths: Indices) -> Indices:
-        """The links between nodes i and j, from the depth of their lowest common ancestor; -1 if there is
-        none.
-        """
+        """Links between nodes i and j, by the depth of their lowest common ancestor; -1 if there is none."""
         return np.where(lca_depths < 0, -1, self.depths[i] + self.depths[j] - 2 * lca_depths)
 
 
@@ -121,8 +119,7 @@ _FORMATS = {1: ("b", "B"), 2: ("h", "H"), 4: ("i", "I")}
 
 
 def encode(parse: Sequence[ParseWord], analyzer: Analyzer) -> bytes:
-    """Encode a sentence's parse. Raises ValueError if a head is neither another word of the sentence nor -1.
-    """
+    """Encode a sentence's parse. Raises ValueError if a head is neither another word's position nor -1."""
     words = len(parse)
     if words > _MAX_COUNT:
         raise ValueError(f"a parse of {words:,} words: at most {_MAX_COUNT:,} fit")

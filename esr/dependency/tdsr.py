@@ -1,7 +1,7 @@
 """TDSR: a sentence scores as much as its most strongly associated set of query terms.
 
 Cai, Bu, Chen & Liu 2007 (ACL posters, P07-2025); docs/formulas.md, section C. The paper's formula of the
-association strength is illegible, so there are several readings of it. Strength rises with the size of a set
+association strength is lost, so there are several readings of it. Strength rises with the size of a set
 and falls with the mean distance of its terms in the dependency tree. A single term has distance 0; a set not
 in one tree has no strength. So whatever the parameters, the best set of each size is the one with the least
 distance: `nearest_distances` runs once, and `score_best_sets` is cheap.

@@ -380,8 +380,8 @@ def tell_lines(state: WatchState, path: Path) -> int:
     """Append the news to a file of JSON lines, `{"search", …hit}` each. Returns the number of lines.
 
     The end of the file is recorded before and after. Whatever a killed run added in between is truncated, so
-    each line is in the file once. A file shorter than recorded was replaced: lines are appended to it as it
-    is.
+    each line is in the file once. A file shorter than recorded was moved away: lines are appended at its
+    actual end.
     """
     file = str(path.resolve())
     after, size = state.written(file) or (0, -1)
