@@ -1,4 +1,4 @@
-"""The query language: from what people type to groups of clauses. It knows no analyzer and no index."""
+"""The query language: from what people type to groups of clauses, without any analyzer or index."""
 
 from esr.query.parser import literal, parse, split_field, write_value
 from esr.query.query import (

@@ -1,9 +1,8 @@
-"""What a parsed query asks of an index: terms to rank by, and a condition that its sentences have to satisfy.
+"""Interprets a parsed query for an analyzer: terms to rank by, and a condition that sentences must satisfy.
 
-A sentence is a candidate if it satisfies all that is required and nothing that is excluded. Wanted words
-alone leave it to the ranking which sentences are candidates. So do fields beside wanted words: they filter.
-
-How a query was read, for people: each group with its place, and why what is ignored is.
+A sentence is a candidate if it satisfies all required groups and no excluded one. If a query has only wanted
+words, the ranking decides on candidates; fields beside wanted words only filter. `read_groups` reports how
+each group was read, and why some are ignored.
 """
 
 from __future__ import annotations
@@ -37,20 +36,20 @@ from esr.text.analyzer import WORDS_ANALYZER, Analyzer, get_analyzer
 from esr.text.document import LOCATION, ORGANIZATION, PERSON, is_attribute
 
 ENTITY_FIELDS = {"person": PERSON, "place": LOCATION, "organization": ORGANIZATION, "name": None}
-"""The fields of names, and the type that a name needs; None for any."""
+"""The type of name that each field of names needs; None for any."""
 _REMEMBERED, _LONGEST_REMEMBERED = 1 << 14, 40
-"""Words that are not analysed again, and their characters: queries repeat words and are read repeatedly."""
+"""Size of the cache of analysed words, and the longest text in it: queries repeat words."""
 _SINGLE_VALUED = ("source", "section", "language")
-"""Fields of which a document has one value: several clauses of one are alternatives."""
+"""Fields with one value per document: several clauses of one field are alternatives."""
 
 
 class Interpretation(Struct, frozen=True):
     """A query as an index understands it.
 
-    `query` is a string if all of it is words. `counts` has c(t,q) of its terms, in order. The ranking adds
-    terms for `prefixes`, beginnings of words.
-    `decides_candidates`: the condition, and not the ranking, says which sentences are candidates.
-    `require_all`: a sentence needs every wanted word. `wanted` are the terms of the wanted words alone.
+    `query` is a string if all of it is words. `counts` has c(t,q) of its terms, in order; the ranking adds
+    terms that begin with `prefixes`. `wanted` are the terms of the wanted words alone. `decides_candidates`:
+    the condition, not the ranking, decides which sentences are candidates. `require_all`: a sentence needs
+    every wanted word.
     """
 
     query: str | ParsedQuery
@@ -63,17 +62,17 @@ class Interpretation(Struct, frozen=True):
 
     @property
     def parsed(self) -> ParsedQuery:
-        """The query in groups, which a search for a string's words does without."""
+        """The query in groups. A search for a string's words does not need them."""
         return literal(self.query) if isinstance(self.query, str) else self.query
 
     @property
     def ranked_text(self) -> str:
-        """The words that the ranking looks for, as they were typed."""
+        """The words that the ranking looks for, as typed."""
         return " ".join(_ranked_texts(self.parsed))
 
     @property
     def all_words(self) -> Condition | None:
-        """What a sentence satisfies that has every wanted word, and all else that the query asks for.
+        """The condition that a sentence has every wanted word and satisfies the rest of the query.
 
         None for a query that asks for nothing.
         """
@@ -82,9 +81,9 @@ class Interpretation(Struct, frozen=True):
 
 
 def interpret(query: str | ParsedQuery, analyzer: Analyzer, require_all: bool = False) -> Interpretation:
-    """What a query asks of an index with this analyzer. `require_all`: a sentence needs every wanted word.
+    """Interpret a query with the index's analyzer. A string consists of words alone.
 
-    Of a string, all is words.
+    `require_all`: a sentence needs every wanted word.
     """
     counts: dict[str, int] = {}
     texts = ranked_texts(query)
@@ -116,7 +115,7 @@ def interpret(query: str | ParsedQuery, analyzer: Analyzer, require_all: bool = 
 
 
 def _required_conditions(required: Sequence[Group], analyzer: Analyzer) -> Iterator[Condition]:
-    """A document has one source, section and language: several clauses of those are alternatives."""
+    """Yield the conditions of required groups; clauses of a single-valued field are alternatives."""
     single: dict[str, list[Condition]] = {field: [] for field in _SINGLE_VALUED}
     for group in required:
         condition = _group_condition(group, analyzer)
@@ -129,8 +128,7 @@ def _required_conditions(required: Sequence[Group], analyzer: Analyzer) -> Itera
 
 
 def _ranked_texts(parsed: ParsedQuery) -> list[str]:
-    """The pieces of the query whose terms are ranked: runs of wanted words, and required words and
-    phrases."""
+    """The pieces of the query with ranked terms: runs of wanted words, and required words and phrases."""
     pieces = _wanted_texts(parsed)
     if parsed.is_plain:
         return [text for _, text in pieces]
@@ -145,14 +143,14 @@ def _ranked_texts(parsed: ParsedQuery) -> list[str]:
 
 
 def _wanted_texts(parsed: ParsedQuery) -> list[tuple[int, str]]:
-    """The runs of wanted words, each with its place."""
+    """The runs of wanted words, with their positions."""
     return [(start, parsed.text[start:end]) for start, end in parsed.wanted_runs]
 
 
 def are_shouted(texts: Iterable[str], analyzer: Analyzer) -> bool:
-    """Whether all words of a query are in capitals, so that these name nothing: `WHO IS TRUMP`.
+    """Whether all words of a query are in capitals, so that capitals mean nothing: `WHO IS TRUMP`.
 
-    Not if it has stop words alone, as `WHO` has: there is nothing else to search for.
+    False if it has only stop words, such as `WHO` alone: there is nothing else to search for.
     """
     if not analyzer.keeps_capitals:
         return False
@@ -171,7 +169,7 @@ def ranked_texts(query: str | ParsedQuery) -> list[str]:
 
 
 def is_searchable(group: Group) -> bool:
-    """Whether there is anything to look for in each clause: a text needs words."""
+    """Whether there is something to look for in each clause: a text needs words."""
     return all(clause.field not in (TEXT, "title") or _words(clause.text) for clause in group.alternatives)
 
 
@@ -205,7 +203,7 @@ def _clause_condition(clause: Clause, analyzer: Analyzer) -> Condition:
 
 
 def _text_condition(clause: Clause, analyzer: Analyzer) -> Condition:
-    """A word is one by its term, as in the ranking. What is several words has to stand as it is written."""
+    """The condition of a word by its term, as in the ranking; of several words, as a phrase."""
     if clause.form == "word":
         terms = analyzer.terms(normalize("NFC", clause.text))
         if len(terms) == 1:
@@ -222,12 +220,12 @@ def _words_condition(clause: Clause, field: TextField) -> Condition:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """The words as they are written, in lower case and without accents."""
+    """The words as written, in lower case and without accents."""
     return terms_of_word(normalize("NFC", text), get_analyzer(WORDS_ANALYZER))
 
 
 def terms_of_word(text: str, analyzer: Analyzer) -> tuple[str, ...]:
-    """The terms of a text that probably is a single word."""
+    """The terms of a text that is probably a single word."""
     return _recall_terms(text, analyzer) if len(text) <= _LONGEST_REMEMBERED else tuple(analyzer.terms(text))
 
 
@@ -240,7 +238,7 @@ Reading = Literal["wanted", "required", "excluded", "ignored"]
 
 
 class ReadGroup(NamedTuple):
-    """A group of a query and how it is read; why, if it is ignored."""
+    """A group of a query, how it is read, and if ignored, the reason."""
 
     group: Group
     reading: Reading
@@ -248,11 +246,11 @@ class ReadGroup(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The group as people read it: without its sign, phrases in quotes."""
+        """The group for people: without its sign, with phrases in quotes."""
         return " or ".join(map(_label, self.group.alternatives))
 
     def as_dict(self) -> dict[str, Any]:
-        """The group as JSON, with its place in the query."""
+        """The group as JSON, with its position in the query."""
         clauses = [{"field": c.field, "form": c.form, "text": c.text} for c in self.group.alternatives]
         place = {"start": self.group.start, "end": self.group.end}
         return {"reading": self.reading, **place, "clauses": clauses, "reason": self.reason}
@@ -270,7 +268,7 @@ def _label(clause: Clause) -> str:
 
 
 def read_groups(parsed: ParsedQuery, analyzer: Analyzer, require_all: bool = False) -> Iterator[ReadGroup]:
-    """How each group of a query is read. `require_all`: a sentence needs every wanted word."""
+    """Yield how each group of a query is read. `require_all`: a sentence needs every wanted word."""
     is_shouted = are_shouted(ranked_texts(parsed), analyzer)
     for group in parsed.groups:
         text = normalize("NFC", group.alternatives[0].text)

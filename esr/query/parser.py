@@ -1,8 +1,7 @@
 """The parser of the query language of docs/query-language.md.
 
-A query as chunks: words, phrases and fields, each with its sign. What operators do is up to the parser.
-
-Quotation marks that enclose a phrase.
+A scanner splits the text into chunks: words, phrases and fields, each with its sign. Then operators bind them
+into groups. Every text is a query: whatever is not valid syntax is read as words, with a note.
 """
 
 from __future__ import annotations
@@ -44,11 +43,11 @@ CLOSING_MARKS = {
     "『": "』",
     "＂": "＂",  # as input methods for Chinese and Japanese type it
 }
-"""By the mark that opens a phrase, those that close it.
+"""The marks that may close a phrase, by the mark that opens it.
 
-These are the marks of the languages that esr has analyzers for: phones and word processors type them
-unasked. Single marks are left out, as most of them are apostrophes too. So is the »…» of Finnish, since »
-also separates the parts of a path (Home » News » Europe).
+These are the marks of the languages that esr has analyzers for, as phones and word processors insert them
+unasked. Single marks are left out, since most are apostrophes. So is the »…» of Finnish, since » also
+separates the parts of a path (Home » News » Europe).
 """
 
 _CLOSING = {mark: re.compile(f"[{closing}]") for mark, closing in CLOSING_MARKS.items()}
@@ -57,8 +56,8 @@ _CLOSING = {mark: re.compile(f"[{closing}]") for mark, closing in CLOSING_MARKS.
 class QuoteFinder:
     """Finds where the quotes of a text end.
 
-    It knows in advance where each closing mark occurs for the last time. Otherwise a text of many marks
-    without partners would take quadratic time, as each would be looked for up to the end.
+    It records the last position of each closing mark in advance. Otherwise a text of many unmatched marks
+    would take quadratic time, searching to the end for each.
     """
 
     def __init__(self, text: str) -> None:
@@ -68,11 +67,11 @@ class QuoteFinder:
         }
 
     def opens_at(self, position: int) -> bool:
-        """Is there a mark that opens quotes, with or without a partner?"""
+        """Whether there is an opening mark, matched or not."""
         return self._text[position : position + 1] in CLOSING_MARKS
 
     def find_end(self, start: int) -> int | None:
-        """The end of the quote that opens at `start`, behind its closing mark; None if it has none."""
+        """The end of the quote that opens at `start`, after its closing mark; None if unmatched."""
         mark = self._text[start]
         if self._last[mark] <= start:
             return None
@@ -91,15 +90,15 @@ _FIELD_NAME = re.compile(
     rf"""(meta\.(?:"[^"\n]{{1,200}}"|[^\s:"]{{1,200}})|[^\s:]{{1,{2 + max(map(len, FIELDS_BY_NAME))}}}):""",
     re.I,
 )
-"""What may be the name of a field. A misspelt one may have two letters more than the longest."""
+"""A candidate for a field name. A misspelt one may be two letters longer than the longest field."""
 _SIMILARITY = 0.8
-"""Of a misspelt name and a field: `titel` and `title` have it, `version` and `person` do not."""
+"""Least similarity of a misspelt name to a field: `titel` is near `title`, `version` not near `person`."""
 
 
 class Chunk(NamedTuple):
     """A piece of a query between white space or quotes. `sign` is "+", "-" or empty.
 
-    Operators may apply to an operand. What only looks like syntax is none, and neither is an operator itself.
+    Operators apply only to operands. Text that merely looks like syntax is no operand, nor is an operator.
     """
 
     start: int
@@ -112,35 +111,35 @@ class Chunk(NamedTuple):
 
     @property
     def can_be_excluded(self) -> bool:
-        """May a "-" stand before it, or for its "+"?"""
+        """Whether a "-" could be put before it, or in place of its "+"."""
         begins_clause = self.field != TEXT or self.form == "phrase" or self.text[0].isalnum()
         return self.is_operand and self.sign != "-" and begins_clause
 
 
 def split_field(chunk: str) -> tuple[Field, str] | None:
-    """The field that a chunk without a sign names, and what follows its colon; None if it names none."""
+    """Split a chunk without sign into its field and the text after the colon; None if it names no field."""
     match = _FIELD_NAME.match(chunk)
     field = find_field(match[1]) if match else None
     return (field, chunk[match.end() :]) if match and field else None
 
 
 def write_value(field: str, value: str) -> str | None:
-    """A value as a query has it behind a field such as `source:`, in quotes if need be.
+    """Write a value as a query has it after a field such as `source:`, quoted if needed.
 
-    None for a value that no quotes can hold.
+    None if no quotes can hold the value.
     """
     quoted = (f"{mark}{value}{closing[0]}" for mark, closing in CLOSING_MARKS.items())
     return next((form for form in (value, *quoted) if _is_value(field + form, value)), None)
 
 
 def _is_value(text: str, value: str) -> bool:
-    """Is the text read as one field with this value?"""
+    """Whether the text is read as one field with this value."""
     first, *others = Scanner(text).scan()
     return not others and first.field != TEXT and first.text == value
 
 
 class Scanner:
-    """Splits a query into chunks, in one pass from left to right, and notes what is not read as syntax."""
+    """Splits a query into chunks in one pass, and notes what is not read as syntax."""
 
     def __init__(self, text: str) -> None:
         self.notes: list[Note] = []
@@ -148,7 +147,7 @@ class Scanner:
         self._quotes = QuoteFinder(text)
 
     def scan(self) -> list[Chunk]:
-        """All chunks, in order. Each character that is no white space is in one of them."""
+        """All chunks, in order. Every character except white space is in one of them."""
         chunks: list[Chunk] = []
         position = 0
         while match := _NO_SPACE.search(self._text, position):
@@ -178,7 +177,7 @@ class Scanner:
         return self._split_star(Chunk(start, end, sign, TEXT, "word", text, has_letter_or_digit(text)))
 
     def _read_phrase(self, start: int, quote: int, field: Field | None = None) -> Chunk:
-        """The chunk that starts with a sign, a field or both, before a quotation mark."""
+        """Read a chunk that starts with a sign, a field or both, before a quotation mark."""
         end = self._quotes.find_end(quote)
         if end is None:
             return self._read_as_words(start, NoteKind.QUOTE)
@@ -202,7 +201,7 @@ class Scanner:
             return self._read_as_words(start, NoteKind.SIGN_IN_VALUE, end, example=field.example)
         if not is_valid(field.kind, text, is_quoted=False):
             return self._read_bad_value(start, end, field)
-        # Of values without quotes, only words may have a star.
+        # Without quotes, only words may have a star.
         return self._split_star(Chunk(start, end, self._sign_at(start), field.name, "word", text, True))
 
     def _read_bad_value(self, start: int, end: int, field: Field) -> Chunk:
@@ -211,14 +210,14 @@ class Scanner:
         )
 
     def _read_as_words(self, start: int, kind: NoteKind, end: int | None = None, **values: str) -> Chunk:
-        """The chunk as it was typed, with a note that says why it is no syntax."""
+        """The chunk as typed, with a note that says why it is not read as syntax."""
         if end is None:
             end = self._find_chunk_end(start)
         self.notes.append(write_note(start, end, kind, **values))
         return Chunk(start, end, "", TEXT, "word", self._text[start:end], is_operand=False)
 
     def _split_star(self, chunk: Chunk) -> Chunk:
-        """The chunk as a prefix if it ends in a star. A star elsewhere is part of the word."""
+        """The chunk as a prefix, if it ends in a star. A star elsewhere is part of the word."""
         if "*" not in chunk.text:
             return chunk
         prefix = chunk.text[:-1]
@@ -228,7 +227,7 @@ class Scanner:
         return chunk
 
     def _note_unknown_field(self, start: int, name: str, value: int) -> None:
-        """Note a name that nearly is that of a field, or one before quotes. Others are common: `http://x`."""
+        """Note a name that is nearly a field's, or that precedes quotes. Others are common: `http://x`."""
         if not _NO_SPACE.match(self._text, value):
             return
         if nearest := find_nearest(name.lower(), tuple(FIELDS_BY_NAME), _SIMILARITY):
@@ -241,7 +240,7 @@ class Scanner:
         return self._skip(_SPACE, start)
 
     def _skip(self, until: re.Pattern[str], start: int) -> int:
-        """The position of the next character of that class, or the end of the text."""
+        """The position of the next match of `until`, or the end of the text."""
         match = until.search(self._text, start)
         return match.start() if match else len(self._text)
 
@@ -250,7 +249,7 @@ class Scanner:
 
 
 def _ends_in_letter_or_digit(text: str) -> bool:
-    """A letter may have marks: accents, or vowels of Indic scripts."""
+    """The last letter may have marks: accents, or vowels of Indic scripts."""
     return has_letter_or_digit(text) and (text[-1].isalnum() or category(text[-1]).startswith("M"))
 
 
@@ -259,22 +258,22 @@ _WORDS = re.compile(r"\S+")
 _SYNTAX = re.compile(
     rf"[:*]|(?<!\S)(?:[{re.escape(SIGNS + ''.join(CLOSING_MARKS))}]|(?:{'|'.join(sorted(OPERATORS))})(?!\S))"
 )
-"""What may be syntax: without any of it, a text is words alone."""
+"""Anything that may be syntax: a text without a match consists of words alone."""
 
 
 def parse(text: str) -> ParsedQuery:
-    """What a query says. Any text is a query: what is no syntax is words."""
-    # Most queries have none, and to scan them takes ten times as long.
+    """Parse a query. Any text is a query: what is not syntax is words."""
+    # Most queries have no syntax, and scanning them would take ten times as long.
     return parse_syntax(text) if may_have_syntax(text) else literal(text)
 
 
 def may_have_syntax(text: str) -> bool:
-    """Whether anything in a text looks like syntax. If nothing does, all of it is words."""
+    """Whether anything in a text looks like syntax. If not, all of it is words."""
     return _SYNTAX.search(text) is not None
 
 
 def parse_syntax(text: str) -> ParsedQuery:
-    """The same, for a text that may have syntax."""
+    """Parse a text that may have syntax."""
     scanner = Scanner(text)
     chunks = scanner.scan()
     notes = scanner.notes
@@ -283,18 +282,18 @@ def parse_syntax(text: str) -> ParsedQuery:
 
 
 def literal(text: str) -> ParsedQuery:
-    """The query with all of its text as words, whatever they look like."""
+    """Read all of a text as words, even what looks like syntax."""
     groups = []
     for match in _WORDS.finditer(text):
         start, end = match.span()
-        # As Clause(...) and Group(...) make them, in half of the time.
+        # Same result as Clause(...) and Group(...), in half the time.
         clause = _new_tuple(Clause, (TEXT, "word", match[0], start, end))
         groups.append(_new_tuple(Group, ("wanted", (clause,), start, end)))
     return ParsedQuery(text, tuple(groups))
 
 
 def _bind_not(chunks: Sequence[Chunk], notes: list[Note]) -> Iterator[Chunk]:
-    """The chunks with "-" for NOT."""
+    """Yield the chunks, with NOT replaced by the sign "-"."""
     remaining = iter(range(len(chunks)))
     for n in remaining:
         chunk = chunks[n]
@@ -309,7 +308,7 @@ def _bind_not(chunks: Sequence[Chunk], notes: list[Note]) -> Iterator[Chunk]:
 
 
 def _bind_or(chunks: Sequence[Chunk], notes: list[Note]) -> Iterator[Group]:
-    """A group for each chunk, one for all that OR joins."""
+    """Yield a group for each chunk, or for chunks joined by OR."""
     n = 0
     while n < len(chunks):
         first = n
@@ -329,7 +328,7 @@ def _is_operator(chunk: Chunk, operator: str) -> bool:
 
 
 def _joins(left: Chunk, middle: Chunk, right: Chunk) -> bool:
-    """Is the chunk in the middle an OR between alternatives?"""
+    """Whether the middle chunk is an OR between alternatives."""
     return _is_operator(middle, "OR") and all(c.is_operand and c.sign != "-" for c in (left, right))
 
 
@@ -347,7 +346,7 @@ def _role_of(chunks: Sequence[Chunk]) -> Role:
 
 
 def _note_parentheses(alternatives: Sequence[Chunk]) -> Iterator[Note]:
-    """Notes on parentheses among alternatives: `A OR (B C)` looks as if C were one too."""
+    """Note parentheses among alternatives: `A OR (B C)` looks as if C were an alternative too."""
     for chunk in alternatives:
         if chunk.form != "phrase" and chunk.text.count("(") != chunk.text.count(")"):
             yield write_note(chunk.start, chunk.end, NoteKind.PARENTHESIS)

@@ -1,10 +1,7 @@
-"""What a query says: groups of clauses, in the order in which they were typed.
+"""The data of a parsed query: groups of clauses in typed order, the fields they may name, and notes.
 
-The fields of the query language, as data: pages, completion and messages are made from this table.
-
-What the values of a field have to look like.
-
-Notes: what looks like syntax in a query and is read as words, and what to do about it.
+The table FIELDS is the source for pages, completion and messages. A note marks text that looks like syntax
+but is read as words, and says what to do about it.
 """
 
 from __future__ import annotations
@@ -21,14 +18,14 @@ from esr.text.dates import is_iso_date, normalise_date, parse_date_start
 from esr.text.document import META_PREFIX
 
 TEXT = "text"
-"""The field of a clause that names none: the sentence itself. It is not in the table, as nobody types it."""
+"""The field of a clause without a field name: the sentence itself. Not in FIELDS, since nobody types it."""
 
 
 class ValueKind(StrEnum):
-    """What the values of a field are. `esr/query/query.py` checks them."""
+    """The kinds of values that fields take, checked by `is_valid`."""
 
     WORDS = "words"
-    """Words of a text: one, several in quotes, or the beginning of one with a star."""
+    """Words of a text: a single one, several in quotes, or a prefix with a star."""
     NAME = "name"
     """A whole name, in quotes if it has spaces."""
     DATE = "date"
@@ -69,7 +66,7 @@ FIELDS = (
 )
 
 FIELDS_BY_NAME = {name: field for field in FIELDS for name in (field.name, *field.aliases)}
-"""The fields by each of their names, in lower case."""
+"""Fields by their names and aliases, in lower case."""
 
 
 METADATA_FIELD = Field(
@@ -79,13 +76,13 @@ METADATA_FIELD = Field(
     "what else the source says of the article, by its key in the metadata",
     f"{META_PREFIX}desk:Berlin",
 )
-"""Stands for the fields of all keys of metadata: `meta.desk`."""
+"""Stands for the fields of all metadata keys, such as `meta.desk`."""
 
 
 def find_field(name: str) -> Field | None:
-    """The field of that name or alias, without regard to case; None if there is none.
+    """Find the field of a name or alias, ignoring case; None if there is none.
 
-    A key of the metadata may be in quotes.
+    A metadata key may be in quotes.
     """
     if name.lower().startswith(META_PREFIX) and len(name) > len(META_PREFIX):
         key = name[len(META_PREFIX) :]
@@ -98,7 +95,7 @@ def find_field(name: str) -> Field | None:
 
 
 class NoteKind(StrEnum):
-    """What a note is about."""
+    """The reasons for notes."""
 
     OR = "or"
     NOT = "not"
@@ -117,7 +114,7 @@ class NoteKind(StrEnum):
 
 
 class Note(NamedTuple):
-    """What was not read as it may have been meant: the characters from `start` to `end`, and a message."""
+    """Text that may not have been read as meant: its position, `start` to `end`, and a message."""
 
     start: int
     end: int
@@ -144,7 +141,7 @@ MESSAGES = {
 
 
 def write_note(start: int, end: int, kind: NoteKind, **values: str) -> Note:
-    """The note of that kind. `values` are what its message names."""
+    """Write a note. `values` fill in its message."""
     return Note(start, end, kind, MESSAGES[kind].format(**values))
 
 
@@ -152,14 +149,14 @@ Form = Literal["word", "phrase", "prefix"]
 Role = Literal["wanted", "required", "excluded"]
 
 OPERATORS = frozenset({"AND", "NOT", "OR"})
-"""The words that operate on their neighbours, or look as if they did."""
+"""The words that operate on their neighbours, or look like it."""
 
 
 class Clause(NamedTuple):
-    """One thing to look for. `text` is what was typed, without sign, field, quotes and star.
+    """A single thing to look for. `text` is what was typed, without sign, field, quotes and star.
 
-    `field` is `TEXT` or the name of a field in `FIELDS`. The clause takes the characters from `start` to
-    `end` of the query, with its sign or its NOT.
+    `field` is `TEXT` or the name of a field in `FIELDS`. The clause spans the characters from `start` to
+    `end` of the query, including its sign or NOT.
     """
 
     field: str
@@ -170,10 +167,10 @@ class Clause(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Clauses of which a sentence has to match one, if required, or none, if excluded, or may match any.
+    """Alternative clauses. A sentence must match one if required, none if excluded, and may match if wanted.
 
-    Only a required group has several alternatives. A group takes the characters from `start` to `end` of the
-    query, with the ORs between its alternatives.
+    Only a required group has several alternatives. A group spans the characters from `start` to `end` of the
+    query, including the ORs between its alternatives.
     """
 
     role: Role
@@ -183,47 +180,47 @@ class Group(NamedTuple):
 
 
 class ParsedQuery(Struct, frozen=True):
-    """The text of a query and what it says. Each character that is no white space is in one group."""
+    """A query's text and its groups. Every character except white space is in exactly one group."""
 
     text: str
     groups: tuple[Group, ...]
     notes: tuple[Note, ...] = ()
 
     def __str__(self) -> str:
-        """The query in a uniform spelling, which is parsed to the same groups."""
+        """The query in a uniform spelling, which parses to the same groups."""
         return " ".join(map(self._print_group, self.groups))
 
     @property
     def is_plain(self) -> bool:
-        """Is the whole text words, with no syntax?"""
-        for group in self.groups:  # noqa: SIM110  # every search asks, and a generator takes twice as long
+        """Whether the whole text is words, without syntax."""
+        for group in self.groups:  # noqa: SIM110 # runs for every search, and a generator takes twice as long
             if group.role != "wanted":
                 return False
         return True
 
     @property
     def wanted_runs(self) -> tuple[tuple[int, int], ...]:
-        """The longest slices of the text, as start and end, that have wanted words and white space only.
+        """The longest slices of the text, as start and end, with only wanted words and white space.
 
         A run should be analysed as a whole: what an analyzer makes of a word may depend on its neighbours.
         """
-        if self.is_plain:  # as most are
+        if self.is_plain:  # the usual case
             return ((self.groups[0].start, self.groups[-1].end),) if self.groups else ()
         runs = groupby(self.groups, key=lambda group: group.role == "wanted")
         wanted = [list(run) for is_wanted, run in runs if is_wanted]
         return tuple((run[0].start, run[-1].end) for run in wanted)
 
     def without(self, group: Group) -> str:
-        """The text without this group, which is one of `groups`. It says the same otherwise.
+        """The text without one of its groups, otherwise with the same meaning.
 
-        Operators that were read as words are written in lower case: beside new neighbours they might operate.
+        Operators read as words are put in lower case: with new neighbours they might operate.
         """
         text = "".join(self._lower_operators())
         remaining = text[: group.start].strip(), text[group.end :].strip()
         return " ".join(filter(None, remaining))
 
     def _lower_operators(self) -> Iterator[str]:
-        """The pieces of the text, each as long as before."""
+        """Yield the pieces of the text, each with its length unchanged."""
         position = 0
         for group in self.groups:
             if group.role == "wanted" and group.alternatives[0].text in OPERATORS:
@@ -246,7 +243,7 @@ class ParsedQuery(Struct, frozen=True):
             case "prefix":
                 return f"{field}{clause.text}*"
             case "phrase":
-                # With the quotation marks that were typed: the text may contain others.
+                # Use the quotation marks that were typed: the text may contain others.
                 quoted = self.text[clause.end - len(clause.text) - 2 : clause.end]
                 return field + quoted
 
@@ -257,18 +254,18 @@ EXPECTED = {
     ValueKind.DATE: "a date such as 2017, 2017-03 or 2017-03-15",
     ValueKind.CODE: "a code such as de or pt-BR",
 }
-"""By kind, what a message says that a field takes."""
+"""What messages say a field takes, by kind."""
 
 _CODE = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*", re.ASCII | re.IGNORECASE)
 
 
 def has_letter_or_digit(text: str) -> bool:
-    """Is there anything to search for?"""
+    """Whether there is anything to search for."""
     return any(map(str.isalnum, text))
 
 
 def is_valid(kind: ValueKind, value: str, is_quoted: bool) -> bool:
-    """Can a field of that kind have this value? Quotes make a star part of a name."""
+    """Whether a field of this kind can have this value. In quotes, a star is part of a name."""
     if not has_letter_or_digit(value):
         return False
     match kind:
@@ -283,8 +280,8 @@ def is_valid(kind: ValueKind, value: str, is_quoted: bool) -> bool:
 
 
 def date_start(clause: Clause) -> int:
-    """The beginning of the date of a clause, such as `before:2017-03`, in milliseconds since the epoch.
+    """The start of the date of a clause such as `before:2017-03`, in milliseconds since the epoch.
 
-    Before a date is what is earlier than its beginning, after it what is not.
+    Before a date means earlier than its start; after means from its start on.
     """
     return parse_date_start(normalise_date(clause.text))

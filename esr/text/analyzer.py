@@ -1,19 +1,9 @@
-"""The analyzers, read from the definitions that Elasticsearch gets.
+"""Analyzers: text to terms, the same in Python and in Elasticsearch.
 
-The files of `index_templates/analyzers/` are the only definitions. This package interprets the parts of
-them that esr uses: character filters, a tokenizer and a chain of token filters. Tests send text in many
-scripts through both interpreters and find no difference.
-
-Turns text into terms, the same in Python and in Elasticsearch.
-
-The definitions of the analyzers: the files of `index_templates/analyzers/`.
-
-A file describes one analyzer: what it does, the languages that it is made for, its version, which an index
-records, and its parts as index settings have them. `shared.json` has the parts that several use.
-
-Which analyzer fits a collection: that of the language of its documents.
-
-What the terms of a collection say about its analyzer: sentences without terms, terms without worth.
+The files of `index_templates/analyzers/` are the only definitions; `shared.json` has the parts that several
+share. This module interprets what esr uses of them: character filters, a tokenizer and a chain of token
+filters. Tests send text in many scripts through both interpreters and compare. The module also chooses the
+analyzer for the language of a collection, and surveys what a load's terms say about the choice.
 """
 
 from __future__ import annotations
@@ -40,14 +30,14 @@ from esr.text.tokenizer import (
 FOLDER = "analyzers"
 SHARED = "shared"
 WORDS_ANALYZER = "words"
-"""The analyzer of words as they are written, which every index has beside its own, from a component."""
+"""The analyzer of words as written. Every index has it in addition to its own, from a component template."""
 DEFAULT_ANALYZER = "english-stem"
 MULTILINGUAL_ANALYZER = "multilingual"
 _PARTS = ("char_filter", "tokenizer", "filter")
 
 
 class Definition(Struct, frozen=True):
-    """One analyzer. `languages` are codes of ISO 639-1; `example` is a text that shows what it does."""
+    """An analyzer as data. `languages` are ISO 639-1 codes; `example` is a text that shows what it does."""
 
     name: str
     description: str
@@ -55,10 +45,10 @@ class Definition(Struct, frozen=True):
     version: int
     example: str
     settings: Mapping[str, Mapping[str, Any]]
-    """What it needs in `index.analysis` of an index: its parts by kind and name, and the analyzer itself."""
+    """Its part of `index.analysis`: components by kind and name, and the analyzer itself."""
 
     def chain(self, kind: str) -> list[Mapping[str, Any]]:
-        """The settings of its parts of a kind, char_filter or filter, in order."""
+        """The settings of its components of a kind, char_filter or filter, in order."""
         return [self._part(kind, name) for name in self._analyzer.get(kind, ())]
 
     @property
@@ -71,14 +61,14 @@ class Definition(Struct, frozen=True):
         return analyzer
 
     def _part(self, kind: str, name: str) -> Mapping[str, Any]:
-        """A part of the file, or one that Elasticsearch knows by its type alone."""
+        """A component from the file, or one that Elasticsearch has built in."""
         part: Mapping[str, Any] = self.settings[kind].get(name, {"type": name})
         return part
 
 
 @cache
 def all_definitions() -> Mapping[str, Definition]:
-    """All definitions by name: first those of the default language and of no language, then by name."""
+    """All definitions by name. Those for the default language and for any language come first."""
     first = (DEFAULT_ANALYZER, "english", "plain", MULTILINGUAL_ANALYZER)
     return {
         name: _read(name)
@@ -94,7 +84,7 @@ def _names() -> frozenset[str]:
 
 
 def get_definition(name: str) -> Definition:
-    """The definition of that name. Raises UsageError with the nearest name."""
+    """Return the definition of that name. Raises UsageError with the nearest name."""
     if name == WORDS_ANALYZER:
         return _words()
     if name not in _names():
@@ -103,7 +93,7 @@ def get_definition(name: str) -> Definition:
 
 
 def analyzer_for_language(code: str) -> Definition:
-    """The definition made for a language; `multilingual` where there is none."""
+    """The definition made for a language, else `multilingual`."""
     made = (definition for definition in all_definitions().values() if code in definition.languages)
     return next(made, all_definitions()[MULTILINGUAL_ANALYZER])
 
@@ -143,11 +133,11 @@ def _read(name: str) -> Definition:
 Terms = list[str]
 _MAX_CACHED_WORDS = 500_000
 _SPLITTING = ("cjk_bigram", "pattern_capture")
-"""Filters that make several words of one, or one of two. They come first."""
+"""Filters that split a word or join two. They come first in the chain."""
 
 
 class TermToken(NamedTuple):
-    """A term, and where the word that it is made of stands in the text."""
+    """A term, with the position of its word in the text."""
 
     start: int
     end: int
@@ -155,7 +145,7 @@ class TermToken(NamedTuple):
 
 
 class Analyzer:
-    """Turns text into terms. Get one by `get`; threads may share it."""
+    """Turns text into terms. Get one from `get_analyzer`; threads may share it."""
 
     def __init__(self, definition: Definition) -> None:
         self.name = definition.name
@@ -168,7 +158,7 @@ class Analyzer:
         if of_words[0]["type"] == "pattern_replace":
             capitals, of_words = CapitalWords(of_words[0]), of_words[1:]
         self.keeps_capitals = capitals is not None
-        """Whether stop words in capitals, such as WHO, have terms."""
+        """Whether stop words in capitals, such as WHO, keep their terms."""
         assert of_words[0] == {"type": "lowercase"}, "`join` puts words in lower case"
         self._splitter = _build_splitter(definition, splitting, capitals)
         self._terms = _TermCache(build_token_filters(of_words), capitals)
@@ -178,31 +168,30 @@ class Analyzer:
         return [term for term in map(self._terms.__getitem__, self._splitter.words(text)) if term]
 
     def tokens(self, text: str) -> Iterator[TermToken]:
-        """The terms of a text with their places, in order. Bigrams overlap."""
+        """Yield the terms of a text in order, with positions. Bigrams overlap."""
         for start, end, word in self._splitter.located_words(text):
             if term := self._terms[word]:
                 yield TermToken(start, end, term)
 
     def join(self, texts: Sequence[str]) -> JoinedWords:
-        """The words of all texts, the input of `term`."""
+        """Join the words of all texts, as input of `term`."""
         return self._splitter.join(texts)
 
     def term(self, word: str) -> str:
-        """The term of one of the words of a text; empty where it has none, such as a stop word."""
+        """The term of a word of a text; empty if it has none, as a stop word."""
         return self._terms[word]
 
 
 @cache
 def get_analyzer(name: str) -> Analyzer:
-    """The analyzer of that name. Raises UsageError with the nearest name."""
+    """Return the analyzer of that name. Raises UsageError with the nearest name."""
     return Analyzer(get_definition(name))
 
 
 def _build_splitter(
     definition: Definition, chain: Sequence[Mapping[str, Any]], capitals: CapitalWords | None
 ) -> Splitter:
-    """The splitter of a tokenizer and of the filters that split. Raises ValueError for what it cannot
-    interpret."""
+    """Build the splitter of a tokenizer and its splitting filters. Raises ValueError for unsupported ones."""
     match definition.tokenizer["type"]:
         case "simple_pattern_split":
             return PatternSplitter(definition.tokenizer["pattern"])
@@ -219,7 +208,7 @@ def _build_splitter(
 
 
 class _TermCache(dict[str, str]):
-    """Terms by word: news repeats its words."""
+    """Terms by word, cached because news repeats words."""
 
     def __init__(self, filters: list[WordFilter], capitals: CapitalWords | None) -> None:
         super().__init__()
@@ -237,19 +226,19 @@ class _TermCache(dict[str, str]):
 
 
 ONE_LANGUAGE = 0.9
-"""The share of documents in one language from which its analyzer is chosen."""
+"""Share of the documents in one language that decides for its analyzer."""
 _MAX_TOLD = 3
 
 
 class Choice(NamedTuple):
-    """An analyzer and why it was chosen."""
+    """An analyzer, and why it was chosen."""
 
     analyzer: str
     reason: str
 
 
 def choose_analyzer(languages: Iterable[str | None]) -> Choice:
-    """The analyzer for documents in these languages, given as codes; None where a language is not known."""
+    """Choose an analyzer for documents in these languages: codes, or None if unknown."""
     counts = Counter(map(primary_language, languages))
     unknown = counts.pop("", 0)
     known = counts.total()
@@ -275,7 +264,7 @@ def primary_language(language: str | None) -> str:
 def find_misfits(languages: Mapping[str, int], definition: Definition) -> Mapping[str, int]:
     """The languages that an analyzer is not made for, with their numbers of documents.
 
-    An analyzer of no language, as `plain` and `multilingual`, is made for all.
+    An analyzer without languages, such as `plain` and `multilingual`, fits all.
     """
     if not definition.languages:
         return {}
@@ -283,15 +272,17 @@ def find_misfits(languages: Mapping[str, int], definition: Definition) -> Mappin
 
 
 LONG_SENTENCE = 100
-"""A sentence with more terms was probably not split."""
+"""A sentence with more terms was probably split wrongly."""
 FREQUENT_SHARE = 1 / 3
-"""A term in a greater share of all sentences costs time and ranks nothing: it could be a stop word."""
+"""A term in a greater share of all sentences costs time and hardly affects ranking: possibly a stop word."""
 MAX_FREQUENT = 10
 
 
 class TermSurvey(Struct, frozen=True):
-    """Counts of sentences: all, those without a term, those with more than LONG_SENTENCE, and the most
-    frequent of the terms that stand in more than FREQUENT_SHARE of them."""
+    """Numbers of sentences in all, without a term, and longer than LONG_SENTENCE; and the frequent terms.
+
+    `frequent_terms` are the most frequent of those in more than FREQUENT_SHARE of the sentences.
+    """
 
     sentences: int
     without_terms: int
@@ -299,7 +290,7 @@ class TermSurvey(Struct, frozen=True):
     frequent_terms: Sequence[str]
 
     def notes(self) -> list[str]:
-        """What is worth a line in a report."""
+        """Remarks that are worth a line in a report."""
         notes = []
         if self.without_terms:
             notes.append(f"{self.without_terms:,} sentences have no term: no search finds them")
@@ -317,7 +308,7 @@ class TermSurvey(Struct, frozen=True):
 
 
 class TermCounter:
-    """Counts the terms of sentences one after the other, for collections that no index has."""
+    """Counts the terms of sentences, one at a time, for collections that are not indexed."""
 
     def __init__(self) -> None:
         self._sentences = self._without_terms = self._long = 0

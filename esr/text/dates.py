@@ -1,4 +1,4 @@
-"""ISO 8601 dates as milliseconds since 1970-01-01T00:00Z, the form that filters compare."""
+"""ISO 8601 dates as milliseconds since 1970-01-01T00:00Z, as filters compare them."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _YEAR = re.compile(r"\d{4}", re.ASCII)
 _MONTH = re.compile(r"(\d{4})-(\d{2})", re.ASCII)
 _WEEK = re.compile(r"\d{4}-?W\d{2}", re.ASCII)
 _FULL_DAY = re.compile(r"\d{4}-\d{2}-\d{2}|\d{8}|\d{4}-W\d{2}-\d|\d{4}W\d{3}", re.ASCII)
-# A day and a time of day. The standard library checks the numbers; this pattern only excludes what the
-# library accepts beyond ISO 8601, such as any letter between day and time. A blank in that place is not
-# strict ISO 8601 either (it is RFC 3339), but it is common.
+# A day and a time of day. The standard library validates the numbers; this pattern only excludes what the
+# library accepts beyond ISO 8601, such as any letter between day and time. A blank between them is not strict
+# ISO 8601 either (it is RFC 3339), but is common.
 _MOMENT = re.compile(
     r"(?:\d{4}-\d{2}-\d{2}|\d{8})[Tt ]\d{2}[\d:.,]*(?:[Zz]|[+-]\d{2}:?(?:\d{2})?)?", re.ASCII
 )
 
 
-# Archives write hours of one digit.
+# Archives write hours with one digit.
 _SHORT_HOUR = re.compile(r"(\d{4}-\d{2}-\d{2}) (\d{1,2}:\d{2}.*)", re.ASCII)
 
 
 def normalise_date(date: str) -> str:
-    """The date without surrounding blanks, and "2016-12-30 7:11" as "2016-12-30T07:11". Validates nothing."""
+    """Strip the date, and write "2016-12-30 7:11" as "2016-12-30T07:11". Validates nothing."""
     date = date.strip()
     if moment := _SHORT_HOUR.fullmatch(date):
         hour, rest = moment[2].split(":", 1)
@@ -35,9 +35,9 @@ def normalise_date(date: str) -> str:
     return date
 
 
-@lru_cache(maxsize=4096)  # the dates of news repeat
+@lru_cache(maxsize=4096)  # dates repeat in news
 def is_iso_date(text: str) -> bool:
-    """Whether a document may have this date, as it is written."""
+    """Whether a document may have this date, as written."""
     try:
         parse_date_start(normalise_date(text))
     except ValueError:
@@ -46,10 +46,10 @@ def is_iso_date(text: str) -> bool:
 
 
 def parse_date_start(date: str) -> int:
-    """The first millisecond of a date, or the millisecond of a date-time. A date-time without a zone is UTC.
+    """The first millisecond of a date, or the millisecond of a date-time. Without a zone, it is in UTC.
 
-    Accepts "2017", "2017-02", "2017-02-07", "2017-02-07T10:30:00+01:00" and the other ISO 8601 forms of
-    a year, month, week, day or date-time. Raises ValueError for anything else.
+    Accepts "2017", "2017-02", "2017-02-07", "2017-02-07T10:30:00+01:00" and the other ISO 8601 forms of a
+    year, month, week, day or date-time. Raises ValueError for anything else.
     """
     return _parse_period(date)[0]
 
@@ -69,7 +69,7 @@ def _parse_period(text: str) -> tuple[int, int]:
             start = _to_milliseconds(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
             return start, start
         first, last = _parse_days(text)
-        # `last` may be 9999-12-31, after which datetime has no day: count its end from its start.
+        # `last` may be 9999-12-31, after which datetime has no day: compute its end from its start.
         return _midnight(first), _midnight(last) + _DAY // _MILLISECOND - 1
     except (ValueError, OverflowError):
         raise ValueError(
@@ -82,7 +82,7 @@ def _parse_days(text: str) -> tuple[date, date]:
     if _YEAR.fullmatch(text):
         return date(int(text), 1, 1), date(int(text), 12, 31)
     if month := _MONTH.fullmatch(text):
-        from calendar import monthrange  # which imports locale, for a few filters
+        from calendar import monthrange  # imports locale, and few filters need it
 
         first = date(int(month[1]), int(month[2]), 1)
         return first, first.replace(day=monthrange(first.year, first.month)[1])

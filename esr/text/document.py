@@ -1,21 +1,10 @@
-"""A news document and its sentences, as loaders create them and indexes store them.
+"""Documents and sentences, as loaders create them and indexes store them.
 
-Documents and sentences: what is loaded and searched.
+The module also has the attributes of documents (short values that searches filter by and count), the
+direction of a language's script, and what enrichment adds to a sentence.
 
-The fields that say what is known of a document, as JSON and as a `Document` has them.
-
-Whether a text is written from right to left, by its language.
-
-Attributes: the short values of a document that searches filter by and count, each under a name.
-
-Names are those of the query language: `author`, `section`, `keyword`, and `meta.desk` for the key "desk" of
-the metadata. The keys of objects in objects are joined: `meta.desk.city`.
-
-What `esr enrich` adds to a sentence: features, named entities, a dependency parse and a vector.
-
-What a language model of spaCy says about a sentence: tokens with tags and heads, and named entities.
-
-A vector of a text as 8-bit numbers: a quarter of the bytes of floats, and products exact in any order.
+Attributes have the names of the query language: `author`, `section`, `keyword`, and `meta.desk` for the
+metadata key "desk". Keys of nested objects are joined: `meta.desk.city`.
 """
 
 from __future__ import annotations
@@ -34,16 +23,16 @@ from msgspec import Struct, field
 
 
 class ParseWord(NamedTuple):
-    """A word of a dependency parse and the position of its head; -1 for a root."""
+    """A word of a dependency parse, and the position of its head; -1 for a root."""
 
     word: str
     head: int
 
 
 class Sentence(Struct, frozen=True):
-    """One sentence. `id` is unique in its index; features and parse are stored unchanged.
+    """A sentence. `id` is unique in its index; features and parse are stored unchanged.
 
-    `paragraph` is the number of its paragraph in the source text, from 0; None if unknown.
+    `paragraph` is the zero-based index of its paragraph in the source text; None if unknown.
     """
 
     id: str
@@ -54,9 +43,10 @@ class Sentence(Struct, frozen=True):
 
 
 class Document(Struct, frozen=True):
-    """One document. `date` is valid ISO 8601, as the source wrote it. Unknown fields are None or empty.
+    """A document. `date` is valid ISO 8601, as the source wrote it. Unknown fields are None or empty.
 
-    `section` is the part of the newspaper or site. `metadata` is what else its source gives, as JSON.
+    `section` is the part of the newspaper or site. `metadata` is anything else that the source gives, as
+    JSON.
     """
 
     id: str
@@ -80,17 +70,17 @@ class Located(NamedTuple):
 
 
 def default_sentence_id(document_id: str, position: int) -> str:
-    """The id of a sentence whose source has none: `<document id>.s<n>`, n from 0."""
+    """The id of a sentence without one in the source: `<document id>.s<n>`, n from 0."""
     return f"{default_id_prefix(document_id)}{position}"
 
 
 def default_id_prefix(document_id: str) -> str:
-    """The start of the default ids of a document's sentences; the position follows it."""
+    """The common beginning of the default sentence ids of a document; the position follows it."""
     return f"{document_id}.s"
 
 
 def custom_id_positions(document: Document) -> list[int]:
-    """The positions of the sentences whose ids differ from the default ones."""
+    """The positions of sentences whose ids differ from the default ones."""
     prefix = default_id_prefix(document.id)
     return [n for n, sentence in enumerate(document.sentences) if sentence.id != f"{prefix}{n}"]
 
@@ -109,11 +99,11 @@ DESCRIPTIVE_FIELDS = (
     "keywords",
     METADATA,
 )
-"""All of them, in the order in which they are written."""
+"""All descriptive fields, in the order in which they are written."""
 
 
 def encode_fields(document: Document) -> dict[str, Any]:
-    """The fields that have a value, as JSON."""
+    """The fields with a value, as JSON."""
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name in DESCRIPTIVE_FIELDS
@@ -122,7 +112,7 @@ def encode_fields(document: Document) -> dict[str, Any]:
 
 
 def decode_fields(data: Mapping[str, Any]) -> dict[str, Any]:
-    """All fields, as `Document` takes them, from those that `encode_fields` wrote."""
+    """All fields, as `Document` takes them, from the result of `encode_fields`."""
     return {
         **{name: data.get(name) for name in TEXT_FIELDS},
         **{name: tuple(data.get(name, ())) for name in LIST_FIELDS},
@@ -131,7 +121,7 @@ def decode_fields(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 DIRECTIONS = AUTO, LEFT_TO_RIGHT, RIGHT_TO_LEFT = ("auto", "ltr", "rtl")
-"""The values of HTML's attribute `dir`."""
+"""Values of the HTML attribute `dir`."""
 _TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}")
 _SCRIPT = re.compile(r"-([A-Za-z]{4})(?![A-Za-z0-9])")
 _UNKNOWN = frozenset(("mis", "mul", "und", "zxx"))
@@ -139,18 +129,18 @@ _RTL_LANGUAGES = (
     "acm aeb apc apd ar ara arb arc ary arz azb bal bgn bqi ckb div dv fa fas glk he heb iw ji kas ks lrc "
     "luz mzn nqo pbu per pes pnb prs ps pus sd skr snd syc syr ug uig ur urd yi yid"
 )
-"""Languages whose usual script, by CLDR, is Arabic, Hebrew, Syriac, Thaana or N'Ko."""
+"""Languages usually written in Arabic, Hebrew, Syriac, Thaana or N'Ko script, by CLDR."""
 _RTL_SCRIPTS = "adlm arab aran hebr mand mend nkoo rohg samr syrc thaa"
 _RTL = {"language": frozenset(_RTL_LANGUAGES.split()), "script": frozenset(_RTL_SCRIPTS.split())}
 
 
 def is_language_tag(tag: str | None) -> bool:
-    """Whether this is a well-formed tag of a language, such as pt-BR."""
+    """Whether this is a well-formed language tag, such as pt-BR."""
     return bool(tag and _TAG.fullmatch(tag))
 
 
 def text_direction(language: str | None) -> str:
-    """One of DIRECTIONS: AUTO where the language is not known. The script of a tag overrides its language."""
+    """One of DIRECTIONS, AUTO for an unknown language. A script in the tag overrides its language."""
     if not is_language_tag(language) or (code := str(language).lower().split("-")[0]) in _UNKNOWN:
         return AUTO
     script = _SCRIPT.search(str(language))
@@ -159,21 +149,21 @@ def text_direction(language: str | None) -> str:
 
 
 ATTRIBUTES = {"author": "authors", "section": "section", "keyword": "keywords"}
-"""By the name of an attribute, the field of a document that has its values."""
+"""The document's field for each attribute."""
 META = "meta"
-"""The attribute whose values are the keys of the metadata; before a period, of those of a key."""
+"""The attribute whose values are the metadata keys; before a period, the prefix of a key's attribute."""
 META_PREFIX = f"{META}."
 MAX_ATTRIBUTE_CHARS = 1000
-"""Longer values and keys are no attributes. Characters beyond U+FFFF count twice, as in Elasticsearch."""
+"""Longer values and keys are ignored. Characters beyond U+FFFF count twice, as in Elasticsearch."""
 
 
 def value_key(value: str) -> str:
-    """The key of a value: those with the same key, which differ in case alone, count as the same."""
+    """The key of a value. Values with the same key, which differ only in case or spaces, count as equal."""
     return " ".join(normalize("NFKC", value).casefold().split())
 
 
 def distinct(values: Iterable[str]) -> tuple[str, ...]:
-    """The first form of each value, in order."""
+    """The first form of each distinct value, in order."""
     forms: dict[str, str] = {}
     for value in values:
         forms.setdefault(value_key(value), value)
@@ -181,17 +171,17 @@ def distinct(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def is_attribute(name: str) -> bool:
-    """Whether an attribute can have this name."""
+    """Whether an attribute may have this name."""
     return name in ATTRIBUTES or (name.startswith(META_PREFIX) and len(name) > len(META_PREFIX))
 
 
 def has_attributes(document: Document) -> bool:
-    """Whether a document may have attributes: most have none, and this costs them next to nothing."""
+    """Whether a document may have attributes. Fast, since most have none."""
     return bool(document.authors or document.section or document.keywords or document.metadata)
 
 
 def attributes(document: Document) -> dict[str, tuple[str, ...]]:
-    """The different values of each attribute that the document has, in order."""
+    """The distinct values of each attribute that the document has, in order."""
     values: dict[str, tuple[str, ...]] = {}
     for name, source in ATTRIBUTES.items():
         if given := getattr(document, source):
@@ -203,9 +193,10 @@ def attributes(document: Document) -> dict[str, tuple[str, ...]]:
 
 
 def metadata_values(metadata: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The values of each key of the metadata that are attributes.
+    """The values of each metadata key that are attributes.
 
-    Values that differ in case alone are one, also under keys that do: the first is there, under its key.
+    Values that differ only in case count once, even under keys that differ only in case: the first one is
+    kept, under its key.
     """
     forms: dict[tuple[str, str], tuple[str, str]] = {}
     for key, values in flat_metadata(metadata).items() if metadata else ():
@@ -219,7 +210,7 @@ def metadata_values(metadata: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def flat_metadata(metadata: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The different values of each key of the metadata, as texts with single spaces."""
+    """The distinct values of each metadata key, as texts with single spaces."""
     values: dict[str, dict[str, None]] = {}
     for key, value in _flatten(metadata, ""):
         if value:
@@ -228,7 +219,7 @@ def flat_metadata(metadata: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def _flatten(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """The values in JSON as texts, each with the keys that lead to it."""
+    """Yield the values in JSON as texts, each with the path of its keys."""
     match value:
         case dict():
             for key, inner in value.items():
@@ -266,10 +257,10 @@ class Entity(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A word or a punctuation mark.
+    """A word or punctuation mark.
 
     `tag` is its Penn Treebank tag, "" if the sentence was not tagged. `head` is the position of its head in
-    the sentence, -1 for the root and in a sentence that was not parsed. `space_after`: a space follows it.
+    the sentence, -1 for a root and in a sentence that was not parsed. `space_after`: a space follows it.
     """
 
     text: str
@@ -279,7 +270,7 @@ class Token(NamedTuple):
 
 
 class Annotation(Struct, frozen=True):
-    """A sentence's tokens in order, and its entities: None if the model was not run for entities."""
+    """A sentence's tokens in order, and its entities, None if the model was not run for entities."""
 
     tokens: tuple[Token, ...]
     entities: tuple[Entity, ...] | None
@@ -288,7 +279,10 @@ class Annotation(Struct, frozen=True):
 
 
 class QuantizedVector(NamedTuple):
-    """A vector as `scale` times whole numbers from -127 to 127, one byte each."""
+    """A vector as `scale` times integers from -127 to 127, one byte each.
+
+    That is a quarter of the bytes of floats, and products are exact in any order.
+    """
 
     values: bytes
     scale: float
@@ -301,20 +295,20 @@ class QuantizedVector(NamedTuple):
 
 PARSE, VECTORS = "parse", "vectors"
 DEFAULT_PARTS = ("features", "entities", PARSE)
-"""What is computed if nothing is asked for."""
+"""The parts computed by default."""
 PARTS = (*DEFAULT_PARTS, VECTORS)
 
 
 class SentenceEnrichment(Struct, frozen=True):
-    """What is stored with a sentence. A feature without a value is left out."""
+    """What enrichment stores with a sentence. A feature without a value is left out."""
 
     features: Mapping[str, float]
-    entities: tuple[Entity, ...] | None  # None: the sentence was not searched for entities
-    parse: tuple[ParseWord, ...] | None  # None: the sentence was not parsed
-    vector: QuantizedVector | None = None  # None: the sentence was not encoded
+    entities: tuple[Entity, ...] | None  # None: not searched for entities
+    parse: tuple[ParseWord, ...] | None  # None: not parsed
+    vector: QuantizedVector | None = None  # None: not encoded
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle flat lists: a quarter of the bytes and of the time on the way from a worker process."""
+        """Pickle flat lists: a quarter of the bytes, and of the time to send from a worker process."""
         entities = None if self.entities is None else [*map(tuple, self.entities)]
         parse = None if self.parse is None else ([w.word for w in self.parse], [w.head for w in self.parse])
         return _unpickle, (dict(self.features), entities, parse, self.vector)

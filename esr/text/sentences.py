@@ -1,16 +1,9 @@
-"""Splits text into paragraphs and sentences, by the rules of its language or of its script.
+"""Splits text into paragraphs and sentences, by the rules of its language or else of its script.
 
-Text to sentences, by language: tables of abbreviations, and rules for each kind of script.
-
-Where paragraphs of a text end: at blank lines, and at lines that were not merely wrapped.
-
-The languages that have rules, and how documents name them.
-
-The script that most letters of a text belong to.
-
-Splits Chinese and Japanese: marks of their own, no blanks, and short quotations are never split.
-
-Splits Thai and Lao. A blank ends their sentences, without a mark, but also phrases, names and numbers.
+Paragraphs end at blank lines, and at lines that were not merely wrapped. Scripts with blanks between words
+are split by `spaced_scripts`. Chinese and Japanese have their own marks and no blanks, and short quotations
+are not split. Thai and Lao end sentences with a blank, without a mark, but put blanks after phrases, names
+and numbers too.
 """
 
 from __future__ import annotations
@@ -22,23 +15,23 @@ from typing import NamedTuple
 from esr.text.spaced_scripts import load_rules, split_spaced_paragraph
 
 UNWRAPPED = 120
-"""A text with a longer line is not wrapped: each line is a paragraph."""
+"""If any line is longer, the text is not wrapped: each line is a paragraph."""
 NARROW = 40
-"""Lines that are all shorter are not wrapped either: they are headings, or the lines of a list."""
+"""If all lines are shorter, the text is not wrapped either: they are headings or items of a list."""
 SHORT = 0.75
-"""Of the longest line. A shorter one that had room for the next word ends a paragraph."""
+"""Of the longest line. A shorter line that had room for the next word ends a paragraph."""
 
 # A blank line ends a paragraph. It may contain blanks.
 _BLANK_LINE = re.compile(r"\n\s*\n")
 _BULLETS = tuple("•‣⁃◦▪▫●■□◆►▶➢✓✔∙")
 # A hyphen may be a dash, and a wrapped line may begin with a number: a single such line is not a list.
 _LIST_MARKERS = re.compile(r"[-–—*+·]\s"), re.compile(r"\(?(?:\d{1,3}|[a-z])[.)]\s")
-# A line does not end with these, and the next one does not begin with them.
+# A paragraph neither ends nor begins with these.
 _UNFINISHED = tuple(",;-–—‐/&、，")
 
 
 def split_paragraphs(text: str) -> Iterator[str]:
-    """The paragraphs of a text, without blank ones. Each is one line, with single blanks."""
+    """Yield the paragraphs of a text that are not blank, each as one line with single blanks."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     for block in _BLANK_LINE.split(text) if "\n" in text else (text,):
@@ -53,10 +46,10 @@ def _normalise(text: str) -> str:
 
 
 def _join_wrapped(lines: list[str]) -> Iterator[str]:
-    """The paragraphs of lines that no blank line separates."""
+    """Yield the paragraphs of consecutive lines without a blank line."""
     if not lines:
         return
-    # A line of one long word, such as an address, says nothing about the width.
+    # A line of one long word, such as a URL, tells nothing about the width.
     width = max((len(line) for line in lines if " " in line or not line.isascii()), default=0)
     markers = [marker for marker in _LIST_MARKERS if sum(map(bool, map(marker.match, lines))) > 1]
     paragraph = [lines[0]]
@@ -69,7 +62,7 @@ def _join_wrapped(lines: list[str]) -> Iterator[str]:
 
 
 def _ends_paragraph(line: str, next_line: str, width: int) -> bool:
-    """Whether a line ends a paragraph, as a heading or a byline does, and is not just wrapped."""
+    """Whether a line ends a paragraph, as a heading or byline does, instead of being wrapped."""
     if line.endswith(_UNFINISHED) or next_line[0].islower() or next_line.startswith(_UNFINISHED):
         return False
     if width > (UNWRAPPED // 2 if _is_unspaced_letter(next_line[0]) else UNWRAPPED):
@@ -88,7 +81,7 @@ def _is_item(line: str, markers: list[re.Pattern[str]]) -> bool:
 
 
 def _is_unspaced_letter(character: str) -> bool:
-    """Whether it belongs to a script whose lines may be wrapped within a word: Thai, Lao, Han, Kana."""
+    """Whether it belongs to a script whose lines may be wrapped within words: Thai, Lao, Han, Kana."""
     return "\u0e00" <= character < "\u0f00" or character >= "\u2e80"
 
 
@@ -124,21 +117,21 @@ _NAMES = {
     "ur": "urd urdu",
     "zh": "zho chi chinese cmn mandarin yue cantonese wuu hak lzh",
 }
-"""By code, its other codes and names, and close languages whose abbreviations are much the same."""
+"""Other codes and names of each language, and related languages with much the same abbreviations."""
 
 _CODES = {name: code for code, names in _NAMES.items() for name in (code, *names.split())}
 _REGION = re.compile(r"[-_;,/ (]")
 
 
 def find_language(language: str | None) -> str | None:
-    """The rules' code for a document's language: "de" for "de-AT", "deu" and "German". None: no rules."""
+    """The rules' code for a document's language: "de" for "de-AT", "deu" and "German". None without rules."""
     if language is None:
         return None
     return _CODES.get(_REGION.split(language.strip().lower(), maxsplit=1)[0])
 
 
 SAMPLE = 2_000
-"""How many characters of a text are looked at."""
+"""Characters of a text that are examined."""
 
 _SCRIPTS = {
     "ja": r"\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f",
@@ -149,19 +142,19 @@ _SCRIPTS = {
     "ru": r"\u0400-\u052f",
     "el": r"\u0370-\u03ff\u1f00-\u1fff",
 }
-"""By the language whose rules suit it, a script's letters."""
+"""The letters of a script, by the language whose rules suit it."""
 _LETTERS = {language: re.compile(f"[{letters}]") for language, letters in _SCRIPTS.items()}
 _ANY_LETTER = re.compile(f"[{''.join(_SCRIPTS.values())}]")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 
 
 def find_script_language(text: str) -> str | None:
-    """The language whose rules suit the script of a text; None for Latin and for scripts without rules."""
+    """The language whose rules suit a text's script; None for Latin and for scripts without rules."""
     sample = text[:SAMPLE]
     if text.isascii() or not _ANY_LETTER.search(sample):
         return None
     counts = {language: len(letters.findall(sample)) for language, letters in _LETTERS.items()}
-    # Japanese has as many Han characters as Kana, and Chinese has no Kana.
+    # Japanese has about as many Han characters as Kana; Chinese has no Kana.
     if 10 * counts["ja"] > counts["zh"]:
         counts["ja"] += counts["zh"]
     language = max(counts, key=lambda language: counts[language])
@@ -171,18 +164,18 @@ def find_script_language(text: str) -> str | None:
 UNSPACED_LANGUAGES = frozenset({"ja", "zh"})
 
 LONGEST_QUOTATION = 200
-"""A longer one is split like other text, and so is text behind a bracket that is never closed."""
+"""A longer quotation is split like other text, as is text after a bracket that is never closed."""
 
 _PAIRS = {pair[0]: pair[1] for pair in ("「」", "『』", "（）", "()", "“”", "‘’", "【】", "《》", "〈〉")}
 _CLOSING = "」』）)”’】》〉〕］\"'"
 _MARKS = re.compile(
-    # Latin marks too, but not in "Yahoo!ニュース", and full stops only before a blank.
+    # Latin marks too, but not in "Yahoo!ニュース"; full stops only before a blank.
     r"(?:[。｡！？]|(?<![A-Za-z0-9])[!?]|(?<![A-Z.…])[.…]++(?= |$))[。｡！？!?]*+"
     rf"(?P<closing>[{_CLOSING}]*+) ?"
 )
 _OPENING = re.compile(f"[{''.join(map(re.escape, _PAIRS))}]")
-# What continues a sentence behind a quotation: a mark, a Japanese particle, or the speaker. Not words that
-# merely begin like a particle (はい, もちろん) or end like a verb of speech (知道, 訪問, 名稱, 小說).
+# What continues a sentence after a quotation: a mark, a Japanese particle, or the speaker. Excludes words
+# that only begin like a particle (はい, もちろん) or end like a verb of speech (知道, 訪問, 名稱, 小說).
 _CONTINUATION = re.compile(
     r"[，、。；：,;:!?！？）)」』】》…—–]"
     r"|(?!はい|はじ|はる|はっき|もちろん|もし|もっと|もう|ところ|とても|とにかく|とりあえず|とうとう|がん|でも、|では、|だが|だから|だって"
@@ -194,7 +187,7 @@ _CONTINUATION = re.compile(
 
 
 def split_unspaced_paragraph(paragraph: str) -> Iterator[str]:
-    """The sentences of a paragraph, which has single blanks only."""
+    """Yield the sentences of a paragraph, which must have single blanks."""
     start = 0
     for end in _ends(paragraph):
         yield paragraph[start:end].rstrip(" ")
@@ -203,7 +196,7 @@ def split_unspaced_paragraph(paragraph: str) -> Iterator[str]:
 
 
 def _ends(text: str) -> Iterator[int]:
-    """The ends of sentences within a text, behind the blank if there is one."""
+    """Yield the ends of sentences within a text, after any blank."""
     quotations = _quotations(text)
     quotation_start, quotation_end = next(quotations)
     for match in _MARKS.finditer(text):
@@ -218,7 +211,7 @@ def _ends(text: str) -> Iterator[int]:
 
 
 def _quotations(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of the outermost quotations and brackets, and at last an empty one at the end of the text."""
+    """Yield the spans of the outermost quotations and brackets, then an empty one at the end of the text."""
     end = -1
     for opening in _OPENING.finditer(text):
         if opening.start() > end:
@@ -232,9 +225,9 @@ def _quotations(text: str) -> Iterator[tuple[int, int]]:
 THAI_LANGUAGES = frozenset({"th"})
 
 SHORTEST = 20
-"""Fewer characters are a phrase."""
+"""Shorter pieces are phrases."""
 END_OF_PHRASE = 30
-"""How many last characters of a phrase are looked at."""
+"""Last characters of a phrase that are examined."""
 
 # Words that continue a sentence: and, or, which, that, by, such as, including, for, so, because; said; units.
 _THAI_CONTINUATION = re.compile(
@@ -248,7 +241,7 @@ _MARK = re.compile(r"[.!?…][\"'”’)]*$")
 
 
 def split_thai_paragraph(paragraph: str) -> Iterator[str]:
-    """The sentences of a paragraph, which has single blanks only."""
+    """Yield the sentences of a paragraph, which must have single blanks."""
     sentence: list[str] = []
     length = quotes = 0
     for phrase in paragraph.split(" "):
@@ -272,32 +265,32 @@ def _ends_sentence(last: str, following: str, length: int, is_quoted: bool) -> b
 
 
 DEFAULT = "en"
-"""The language of texts in Latin script without a language, and of scripts without rules of their own."""
+"""The language for Latin script of unknown language, and for scripts without their own rules."""
 
 ParagraphSplitter = Callable[[str], Iterable[str]]
 
 
 class NumberedSentence(NamedTuple):
-    """A sentence and the number of its paragraph in the source text, from 0."""
+    """A sentence, and the zero-based index of its paragraph in the source text."""
 
     paragraph: int
     text: str
 
 
 def split_sentences(text: str, language: str | None = None) -> list[str]:
-    """The sentences of a text, in order. None of them is empty or crosses the end of a paragraph.
+    """Split a text into sentences, in order. No sentence is empty or crosses the end of a paragraph.
 
     `language` is a document's: a code, with or without a region ("de", "de-AT", "deu"), or an English name.
-    Without a language that has rules, the script of the text decides.
+    If it is missing or has no rules, the script of the text decides.
 
-    Each run of whitespace within a sentence becomes one blank, so wrapped text becomes one line. Nothing
+    Each run of white space within a sentence becomes one blank, so wrapped text becomes one line. Nothing
     else is changed or lost.
     """
     return [sentence.text for sentence in split_numbered_sentences(text, language)]
 
 
 def split_numbered_sentences(text: str, language: str | None = None) -> list[NumberedSentence]:
-    """The same sentences, each with the number of its paragraph."""
+    """Split a text into sentences, each with the index of its paragraph."""
     split_paragraph = _splitter(_rules_language(text, language))
     return [
         NumberedSentence(number, sentence)
@@ -307,7 +300,7 @@ def split_numbered_sentences(text: str, language: str | None = None) -> list[Num
 
 
 def _rules_language(text: str, language: str | None) -> str:
-    """The language whose rules apply. Scripts without blanks take precedence over what a document says."""
+    """The language whose rules apply. Scripts without blanks take precedence over the document's language."""
     named, script = find_language(language), find_script_language(text)
     if named is None or _is_unspaced(named) or (script is not None and _is_unspaced(script)):
         return script or DEFAULT

@@ -1,12 +1,8 @@
-"""Splits scripts with blanks between words: finds the marks, and decides which of them end a sentence.
+"""Splits scripts with blanks between words: finds marks, and decides which of them end a sentence.
 
-Decides whether a full stop ends a sentence or belongs to an abbreviation, an initial or an ordinal.
-
-Splits where no mark is: behind headings that run into the text, as in text taken from web pages.
-
-The word behind a mark that may end a sentence, and how it begins.
-
-The abbreviations and sentence starters of a language, read from its table `tables/<code>.toml`.
+The hard cases are full stops, which may belong to an abbreviation, an initial or an ordinal, and headings
+that run into the text without a mark, as in text taken from web pages. The abbreviations and sentence
+starters of a language are in its table `sentence_tables/<code>.toml`.
 """
 
 from __future__ import annotations
@@ -27,7 +23,7 @@ _CONTINUATION = frozenset(".,;:!?…)]}/%=<>|。、，；：）」』】")
 
 
 class Beginning(Enum):
-    """How the text behind a mark begins."""
+    """How the text after a mark begins."""
 
     UPPER = "a capital"
     LOWER = "a small letter"
@@ -38,7 +34,7 @@ class Beginning(Enum):
 
 
 class Following(NamedTuple):
-    """The next word: its first character's position, how it begins, and whether it is an initial, "A." """
+    """The next word: its position, how it begins, and whether it is an initial such as "A."."""
 
     start: int
     word: str
@@ -47,9 +43,9 @@ class Following(NamedTuple):
 
 
 def following(text: str, end: int) -> Following:
-    """The next word from `end` on."""
+    """Find the next word from `end` on."""
     match = _WORD.match(text, end)
-    assert match  # the pattern matches the empty string, too
+    assert match  # the pattern matches the empty string
     word = match[1]
     is_initial = len(word) == 1 and text[match.end() : match.end() + 1] == "."
     return Following(match.start(1), word, _beginning(word[0]) if word else _sign(text, end), is_initial)
@@ -72,28 +68,28 @@ _NONE: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The tables of one language. Abbreviations come without their last full stop.
+    """The tables of one language. Abbreviations are written without their last full stop.
 
-    titles            before names; a sentence never ends with one: "Lt."
-    before_number     before numbers, where they end no sentence: "No. 5"
-    inside            a sentence never ends with one: "e.g."
-    either            a sentence ends with one if the next word is a starter: "in the U.S. He"
-    final             a sentence ends with one if the next word has a capital: "etc. Paris"
-    units             after numbers. A sentence ends with one before a capital, unless it has just begun
-    starters          words that begin sentences
-    speech            verbs of attributions: '"Why?" Smith asked.'
-    ordinal_after     words before ordinals, which are numbers with a full stop: "am 7. Juli"
-    ordinal_before    words after ordinals
-    openers           words that begin a sentence wherever they have a capital, even without a mark before
-    date_lines        the pattern of dates that are lines of their own, between a heading and the text
-    capital_nouns     whether nouns have capitals
-    lowercase_starts  whether sentences may begin with a small letter, as in informal text
+        titles            precede names; a sentence never ends with one: "Lt."
+        before_number     precede numbers, where they end no sentence: "No. 5"
+        inside            a sentence never ends with one: "e.g."
+        either            a sentence ends with one if the next word is a starter: "in the U.S. He"
+        final             a sentence ends with one if the next word has a capital: "etc. Paris"
+        units             follow numbers; a sentence ends with one before a capital, unless it has just begun
+        starters          words that begin sentences
+        speech            verbs of attributions: '"Why?" Smith asked.'
+        ordinal_after     words before ordinals, which are numbers with a full stop: "am 7. Juli"
+        ordinal_before    words after ordinals
+        openers           words that begin a sentence whenever they have a capital, even without a mark before
+        date_lines        the pattern of dates that are lines of their own, between a heading and the text
+        capital_nouns     whether nouns have capitals
+        lowercase_starts  whether sentences may begin with a small letter, as in informal text
 
     Derived from these:
 
-    abbreviations       of all lists
-    capitalised_inside  what `inside` has in small letters, with a capital: behind other words it is a name
-    behind_digits       what may follow a digit without a blank: "5bn", "6p.m"
+        abbreviations       all abbreviations
+        capitalised_inside  lower-case entries of `inside`, capitalised: after other words they are names
+        behind_digits       what may follow a digit without a blank: "5bn", "6p.m"
     """
 
     titles: frozenset[str] = _NONE
@@ -121,12 +117,12 @@ class Rules:
 
 @cache
 def load_rules(code: str) -> Rules:
-    """The rules of a language that has a table."""
+    """Read the rules of a language that has a table."""
     return parse_rules((files("esr.text") / "sentence_tables" / f"{code}.toml").read_text("utf-8"))
 
 
 def parse_rules(table: str) -> Rules:
-    """The rules in a table, which is TOML: each list is a string of words."""
+    """Parse the rules in a TOML table, in which each list is a string of words."""
     fields: Mapping[str, Any] = tomllib.loads(table)
     abbreviations = {
         name: frozenset(form for word in words.split() for form in _forms(word))
@@ -152,7 +148,7 @@ def parse_rules(table: str) -> Rules:
 
 
 def _openers_pattern(words: list[str]) -> re.Pattern[str] | None:
-    """Finds the openers with a capital. They come first in the pattern, which makes the search fast."""
+    """Build a pattern for capitalised openers, which come first in it to make the search fast."""
     return re.compile(rf"(?:{'|'.join(word.capitalize() for word in words)})\b[,'’]? ") if words else None
 
 
@@ -165,7 +161,7 @@ _WORDS = ("starters", "speech", "ordinal_after", "ordinal_before")
 
 
 def _forms(word: str) -> tuple[str, ...]:
-    """The spellings of an abbreviation. "Sat" does not stand for "sat", nor "d" for the D of "Vitamin D"."""
+    """The spellings of an abbreviation. "Sat" does not imply "sat", nor "d" the D of "Vitamin D"."""
     if len(word) == 1:
         return (word,)
     if word != word.lower():
@@ -178,19 +174,19 @@ LONGEST_ORDINAL = 2
 LONGEST_ENUMERATOR = 3
 """In digits: "12. The next item"."""
 SHORTEST_PLAIN_WORD = 5
-"""Before a small letter. A shorter word may be an abbreviation that is in no table."""
+"""Before a small letter. A shorter word may be an abbreviation that no table has."""
 SHORTEST_PLAIN_WORD_OF_FULL_TABLE = 3
 OPENING_WORDS = 4
 """A unit among the first words does not end the sentence: "В 1999 г. Россия"."""
 
 NEAR = 100
-"""How many characters before an abbreviation are looked at, as a sentence may be endless."""
+"""How many characters before an abbreviation are examined, since a sentence may be endless."""
 
 _OPENING = "\"'“‘„«»‹›([{¿¡`*_<#$€£¥₹"
-# Behind a hyphen, an elision or a mark without a blank. A single letter is none: "Vitamin-D", "geht's".
+# After a hyphen, an elision or a mark without a blank. Not a single letter: "Vitamin-D", "geht's".
 _LAST_PART = re.compile(r"(?<=[-–—/'’\"“”‘„«(\[,:;])[^-–—/'’\"“”‘„«(\[,:;]{2,}$")
-# "U.S", "J.-C", "d'A"; in scripts of India "बी.सी", and in those where a full stop ends few
-# short words also "கே"
+# "U.S", "J.-C", "d'A"; in scripts of India "बी.सी", and in those where a full stop ends few short words also
+# "கே".
 _INITIALISM = re.compile(
     r"(?:[dlDL]['’])?(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,2}"
     r"|[dlDL]['’][A-Z]"
@@ -231,7 +227,7 @@ def _begins_sentence(after: Following, rules: Rules) -> bool:
 
 
 def _ends_before_small_letter(text: str, period: int, word: str, after: Following, rules: Rules) -> bool:
-    """Mostly not, but behind a longer word, and before an address or a quotation."""
+    """Mostly false, except after a longer word and before an address or a quotation."""
     between = text[period + 1 : after.start]
     if not word.isalpha() or word in rules.abbreviations or _DASH.search(between):
         return False
@@ -239,7 +235,7 @@ def _ends_before_small_letter(text: str, period: int, word: str, after: Followin
         shortest = SHORTEST_PLAIN_WORD_OF_FULL_TABLE if rules.lowercase_starts else SHORTEST_PLAIN_WORD
         is_plain = word.islower() and len(word) >= shortest
         return is_plain or (len(word) > 1 and bool(_ADDRESS.match(text, after.start)))
-    # Not behind a closing quote: '"We left." he said'
+    # Not after a closing quote: '"We left." he said'
     return between.startswith(" ") and len(word) > 1 and bool(_OPENING_QUOTE.search(between))
 
 
@@ -259,22 +255,22 @@ def _number_ends_sentence(
 
 
 def _abbreviation_ends_sentence(before: str, word: str, between: str, after: Following, rules: Rules) -> bool:
-    """`before` is the text before the word, `between` that between its full stop and the next word."""
+    """Decide from the text before the word, and the text between its full stop and the next word."""
     is_capital = after.beginning in (Beginning.UPPER, Beginning.UNCASED)
     begins_sentence = _begins_sentence(after, rules)
     unit = word.lstrip("0123456789.,")
     last_part = _LAST_PART.search(word)
-    # "т. д." is the same as "т.д."
+    # "т. д." equals "т.д."
     word_before = before.rpartition(" ")[2]
     spaced = word_before + word if word_before.endswith(".") else word
     for form in (spaced, word, unit, last_part[0] if last_part else word):
-        # What a digit precedes is a unit or nothing: "5bn", but not "1st".
+        # After a digit, only a unit is an abbreviation: "5bn", but not "1st".
         if form not in rules.abbreviations or (form == unit != word and form not in rules.behind_digits):
             continue
         if _DASH.search(between):
-            return begins_sentence and between.startswith("-")  # for a blank: "the U.S.- The"
+            return begins_sentence and between.startswith("-")  # a dash instead of a blank: "the U.S.- The"
         if form == unit != word and "." not in form and not rules.capital_nouns:
-            return is_capital  # those who write "5bn" leave out the full stop
+            return is_capital  # those who write "5bn" omit the full stop
         if form in rules.units and (unit != word or _ends_with_number(before)):
             return is_capital and (begins_sentence or before.count(" ") >= OPENING_WORDS)
         if form in rules.titles or form in rules.inside:
@@ -291,7 +287,7 @@ def _abbreviation_ends_sentence(before: str, word: str, between: str, after: Fol
 
 
 def _is_other_word(form: str, before: str, after: Following, rules: Rules) -> bool:
-    """Whether it is no abbreviation but an acronym, "the MS. He", or a name, "von Max. Er"."""
+    """Whether the form is not an abbreviation but an acronym, "the MS. He", or a name, "von Max. Er"."""
     if len(form) > 1 and form.isupper():
         return not after.word.isupper()
     return bool(before) and form in rules.capitalised_inside
@@ -310,11 +306,11 @@ def _ends_with_number(text: str) -> bool:
 # The last word of a heading: letters, a number, or a closing bracket or quote.
 _HEADING_END = re.compile(r"(?:\w*[^\W\d_]|[\d.,:]*\d|\S*[^\s.,:;!?][)\]\"”»])$")
 NEAR_OPENER = 40
-"""How many characters before an opener are looked at."""
+"""How many characters before an opener are examined."""
 
 
 def split_at_openers(sentence: str, rules: Rules) -> Iterator[str]:
-    """The sentence, split before each opener in it that has a capital, and around dates that are lines."""
+    """Split the sentence before each capitalised opener, and around dates that are lines of their own."""
     for piece in _split_at_date_lines(sentence, rules):
         yield from _split_at_words(piece, rules)
 
@@ -333,7 +329,7 @@ def _split_at_date_lines(sentence: str, rules: Rules) -> Iterator[str]:
 
 
 def _is_date_line(sentence: str, near: int, match: re.Match[str], rules: Rules) -> bool:
-    """Whether a word with a capital follows, without a comma, and no preposition precedes: "on Friday, …"."""
+    """Whether a capitalised word follows without a comma, and no preposition precedes: "on Friday, …"."""
     is_word = match.start() == 0 or sentence[match.start() - 1] == " "
     if not is_word or sentence[match.end() : match.end() + 1] != " ":
         return False
@@ -359,7 +355,7 @@ def _is_opener(sentence: str, near: int, match: re.Match[str], rules: Rules) -> 
         return False
     if rules.capital_nouns:
         return True
-    # Next to another capital it is part of a name or a title: "The Week In Politics", "In Flames".
+    # Next to another capital it is part of a name or title: "The Week In Politics", "In Flames".
     following_word = following(sentence, match.end())
     return following_word.beginning is Beginning.LOWER and not word_before[0].isupper()
 
@@ -367,22 +363,22 @@ def _is_opener(sentence: str, near: int, match: re.Match[str], rules: Rules) -> 
 LONGEST_WORD = 1000
 """A longer run without a blank becomes a sentence of its own."""
 
-# These have no other use, so they end a sentence even without a blank behind them.
+# Marks without other uses, which end a sentence even without a blank after them.
 _FULL_STOPS = "。！？｡؟۔।॥։။។៕።"
 _MARKS = f".!?…{_FULL_STOPS}"
 _QUOTES = "\"'”’»›“‘«‹」』）】〕》〉"
-# Closing quotes and brackets, and the numbers of notes, "[12]", belong to the sentence before them.
+# Closing quotes and brackets, and numbers of notes such as "[12]", belong to the sentence before them.
 _CLOSING = rf"(?:[{_QUOTES})\]}}]|&quot;|&#39;|\[\d{{1,3}}\])*"
 _NOTES = r"(?: \[\d{1,3}\])*"
-# A quote between blanks. Whether a straight one opens or closes depends on the number of those before it.
+# A quote between blanks. Whether a straight quote opens or closes depends on the number of those before it.
 _APART = r"(?: (?:[»”]|''|(?P<straight>\"))(?= ))?"
-# None of these gives back what it has matched. Lookaheads say so: Python 3.11.0 to 3.11.4 match possessive
-# groups wrongly.
+# These never give back what they matched. Lookaheads ensure it, since Python 3.11.0 to 3.11.4 match
+# possessive groups wrongly.
 _END = (
     rf"(?<![{_MARKS}])[{_MARKS}]++(?=(?P<closing>{_CLOSING}))(?P=closing)"
     rf"(?=(?P<notes>{_NOTES}))(?P=notes)(?=(?P<apart>{_APART}))(?P=apart)"
 )
-# Text from web pages lacks some blanks, or has a dash for one: 'so."He', "so.'He", "so.- He"
+# Text from web pages lacks some blanks, or has a dash in place of one: 'so."He', "so.'He", "so.- He"
 _BLANK = r"(?P<blank> |(?<=[.!?][\"”'’])(?=[A-Z]|- )|(?<=[.!?])(?=--? [\"'“‘]?[A-Z]))"
 _BEFORE_BLANK = re.compile(f"{_END}{_BLANK}")
 _ANYWHERE = re.compile(f"{_END}{_BLANK}?")
@@ -391,7 +387,7 @@ _QUOTE = re.compile(f"[{_QUOTES}]")
 
 
 def split_spaced_paragraph(paragraph: str, rules: Rules) -> Iterator[str]:
-    """The sentences of a paragraph, which has single blanks only."""
+    """Yield the sentences of a paragraph, which must have single blanks."""
     for piece in _cut_out_endless_words(paragraph):
         start = 0
         for end in (*_ends(piece, rules), len(piece)):
@@ -415,7 +411,7 @@ def _cut_out_endless_words(paragraph: str) -> list[str]:
 
 
 def _ends(text: str, rules: Rules) -> Iterator[int]:
-    """The ends of sentences within a text, behind the blank."""
+    """Yield the ends of sentences within a text, after the blank."""
     has_full_stop = not text.isascii() and _HAS_FULL_STOP.search(text)
     start = straight_quotes = counted = 0
     for match in (_ANYWHERE if has_full_stop else _BEFORE_BLANK).finditer(text):
@@ -433,7 +429,7 @@ def _ends(text: str, rules: Rules) -> Iterator[int]:
 
 
 def _ends_sentence(text: str, start: int, match: re.Match[str], after: Following, rules: Rules) -> bool:
-    """Whether a sentence that began at `start` ends with the mark that was matched."""
+    """Whether the sentence that began at `start` ends with the matched mark."""
     if after.beginning is Beginning.CONTINUATION:
         return False
     mark = match.start()

@@ -1,4 +1,4 @@
-"""Where the words of a text stand that become certain terms, and these words as they are written."""
+"""The words of a text behind given terms: their spans, and how they are written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from unicodedata import category
 from esr.text.analyzer import Analyzer, TermToken
 
 _STACKING = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0c4d\u0ccd\u0d4d\u1039\u17d2\u1a60"
-"""Signs that join the consonants around them: of Indic scripts, Burmese, Khmer and Tai Tham."""
+"""Signs that join the consonants around them, in Indic scripts, Burmese, Khmer and Tai Tham."""
 
 
 class Span(NamedTuple):
@@ -20,8 +20,10 @@ class Span(NamedTuple):
 
 
 def word_span(text: str, token: TermToken) -> Span:
-    """Where a reader sees the word of a token: with the last period of a dotted acronym, which no term has,
-    and with all of a letter that an analyzer splits, such as its accents or a stack of consonants.
+    """The span of a token's word as a reader sees it.
+
+    It includes the last period of a dotted acronym, which no term has, and all of a letter that an analyzer
+    splits, such as its accents or a stack of consonants.
     """
     start, end, _ = token
     if not text.isascii():
@@ -34,7 +36,7 @@ def word_span(text: str, token: TermToken) -> Span:
 
 
 def find_spans(text: str, tokens: Iterable[TermToken], terms: Container[str]) -> list[Span]:
-    """The words that become one of these terms, in order. Bigrams that follow each other are one span."""
+    """The spans of words with one of these terms, in order. Consecutive bigrams share one span."""
     spans: list[Span] = []
     for token in tokens:
         if token.term not in terms:
@@ -48,7 +50,7 @@ def find_spans(text: str, tokens: Iterable[TermToken], terms: Container[str]) ->
 
 
 def words_by_term(analyzer: Analyzer, text: str) -> Mapping[str, str]:
-    """Each term of a text with the first word that becomes it, as it is written."""
+    """Each term of a text with the first word that has it, as written."""
     words: dict[str, str] = {}
     for token in analyzer.tokens(text):
         start, end = word_span(text, token)
@@ -57,10 +59,10 @@ def words_by_term(analyzer: Analyzer, text: str) -> Mapping[str, str]:
 
 
 def words_of_terms(analyzer: Analyzer, text: str, terms: Container[str]) -> tuple[str, ...]:
-    """The distinct words of a text that become one of these terms, as they are written.
+    """The distinct words of a text with one of these terms, as written.
 
-    Of overlapping bigrams, only the characters that no other term contains, where these make a bigram: one
-    across the border of two words is no word.
+    Of overlapping bigrams, only the characters in no other term are returned, and only if they make a bigram:
+    a bigram across the border of two words is not a word.
     """
     tokens = list(analyzer.tokens(text))
     matching = [token for token in tokens if token.term in terms]

@@ -1,7 +1,7 @@
-"""Encodes the terms of many texts as numbers at once, several times as fast as text by text: for loads.
+"""Encodes the terms of many texts as numbers at once: for loads, several times as fast as text by text.
 
-A word of up to 16 bytes is two numbers of 64 bits. numpy cuts them out of the texts and looks all of them up
-in a hash table at once. A word that is longer, or not in the table, is looked up by itself.
+A word of up to 16 bytes is two 64-bit numbers. numpy cuts the words out of the texts and looks all of them up
+in a hash table at once. A longer word, or one not in the table, is looked up individually.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TermIds = npt.NDArray[np.int32]
 WordHalves = npt.NDArray[np.uint64]
 
 _MAX_WORDS = 500_000
-_SLOT_BITS = 18  # the table takes 5 MB and holds nearly all words that are frequent in news
+_SLOT_BITS = 18  # the table takes 5 MB and holds nearly all frequent words of news
 _MAX_BYTES = len(PADDING)
 _SPACE = ord(" ")
 _FIRST_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
@@ -28,7 +28,7 @@ _MIX = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], np.uint64)
 
 
 class EncodedTexts(NamedTuple):
-    """The terms of some texts: the distinct ones, the number of each occurrence, and each text's length."""
+    """The distinct terms of some texts, the number of each occurrence's term, and each text's length."""
 
     terms: list[str]
     term_ids: TermIds
@@ -36,7 +36,7 @@ class EncodedTexts(NamedTuple):
 
 
 class TermEncoder:
-    """Encodes texts. It caches words, so that further texts take less time; results do not depend on it."""
+    """Encodes texts. Caches words, so that later texts take less time; results do not depend on it."""
 
     def __init__(self, analyzer: Analyzer) -> None:
         self._join = analyzer.join
@@ -62,7 +62,7 @@ class TermEncoder:
         return self._renumber(term_ids[has_term], lengths)
 
     def _lookup(self, content: bytes, starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> TermIds:
-        """The number of each word's term, -1 where it has none."""
+        """The number of each word's term, -1 for a word without one."""
         eight = np.frombuffer(content, "<u8", 1)
         at_any_byte = np.lib.stride_tricks.as_strided(eight, (len(content) - 7,), (1,), writeable=False)
         first = at_any_byte[starts] & _FIRST_BYTES[np.minimum(sizes, 8)]
@@ -73,14 +73,15 @@ class TermEncoder:
         missing = np.flatnonzero(~hit)
         borders = zip(starts[missing].tolist(), (starts + sizes)[missing].tolist(), strict=True)
         term_ids[missing] = [self._vocabulary[content[start:end].decode()] for start, end in borders]
-        # The first word of a slot keeps it: frequent words come early. A slot with 0 is free: no word is 0.
+        # The first word of a slot keeps it, since frequent words come early. 0 marks a free slot: no word is
+        # 0.
         new = missing[(self._first[slots[missing]] == 0) & (sizes[missing] <= _MAX_BYTES)]
         self._first[slots[new]], self._second[slots[new]] = first[new], second[new]
         self._term_id[slots[new]] = term_ids[new]
         return term_ids
 
     def _renumber(self, term_ids: TermIds, lengths: TermIds) -> EncodedTexts:
-        """Number the terms of these texts from 0, so that earlier texts make no difference."""
+        """Number the terms of these texts from 0, independent of earlier texts."""
         all_terms = self._vocabulary.terms
         used = np.flatnonzero(np.bincount(term_ids, minlength=len(all_terms)))
         new_ids = np.zeros(len(all_terms), np.int32)
@@ -96,7 +97,7 @@ def _slots(first: WordHalves, second: WordHalves) -> npt.NDArray[np.intp]:
 
 
 class _Vocabulary(dict[str, int]):
-    """The number of each word's term, -1 where it has none. `terms` are the terms by number."""
+    """The number of each word's term, -1 for a word without one. `terms` are the terms by number."""
 
     def __init__(self, term: Callable[[str], str]) -> None:
         super().__init__()

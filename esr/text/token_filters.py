@@ -1,16 +1,11 @@
-r"""Token filters of Elasticsearch, in Python: each turns one word into what replaces it, or into nothing.
+r"""Token filters of Elasticsearch in Python: each replaces one word, or drops it.
 
-A filter sees one word at a time, so its results can be cached. Filters that make several terms of a word, or
-look at the words around it, belong to the tokenizer: `word_splitting.py`.
+A filter sees one word at a time, so results can be cached by word. Filters that make several terms of a word
+or depend on its neighbours belong to the tokenizer (`tokenizer.py`). The stemmers here are those of Lucene
+that are not Snowball stemmers; tests compare them with Elasticsearch's.
 
-Stemmers of Lucene's that are no Snowball stemmers, in Python. Tests compare them with Elasticsearch's.
-
-Patterns that Java's and Python's regular expressions read alike.
-
-The definitions use literals, sets, groups, lookarounds and repetitions only: neither `\d`, `\w` nor `\p`,
-which the two take for different characters. Replacements are literal text.
-
-Tables of characters: a value and the ranges of code points that have it, one value a line.
+Patterns must mean the same in Java and Python: they use only literals, sets, groups, lookarounds and
+repetitions, not `\d`, `\w` or `\p`, which match different characters. Replacements are literal text.
 """
 
 from __future__ import annotations
@@ -30,7 +25,7 @@ _BEFORE_GERMAN_S = frozenset("bdfghklmnt")
 
 
 def light_german(word: str) -> str:
-    """The endings of German nouns, adjectives and verbs (J. Savoy's light stemmer)."""
+    """Strip the endings of German nouns, adjectives and verbs (J. Savoy's light stemmer)."""
     word = word.translate(_GERMAN_LETTERS)
     return _without_comparison(_without_case(word))
 
@@ -60,15 +55,15 @@ def _without_comparison(word: str) -> str:
 
 
 STEMMERS: Mapping[str, Callable[[str], str]] = {"light_german": light_german}
-"""By the name that Elasticsearch's filter `stemmer` knows."""
+"""Stemmers by the name that Elasticsearch's filter `stemmer` uses."""
 
 
-# Escapes of letters, flags and other groups than `(?:`, `(?=`, `(?!`, `(?<=` and `(?<!`, sets within sets.
+# Escapes of letters, flags, groups other than `(?:`, `(?=`, `(?!`, `(?<=` and `(?<!`, and nested sets.
 _AMBIGUOUS = re.compile(r"\\[A-Za-z]|\(\?(?![:=!]|<[=!])|\[[^\]]*(?:\[|&&)")
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """The pattern for Python. Raises ValueError for a construct that the two may read in different ways."""
+    """Compile a pattern. Raises ValueError for a construct that Java and Python may read differently."""
     if _AMBIGUOUS.search(pattern):
         raise ValueError(f"the pattern {pattern!r} has a construct that Java and Python may read differently")
     return re.compile(pattern)
@@ -77,17 +72,18 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 class CharacterTable(dict[int, str]):
     """The value of each code point, for `str.translate`. Filled as characters occur.
 
-    The file is read at the first of them: most tables are of what no text in ASCII has.
+    Each line of the table's file has a value and the ranges of code points with it. The file is read at the
+    first character that is looked up: texts in ASCII need few of the tables.
     """
 
     def __init__(self, name: str, default: str | None) -> None:
-        """`default` is the value of code points that the table lacks; None leaves them as they are."""
+        """`default` is the value of code points missing from the table; None leaves them unchanged."""
         super().__init__()
         self._name, self._default = name, default
 
     @cached_property
     def _ranges(self) -> tuple[list[int], list[int], list[str]]:
-        """The starts, the ends and the values of the ranges, by start."""
+        """The starts, ends and values of the ranges, sorted by start."""
         ranges = sorted(_read_ranges(self._name))
         return [start for start, _, _ in ranges], [end for _, end, _ in ranges], [v for _, _, v in ranges]
 
@@ -116,13 +112,13 @@ def _read_ranges(name: str) -> list[tuple[int, int, str]]:
 
 
 WordFilter = Callable[[str], str]
-"""From a word to what replaces it, empty to drop it."""
+"""Maps a word to its replacement, empty to drop it."""
 
 
 def build_token_filters(chain: Sequence[Mapping[str, Any]]) -> list[WordFilter]:
-    """The filters of a definition. Filters that protect words from a stemmer precede it, as in Lucene.
+    """Build the filters of a definition. Filters that protect words from a stemmer precede it, as in Lucene.
 
-    Raises ValueError for a type that this module lacks.
+    Raises ValueError for an unsupported type.
     """
     filters: list[WordFilter] = []
     overrides: dict[str, str] = {}
@@ -147,7 +143,7 @@ def build_token_filters(chain: Sequence[Mapping[str, Any]]) -> list[WordFilter]:
 
 
 def _lower_case(_: Mapping[str, Any]) -> WordFilter:
-    """Lower case letter by letter, as in Lucene: no final sigma, and İ is i."""
+    """Lower case letter by letter, as in Lucene: no final sigma, and İ becomes i."""
     table = _LowerCase()
     return lambda word: word.lower() if word.isascii() else word.translate(table)
 
@@ -161,7 +157,7 @@ class _LowerCase(dict[int, str]):
 
 
 def _length(settings: Mapping[str, Any]) -> WordFilter:
-    """Drops shorter and longer words. Lucene counts UTF-16 units."""
+    """Drop words that are too short or too long. Lucene counts UTF-16 units."""
     shortest, longest = settings.get("min", 0), settings["max"]
 
     def units(word: str) -> int:

@@ -1,15 +1,12 @@
-"""From a text to its words: character filters, a tokenizer, and the filters that make several words of one.
+"""Splits text into words: character filters, a tokenizer, and the filters that split or join words.
 
-A splitter gives the words as they stand in the text. What depends on one word alone (case, stop words,
-stems) comes after it, and is cached by word.
+A splitter gives the words as the text has them. Everything that depends on one word alone (case, stop words,
+stems) comes later and is cached by word.
 
-Word boundaries by Unicode text segmentation (UAX #29), as Lucene's standard tokenizer finds them.
-
-A text is first written in the classes of its characters, one letter each (`tables/word_break.txt`): a
-pattern of such letters is short, and the same for all scripts. The longest match is a token. Like the
-tokenizer with its default `max_token_length`, a token has at most 255 UTF-16 units; a longer one is cut.
-
-Character filters of Elasticsearch, in Python: what a text goes through before it is cut into words.
+Word boundaries follow Unicode text segmentation (UAX #29), as in Lucene's standard tokenizer. A text is first
+written in the classes of its characters, one letter each (table `word_break`), so that one short pattern fits
+all scripts; the longest match is a token. As with the default `max_token_length`, a token longer than 255
+UTF-16 units is cut.
 """
 
 from __future__ import annotations
@@ -25,14 +22,14 @@ import numpy.typing as npt
 from esr.text.token_filters import CharacterTable, compile_pattern
 
 MAX_UNITS = 255
-"""The length of the longest token, in UTF-16 units."""
+"""Length of the longest token, in UTF-16 units."""
 
 
 Span = tuple[int, int]
 
 
 class Tokens(NamedTuple):
-    """Where the tokens of a text begin and end, and which of them the filter cjk_bigram takes, if any."""
+    """The spans of a text's tokens, and whether the filter cjk_bigram takes each; None if it takes none."""
 
     spans: list[Span]
     are_cjk: Sequence[bool] | None
@@ -40,7 +37,7 @@ class Tokens(NamedTuple):
 
 # What attaches to the character before it: marks, format characters, joiners, selectors.
 _X = r"[+tzKvVMgG]*"
-# The letters and digits that are joined with each other, with the marks that may stand between two of them.
+# Letters and digits that join with each other, with the marks that may be between two of them.
 _RUN = (
     rf"(?:[aPk]++{_X}(?:[:.']{_X}[aPhk]{_X})*"
     rf"|[01]++{_X}(?:[,.']{_X}[01]{_X})*"
@@ -48,7 +45,7 @@ _RUN = (
 )
 _PIECE = rf"(?:{_RUN}|(?:j{_X})+)"
 _WORD = rf"(?:_{_X})*{_PIECE}(?:(?:_{_X})+{_PIECE})*(?:_{_X})*"
-# Emoji: the selectors v and V do not attach as the other marks do.
+# Emoji: the selectors v and V do not attach as other marks do.
 _XS = r"[+tzKMgG]*"
 _EMOJI_CHARACTER = rf"(?:z*[EP]{_XS}V?|M{_XS})"
 _EMOJI = rf"(?:{_EMOJI_CHARACTER}(?:g+G|(?:(?:(?<=z)|z){_EMOJI_CHARACTER})*)|[*0]{_XS}V?K{_XS}|R{_X}R{_X})"
@@ -57,27 +54,27 @@ _SOUTH_EAST_ASIAN = rf"(?:[Tt]{_X})+"
 
 _TOKEN = re.compile(rf"{_IDEOGRAPH}|{_WORD}|{_SOUTH_EAST_ASIAN}|{_EMOJI}")
 _NEXT = re.compile(r"[^ ]")
-# Ideographs, Hiragana, tokens of nothing but Hangul, and of nothing but Katakana.
+# Ideographs, Hiragana, tokens of only Hangul, and tokens of only Katakana.
 _CJK = re.compile(rf"{_IDEOGRAPH}|(?:k{_X})+|(?:j{_X})+")
 _MAY_BE_CJK = re.compile(r"[cijk]")
 
 
 @cache
 def _words_and_emoji() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Each of the two alone. Few texts need them, and to compile them takes as long as to read one."""
+    """The patterns of words and of emoji, compiled on demand: it takes as long as reading a text."""
     return re.compile(_WORD), re.compile(_EMOJI)
 
 
 @cache
 def classes() -> CharacterTable:
-    """The class of each code point, a letter; a space for what separates words."""
+    """The class of each code point, a letter; a space for separators."""
     return CharacterTable("word_break", " ")
 
 
 def tokens(text: str) -> Tokens:
-    """The tokens of a text."""
+    """Find the tokens of a text."""
     written = text.translate(classes())
-    # A letter that is an emoji, too, may begin either, and only the longest token may be cut.
+    # A letter that is also an emoji may begin either, and only the longest token may be cut.
     if "P" in written or may_have_long_token(written):
         spans = list(_longest_tokens(text, written))
     else:
@@ -88,13 +85,13 @@ def tokens(text: str) -> Tokens:
 
 
 def may_have_long_token(text: str) -> bool:
-    """Whether a token may have more than MAX_UNITS UTF-16 units. `text` may also be written in classes."""
-    longest = MAX_UNITS // 2  # characters that may all be two units
+    """Whether a token may exceed MAX_UNITS UTF-16 units. `text` may also be written in classes."""
+    longest = MAX_UNITS // 2  # in characters, each of which may be two units
     return len(text) > longest and max(map(len, text.split()), default=0) > longest
 
 
 def _longest_tokens(text: str, written: str) -> Iterator[Span]:
-    """Looks at each position for the longest token that is short enough."""
+    """Yield the longest token that is short enough, position by position."""
     position = 0
     while (first := _NEXT.search(written, position)) is not None:
         start = first.start()
@@ -111,7 +108,7 @@ def _longest_tokens(text: str, written: str) -> Iterator[Span]:
 
 
 def _window_end(text: str, start: int) -> int:
-    """The end of the longest piece from `start` that has at most MAX_UNITS UTF-16 units."""
+    """The end of the longest piece from `start` with at most MAX_UNITS UTF-16 units."""
     window = text[start : start + MAX_UNITS]
     units = len(window) + sum(character > "\uffff" for character in window)
     end = len(window)
@@ -127,18 +124,18 @@ Replace = Callable[[re.Match[str]], str]
 class CharFilter(NamedTuple):
     """Replaces each match of a pattern in a text.
 
-    The pattern may be compiled when it is first asked for, which takes longer than a search: a text in ASCII
-    does not need that of a filter that does not touch it.
+    The pattern is compiled on demand, which takes longer than a search: text in ASCII needs no filters that
+    leave ASCII unchanged.
     """
 
     pattern: Callable[[], re.Pattern[str]]
     replace: Replace
     touches_ascii: bool
-    """Whether it may change a text of ASCII characters."""
+    """Whether it may change ASCII text."""
 
 
 class FilteredText(NamedTuple):
-    """A text after its character filters, and where each of its characters begins in the original.
+    """A text after its character filters, and the position in the original where each character begins.
 
     `origins` ends with the length of the original. It is None if nothing changed.
     """
@@ -148,12 +145,12 @@ class FilteredText(NamedTuple):
 
 
 def build_char_filters(chain: Sequence[Mapping[str, Any]]) -> list[CharFilter]:
-    """The filters of a definition. Raises ValueError for a type that this module lacks."""
+    """Build the filters of a definition. Raises ValueError for an unsupported type."""
     return [_BUILDERS[settings["type"]](settings) for settings in chain]
 
 
 def apply(filters: Sequence[CharFilter], text: str) -> str:
-    """The text after all filters."""
+    """Apply all filters to a text."""
     is_ascii = text.isascii()
     for pattern, replace, touches_ascii in filters:
         if touches_ascii or not is_ascii:
@@ -162,7 +159,7 @@ def apply(filters: Sequence[CharFilter], text: str) -> str:
 
 
 def apply_with_origins(filters: Sequence[CharFilter], text: str) -> FilteredText:
-    """The text after all filters, and where its characters come from."""
+    """Apply all filters to a text, keeping track of where characters come from."""
     origins: Sequence[int] | None = None
     is_ascii = text.isascii()
     for pattern, replace, touches_ascii in filters:
@@ -173,7 +170,7 @@ def apply_with_origins(filters: Sequence[CharFilter], text: str) -> FilteredText
             replacement = replace(match)
             start, end = match.span()
             pieces += [text[done:start], replacement]
-            # What replaces several characters begins where they begin.
+            # The replacement of several characters begins where they begin.
             places += [*range(done, start), *([start] * len(replacement))]
             done = end
         if done == 0:
@@ -185,14 +182,14 @@ def apply_with_origins(filters: Sequence[CharFilter], text: str) -> FilteredText
 
 
 def _mapping(settings: Mapping[str, Any]) -> CharFilter:
-    """The longest key at each position is replaced, as in Lucene."""
+    """Replace the longest key at each position, as in Lucene."""
     values = dict(map(_parse_rule, settings["mappings"]))
 
     @cache
     def pattern() -> re.Pattern[str]:
         several = sorted((key for key in values if len(key) > 1), key=len, reverse=True)
         one = _set(key for key in values if len(key) == 1)
-        # The first characters stand before the others so that few places are looked at twice.
+        # A lookahead for the first characters leaves few positions to examine further.
         both = f"(?={_set(key[0] for key in several)})(?:{'|'.join(map(re.escape, several))})|{one}"
         return re.compile(both if several else one)
 
@@ -226,11 +223,11 @@ _BUILDERS: Mapping[str, Callable[[Mapping[str, Any]], CharFilter]] = {
 
 
 PADDING = b" " * 16
-"""What follows the words of `join`, so that 16 bytes can be read from where any word begins."""
+"""Follows the words of `join`, so that 16 bytes can be read from the start of any word."""
 
 
 class Word(NamedTuple):
-    """A word, and where it stands in the text."""
+    """A word, and its position in the text."""
 
     start: int
     end: int
@@ -238,43 +235,42 @@ class Word(NamedTuple):
 
 
 class JoinedWords(NamedTuple):
-    """The words of many texts as UTF-8, separated by spaces, ASCII in lower case, and where each text
-    ends."""
+    """The words of many texts as UTF-8, separated by spaces, ASCII in lower case; and each text's end."""
 
     content: bytes
     ends: npt.NDArray[np.int64]
 
 
 class Splitter(Protocol):
-    """Splits texts into words, which have no space in them."""
+    """Splits texts into words, which contain no spaces."""
 
     def words(self, text: str) -> list[str]: ...
 
     def located_words(self, text: str) -> Iterator[Word]: ...
 
     def join(self, texts: Sequence[str]) -> JoinedWords:
-        """The words of all texts. As if made of `words`, in a fraction of the time."""
+        """Join the words of all texts: the result of `words` in a fraction of the time."""
 
 
-# Maps an ASCII character to lower case, or to a space that words are split at. For `bytes.translate`.
+# Maps an ASCII character to lower case, or to a space if words are split there. For `bytes.translate`.
 _ASCII_WORDS = bytes(code if chr(code).isalnum() else ord(" ") for code in bytes(range(256)).lower())
 _ASCII_WORD = re.compile("[0-9A-Za-z]+")
 
 
 def _ascii_words(text: str) -> list[str]:
-    """The words of a text in ASCII: its letters and digits, in lower case."""
+    """The words of ASCII text: its runs of letters and digits, in lower case."""
     return text.encode().translate(_ASCII_WORDS).decode().split()
 
 
 def _locate(text: str, spans: Iterable[Span], origins: Sequence[int] | None) -> Iterator[Word]:
-    """The words of a filtered text. `origins`: where its characters come from; None if it is the text."""
+    """Yield the words of a filtered text. `origins` maps to the original; None if nothing changed."""
     for start, end in spans:
         word = text[start:end]
         yield Word(start, end, word) if origins is None else Word(origins[start], origins[end], word)
 
 
 def _join_words(splitter: Splitter, texts: Sequence[str]) -> JoinedWords:
-    """For splitters whose words in ASCII are its letters and digits."""
+    """Join words for splitters whose ASCII words are runs of letters and digits."""
     return _join(
         text.encode().translate(_ASCII_WORDS) if text.isascii() else " ".join(splitter.words(text)).encode()
         for text in texts
@@ -309,16 +305,16 @@ class PatternSplitter:
 
 
 class WordPatternSplitter:
-    """Takes what a pattern matches for words: character filters, then the tokenizer simple_pattern.
+    """Takes the matches of a pattern as words: character filters, then the tokenizer simple_pattern.
 
-    The pattern takes runs of letters and digits in ASCII, and no character filter changes those.
+    In ASCII the pattern must match runs of letters and digits, and no character filter may change those.
     """
 
     def __init__(self, pattern: str, char_filter_chain: Sequence[Mapping[str, Any]]) -> None:
         self._pattern = pattern
         self._char_filter_chain = char_filter_chain
 
-    # Compiling these takes longer than a search. A text in ASCII does not need them.
+    # Compiled on demand: it takes longer than a search, and ASCII text does not need it.
     @cached_property
     def _word(self) -> re.Pattern[str]:
         return re.compile(self._pattern)
@@ -345,9 +341,9 @@ class WordPatternSplitter:
 
 
 class CapitalWords:
-    """Words that stay in capitals where they are written so: a filter before that for lower case.
+    """Words in capitals that keep them, by a filter before that for lower case.
 
-    The pattern is `^(WHO|IS|…)(?:'s)?$`, and what replaces it the word with a mark behind it.
+    The pattern is `^(WHO|IS|…)(?:'s)?$`, and the replacement is the word followed by a mark.
     """
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
@@ -369,9 +365,9 @@ class CapitalWords:
         return bare + self._mark if bare in self._words else word
 
     def restore(self, content: bytes, words: bytearray) -> None:
-        """Put them back into `words`, which is the content in lower case and split by spaces."""
+        """Restore the capitals in `words`, which is `content` in lower case and split by spaces."""
         characters, split = np.frombuffer(content, np.uint8), np.frombuffer(words, np.uint8)
-        is_capital = characters - ord("A") < 26  # unsigned: what is less than A is more than Z
+        is_capital = characters - ord("A") < 26  # unsigned: characters below A wrap to above Z
         starts = np.flatnonzero((split[:-2] == _SPACE) & is_capital[1:-1] & is_capital[2:]) + 1
         for start in starts.tolist():
             match = self._in_bytes.match(content, start)
@@ -408,7 +404,7 @@ class StandardSplitter:
         return _locate(filtered, self._spans(filtered), origins)
 
     def _spans(self, text: str) -> Iterable[Span]:
-        """Where the words of a filtered text begin and end."""
+        """The spans of the words of a filtered text."""
         spans, are_cjk = tokens(text)
         if are_cjk is not None and self._makes_bigrams:
             spans = list(_bigram_spans(spans, are_cjk))
@@ -421,7 +417,7 @@ class StandardSplitter:
         return JoinedWords(_blank_separators(content, self._capitals), ends)
 
     def _to_bytes(self, text: str) -> bytes:
-        """The text itself if it is ASCII: `_blank_separators` cuts all such texts at once."""
+        """The words of a text, or ASCII text unchanged: `_blank_separators` splits all such texts at once."""
         if self._touches_ascii or not text.isascii():
             text = apply(self._char_filters, text)
         if text.isascii() and not may_have_long_token(text):
@@ -430,7 +426,7 @@ class StandardSplitter:
 
 
 def _bigram_spans(spans: Iterable[Span], are_cjk: Iterable[bool]) -> Iterator[Span]:
-    """Each two adjacent characters of Han, Hiragana, Katakana and Hangul; one that stands alone."""
+    """Yield pairs of adjacent characters of Han, Hiragana, Katakana and Hangul, and isolated characters."""
     run_start = run_end = -1
     for (start, end), is_cjk in zip(spans, are_cjk, strict=True):
         if is_cjk and start == run_end:
@@ -451,7 +447,7 @@ def _bigrams(start: int, end: int) -> Iterator[Span]:
 
 
 def _captured_spans(pattern: re.Pattern[str], text: str, spans: Iterable[Span]) -> Iterator[Span]:
-    """What the pattern's group captures in each word; the word if that is nothing."""
+    """Yield what the pattern's group captures in each word, or the word if it captures nothing."""
     for start, end in spans:
         captured = [match.span(1) for match in pattern.finditer(text[start:end])]
         if captured:
@@ -466,16 +462,15 @@ def _join(pieces: Iterable[bytes]) -> JoinedWords:
     return JoinedWords(b" %b%b" % (b" ".join(pieces), PADDING), ends)
 
 
-# Word boundaries in ASCII depend on a character and on its two neighbours. Bytes beyond ASCII come from texts
-# that are split already: what stands between two of them, or an apostrophe or sign of theirs, is part of a
-# word.
+# ASCII word boundaries depend on a character and its two neighbours. Bytes beyond ASCII come from texts that
+# are already split: a character between two of them, or an apostrophe or sign beside them, is part of a word.
 _LETTER, _DIGIT, _BEYOND_ASCII = 1, 2, 4
 _SPACE = ord(" ")
 _KIND = np.zeros(256, np.uint8)
 _KIND[[code for code in range(128) if chr(code).isalpha()]] = _LETTER
 _KIND[[code for code in range(128) if chr(code).isdigit()]] = _DIGIT
 _KIND[128:] = _LETTER | _DIGIT | _BEYOND_ASCII
-# A mark is part of a word between two characters of one of these kinds, or after, or before one.
+# A mark is part of a word between, after, or before characters of these kinds.
 _BETWEEN, _AFTER, _BEFORE = np.zeros((3, 256), np.uint8)
 _BETWEEN[list(b":.',;\"")] = (
     _LETTER,
@@ -495,8 +490,7 @@ _BLANK = bytes(
 
 
 def _blank_separators(content: bytes, capitals: CapitalWords | None) -> bytes:
-    """The content in lower case, but for words in capitals, with a space for each ASCII character that is not
-    part of a word."""
+    """Lower-case the content, except for words in capitals, and blank ASCII characters outside words."""
     marks = np.flatnonzero(np.frombuffer(content.translate(_IS_MARK), np.bool_))
     characters = np.frombuffer(content, np.uint8)
     mark, before, after = characters[marks], _KIND[characters[marks - 1]], _KIND[characters[marks + 1]]

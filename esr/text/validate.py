@@ -1,8 +1,7 @@
-"""Builds a document from the fields of a source and validates it: every loader goes through these checks.
+"""Builds documents from the fields of a source and validates them: every loader uses these checks.
 
-Checks of single JSON values: strings, numbers, lists. Their messages name the field and the type.
-
-Documents as the fields of a JSON line, from which `parse_document` makes the same document again.
+Messages name the field and what it must be. `to_fields` is the inverse, for JSON Lines: `parse_document`
+makes the same document of its result.
 """
 
 from __future__ import annotations
@@ -40,11 +39,11 @@ _TYPE_NAMES: dict[type, str] = {
 
 
 class InvalidDocument(ValueError):
-    """These fields are no valid document. The message names the field and says what it must be."""
+    """The fields are not a valid document. The message names the field and says what it must be."""
 
 
 def require_string(value: Any, name: str) -> str:
-    """The value, if it is a string that UTF-8 can encode. Raises InvalidDocument."""
+    """Return the value if it is a string that UTF-8 can encode. Raises InvalidDocument."""
     if not isinstance(value, str):
         raise InvalidDocument(f"{name} must be a string, not {type_name(value)}")
     if not value.isascii():
@@ -60,7 +59,7 @@ def require_string(value: Any, name: str) -> str:
 
 
 def require_number(value: Any, name: str) -> float:
-    """The value as a finite float. Raises InvalidDocument."""
+    """Return the value as a finite float. Raises InvalidDocument."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise InvalidDocument(f"{name} must be a number, not {type_name(value)}")
     try:
@@ -73,7 +72,7 @@ def require_number(value: Any, name: str) -> float:
 
 
 def require_list(value: Any, name: str) -> list[Any]:
-    """The value, if it is a list. Raises InvalidDocument."""
+    """Return the value if it is a list. Raises InvalidDocument."""
     if not isinstance(value, list):
         raise InvalidDocument(f"{name} must be a list, not {type_name(value)}")
     return value
@@ -85,7 +84,7 @@ def type_name(value: Any) -> str:
 
 
 def quote(text: str) -> str:
-    """The text as messages show it: quoted, escaped where it is not printable, and shortened."""
+    """Quote a text for messages: escaped where not printable, and shortened."""
     return repr(text if len(text) <= 60 else text[:59] + "…")
 
 
@@ -94,7 +93,7 @@ MAX_ID_BYTES = 512
 # `.s<n>` never adds more than this to a document's id.
 _SUFFIX_BYTES = 12
 
-# Lines of runs and judgements are separated by blanks, so an id must not contain one.
+# Lines of runs and judgements are separated by blanks, so ids must not contain any.
 _INVALID_IN_ID = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 MAX_PARAGRAPH = 2**31 - 1
 """The greatest integer of Elasticsearch."""
@@ -104,11 +103,10 @@ _FEATURE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 
 
 def build_document(fields: Mapping[str, Any]) -> Document:
-    """The document with these fields: `id`, those of `esr.text.document`, and `text` or `sentences`.
+    """Build a document from `id`, the descriptive fields, and `text` or `sentences`.
 
-    Fields have the names and types of JSON Lines. None counts as missing, as does a blank text. `authors` and
-    `keywords` are lists of strings, or one string. Other fields are ignored. Texts are brought to the normal
-    form C of Unicode.
+    Fields have the names and types of JSON Lines. None and blank text count as missing. `authors` and
+    `keywords` are lists of strings, or one string. Other fields are ignored. Texts are normalized to NFC.
     `text` is split into sentences by the rules of the language. Raises InvalidDocument at the first invalid
     field.
     """
@@ -154,7 +152,7 @@ def _build_sentences(id: str, text: Any, entries: Any, language: str | None) -> 
 
 
 def _build_sentence(document_id: str, position: int, fields: Any, default_id: str | None) -> Sentence:
-    """`default_id` is None where it may be too long."""
+    """`default_id` is None if it may be too long."""
     if not isinstance(fields, dict):
         raise InvalidDocument(
             f'sentences[{position}] must be an object like {{"text": "…"}}, not {type_name(fields)}'
@@ -162,7 +160,7 @@ def _build_sentence(document_id: str, position: int, fields: Any, default_id: st
     id, text, features, parse, paragraph = map(fields.get, SENTENCE_FIELDS)
     if text is None:
         raise InvalidDocument(f'sentences[{position}] has no text: write "" for an empty sentence')
-    # A load runs this for every sentence, so the common case, a text and nothing else, returns early.
+    # Runs for every sentence of a load: the common case, a text and nothing else, returns early.
     if id is None:
         id = default_id or _default_id(document_id, position)
     elif id != default_id:
@@ -235,7 +233,7 @@ def _build_parse(value: Any, name: str) -> tuple[ParseWord, ...]:
 
 
 def _check_tree(heads: Sequence[int], name: str) -> None:
-    """Every head is a position or -1, and the heads lead from every word to a root."""
+    """Check that every head is a position or -1, and that heads lead from every word to a root."""
     for position, head in enumerate(heads):
         if not -1 <= head < len(heads):
             raise InvalidDocument(
@@ -283,7 +281,7 @@ def _default_id(document_id: str, position: int) -> str:
 
 
 def _is_long(document_id: str) -> bool:
-    """Whether default sentence ids may be too long. No character takes more than four bytes."""
+    """Whether default sentence ids may be too long. A character takes at most four bytes."""
     return 4 * len(document_id) + _SUFFIX_BYTES > MAX_ID_BYTES
 
 
@@ -307,7 +305,7 @@ def _optional_line(fields: Mapping[str, Any], name: str) -> str | None:
 
 
 def _optional_texts(fields: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """Texts with single spaces that differ in more than case, in order, without blank ones."""
+    """Distinct texts, ignoring case, with single spaces, in order and without blank ones."""
     values = fields.get(name)
     if values is None:
         return ()
@@ -330,7 +328,7 @@ def _build_metadata(value: Any) -> Mapping[str, Any]:
 
 
 def _check_metadata(value: Any, name: str, depth: int) -> None:
-    """Raises InvalidDocument for a string that cannot be stored, and for JSON that is nested too deeply."""
+    """Raise InvalidDocument for a string that cannot be stored, and for JSON that is nested too deeply."""
     if depth > _MAX_METADATA_DEPTH:
         raise InvalidDocument(f"{METADATA} is nested more than {_MAX_METADATA_DEPTH} deep: flatten it")
     match value:
@@ -362,7 +360,7 @@ def _optional_date(fields: Mapping[str, Any]) -> str | None:
 
 
 def to_fields(document: Document) -> dict[str, Any]:
-    """The fields that have a value. A sentence's id is omitted where it is the default one."""
+    """The fields with a value. Default sentence ids are omitted."""
     fields: dict[str, Any] = {"id": document.id, **encode_fields(document)}
     fields["sentences"] = [
         _sentence_fields(sentence, default_sentence_id(document.id, n))
@@ -377,7 +375,7 @@ def to_json_line(document: Document) -> str:
 
 
 def checksum(document: Document) -> str:
-    """32 hex digits that are equal for equal documents on any machine, whatever the order of features."""
+    """32 hex digits, equal for equal documents on any machine, whatever the order of features."""
     code = json.dumps(to_fields(document), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     return blake2b(code.encode(), digest_size=16).hexdigest()
 

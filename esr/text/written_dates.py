@@ -1,9 +1,7 @@
-"""Dates in the forms in which people and programs write them, converted to ISO 8601.
+"""Converts dates, as people, newspapers and programs write them, to ISO 8601 if they are unambiguous.
 
 Only a complete date counts: a day, a month and a year of four digits. dateutil reads names of months, times
-and time zones; it would complete the rest from today, so it has to give the same day whatever today is.
-
-Dates as newspapers and agencies write them, converted to ISO 8601 where they are unambiguous.
+and time zones. It completes missing parts from today, so it must give the same day for two different todays.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ _BASIC_ZONE = re.compile(r"(?<=\d)([+-]\d\d)(\d\d)$", re.ASCII)
 
 
 def to_iso_date(text: str) -> str | None:
-    """The date in ISO 8601, or None if it is ambiguous: "02/03/1999" is in March in London only."""
+    """The date in ISO 8601, or None if ambiguous: "02/03/1999" is in March only in London."""
     text = " ".join(text.split())
     if month_first := _MONTH_FIRST.search(text):
         month, day, year = month_first.groups()
@@ -47,7 +45,7 @@ def to_iso_date(text: str) -> str | None:
 
 
 def _to_extended_form(date: str) -> str:
-    """ "20240115T084500+0100" as "2024-01-15T08:45:00+01:00", so that all dates look and sort alike."""
+    """Write "20240115T084500+0100" as "2024-01-15T08:45:00+01:00", so that dates look and sort alike."""
     day = _BASIC_DAY.match(date)
     rest = date[day.end() :] if day else date[10:]
     rest = _BASIC_TIME.sub(_join_with_colons, f"0{rest}")[1:]  # the pattern needs a digit before the T
@@ -74,17 +72,17 @@ _COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)", re.ASCII)
 _NUMERIC = re.compile(r"(\d{1,2})([/.-]) ?(\d{1,2})\2 ?(\d{4})(?=$|[T ,])(.*)", re.ASCII)
 _YEAR_FIRST = re.compile(r"(\d{4})([/.-])(\d{1,2})\2(\d{1,2})(?=$|[T ,])(.*)", re.ASCII)
 _COMMENT = re.compile(r"\s*\([^()]*\)$")
-# dateutil takes numbers alone for dates too, in an order of its own: a year and a month's name are needed.
+# dateutil also reads bare numbers as dates, in an order of its own: require a year and a month's name.
 _READABLE = re.compile(
     r"(?=.*\d{4})(?=\d{4}-\d\d-\d\d|.*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))[\w ,.:+/-]{8,60}",
     re.ASCII | re.I,
 )
-# "GMT+0100", of JavaScript, is east of Greenwich; dateutil takes it for the opposite.
+# "GMT+0100" of JavaScript is east of Greenwich; dateutil reads it as west.
 _NAMED_OFFSET = re.compile(r"\b(?:GMT|UTC)(?=[+-]\d)")
-# Two days that have nothing in common, to complete what a text leaves out.
+# Two days that differ in every part, to complete what a text leaves out.
 _TODAY = datetime(2001, 2, 3)
 _OTHER_DAY = datetime(2012, 10, 27, 13, 17, 19)
-# The zones of RFC 2822, and those of Europe; other abbreviations have several meanings.
+# The zones of RFC 2822, and those of Europe; other abbreviations are ambiguous.
 _ZONES = {
     **dict.fromkeys(("UTC", "GMT", "UT", "Z", "WET"), 0),
     **{"EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7},
@@ -93,21 +91,21 @@ _ZONES = {
 
 
 class WrittenDate(NamedTuple):
-    """A date in ISO 8601, and how it was understood if that is not certain, for a remark."""
+    """A date in ISO 8601, and how it was read if that is not certain, for a remark."""
 
     iso: str
     reading: str | None = None
 
 
 class UnclearDate(ValueError):
-    """The order of day and month is not known, or not the declared one. The message says what to do."""
+    """The order of day and month is unknown, or not the declared one. The message says what to do."""
 
 
 @lru_cache(maxsize=4096)  # dates repeat, and dateutil takes a tenth of a millisecond
 def read_date(text: str, day_first: bool | None = None) -> WrittenDate | None:
-    """The date, or None if the text is none. Raises UnclearDate.
+    """Read a date, or return None if the text is not one. Raises UnclearDate.
 
-    `day_first` is the order of day and month in dates such as 05/03/2024; None if it is not known.
+    `day_first` is the order of day and month in dates such as 05/03/2024; None if unknown.
     """
     text = _NAMED_OFFSET.sub("", _COMMENT.sub("", " ".join(text.split())))
     if epoch := _read_epoch(text):
@@ -174,7 +172,7 @@ def _read_with_dateutil(text: str) -> str | None:
 
 
 def _find_zone(name: str | None, offset: int | None) -> tzinfo | None:
-    """The time zone of a name or an offset in seconds. Raises ValueError if it is not known."""
+    """The time zone of a name, or of an offset in seconds. Raises ValueError if unknown."""
     if offset is not None:
         return timezone(timedelta(seconds=offset))
     if name is None:
