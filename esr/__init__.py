@@ -30,7 +30,7 @@ def open(where: str | PathLike[str]) -> Searcher:
 
 
 def parse_query(text: str) -> ParsedQuery:
-    """What a query says in the query language, as a searcher reads it."""
+    """Parse a query in the query language, as a searcher does."""
     from esr.query import parse
 
     if not isinstance(text, str):

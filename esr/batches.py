@@ -1,4 +1,4 @@
-"""Splits a stream into lists. (itertools.batched comes with Python 3.12.)"""
+"""Splits a stream into lists. (itertools.batched requires Python 3.12.)"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Lists of `size` items; the last may be shorter."""
+    """Yield lists of `size` items; the last may be shorter."""
     source = iter(items)
     while batch := list(islice(source, size)):
         yield batch

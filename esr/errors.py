@@ -19,7 +19,7 @@ class UsageError(EsrError):
 
 
 class InputError(EsrError):
-    """A source file is wrong. Names the place, so that it can be repaired."""
+    """A source file is wrong. The message names the place, so that it can be repaired."""
 
     def __init__(self, where: str, problem: str) -> None:
         super().__init__(f"{where}: {problem}")
@@ -27,7 +27,7 @@ class InputError(EsrError):
         self.problem = problem
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A worker process sends it: the message alone would not make it again."""
+        """Pickle the arguments, since worker processes send it: the message alone could not restore it."""
         return type(self), (self.where, self.problem)
 
 
@@ -40,7 +40,7 @@ class IndexUnusable(EsrError):
 
 
 class IndexClosed(IndexUnusable):
-    """The index was closed, and is used all the same."""
+    """The index was used after being closed."""
 
     def __init__(self, where: str) -> None:
         super().__init__(f"the index {where} is closed: open it again with esr.open")
@@ -63,8 +63,8 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
 
 
 def find_nearest(name: str, known: Sequence[str], similarity: float = 0.5) -> str | None:
-    """The known name that is most similar to this one, None if all are less similar than that."""
-    from difflib import get_close_matches  # which nothing needs as long as nothing is wrong
+    """The known name most similar to this one, or None if all are less similar than `similarity`."""
+    from difflib import get_close_matches  # needed only after an error
 
     return next(iter(get_close_matches(name, known, n=1, cutoff=similarity)), None)
 
@@ -76,7 +76,7 @@ def to_one_line(error: object) -> str:
 
 
 class AnotherRun(EsrError):
-    """Another process has the file open in which a command records what it has done."""
+    """Another process has the state file of a command open."""
 
     exit_code = 75
     """EX_TEMPFAIL of sysexits.h: try again later."""

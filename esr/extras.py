@@ -1,7 +1,7 @@
-"""Optional packages: the extras of esr, and the error where one of their packages is missing.
+"""Optional packages: the extras of esr, and the error for a missing package.
 
-A function that needs an optional package calls `require` and imports it, both in its body. All other parts of
-esr work without the package.
+A function that needs an optional package calls `require` and imports it, both in its body. The rest of esr
+works without the package.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MODULES = {
     "meaning": ("onnxruntime", "onnxruntime_extensions", "tokenizers"),
     "report": ("matplotlib",),
 }
-"""By extra, the modules that it brings and esr imports. pyproject.toml says which packages these are."""
+"""The modules of each extra that esr imports. pyproject.toml lists the packages."""
 
 
 def require(purpose: str, *modules: str) -> None:
@@ -38,12 +38,12 @@ def require(purpose: str, *modules: str) -> None:
         try:
             import_module(module)
         except ImportError as error:
-            # trafilatura fails on a part of lxml that is a package of its own since lxml 5.2
+            # trafilatura fails on a part of lxml that has been a package of its own since lxml 5.2
             raise missing(purpose, module, error.name) from None
 
 
 def missing(purpose: str, module: str, part: str | None = None) -> UsageError:
-    """The error for an optional module that is not installed, or for a part that the module itself lacks."""
+    """The error for an optional module that is not installed, or for a missing part of the module."""
     (extra,) = (
         extra
         for extra, modules in MODULES.items()

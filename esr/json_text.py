@@ -1,7 +1,4 @@
-"""Reads JSON: what both engines store and answer.
-
-Numbers in JSON, which has neither infinities nor NaN.
-"""
+"""Reads the JSON that engines store and return, and removes numbers that JSON cannot hold."""
 
 from __future__ import annotations
 
@@ -13,9 +10,9 @@ import msgspec
 
 
 def read_json(data: bytes | str) -> Any:
-    """What json.loads gives, in less than half of the time. Raises ValueError for what is no JSON.
+    """Parse JSON like json.loads, in less than half the time. Raises ValueError for invalid JSON.
 
-    What msgspec rejects and Python takes is left to Python: numbers that JSON does not have, half a surrogate
+    Input that msgspec rejects and Python accepts is left to Python: infinities and NaN, and half a surrogate
     pair in an escape.
     """
     try:
@@ -25,7 +22,7 @@ def read_json(data: bytes | str) -> Any:
 
 
 def replace_nonfinite(data: Any) -> Any:
-    """The same data, with null in place of numbers that JSON does not have."""
+    """The same data, with null in place of infinities and NaN."""
     if isinstance(data, float):
         return data if math.isfinite(data) else None
     if isinstance(data, dict):

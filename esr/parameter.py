@@ -1,4 +1,4 @@
-"""What a parameter is: its name, range and default, and how values are checked."""
+"""Parameters: their names, ranges and defaults, and how values are checked."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ INNER_TENTHS = TENTHS[1:-1]
 
 
 class Parameter(Struct, frozen=True):
-    """A number in a range, or one of some choices.
+    """A number in a range, or one of several choices.
 
-    `open_low` and `open_high` exclude the bound itself. `only_with` names the context that the parameter
-    needs to have a meaning. `grid` holds the values that tuning tries, the papers' where they give some
-    (docs/formulas.md, A.14); a parameter without one is tuned only on request. An `integer` takes no
-    fractions.
+    `open_low` and `open_high` exclude the bound itself. `only_with` names the context in which the parameter
+    has an effect. `grid` has the values that tuning tries, those of the papers if given (docs/formulas.md,
+    A.14); a parameter without a grid is tuned only on request. An `integer` takes no fractions.
     """
 
     name: str
@@ -50,7 +49,7 @@ class Parameter(Struct, frozen=True):
         return f"{'(' if self.open_low else '['}{self.low:g}, {self.high:g}{high}"
 
     def check(self, value: Any) -> Value:
-        """The value. Raises UsageError with the allowed values. Numbers may be given as text."""
+        """Return the checked value. Raises UsageError with the allowed values. Text may give a number."""
         if self.choices:
             if value not in self.choices:
                 raise UsageError(f"parameter {self.name!r} must be one of {self.range}, not {value!r}")
@@ -82,7 +81,7 @@ class Parameter(Struct, frozen=True):
 def check_parameters(
     owner: str, parameters: Sequence[Parameter], values: Mapping[str, Any]
 ) -> dict[str, Value]:
-    """All parameters by name, defaults filled in. Raises UsageError for a bad name or value."""
+    """All parameters by name, with defaults filled in. Raises UsageError for a bad name or value."""
     by_name = {parameter.name: parameter for parameter in parameters}
     for name in values:
         if name not in by_name:
@@ -91,7 +90,7 @@ def check_parameters(
 
 
 class Parametrised(Protocol):
-    """A registered thing that has parameters: a boost, a signal."""
+    """A registered item with parameters: a boost, a signal."""
 
     @property
     def name(self) -> str: ...
@@ -104,7 +103,7 @@ class Parametrised(Protocol):
 
 
 def describe(item: Parametrised) -> dict[str, Any]:
-    """Its description as JSON, for lists that programs read."""
+    """The item's description as JSON, for lists that programs read."""
     return {
         "name": item.name,
         "description": item.description,
@@ -114,9 +113,9 @@ def describe(item: Parametrised) -> dict[str, Any]:
 
 
 def parse_values(flag: str, text: str, parts: Sequence[str]) -> dict[str, str]:
-    """The values of `[WEIGHT][:PARAMETER=VALUE...]`, split at colons; the weight's name is `w`.
+    """Read the values of `[WEIGHT][:PARAMETER=VALUE...]`, split at colons; the weight is named `w`.
 
-    Raises UsageError, naming the flag and the whole text that was given for it.
+    Raises UsageError, naming the flag and its whole text.
     """
     values: dict[str, str] = {}
     for position, part in enumerate(parts):

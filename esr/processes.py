@@ -1,7 +1,4 @@
-"""Processes that work for another one: how they meet interrupts from the keyboard, and how they end.
-
-Sets environment variables for a block, also for the processes that start in it.
-"""
+"""Worker processes: interrupts from the keyboard, their end, and their environment variables."""
 
 from __future__ import annotations
 
@@ -16,10 +13,10 @@ _PARENT_CHECK_SECONDS = 2.0
 
 @contextmanager
 def defer_interrupt() -> Iterator[None]:
-    """Delay an interrupt to the end of the block: amid a call of a pool it could leave a lock held.
+    """Delay an interrupt to the end of the block, since inside a call of a pool it could leave a lock held.
 
-    A process that starts in the block ignores interrupts. Ctrl-C goes to the whole process group, so whoever
-    started it ends it.
+    Processes started in the block ignore interrupts. Ctrl-C goes to the whole process group, so the process
+    that started them ends them.
     """
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -29,8 +26,8 @@ def defer_interrupt() -> Iterator[None]:
 
 
 def end_with_parent() -> None:
-    """Have this process end soon after the one that started it: it would wait for work for ever."""
-    # A timer and not a thread: with a second thread in its process, spaCy takes 15 % longer.
+    """End this process soon after its parent ends; otherwise it would block forever waiting for work."""
+    # A timer, not a thread: with a second thread in its process, spaCy takes 15 % longer.
     signal.signal(signal.SIGALRM, _exit_without_parent)
     signal.setitimer(signal.ITIMER_REAL, _PARENT_CHECK_SECONDS, _PARENT_CHECK_SECONDS)
 
@@ -43,7 +40,7 @@ def _exit_without_parent(*_: object) -> None:
 
 @contextmanager
 def set_environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """The variables have these values inside the block and their former values after it."""
+    """Set environment variables inside the block, also for processes started in it; then restore them."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

@@ -1,4 +1,4 @@
-"""Looks up things by their names: models, priors, formats."""
+"""Registries: items by name, such as models, priors and formats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T", bound=Named)
 
 
 class Registry(dict[str, T]):
-    """By name, in the order of registration. Messages call an item by `kind`."""
+    """Items by name, in the order of registration. Messages call an item by `kind`."""
 
     def __init__(self, kind: str) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class Registry(dict[str, T]):
         return item
 
     def find(self, name: str) -> T:
-        """The item of that name. Raises UsageError with the nearest name."""
+        """Return the item of that name. Raises UsageError with the nearest name."""
         if name not in self:
             raise unknown(self._kind, name, self)
         return self[name]

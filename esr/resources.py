@@ -11,17 +11,17 @@ _FOLDER = Path(__file__).parent.with_name("index_templates")  # importlib.resour
 
 
 def read_text(path: str) -> str:
-    """A file's text, by its path below `index_templates/`."""
+    """Read a text file, by its path below `index_templates/`."""
     return (_FOLDER / path).read_text("utf-8")
 
 
 @cache
 def load_json(path: str) -> Any:
-    """A JSON file's content. Shared: do not change it."""
+    """Read a JSON file. The result is shared: do not change it."""
     return json.loads(read_text(path))
 
 
 def list_names(folder: str, suffix: str) -> list[str]:
-    """The files of a folder, without their suffix, sorted."""
+    """The names of a folder's files with this suffix, without it, sorted."""
     names = (file.name for file in (_FOLDER / folder).iterdir())
     return sorted(name.removesuffix(suffix) for name in names if name.endswith(suffix))

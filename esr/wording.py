@@ -1,7 +1,4 @@
-"""Phrases for people.
-
-Tables in Markdown.
-"""
+"""Numbers with nouns, and Markdown tables."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ def count(number: int, noun: str) -> str:
 
 
 def format_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table as a paragraph of a page."""
+    """A Markdown table as text."""
     return "".join(f"{line}\n" for line in table_lines(head, rows))
 
 

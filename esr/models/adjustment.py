@@ -1,14 +1,8 @@
 """A feature in a ranking: its name, its form, and the form's parameters or curve.
 
-Curves through points: shape-preserving, so that no peak or dip appears between two points.
-
-PCHIP (Fritsch & Carlson 1980, with the slopes of Fritsch & Butland 1984); docs/formulas.md, B.7.
-
-The slopes of PCHIP, a cubic interpolation that preserves the shape of its points.
-
-Interior points follow Fritsch & Butland 1984 (doi:10.1137/0905021), the ends Moler 2004 (Numerical Computing
-with MATLAB, section 3.6); docs/formulas.md, B.7. SciPy has the same interpolation, but searches need nothing
-else of SciPy, and it would be a third of an installation.
+Curves go through points by PCHIP, a cubic interpolation that preserves the shape of its points: no peak or
+dip appears between two of them (docs/formulas.md, B.7). SciPy has the same interpolation, but searches need
+nothing else of SciPy, which would be a third of an installation.
 """
 
 from __future__ import annotations
@@ -32,10 +26,13 @@ Array = NDArray[np.float64]
 
 
 def pchip_slopes(x: Array, y: Array) -> Array:
-    """The slope at each of two or more points whose `x` rises. Not finite where there is none.
+    """The slope at each of two or more points with increasing `x`. Not finite where undefined.
 
-    The doubles are those of `scipy.interpolate.PchipInterpolator(x, y).derivative()(x)`, which rankings had
-    before: at the last point that is the derivative of the last piece, evaluated at its end.
+    Slopes at interior points follow Fritsch & Carlson 1980 and Fritsch & Butland 1984 (doi:10.1137/0905021),
+    those at the ends Moler 2004 (Numerical Computing with MATLAB, section 3.6).
+
+    The results equal `scipy.interpolate.PchipInterpolator(x, y).derivative()(x)` bit by bit, on which stored
+    rankings depend: at the last point that is the derivative of the last piece, evaluated at its end.
     """
     with np.errstate(all="ignore"):
         widths = np.diff(x)
@@ -51,7 +48,7 @@ def pchip_slopes(x: Array, y: Array) -> Array:
 
 
 def _interior(widths: Array, secants: Array) -> Array:
-    """Weighted harmonic means of the secants on both sides; 0 where these differ in sign or one is 0."""
+    """Weighted harmonic means of the secants on both sides; 0 where their signs differ or one is 0."""
     before, after = secants[:-1], secants[1:]
     is_flat = (np.sign(before) != np.sign(after)) | (before == 0) | (after == 0)
     weight_before, weight_after = 2 * widths[1:] + widths[:-1], widths[1:] + 2 * widths[:-1]
@@ -70,7 +67,7 @@ def _end(width: float, next_width: float, secant: float, next_secant: float) -> 
 
 
 def _derivatives(widths: Array, secants: Array, at_points: Array) -> Array:
-    """The derivative at each point, of the piece that begins there; at the last point, of the last piece."""
+    """The derivative at each point of the piece that begins there; at the last point, of the last piece."""
     excess = (at_points[:-1] + at_points[1:] - 2 * secants) / widths
     cubic = excess / widths
     square = (secants - at_points[:-1]) / widths - excess
@@ -86,10 +83,10 @@ _KEYS = ("values", "adds", "outside")
 
 
 def fit_curve(values: Sequence[float], adds: Sequence[float], outside: float | None = None) -> Curve:
-    """The curve through these points. Raises UsageError if there is none.
+    """Fit a curve through these points. Raises UsageError if there is none.
 
-    `outside` is what values below the first and above the last point add; without it they add what the
-    nearest point does.
+    `outside` is what values outside the range of the points add; without it, they add what the nearest point
+    does.
     """
     if not len(values) or len(values) != len(adds):
         raise UsageError(
@@ -109,7 +106,7 @@ def fit_curve(values: Sequence[float], adds: Sequence[float], outside: float | N
 
 
 def curve_from_dict(data: Any) -> Curve:
-    """From JSON: `{"values": [...], "adds": [...]}`, and `"outside"` if it has one."""
+    """Read a curve from JSON: `{"values": [...], "adds": [...]}`, with `"outside"` if it has one."""
     if not isinstance(data, Mapping):
         raise UsageError(f"a curve must be a JSON object, not {data!r}")
     for key in data:
@@ -128,7 +125,7 @@ def curve_from_dict(data: Any) -> Curve:
 
 
 def as_dict(curve: Curve) -> dict[str, Any]:
-    """As `from_dict` reads it, which computes the slopes again."""
+    """The curve as `curve_from_dict` reads it, which computes the slopes again."""
     data: dict[str, Any] = {"values": list(curve.values), "adds": list(curve.adds)}
     return data if curve.outside is None else data | {"outside": curve.outside}
 
@@ -138,12 +135,12 @@ def _is_number(value: Any) -> bool:
 
 
 BUILTIN_FEATURES = {"len": "length", "position": "position"}
-"""Features that every index has of every sentence, and their columns."""
+"""Features that every index has for every sentence, and their columns."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 
 
 def feature_column(feature: str) -> str:
-    """The column that holds a feature. Raises UsageError for an invalid feature name."""
+    """The column of a feature. Raises UsageError for an invalid feature name."""
     if not _NAME.fullmatch(feature):
         raise UsageError(f"a feature name is a letter, then letters, digits and underscores, not {feature!r}")
     return BUILTIN_FEATURES.get(feature, FEATURE_PREFIX + feature)
@@ -177,18 +174,18 @@ class Adjustment(Struct, frozen=True):
         return feature_column(self.feature)
 
     def static(self) -> Static:
-        """The adjustment as the part of a plan that engines execute."""
+        """The adjustment as a static of a plan."""
         return get_form(self.form).to_static(self.column, self.params, self.curve)
 
     def as_dict(self) -> dict[str, Any]:
-        """As in a ranking file, with every default filled in."""
+        """The adjustment as in a ranking file, with every default filled in."""
         params = {p.name: self.params.get(p.name, p.default) for p in get_form(self.form).parameters}
         data: dict[str, Any] = {"feature": self.feature, "form": self.form, **params}
         return data if self.curve is None else data | {"curve": as_dict(self.curve)}
 
 
 def adjustment_from_dict(data: Any) -> Adjustment:
-    """From JSON: `{"feature": "subj", "form": "linear", "w": 0.5}`."""
+    """Read an adjustment from JSON: `{"feature": "subj", "form": "linear", "w": 0.5}`."""
     if not isinstance(data, Mapping):
         raise UsageError(
             f'a feature must be a JSON object such as {{"feature": "subj", "form": "linear"}}, not {data!r}'
@@ -207,7 +204,10 @@ def adjustment_from_dict(data: Any) -> Adjustment:
 
 
 def parse_adjustment(text: str) -> Adjustment:
-    """From `NAME:FORM[:WEIGHT][:PARAMETER=VALUE...]`, as `subj:linear:0.5` or `len:log:0.1:shift=0`."""
+    """Read an adjustment, written as `NAME:FORM[:WEIGHT][:PARAMETER=VALUE...]`.
+
+    Examples: `subj:linear:0.5`, `len:log:0.1:shift=0`.
+    """
     feature, _, rest = text.partition(":")
     form, *parts = rest.split(":")
     if not form:

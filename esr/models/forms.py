@@ -1,22 +1,9 @@
-"""What the form of an adjustment is, and the registry of forms.
+"""Forms of adjustments: how the value of a sentence's feature becomes what it adds to the score.
 
-Adjustments: what a feature of a sentence, a number that depends on no query, adds to its score.
-
-Fernández & Losada 2012; docs/formulas.md, section B.
-
-FLOE: the weight of a feature, less what the ranking takes into account already.
-
-indep: the weight of a feature as if it were independent of the query.
-
-linear: adds the value itself, times a weight.
-
-log: the larger the value, the less one more adds.
-
-satu: saturation, which adds at most its weight.
-
-sigm: a saturation with a slow start.
-
-step: adds the weight where the value is above 0.
+Forms with parameters are linear, log, satu (a saturation), sigm (a saturation with a slow start) and step.
+The forms floe and indep are curves trained from judgements: the weight of a feature, minus what the ranking
+already takes into account (FLOE), or as if it were independent of the query (indep). Source: Fernández &
+Losada 2012; docs/formulas.md, section B.
 """
 
 from __future__ import annotations
@@ -66,14 +53,14 @@ class Form(Struct, frozen=True):
         return self.static == "curve"
 
     def check(self, values: Mapping[str, Any]) -> dict[str, float]:
-        """These parameters as numbers. Raises UsageError for a bad name or value."""
+        """Return these parameters as numbers. Raises UsageError for a bad name or value."""
         if values and not self.parameters:
             raise UsageError(f"form {self.name!r} takes no parameters: leave out {', '.join(values)}")
         checked = check_parameters(f"form {self.name}", self.parameters, values)
         return {name: float(checked[name]) for name in values}
 
     def to_static(self, column: str, values: Mapping[str, Any], curve: Curve | None) -> Static:
-        """The form over a column as the part of a plan that engines execute; defaults are filled in."""
+        """The form over a column as a static of a plan, with defaults filled in."""
         params = {p.name: float(p.check(values.get(p.name, p.default))) for p in self.parameters}
         weight = params.pop("w", 1.0)
         return Static(column, self.static, weight, curve=curve, **params)  # type: ignore[arg-type]

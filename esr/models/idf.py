@@ -1,4 +1,4 @@
-"""Term weights of the saturating models: how rare a term is. docs/formulas.md, A.9, A.10, A.12."""
+"""Term weights of the saturating models by the rarity of terms. docs/formulas.md, A.9, A.10, A.12."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ K3 = Parameter("k3", "saturation of repeated query terms; 0 counts each once", 0
 
 
 def rarity(size: int, frequency: int) -> float:
-    """log( (N + 1) / (0.5 + f) ) of a term that f of N sentences or documents have."""
+    """log( (N + 1) / (0.5 + f) ) of a term in f of N sentences or documents."""
     return math.log((size + 1) / (0.5 + frequency))
 
 

@@ -1,4 +1,4 @@
-"""Shared by the language models: query likelihood, p(t|C) and the contexts' shares.
+"""Shared by the language models: query likelihood, p(t|C) and the shares of contexts.
 
 Source: Fernández, Losada & Azzopardi 2011; docs/formulas.md, A.1 and section 0.
 """
@@ -53,14 +53,14 @@ class ContextShares(NamedTuple):
 
 
 def context_shares(settings: Settings, share: float) -> ContextShares:
-    """`share` for the only context; with both contexts `share` for the document, `nu` for the surrounding."""
+    """`share` for a single context; with both, `share` for the document and `nu` for the surrounding."""
     if settings.context == "surrounding":
         return ContextShares(share, 0.0)
     return ContextShares(settings.nu, share)
 
 
 def check_at_most_one(name: str, total: float, *, strictly: bool = False) -> None:
-    """Raises UsageError with the name of the sum if these shares exceed 1, or reach it with `strictly`."""
+    """Raise UsageError, naming the sum, if these shares exceed 1, or with `strictly` if they reach it."""
     tolerance = 1e-12
     if total > 1.0 + tolerance or (strictly and total > 1.0 - tolerance):
         raise UsageError(f"{name} must be {'below' if strictly else 'at most'} 1, not {total:g}")

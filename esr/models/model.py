@@ -1,4 +1,4 @@
-"""What a ranking model is, and the registry of models."""
+"""Ranking models as data, and their registry."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ CONTEXTS: dict[Context, str] = {
 class Query(Struct, frozen=True):
     """A query as a model sees it.
 
-    `counts` has c(t,q) of the terms that the collection has, in the order of the query; `length` is c(q), the
-    number of all its terms.
+    `counts` has c(t,q) of the terms that the collection has, in query order; `length` is c(q), the number of
+    all terms of the query.
     """
 
     counts: Mapping[str, int]
@@ -33,7 +33,7 @@ class Query(Struct, frozen=True):
 
 
 class Settings(Struct, frozen=True):
-    """A model's parameters, all present and checked, and its context."""
+    """A model's parameters, complete and checked, and its context."""
 
     values: Mapping[str, Value]
     context: Context | None
@@ -48,12 +48,12 @@ class Settings(Struct, frozen=True):
 
     @property
     def nu(self) -> float:
-        """The surrounding sentences' share where both contexts are used, else 0."""
+        """The share of the surrounding if both contexts are used, else 0."""
         return self["nu"] if self.context == "both" else 0.0
 
 
 class WeightedQuery(NamedTuple):
-    """A query's terms with the weights of a model, and the transform of their counts: the parts of a plan."""
+    """The weighted terms of a query and the transform of their counts, as parts of a plan."""
 
     terms: tuple[PlanTerm, ...]
     transform: Mixture | Saturation
@@ -62,7 +62,7 @@ class WeightedQuery(NamedTuple):
 class SecondStage(NamedTuple):
     """How a model rescores the best sentences of its plan: `first_weight` * the plan's score + a signal.
 
-    `signal` is one of esr.dependency.signals, or None. With `breaks_ties` the plan's score breaks ties.
+    `signal` is one of esr.dependency.signals, or None. With `breaks_ties`, the plan's score breaks ties.
     """
 
     first_weight: float
@@ -71,7 +71,7 @@ class SecondStage(NamedTuple):
 
 
 class Model(Struct, frozen=True):
-    """A ranking model, as data about itself and one function from a query to its plan.
+    """A ranking model: data about itself, and a function from a query to its plan.
 
     `contexts` is empty for models of the sentence alone; the first one is the default. `second_stage` is for
     models whose plan selects sentences that then get other scores.
@@ -91,7 +91,7 @@ class Model(Struct, frozen=True):
         return "context" if self.contexts else "matching"
 
     def context(self, name: str | None) -> Context | None:
-        """The context of that name, or the default; UsageError if the model takes no such context."""
+        """The context of that name, or the default. Raises UsageError if the model has no such context."""
         if name is None:
             return self.contexts[0] if self.contexts else None
         if name not in CONTEXTS:
@@ -101,7 +101,7 @@ class Model(Struct, frozen=True):
         return name
 
     def settings(self, values: Mapping[str, Any], context: str | None) -> Settings:
-        """Checked parameters, defaults filled in. Raises UsageError for a bad name or value."""
+        """Check parameters and fill in defaults. Raises UsageError for a bad name or value."""
         context = self.context(context)
         checked = check_parameters(self.name, self.parameters, values)
         for parameter in self.parameters:
@@ -129,5 +129,5 @@ register = MODELS.register
 
 
 def get(name: str) -> Model:
-    """The model of that name or short name. Raises UsageError with the nearest name."""
+    """Return the model of that name or short name. Raises UsageError with the nearest name."""
     return MODELS.find(ALIASES.get(name, name))

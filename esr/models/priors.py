@@ -1,10 +1,7 @@
-"""What a prior is, and the registry of priors.
+"""Sentence priors: the probability of a sentence before any query is known, and their registry.
 
-Sentence priors: the probability of a sentence before any query is known.
-
-The sentence-importance prior p(d|s): how specific a sentence's terms are to its document.
-
-The length prior: a sentence is as likely as it is long.
+The priors are sentence importance p(d|s), how specific a sentence's terms are to its document, and length, by
+which a sentence is as likely as it is long.
 """
 
 from __future__ import annotations
@@ -31,7 +28,7 @@ class Prior(Struct, frozen=True):
     constant: Callable[[CollectionStatistics], float] = lambda collection: 0.0
 
     def static(self, weight: float, collection: CollectionStatistics) -> Static:
-        """The prior as the part of a plan that engines execute."""
+        """The prior as a static of a plan."""
         return Static(self.column, self.form, weight, weight * self.constant(collection), required=True)
 
     def as_dict(self) -> dict[str, Any]:
@@ -44,7 +41,7 @@ get = PRIORS.find
 
 
 def check_weight(name: str, value: Any) -> float:
-    """The weight of a prior. Raises UsageError unless it is a finite number."""
+    """Check the weight of a prior. Raises UsageError unless it is a finite number."""
     try:
         weight = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):

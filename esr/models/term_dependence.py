@@ -1,7 +1,7 @@
 """Models of term dependence: a first stage of single terms, then the sentences' dependency trees.
 
-TDSR ranks by the best set of query terms alone; its first stage, tfisf, only selects the sentences. The
-Markov random fields add potentials of term sets to one of single terms, f_I, which is the first stage.
+TDSR ranks by the best set of query terms alone; its first stage, tfisf, only selects sentences. The Markov
+random fields add potentials of term sets to one of single terms, f_I, which is the first stage.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from esr.models.likelihood import weighted_terms
 from esr.models.model import ALIASES, Model, Query, SecondStage, Settings, WeightedQuery, register
 from esr.plans.plan import PlanTerm, Saturation, Smoothing
 
-# Parameters of the single-term models that these models do not have.
+# Parameters of the single-term models that are fixed in these models.
 _FIXED = {"background": "occurrences", "idf": "sentence"}
 
 
@@ -29,7 +29,7 @@ def _tfisf(settings: Settings, query: Query) -> WeightedQuery:
 
 
 def _binary(settings: Settings, query: Query) -> WeightedQuery:
-    """The number of the query's positions whose term the sentence has."""
+    """The number of the query's positions whose term is in the sentence."""
     terms = tuple(PlanTerm(term, float(count)) for term, count in query.counts.items())
     return WeightedQuery(terms, Saturation(0.0, Smoothing(1.0), Smoothing(), Smoothing()))
 

@@ -28,7 +28,6 @@ def plan(settings: Settings, query: Query) -> WeightedQuery:
 
 @lru_cache(maxsize=64)
 def _mix(mu: float, sentence: float, surrounding: float, document: float) -> Mixture:
-    """The mixture with these shares."""
     return Mixture(
         mu,
         Affine(sentence, -sentence),
