@@ -28,6 +28,8 @@ from msgspec import Struct, field
 from esr.dependency.parses import Flags, Forest, Indices, Paths, decode
 from esr.hashing import hash64
 
+# Occurrences
+
 MAX_OCCURRENCES = 64
 """Most occurrences of all query terms in one sentence. The most frequent terms lose their last ones."""
 
@@ -136,6 +138,8 @@ def _starts(sizes: Indices) -> Indices:
     return np.concatenate([[0], np.cumsum(sizes)])
 
 
+# Cliques
+
 SetFamily = Literal["subsets", "contiguous", "adjacent"]
 """Which sets of two or more query terms: all, those contiguous in the query, or adjacent pairs.
 
@@ -235,6 +239,8 @@ def member_pairs(occurrences: Occurrences, members: Indices) -> tuple[Indices, I
     b, a = np.tril_indices(len(members), -1)
     return a, b, occurrences.pairs.bases[members][b] + occurrences.local[members][a]
 
+
+# The search for cliques
 
 MAX_TERMS = 12
 MAX_CHOICES = 4096

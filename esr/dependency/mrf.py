@@ -105,9 +105,9 @@ ALIASES = {name.removeprefix("mrf_"): name for name in MODELS}
 """Short names."""
 
 FORMS = ("product", "sum")
-"""alpha^distance * beta^height, or alpha/distance + beta/(1 + height), with distances of at least 1.
+"""alpha^distance * beta^height, or alpha/distance + beta/(1 + height).
 
-See docs/formulas.md, D.4.
+In the sum, a distance below 1 counts as 1 (docs/formulas.md, D.4).
 """
 
 PROXIMITIES = ("exclusive", "inclusive", "threshold")

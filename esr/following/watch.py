@@ -31,6 +31,8 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from esr.text.dates import normalise_date, parse_date_end, parse_date_start
 
+# State
+
 _TABLES = """
 CREATE TABLE IF NOT EXISTS search (name TEXT PRIMARY KEY, definition TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS known (search TEXT, sentence TEXT, PRIMARY KEY (search, sentence)) WITHOUT ROWID;
@@ -40,7 +42,7 @@ CREATE TABLE IF NOT EXISTS news (
 CREATE TABLE IF NOT EXISTS output (file TEXT PRIMARY KEY, number INTEGER NOT NULL, bytes INTEGER NOT NULL);
 """
 KEPT = 1_000
-"""Reported news kept for the feed of each search."""
+"""News items kept for the feed of each search after they were reported."""
 
 
 class WatchState:
@@ -145,6 +147,8 @@ def _connect(path: Path) -> sqlite3.Connection:
     return db
 
 
+# Saved searches
+
 _KEYS = ("query", "literal", "ranking", "from", "to", "source", "document", "entity")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
@@ -233,6 +237,8 @@ def _moment(table: Mapping[str, Any], key: str, parse_date: Callable[[str], int]
         raise UsageError(f"{key} must be a date such as 2017-02-28, not {value!r}") from error
 
 
+# Atom feeds
+
 ATOM = "http://www.w3.org/2005/Atom"
 MEDIA_TYPE = "application/atom+xml"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -318,8 +324,10 @@ def _rfc3339(milliseconds: int) -> str:
     return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
+# Runs
+
 STREAM = "-"
-"""The state's name for standard output."""
+"""The name of standard output in the state."""
 _ALL = 2**40
 
 

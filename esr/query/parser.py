@@ -32,6 +32,8 @@ from esr.query.query import (
     write_note,
 )
 
+# Quotes
+
 CLOSING_MARKS = {
     '"': '"',
     "“": "”",  # English, Spanish, Turkish, Chinese
@@ -79,6 +81,8 @@ class QuoteFinder:
         assert closing
         return closing.end()
 
+
+# Chunks
 
 SIGNS = "+-"
 
@@ -252,6 +256,8 @@ def _ends_in_letter_or_digit(text: str) -> bool:
     """The last letter may have marks: accents, or vowels of Indic scripts."""
     return has_letter_or_digit(text) and (text[-1].isalnum() or category(text[-1]).startswith("M"))
 
+
+# The parser
 
 _new_tuple = tuple.__new__
 _WORDS = re.compile(r"\S+")

@@ -108,6 +108,8 @@ def parse(text: str) -> tuple[str, dict[str, str]]:
     return name, parse_values("--boost", text, parts)
 
 
+# The boost answer_type
+
 PERSON, PLACE, COMPANY, NUMBER = "pers", "loc", "org", "numbers"
 
 _NOUNS = {
@@ -152,7 +154,10 @@ def answer_feature(text: str) -> str | None:
 
 
 def expand_answer_type(settings: Settings, query: BoostQuery) -> Expansion:
-    """Expand by a step on the answer's feature, if stored. Raises UsageError if no such feature is stored."""
+    """Expand by a step on the answer's feature, if the index has it.
+
+    Raises UsageError if the index has none of the features that answers may have.
+    """
     stored = query.index.features()
     if not any(feature in stored for feature in _NOUNS):
         raise UsageError(
@@ -173,6 +178,9 @@ register(
         (weight_parameter(1.0, (0.0, 0.2, 0.5, 1.0, 1.5, 2.0)),),
     )
 )
+
+
+# The boost feedback
 
 
 def expand_feedback(settings: Settings, query: BoostQuery) -> Expansion:
@@ -211,6 +219,8 @@ register(
     )
 )
 
+
+# The boost variants
 
 MIN_PREFIX = 5
 """Least number of letters that two variants share."""
@@ -259,6 +269,8 @@ register(
     )
 )
 
+
+# Expansions in plans
 
 Boosts = Mapping[str, Mapping[str, Any]]
 """The boosts of a ranking, with their parameters."""

@@ -140,6 +140,9 @@ class BoostPart:
         }
 
 
+# Dependency trees of sentences
+
+
 @dataclass(frozen=True, slots=True)
 class TermDistance:
     """Two query terms, the positions of their nearest words in the tree, and the links between the words."""
@@ -220,6 +223,9 @@ def _tokenizer() -> Callable[[str], list[str]]:
         return lambda text: []
     tokenizer = spacy.blank("en").make_doc
     return lambda text: [token.text for token in tokenizer(text)]
+
+
+# The second stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,6 +352,9 @@ def _term_sets(
         best = find_best_set(evidence, best_sets(sentence, settings), 0, sentence.text_counts())
         sets = () if best is None else (best,)
     return sets, bool(evidence.truncated[0])
+
+
+# Whole explanations
 
 
 @dataclass(frozen=True, slots=True)
@@ -518,6 +527,9 @@ def _list_effects(
 def _finite_or_none(value: float) -> float | None:
     """The number as JSON can hold it: null for the infinite score of a sentence that cannot be scored."""
     return value if math.isfinite(value) else None
+
+
+# Scores of many sentences
 
 
 class ScoreParts(NamedTuple):

@@ -156,7 +156,7 @@ class PreparedQuery(Struct, frozen=True):
 
     @property
     def has_candidates(self) -> bool:
-        """Whether the first stage has any candidates."""
+        """Whether the first stage can have candidates."""
         return bool(self.plan.terms) or self.plan.candidates == "all"
 
     def search_first_stage(self, k: int, filters: Filters) -> SearchResult:

@@ -31,16 +31,18 @@ from esr.ranking.searcher import Searcher
 from esr.text.analyzer import WORDS_ANALYZER, Analyzer, TermToken, get_analyzer
 from esr.text.document import META, META_PREFIX, is_attribute
 
+# Corrections
+
 RARE = 3
-"""Most sentences that a word may have to be a likely slip, in the query or in the collection."""
+"""Most sentences of a word that is likely a slip, in the query or in the collection."""
 MUCH_RARER = 300
-"""How many times more sentences an alternative to a word that is not rare needs. One edit at most."""
+"""How many times more sentences an alternative needs if the query's word is not rare."""
 MAX_SUGGESTED, MAX_LISTED = 3, 4
 """Most alternatives of a word, and most words of a query that get alternatives."""
 _RARER = 10
 """How many times more sentences an alternative to a rare word needs at least."""
 _CHANCE = 35.0
-"""Divided by the length of a word: logarithm of how many times more sentences an alternative needs.
+"""Divided by a word's length, the logarithm of how many times more sentences an alternative needs.
 
 Short words resemble others by chance: with 5 letters the alternative needs 1,100 times as many, with 9
 letters 50 times.
@@ -114,7 +116,10 @@ def correct(text: str, suggestions: Sequence[Suggestion]) -> str | None:
 
 
 def find_alternatives(prepared: PreparedQuery, word: str, sentences: int) -> tuple[WordCount, ...]:
-    """Find words that may be meant by `word`, a result of the analyzer `words` that occurs in `sentences`."""
+    """Find words that may be meant by `word`, which has the given number of sentences.
+
+    Both are words as the analyzer `words` returns them.
+    """
     index = prepared.index
     least = _least_sentences(word, sentences)
     # A word has at least as many occurrences as sentences.
@@ -193,6 +198,9 @@ def _count_edits(word: str, other: str) -> int:
     return OSA.distance(word, other)
 
 
+# Reports
+
+
 class MatchCounts(NamedTuple):
     """How many sentences have all wanted words, and how many have any ranked word.
 
@@ -267,6 +275,8 @@ def count_matches(prepared: PreparedQuery, filters: Filters) -> MatchCounts:
     assert some is not None
     return MatchCounts(*prepared.index.count([every, some], filters))
 
+
+# Completions
 
 MAX_NAME_WORDS = 3
 """Most words at the end of a query that may begin one name."""

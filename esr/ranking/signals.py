@@ -8,8 +8,8 @@ A signal is one of:
     feature subj                 the value of a feature
     meaning                      similarity of vectors (docs/formulas.md, F)
 
-Regression trees come from `esr learn --learner lambdamart`. They are stored in ranking files as plain
-numbers, so a malicious file can only be rejected, and ranking with them needs only numpy.
+Regression trees come from `esr learn --learner lambdamart`. Ranking files store them as plain numbers, so a
+file from elsewhere can do nothing worse than be rejected, and ranking with them needs only numpy.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ from esr.plans.evaluate import Array
 from esr.plans.plan import Plan
 from esr.ranking.rerank_context import RerankContext
 from esr.text.document import PARSE, VECTORS
+
+# The signal `meaning`
 
 NAME = "meaning"
 MEANING_WEIGHT = Parameter(
@@ -67,6 +69,8 @@ def meaning_values(context: RerankContext, settings: Mapping[str, Value]) -> Arr
     """The signal `meaning`: the sum of its shares, NaN for a sentence without a vector."""
     return sum(meaning_shares(context, settings).values(), start=np.zeros(()))
 
+
+# Types of signals
 
 PRIOR, FEATURE = "prior ", "feature "
 WEIGHT = Parameter(
@@ -211,6 +215,8 @@ def _feature(feature: str) -> SignalType:
     )
 
 
+# Signals in a ranking
+
 Positions = npt.NDArray[np.intp]
 
 
@@ -269,7 +275,7 @@ class RankingSignal(Struct, frozen=True):
 
 
 def signal_from_dict(data: Any) -> RankingSignal:
-    """From JSON: `{"signal": "sdm", "w": 0.5, "alpha": 0.3}`."""
+    """Read a signal from JSON: `{"signal": "sdm", "w": 0.5, "alpha": 0.3}`."""
     if not isinstance(data, Mapping) or not isinstance(data.get("signal"), str):
         raise UsageError(
             f'a signal must be a JSON object such as {{"signal": "tdsr", "w": 0.5}}, not {data!r}'
@@ -278,10 +284,12 @@ def signal_from_dict(data: Any) -> RankingSignal:
 
 
 def parse_signal(text: str) -> RankingSignal:
-    """From `NAME[:WEIGHT][:PARAMETER=VALUE...]`, as `sdm:0.5` or `tdsr:1:alpha=0.3`."""
+    """Read a signal, `NAME[:WEIGHT][:PARAMETER=VALUE...]`, such as `sdm:0.5` or `tdsr:1:alpha=0.3`."""
     name, *parts = text.split(":")
     return RankingSignal(name, parse_values("--rerank", text, parts))
 
+
+# Regression trees
 
 TreePositions = npt.NDArray[np.intp]
 MAX_LEAVES = 1_000_000

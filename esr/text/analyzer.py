@@ -27,6 +27,8 @@ from esr.text.tokenizer import (
     WordPatternSplitter,
 )
 
+# Definitions
+
 FOLDER = "analyzers"
 SHARED = "shared"
 WORDS_ANALYZER = "words"
@@ -130,6 +132,8 @@ def _read(name: str) -> Definition:
     )
 
 
+# Analyzers
+
 Terms = list[str]
 _MAX_CACHED_WORDS = 500_000
 _SPLITTING = ("cjk_bigram", "pattern_capture")
@@ -225,8 +229,10 @@ class _TermCache(dict[str, str]):
         return term
 
 
+# The choice of an analyzer
+
 ONE_LANGUAGE = 0.9
-"""Share of the documents in one language that decides for its analyzer."""
+"""If a greater share of documents is in one language, the analyzer of that language is chosen."""
 _MAX_TOLD = 3
 
 
@@ -271,6 +277,8 @@ def find_misfits(languages: Mapping[str, int], definition: Definition) -> Mappin
     return {code: n for code, n in languages.items() if code and code not in definition.languages}
 
 
+# Surveys of terms
+
 LONG_SENTENCE = 100
 """A sentence with more terms was probably split wrongly."""
 FREQUENT_SHARE = 1 / 3
@@ -290,7 +298,7 @@ class TermSurvey(Struct, frozen=True):
     frequent_terms: Sequence[str]
 
     def notes(self) -> list[str]:
-        """Remarks that are worth a line in a report."""
+        """Remarks for a report."""
         notes = []
         if self.without_terms:
             notes.append(f"{self.without_terms:,} sentences have no term: no search finds them")

@@ -120,8 +120,10 @@ def decode_fields(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+# Directions of scripts
+
 DIRECTIONS = AUTO, LEFT_TO_RIGHT, RIGHT_TO_LEFT = ("auto", "ltr", "rtl")
-"""Values of the HTML attribute `dir`."""
+"""The values of the HTML attribute `dir`."""
 _TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}")
 _SCRIPT = re.compile(r"-([A-Za-z]{4})(?![A-Za-z0-9])")
 _UNKNOWN = frozenset(("mis", "mul", "und", "zxx"))
@@ -147,6 +149,8 @@ def text_direction(language: str | None) -> str:
     is_rtl = script[1].lower() in _RTL["script"] if script else code in _RTL["language"]
     return RIGHT_TO_LEFT if is_rtl else LEFT_TO_RIGHT
 
+
+# Attributes
 
 ATTRIBUTES = {"author": "authors", "section": "section", "keyword": "keywords"}
 """The document's field for each attribute."""
@@ -245,6 +249,8 @@ def _is_short(text: str) -> bool:
         text.isascii() or len(text) + sum(c > "\uffff" for c in text) <= MAX_ATTRIBUTE_CHARS
     )
 
+
+# Enrichment
 
 PERSON, LOCATION, ORGANIZATION = "person", "location", "organization"
 

@@ -14,12 +14,14 @@ from typing import NamedTuple
 
 from esr.text.spaced_scripts import load_rules, split_spaced_paragraph
 
+# Paragraphs
+
 UNWRAPPED = 120
 """If any line is longer, the text is not wrapped: each line is a paragraph."""
 NARROW = 40
 """If all lines are shorter, the text is not wrapped either: they are headings or items of a list."""
 SHORT = 0.75
-"""Of the longest line. A shorter line that had room for the next word ends a paragraph."""
+"""Share of the longest line. A shorter line that had room for the next word ends a paragraph."""
 
 # A blank line ends a paragraph. It may contain blanks.
 _BLANK_LINE = re.compile(r"\n\s*\n")
@@ -84,6 +86,8 @@ def _is_unspaced_letter(character: str) -> bool:
     """Whether it belongs to a script whose lines may be wrapped within words: Thai, Lao, Han, Kana."""
     return "\u0e00" <= character < "\u0f00" or character >= "\u2e80"
 
+
+# Languages and scripts
 
 _NAMES = {
     "ar": "ara arabic",
@@ -161,6 +165,8 @@ def find_script_language(text: str) -> str | None:
     return language if counts[language] > len(_LATIN.findall(sample)) else None
 
 
+# Chinese and Japanese
+
 UNSPACED_LANGUAGES = frozenset({"ja", "zh"})
 
 LONGEST_QUOTATION = 200
@@ -222,6 +228,8 @@ def _quotations(text: str) -> Iterator[tuple[int, int]]:
     yield len(text), len(text)
 
 
+# Thai and Lao
+
 THAI_LANGUAGES = frozenset({"th"})
 
 SHORTEST = 20
@@ -263,6 +271,8 @@ def _ends_sentence(last: str, following: str, length: int, is_quoted: bool) -> b
         return True
     return length >= SHORTEST and not is_quoted and not _THAI_CONTINUATION.match(following)
 
+
+# All languages
 
 DEFAULT = "en"
 """The language for Latin script of unknown language, and for scripts without their own rules."""

@@ -63,6 +63,8 @@ def _sign(text: str, end: int) -> Beginning:
     return Beginning.CONTINUATION if text[end : end + 1] in _CONTINUATION else Beginning.SIGN
 
 
+# Tables of languages
+
 _NONE: frozenset[str] = frozenset()
 
 
@@ -169,15 +171,20 @@ def _forms(word: str) -> tuple[str, ...]:
     return word, word[0].upper() + word[1:], word.upper()
 
 
+# Full stops
+
 LONGEST_ORDINAL = 2
-"""In digits: "am 31. Mai", but "im Jahr 2016. Ende Mai"."""
+"""Most digits of an ordinal: "am 31. Mai", but "im Jahr 2016. Ende Mai"."""
 LONGEST_ENUMERATOR = 3
-"""In digits: "12. The next item"."""
+"""Most digits of a number that enumerates: "12. The next item"."""
 SHORTEST_PLAIN_WORD = 5
-"""Before a small letter. A shorter word may be an abbreviation that no table has."""
+"""Least letters of a word whose full stop ends a sentence before a small letter.
+
+A shorter word may be an abbreviation that no table has.
+"""
 SHORTEST_PLAIN_WORD_OF_FULL_TABLE = 3
 OPENING_WORDS = 4
-"""A unit among the first words does not end the sentence: "В 1999 г. Россия"."""
+"""A unit among this many first words does not end the sentence: "В 1999 г. Россия"."""
 
 NEAR = 100
 """How many characters before an abbreviation are examined, since a sentence may be endless."""
@@ -303,6 +310,8 @@ def _ends_with_number(text: str) -> bool:
     return word[-1:].isdigit() or bool(_ROMAN.fullmatch(word))
 
 
+# Headings
+
 # The last word of a heading: letters, a number, or a closing bracket or quote.
 _HEADING_END = re.compile(r"(?:\w*[^\W\d_]|[\d.,:]*\d|\S*[^\s.,:;!?][)\]\"”»])$")
 NEAR_OPENER = 40
@@ -359,6 +368,8 @@ def _is_opener(sentence: str, near: int, match: re.Match[str], rules: Rules) -> 
     following_word = following(sentence, match.end())
     return following_word.beginning is Beginning.LOWER and not word_before[0].isupper()
 
+
+# Sentences
 
 LONGEST_WORD = 1000
 """A longer run without a blank becomes a sentence of its own."""

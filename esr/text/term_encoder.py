@@ -73,8 +73,8 @@ class TermEncoder:
         missing = np.flatnonzero(~hit)
         borders = zip(starts[missing].tolist(), (starts + sizes)[missing].tolist(), strict=True)
         term_ids[missing] = [self._vocabulary[content[start:end].decode()] for start, end in borders]
-        # The first word of a slot keeps it, since frequent words come early. 0 marks a free slot: no word is
-        # 0.
+        # The first word of a slot keeps it, since frequent words come early. A free slot has 0, which no word
+        # is.
         new = missing[(self._first[slots[missing]] == 0) & (sizes[missing] <= _MAX_BYTES)]
         self._first[slots[new]], self._second[slots[new]] = first[new], second[new]
         self._term_id[slots[new]] = term_ids[new]

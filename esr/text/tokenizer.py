@@ -21,6 +21,8 @@ import numpy.typing as npt
 
 from esr.text.token_filters import CharacterTable, compile_pattern
 
+# Word boundaries
+
 MAX_UNITS = 255
 """Length of the longest token, in UTF-16 units."""
 
@@ -117,6 +119,8 @@ def _window_end(text: str, start: int) -> int:
         units -= 2 if window[end] > "\uffff" else 1
     return start + end
 
+
+# Character filters
 
 Replace = Callable[[re.Match[str]], str]
 
@@ -221,6 +225,8 @@ _BUILDERS: Mapping[str, Callable[[Mapping[str, Any]], CharFilter]] = {
     "pattern_replace": _pattern_replace,
 }
 
+
+# Splitters
 
 PADDING = b" " * 16
 """Follows the words of `join`, so that 16 bytes can be read from the start of any word."""
