@@ -16,7 +16,7 @@ from esr.folder.index import EmbeddedIndex
 from esr.folder.write import segment_writer
 from esr.index.contract import Index
 from esr.index.filters import Filters
-from esr.plans.condition import HasTerm
+from esr.plans.condition import HasAttribute, HasTerm
 from esr.text.document import Sentence
 from tests.support.folder_index import append, document, load
 
@@ -208,3 +208,10 @@ def test_a_filter_that_nothing_satisfies_gives_no_hits(where: Path) -> None:
     load(where, [document("A", "storm")])
     with esr.open(str(where)) as searcher:
         assert searcher.search("storm", filters=Filters(documents=("B",))).total == 0
+
+
+def test_a_filter_on_an_attribute_passes_over_segments_without_any(where: Path) -> None:
+    load(where, [document("a", "harbour strike")])
+    append(where, document("b", "harbour toll", section="Sports"))
+    index = EmbeddedIndex(str(where))
+    assert index.count([HasAttribute(("section",), ("Sports",))], Filters()) == [1]

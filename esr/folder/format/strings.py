@@ -215,7 +215,9 @@ class AttributeTable:
 
     def _find(self, name: str, values: Iterable[str]) -> Iterator[int]:
         """Yield the numbers of those of these values that the attribute has."""
-        numbers = self._ranges.get(name, range(0))
+        numbers = self._ranges.get(name)
+        if not numbers:  # a segment without attributes has no values to look in
+            return
         for value in values:
             encoded = value.encode("utf-8", "surrogatepass")
             place = bisect_left(numbers, encoded, key=self._values.__getitem__)
