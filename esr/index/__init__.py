@@ -1,1 +1,1 @@
-"""The two engines behind one interface: embedded (numpy on disk) and Elasticsearch."""
+"""The interface common to both engines, the index folder and Elasticsearch, and the types that it uses."""

@@ -1,8 +1,7 @@
-"""The one interface over the engines. Nothing above it knows which engine it has.
+"""The interface `Index` that both engines implement, and what its methods share: vector similarities and
+stored enrichment.
 
-How close the vectors of sentences, of their neighbours and of their documents are to that of a query.
-
-The stored enrichment of an index.
+Code above this interface does not depend on the engine. Its methods raise EsrError and nothing else.
 """
 
 from __future__ import annotations
@@ -33,10 +32,11 @@ Numbers = npt.NDArray[np.int64]
 
 
 class Similarities(Struct, frozen=True):
-    """Products of a query's vector with those of n sentences, each of shape (n,). NaN: no vector.
+    """Products of a query's vector with the vectors of n sentences, each of shape (n,). NaN: no vector.
 
-    `neighbours` is the mean over the sentence before and the one after, or the sentence's own where neither
-    has a vector. `document` is the mean over the sentences of the document. Either may not be asked for.
+    `neighbours` is the mean over the sentence before and the one after, or the sentence's own product if
+    neither has a vector. `document` is the mean over the sentences of the document. Either is None unless
+    requested.
     """
 
     sentence: Array
@@ -47,7 +47,8 @@ class Similarities(Struct, frozen=True):
 class SimilarityRescoring(Struct, frozen=True):
     """Adds `weight` times its similarity to the score of each of the best `window` sentences.
 
-    The query's vector is of the encoder with this id. A sentence without one has the similarity `missing`.
+    `query` is a vector made by the encoder with the id `encoder`. A sentence without a vector has the
+    similarity `missing`.
     """
 
     encoder: str
@@ -58,18 +59,21 @@ class SimilarityRescoring(Struct, frozen=True):
 
 
 def find_main_encoder(counts: Mapping[str, int]) -> str | None:
-    """The encoder that made most vectors, from how many each made."""
+    """The encoder that made the most vectors, given the number that each made."""
     return max(counts, key=lambda encoder: (counts[encoder], encoder), default=None)
 
 
 def mean_known(similarities: Array) -> float:
-    """The mean of those that are known, which the others get: their words decide."""
+    """The mean of the known (finite) similarities, 0 if there are none.
+
+    Sentences without a vector get it, so that only their words decide.
+    """
     known = similarities[np.isfinite(similarities)]
     return float(known.mean()) if len(known) else 0.0
 
 
 def average_neighbours(own: Array, before: Array, after: Array) -> Array:
-    """The mean of the products of both neighbours, each of shape (n,), NaN where there is none."""
+    """The mean of the products of both neighbours, NaN for a sentence without a vector. All of shape (n,)."""
     known = np.isfinite(before).astype(float) + np.isfinite(after)
     total = np.nan_to_num(before, nan=0.0) + np.nan_to_num(after, nan=0.0)
     means = np.where(known > 0, total / np.maximum(known, 1.0), own)
@@ -77,9 +81,10 @@ def average_neighbours(own: Array, before: Array, after: Array) -> Array:
 
 
 def average_documents(products: Array, first: Numbers) -> Array:
-    """The mean over the sentences of each document, whose products are one after another.
+    """The mean product of each document's sentences, NaN for a document without vectors.
 
-    `first` has the place of each document's first product, and the end of the last. NaN: none has a vector.
+    The products of a document are consecutive. `first` holds the position of each document's first product,
+    and the end of the last document.
     """
     sums = np.add.reduceat(np.append(np.nan_to_num(products, nan=0.0), 0.0), first[:-1])
     known = np.add.reduceat(np.append(np.isfinite(products).astype(float), 0.0), first[:-1])
@@ -88,28 +93,28 @@ def average_documents(products: Array, first: Numbers) -> Array:
 
 
 class Enrichment(Protocol):
-    """Reads and writes an index's enrichment. Searches continue and see each stored batch.
+    """Reads and writes the enrichment of an index. Searches continue, and see each batch once it is stored.
 
-    `slice` (i, n) is the i-th of n slices of the documents, i from 1. Slices are disjoint, and together
-    they hold all documents.
+    `slice` (i, n) is the i-th of n slices of the documents, i from 1. Slices are disjoint, and together they
+    hold all documents.
     """
 
     def progress(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
-        """How many documents of the slice this recipe has enriched, and how many there are."""
+        """The number of documents of the slice that this recipe has enriched, and the number of all of them."""
 
     def pending(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
         """The documents that this recipe has not enriched, in collection order."""
 
     def store(self, recipe: Recipe, batch: Iterable[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
-        """Store the enrichment of documents: their ids, and their sentences in order.
+        """Store the enrichment of documents, given as their ids and their sentences in order.
 
-        It is durable when this returns, and replaces what was stored of the recipe's parts.
+        The enrichment is durable when this returns. It replaces stored enrichment of the recipe's parts.
         """
 
     def update_names(self, aliases: Aliases | None) -> int:
-        """Store what groups the names that are stored, where an older version of esr did not.
+        """Compute the grouping keys of names that an older version of esr stored.
 
-        `aliases` replace those that the index has; None leaves them. Returns how many sentences were updated.
+        `aliases` replace those of the index; None leaves them. Returns the number of sentences updated.
         """
 
     def finish(self, recipe: Recipe) -> list[str]:
@@ -122,7 +127,7 @@ Result = TypeVar("Result")
 class Index(Vocabulary, Protocol):
     """A collection of sentences that plans are run against. Methods raise EsrError only.
 
-    It takes filters as people write them: engines resolve them (`resolve_filters`).
+    Methods take filters as people write them; engines resolve them (`resolve_filters`).
     """
 
     where: str
@@ -130,16 +135,17 @@ class Index(Vocabulary, Protocol):
     analyzer: Analyzer
 
     def snapshot(self) -> Index:
-        """The index as it is now. Loads that finish later do not change what it shows."""
+        """The index as of this call. Loads that finish later do not change what it shows."""
 
     def on_latest(self, work: Callable[[Index], Result]) -> Result:
-        """What `work` gives for the index as it is now, at less cost than by `snapshot` for a single search.
+        """Call `work` with the latest state of the index, and return its result.
 
-        `work` may run twice: it must do nothing but ask the index that it is given.
+        Costs less than `snapshot` for a single search. `work` may be called twice: it must do nothing but
+        query the index that it is given.
         """
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
-        """The statistics of the whole collection, and of these terms in it."""
+        """The statistics of the whole collection, and of these terms."""
 
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         """Run a plan and return the k best sentences."""
@@ -155,15 +161,15 @@ class Index(Vocabulary, Protocol):
     ) -> dict[str, Any]:
         """The search as a request that other applications can send to the engine, without esr.
 
-        `standalone` leaves p(t|C) to the engine. With `rescoring`, each shard rescores its best sentences.
-        Raises UsageError for an engine without requests.
+        `standalone` leaves the computation of p(t|C) to the engine. With `rescoring`, each shard rescores its
+        best sentences. Raises UsageError for an engine that takes no requests.
         """
 
     def check_ready(self) -> None:
-        """Raises EsrError if the index cannot be searched now. Always asks the engine, never a cache."""
+        """Raise EsrError if the index cannot be searched. Always asks the engine, never a cache."""
 
     def warm_up(self) -> None:
-        """Start to load, in the background, what pays off only for many searches."""
+        """Start to load, in the background, data that pays off only over many searches."""
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         """The sentences with these ids, in this order. Raises UsageError for an unknown id."""
@@ -175,10 +181,10 @@ class Index(Vocabulary, Protocol):
         columns: Iterable[str] = (),
         ordinals: Sequence[int] | None = None,
     ) -> Evidence:
-        """The exact counts, lengths and stored columns that a plan is computed from.
+        """The exact counts, lengths and stored columns that a plan's scores are computed from.
 
-        The columns are EVIDENCE_COLUMNS and those named in `columns`, such as `features.subj`. `ordinals`
-        are those of this index's hits: with them, an engine need not look up the ids.
+        The columns are EVIDENCE_COLUMNS and those named in `columns`, such as `features.subj`. `ordinals` are
+        those of this index's hits; with them, an engine need not look up the ids.
         """
 
     def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
@@ -188,38 +194,39 @@ class Index(Vocabulary, Protocol):
         """The first `limit` terms of the collection with this prefix, in code point order."""
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
-        """The most frequent words that begin so, as they are written, with about how often they occur."""
+        """The most frequent written words with this prefix, each with its approximate frequency."""
 
     def similar_words(self, word: str, max_edits: int, least: int) -> Mapping[str, int]:
-        """The words within 1 or 2 edits of another, with about how often each occurs.
+        """The words within `max_edits` (1 or 2) edits of a word, each with its approximate frequency.
 
-        Only those that occur at least `least` times.
+        Only words that occur at least `least` times are returned.
         """
 
     def written_forms(self, words: Sequence[str]) -> list[str]:
-        """Each word, given as the analyzer `words` does, as people write it: Beyoncé for beyonce.
+        """The usual spelling of words that are given as the analyzer `words` makes them: Beyoncé for beyonce.
 
-        It is the form that is most frequent in the first sentences of the collection that have the word.
+        It is the most frequent form in the first sentences of the collection that contain the word.
         """
 
     def features(self) -> Sequence[str]:
-        """The names of the features that sentences of the index have."""
+        """The names of the features that the index stores."""
 
     def histogram(self, column: str) -> Histogram:
         """The distribution of a column over all sentences that have a value in it."""
 
     def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
-        """The stored parses of these sentences, encoded by `esr.dependency.parses`; None if not parsed.
+        """The stored parses of these sentences, encoded by `esr.dependency.parses`; None for a sentence
+        without one.
 
-        `ordinals` are those of this very index's hits, which may spare looking up the ids. Raises UsageError
-        for an unknown id.
+        `ordinals` are those of this index's hits; with them, an engine need not look up the ids. Raises
+        UsageError for an unknown id.
         """
 
     def has_parses(self) -> bool:
         """Whether any sentence has a stored parse."""
 
     def encoder(self) -> str | None:
-        """The id of the encoder that made most of its vectors, None without vectors."""
+        """The id of the encoder that made most vectors of the index, None if it has no vectors."""
 
     def similarities(
         self,
@@ -229,9 +236,10 @@ class Index(Vocabulary, Protocol):
         ordinals: Sequence[int] | None = None,
         contexts: Collection[str] = (),
     ) -> Similarities:
-        """The products of a query's vector with the stored vectors of these sentences, and of `contexts`.
+        """The products of a query's vector with the stored vectors of these sentences and of their
+        `contexts`.
 
-        Vectors that another encoder made do not count. Raises UsageError for an unknown id.
+        Vectors of other encoders are ignored. Raises UsageError for an unknown id.
         """
 
     def nearest(
@@ -242,9 +250,10 @@ class Index(Vocabulary, Protocol):
         condition: Condition | None,
         filters: Filters,
     ) -> list[Hit]:
-        """The k sentences whose vectors have the greatest products with a query's, best first; exact.
+        """The k sentences whose vectors have the greatest products with the query's, best first; exact.
 
-        They satisfy the condition and the filters. Their scores are the products. There are no records.
+        The sentences satisfy the condition and the filters. Scores are the products. The hits have no
+        records.
         """
 
     def facets(
@@ -252,18 +261,19 @@ class Index(Vocabulary, Protocol):
     ) -> dict[str, FacetCounts]:
         """The most frequent values of fields of FACET_FIELDS over a plan's candidates, with their counts.
 
-        Each field is counted under filters of its own. All forms of a name or a source are one value, under
-        the form that is shown. Values are ordered by count, then by source or month, names by their keys.
-        Raises UsageError for an unknown field.
+        Each field is counted under its own filters. All forms of a name or a source count as one value, under
+        the form that is shown. Values are ordered by count; ties by the source or month, or by the name's
+        key. Raises UsageError for an unknown field.
         """
 
     def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
-        """How many sentences satisfy each condition and the filters."""
+        """The number of sentences that satisfy each condition and the filters."""
 
     def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
-        """How many sentences of each day satisfy each condition and the filters; None is satisfied by all.
+        """The number of sentences per day that satisfy each condition and the filters; None matches every
+        sentence.
 
-        Sentences of documents without a date count for no day.
+        Sentences of documents without a date are not counted.
         """
 
     def by_date(
@@ -275,13 +285,13 @@ class Index(Vocabulary, Protocol):
         oldest_first: bool = False,
         records: bool = True,
     ) -> SearchResult:
-        """The k newest, or oldest, sentences that satisfy a condition and the filters, without scores (0).
+        """The k newest, or oldest, sentences that satisfy a condition and the filters. Their scores are 0.
 
-        Equal dates are in collection order. Sentences of documents without a date are last.
+        Ties are in collection order. Sentences of documents without a date come last.
         """
 
     def enrichment(self) -> AbstractContextManager[Enrichment]:
-        """The stored enrichment of the index, for writing."""
+        """Open the stored enrichment of the index for writing."""
 
     def document(self, document_id: str) -> Document:
         """A complete document. Raises UsageError for an unknown id."""
@@ -290,10 +300,10 @@ class Index(Vocabulary, Protocol):
         """All documents as they were loaded, in collection order, as of the start of the iteration."""
 
     def documents_at(self, numbers: Sequence[int]) -> list[Document]:
-        """Documents by their number in collection order, from 0: for random samples."""
+        """Documents by their position in collection order, from 0: for random samples."""
 
     def status(self) -> Mapping[str, Any]:
         """Counts, sizes and settings, for people and programs."""
 
     def close(self) -> None:
-        """Close it with its snapshots, which share its connections. From now on they raise IndexClosed."""
+        """Close the index and its snapshots, which share its connections. Later calls raise IndexClosed."""

@@ -1,4 +1,6 @@
-"""Enriches the documents of an index, storing batch by batch, so that little is lost when it is stopped."""
+"""A run that enriches the documents of an index. It stores batch by batch, so that an interrupted run loses
+little work.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +16,16 @@ from esr.index.names import Aliases
 from esr.text.document import SentenceEnrichment
 
 BATCH_SECONDS = 20.0
-"""A batch is stored after this time: more work is not lost when the process is killed."""
+"""A batch is stored after this time, which bounds the work lost if the process is killed."""
 BATCH_SENTENCES = 50_000
-"""A batch is stored at this size, to bound the memory it takes."""
+"""A batch is stored at this size, which bounds its memory."""
 
 
 @dataclass(slots=True)
 class EnrichmentReport:
-    """What a run did. `already` counts the documents that the same recipe had enriched before.
+    """The outcome of a run. `already` counts the documents that the same recipe had enriched before.
 
-    `regrouped` counts the sentences whose names were stored by an older version, and are now grouped.
+    `regrouped` counts the sentences whose names, stored by an older version of esr, got their grouping keys.
     """
 
     documents: int = 0
@@ -46,9 +48,10 @@ def run_enrichment(
 ) -> EnrichmentReport:
     """Enrich all documents of a slice that the enricher's recipe has not enriched yet.
 
-    `on_start` is called with the documents already enriched and those of the slice, `on_progress` with how
-    many more documents are enriched. An interruption stores the unfinished batch before it propagates. The
-    first slice also brings stored names up to date, and stores `aliases` of names if they are given.
+    `on_start` is called with the number of documents already enriched and the number in the slice;
+    `on_progress` with the number of documents enriched since its last call. An interruption stores the
+    unfinished batch before it propagates. The first slice also updates the grouping keys of stored names, and
+    stores `aliases` of names if given.
     """
     started = time.perf_counter()
     with index.enrichment() as enrichment:
@@ -77,7 +80,7 @@ def run_enrichment(
 
 
 class _Batch:
-    """The enriched documents that are not stored yet."""
+    """Collects enriched documents, and stores them once they are many or old enough."""
 
     def __init__(self, enrichment: Enrichment, enricher: Enricher) -> None:
         self._enrichment = enrichment

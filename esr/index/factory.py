@@ -1,4 +1,8 @@
-"""Opens an index, or what changes one, by its location: a folder, or `http(s)://host:port/alias`."""
+"""Functions that open an index, or an object that changes one, by its location: a folder, or
+`http(s)://host:port/alias`.
+
+Each imports its engine when called, so that a user of one engine does not load the other.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ __all__ = [
 
 
 def is_elasticsearch(where: str) -> bool:
-    """Whether a location is in Elasticsearch, else it is a folder. Raises UsageError if it is neither."""
+    """Whether a location is in Elasticsearch rather than a folder. Raises UsageError if it is neither."""
     if where.startswith(("http://", "https://")):
         return True
     if "://" in where:
@@ -32,7 +36,7 @@ def is_elasticsearch(where: str) -> bool:
 
 
 def open_index(where: str) -> Index:
-    """Raises IndexMissing, IndexUnusable or EngineUnreachable."""
+    """Open the index at this location. Raises IndexMissing, IndexUnusable or EngineUnreachable."""
     if is_elasticsearch(where):
         from esr.elastic.index import ElasticsearchIndex
 
@@ -43,7 +47,8 @@ def open_index(where: str) -> Index:
 
 
 def open_writer(where: str, options: LoadOptions) -> IndexWriter:
-    """A writer that loads into this location. Raises UsageError if the options do not fit what is there."""
+    """Open a writer that loads into this location. Raises UsageError if the options do not fit the index
+    there."""
     if options.if_exists not in IF_EXISTS:
         raise unknown("choice for --if-exists", options.if_exists, IF_EXISTS)
     if is_elasticsearch(where):
@@ -67,7 +72,7 @@ def open_writer(where: str, options: LoadOptions) -> IndexWriter:
 
 
 def open_delivery(where: str, options: LoadOptions) -> Delivery:
-    """A delivery to the index at this location. Raises IndexMissing if there is none."""
+    """Open a delivery to the index at this location. Raises IndexMissing if there is none."""
     if is_elasticsearch(where):
         from esr.elastic.write.delivery import ElasticsearchDelivery
 
@@ -100,7 +105,7 @@ def open_priors(where: str) -> StoredPriors:
 
 
 def open_migration(where: str, options: LoadOptions) -> Migration:
-    """A migration of an index to the present format. Raises IndexMissing or IndexUnusable."""
+    """Open a migration of an index to the present format. Raises IndexMissing or IndexUnusable."""
     if is_elasticsearch(where):
         from esr.elastic.write.migration import ElasticsearchMigration
 
@@ -111,7 +116,7 @@ def open_migration(where: str, options: LoadOptions) -> Migration:
 
 
 def _check_folder_options(options: LoadOptions) -> None:
-    """Raises UsageError for an option that only Elasticsearch has."""
+    """Raise UsageError for an option that only Elasticsearch has."""
     for option in ("shards", "replicas"):
         if getattr(options, option) is not None:
             raise UsageError(f"--{option} is for Elasticsearch only: an index folder has no {option}")

@@ -1,10 +1,9 @@
-"""What restricts a search, and what its candidates can be counted by.
+"""Filters of a search, the fields that candidates can be counted by, and the step from what people write to
+what an index stores.
 
-From what people write in filters to what an index holds: keys of names, written forms of sources.
-
-Values of filters that an index does not have, each with the nearest that it has.
-
-The values of a field of documents, such as sources: found in any case, listed, and the nearest to one.
+People write values in any case, and names in any form. `resolve_filters` and `resolve_condition` replace them
+by stored forms and keys, which is all that engines see. `find_unknown_filters` reports values that an index
+does not have, each with the most similar one that it has.
 """
 
 from __future__ import annotations
@@ -36,18 +35,18 @@ from esr.text.document import ATTRIBUTES, META, META_PREFIX, is_attribute, value
 FACET_FIELDS = ("source", "month", *ATTRIBUTES, *ENTITY_TYPES)
 """The document's source, its month (2017-02, in UTC), its attributes, and the names in the sentence by type.
 
-The keys of the metadata can be counted too: `meta.desk`.
+Keys of the metadata can be counted too: `meta.desk`.
 """
 
 FacetCounts = list[tuple[str, int]]
-"""Values of a field, and how many candidates have each."""
+"""Values of a field, each with the number of candidates that have it."""
 DAY = 86_400_000
-"""Milliseconds of a day."""
+"""Milliseconds per day."""
 DayCounts = Mapping[int, int]
-"""Days since 1970-01-01 in UTC, and how many sentences there are of each."""
+"""The number of sentences by day, in days since 1970-01-01 in UTC."""
 Moment = int | str | date
-"""Milliseconds since the epoch, an ISO 8601 date such as "2024-01", or a date or datetime, which is in UTC if
-it has no zone."""
+"""Milliseconds since the epoch, an ISO 8601 date such as "2024-01", or a date or datetime. Without a time
+zone, it is in UTC."""
 Texts = str | Iterable[str]
 """One text, or several."""
 
@@ -55,13 +54,13 @@ Texts = str | Iterable[str]
 class Filters(Struct, frozen=True):
     """The conditions that every hit satisfies. Dates are milliseconds since the epoch, both ends included.
 
-    A hit needs one of several sources, documents or entities, and satisfies each of `attributes`. Sources and
-    attributes may be written in any case. An entity is `person:Barack Obama`, or `Barack Obama` for any type:
-    a name of which the sentence itself has a form.
+    A hit needs one of the sources, one of the documents and one of the entities, and satisfies each of
+    `attributes`. Sources and attributes may be written in any case. An entity is `person:Barack Obama`, or
+    `Barack Obama` for any type; the sentence itself must contain a form of that name.
 
-    All may be given as people write them: dates as `Moment`, with the whole of a month or day; one value in
-    place of several; attributes as a mapping such as `{"author": "Ann Lee", "meta.desk": "Berlin"}`. Raises
-    UsageError for anything else.
+    All values may be given as people write them: dates as `Moment`, which includes the whole month or day;
+    one value in place of several; attributes as a mapping such as `{"author": "Ann Lee", "meta.desk":
+    "Berlin"}`. Raises UsageError for anything else.
     """
 
     date_from: int | None = None
@@ -96,20 +95,21 @@ class Filters(Struct, frozen=True):
         return self is not NO_FILTERS and self != NO_FILTERS
 
     def attribute_values(self, name: str) -> tuple[str, ...]:
-        """The values that are wanted of an attribute."""
+        """The values that the filters accept for an attribute."""
         return tuple(v for wanted in self.attributes if wanted.names == (name,) for v in wanted.values)
 
     def without_attribute(self, name: str) -> Filters:
-        """The same without the filter on one attribute."""
+        """The same filters without those on one attribute."""
         return replace(self, attributes=tuple(one for one in self.attributes if one.names != (name,)))
 
 
 def build_attribute_filters(
     values: Mapping[str, Sequence[str]], metadata: Iterable[str]
 ) -> tuple[HasAttribute, ...]:
-    """The filters on attributes: the values of each by its name, and pairs `desk=Berlin` of metadata.
+    """The filters on attributes, from the values of each by its name, and from pairs `desk=Berlin` of
+    metadata.
 
-    Raises UsageError for something else than a pair.
+    Raises UsageError for text that is not such a pair.
     """
     by_name = {name: list(of_name) for name, of_name in values.items() if of_name}
     for pair in metadata:
@@ -123,9 +123,9 @@ def build_attribute_filters(
 
 
 def read_filters(filters: Filters | Mapping[str, Any] | None) -> Filters:
-    """Filters, also of a mapping by the names that the command line has: `{"source": "BBC", "from": "2024"}`.
+    """Filters from a mapping with the command line's names: `{"source": "BBC", "from": "2024"}`.
 
-    Raises UsageError for anything else.
+    Filters are returned as they are; None means no filters. Raises UsageError for anything else.
     """
     if isinstance(filters, Filters):
         return filters
@@ -202,9 +202,9 @@ NO_FILTERS = Filters()
 
 
 class Value(NamedTuple):
-    """A value under the form that most documents have, of several the first by code points.
+    """A value under its most frequent written form, ties by code point order.
 
-    `documents` counts those that have any of its `forms`.
+    `documents` counts the documents that have any of its `forms`.
     """
 
     form: str
@@ -213,10 +213,10 @@ class Value(NamedTuple):
 
 
 class ValueTable:
-    """Values that differ in case alone are one."""
+    """The values of a field of documents. Forms that differ only in case are one value."""
 
     def __init__(self, documents: Iterable[tuple[str, int]]) -> None:
-        """`documents`: how many have each written form."""
+        """`documents` pairs each written form with its number of documents."""
         by_key: dict[str, list[tuple[str, int]]] = {}
         for form, count in sorted(documents, key=lambda value: (-value[1], value[0])):
             by_key.setdefault(value_key(form), []).append((form, count))
@@ -229,52 +229,52 @@ class ValueTable:
         return len(self._values)
 
     def find(self, text: str) -> Value | None:
-        """The value that a text names, in any case."""
+        """The value with this form, in any case."""
         return self._values.get(value_key(text))
 
     def form(self, written: str) -> str:
-        """The form under which a value is shown, by one of its forms."""
+        """The form under which the value of a written form is shown."""
         value = self.find(written)
         return value.form if value else written
 
     @property
     def has_variants(self) -> bool:
-        """Whether a value has several forms."""
+        """Whether any value has several forms."""
         return any(len(value.forms) > 1 for value in self._values.values())
 
     def with_prefix(self, prefix: str, limit: int) -> list[Value]:
-        """The values of which a word begins so, those of most documents first, then by form."""
+        """The values in which a word has this prefix, most documents first, ties by form."""
         start = f" {value_key(prefix)}"
         matches = [value for key, value in self._values.items() if start in f" {key}"]
         return sorted(matches, key=lambda value: (-value.documents, value.form))[:limit]
 
     def nearest(self, text: str) -> Value | None:
-        """The value that is written most like a text, if one is."""
-        from difflib import get_close_matches  # which few searches need
+        """The value most similar to a text, None if none is similar."""
+        from difflib import get_close_matches  # rarely needed
 
         matches = get_close_matches(value_key(text), self._values, n=1, cutoff=0.5)
         return self._values[matches[0]] if matches else None
 
 
 _NOTHING = ""
-"""The key and the source that nothing has."""
+"""A key and source that no sentence has, which makes a filter match nothing."""
 
 
 class ValueLister(Protocol):
-    """Lists the values of documents."""
+    """Lists the values of a field of documents."""
 
     def values(self, field: str) -> ValueTable:
-        """The values of the field `source` or of an attribute in the documents; of META, the keys."""
+        """The values of the field `source` or of an attribute in the documents; for META, its keys."""
 
 
 class Vocabulary(ValueLister, Protocol):
     """The names, sources and attributes of an index: a part of the interface `Index`."""
 
     def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
-        """The names with these keys, by key. Those that no sentence has are left out."""
+        """The names with these keys, by key, without those that no sentence has."""
 
     def name_keys(self, prefix: str, limit: int) -> list[str]:
-        """The keys of the names of which a key or an alias begins so, most sentences first, then by key."""
+        """The keys of the names that have a key or alias with this prefix, most sentences first, ties by key."""
 
 
 def resolve_filters(vocabulary: Vocabulary, filters: Filters) -> Filters:
@@ -300,7 +300,7 @@ def resolve_plan(vocabulary: Vocabulary, plan: Plan) -> Plan:
 
 def resolve_condition(vocabulary: Vocabulary, condition: Condition) -> Condition:
     """The condition as engines execute it: with written forms of sources, and keys of names."""
-    if _has_only_terms(condition):  # as those that each answer counts
+    if _has_only_terms(condition):  # such as the conditions that every answer counts
         return condition
 
     def resolve(leaf: Condition) -> Condition:
@@ -323,13 +323,14 @@ def _has_only_terms(condition: Condition) -> bool:
 
 
 def resolve_source(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
-    """The written forms of the source that a text names, in any case; none if there is no such source."""
+    """The written forms of the source with this name, in any case; none if there is no such source."""
     source = vocabulary.values("source").find(text)
     return source.forms if source else ()
 
 
 def resolve_attribute(vocabulary: Vocabulary, wanted: HasAttribute) -> HasAttribute:
-    """The condition with the written forms of its name and values; with none if there are no such values."""
+    """The condition with the written forms of its name and values; without values if the index has none of
+    them."""
     values = [
         form
         for name in wanted.names
@@ -342,7 +343,7 @@ def resolve_attribute(vocabulary: Vocabulary, wanted: HasAttribute) -> HasAttrib
 
 
 def attribute_names(vocabulary: ValueLister, name: str) -> tuple[str, ...]:
-    """An attribute as documents have it: `meta.desk` under each form that its key is written in."""
+    """The names of an attribute in the documents: `meta.desk` under each written form of its key."""
     if not name.startswith(META_PREFIX):
         return (name,)
     key = vocabulary.values(META).find(name.removeprefix(META_PREFIX))
@@ -350,7 +351,7 @@ def attribute_names(vocabulary: ValueLister, name: str) -> tuple[str, ...]:
 
 
 def resolve_name(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
-    """The keys of the name that an entry of `Filters.entities` asks for; none if there is no such name."""
+    """The keys of the name that an entry of `Filters.entities` means; none if there is no such name."""
     wanted = parse_name_filter(text)
     name = vocabulary.find_names([wanted.key]).get(wanted.key)
     if name is None or not name.has_type(wanted.type):
@@ -359,13 +360,14 @@ def resolve_name(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
 
 
 _BEGINNINGS = (3, 1)
-"""Characters of a name that are taken for right at first, and those that are taken for right then."""
+"""Lengths of the prefix that a similar name must share: first the longer one, then the shorter one."""
 _CANDIDATES = 1000
 _KNOWN_VALUES = 5
 
 
 class UnknownFilter(NamedTuple):
-    """A value of a filter that no sentence passes. `nearest` is one that sentences pass, in the same form.
+    """A value of a filter that no sentence satisfies. `nearest` is a similar value of the index, in the same
+    notation.
 
     `field` is the query argument: `source`, `entity`, `author`, `section`, `keyword` or `meta`.
     """
@@ -392,8 +394,8 @@ def find_unknown_filters(vocabulary: Vocabulary, filters: Filters) -> tuple[Unkn
 
 
 def nearest_name(vocabulary: Vocabulary, key: str) -> Name | None:
-    """The name that is written most like a key, among the most frequent that begin as it does."""
-    from difflib import get_close_matches  # which few searches need
+    """The name most similar to a key, among the most frequent names with the same beginning."""
+    from difflib import get_close_matches  # rarely needed
 
     for length in _BEGINNINGS:
         candidates = vocabulary.name_keys(key[:length], _CANDIDATES)
@@ -403,7 +405,7 @@ def nearest_name(vocabulary: Vocabulary, key: str) -> Name | None:
 
 
 def _unknown_value(vocabulary: Vocabulary, field: str, text: str) -> Iterator[UnknownFilter]:
-    """The value of a field as unknown, unless documents have it; or the key of metadata."""
+    """Yield the value of a field if no document has it; for metadata, also if no document has the key."""
     argument, key, pair = field, "", text
     if field.startswith(META_PREFIX):
         argument, key = META, field.removeprefix(META_PREFIX)
@@ -419,7 +421,7 @@ def _unknown_value(vocabulary: Vocabulary, field: str, text: str) -> Iterator[Un
 
 
 def _describe(values: ValueTable, kind: str, text: str) -> tuple[str, str | None]:
-    """What to say of an unknown value, and the nearest one."""
+    """The message about an unknown value, and the most similar known one."""
     near = values.nearest(text)
     known = [value.form for value in values.with_prefix("", _KNOWN_VALUES)]
     hint = f"did you mean {near.form!r}?" if near else f"known: {', '.join(known) or 'none'}"

@@ -1,6 +1,8 @@
-"""Generations: the complete collections stored at one location, one of which is serving.
+"""Generations, the complete collections stored at one location, one of which is serving; and stored
+importance priors.
 
-Stored priors: values of sentences that depend on p(t|C), and so on documents added or removed later.
+Stored priors depend on p(t|C), so they drift when documents are added or removed. `StoredPriors` measures the
+drift and recomputes them.
 """
 
 from __future__ import annotations
@@ -26,15 +28,16 @@ STATES = {
 }
 LOAD_OVER = "load everything again with esr load --if-exists replace"
 DEFAULT_KEEP = 1
-"""How many generations a load keeps beside its own by default."""
+"""The number of generations that a load keeps besides its own by default."""
 _NAME_FORMAT = "%Y%m%dt%H%M%S%f"
 
 
 class Generation(Struct, frozen=True):
-    """One generation. Its name is the time its load started, or the next one: names sort by age.
+    """One generation. It is named after the time its load started, or a later time, so that names sort by
+    age.
 
-    Generations may share files: what two share counts towards the size of both. Counts are None where they
-    are not known, for example while the load is running, or a node has not opened it yet.
+    Generations may share files: what two share counts towards the size of both. Counts are None if unknown,
+    for example while the load is running, or before a node has opened the generation.
     """
 
     name: str
@@ -43,17 +46,18 @@ class Generation(Struct, frozen=True):
     sentences: int | None
     size_bytes: int | None
     host: str = ""
-    """The machine that is writing it, if another."""
+    """The machine that is writing it, if it is another one."""
     is_rejected: bool = False
-    """Whether a rollback went back past it: only `--to` leads to it, and it is the first to be deleted."""
+    """Whether a rollback went back past it: only `--to` leads to it, and it is deleted first."""
     is_known_alive: bool = False
-    """Whether it is being written by a load that is alive; False where nobody can tell."""
+    """Whether a live load is writing it; False if that cannot be determined."""
     missing: tuple[str, ...] = ()
-    """What was deleted of it by hand: it can neither be searched completely nor be served again."""
+    """Its parts that were deleted by hand. A generation with missing parts can be neither fully searched nor
+    served again."""
 
     @property
     def started_at(self) -> str:
-        """When its load started, in ISO 8601; "" for a generation from before generations had names."""
+        """When its load started, in ISO 8601; "" if the name does not hold a time."""
         try:
             return datetime.strptime(self.name, _NAME_FORMAT).strftime("%Y-%m-%dT%H:%M:%SZ")
         except ValueError:
@@ -77,14 +81,15 @@ class Generations(Protocol):
     """The generations at a location. Methods raise EsrError only."""
 
     def all(self) -> list[Generation]:
-        """All generations, the newest first. Empty if the index holds nothing."""
+        """All generations, newest first. Empty if the index holds nothing."""
 
     def rollback(self, to: str | None = None) -> Generation:
         """Switch to a kept generation in one step: the one named `to`, or the one before the serving one.
 
-        All newer generations are rejected: no later rollback leads to them unless it names one, and they are
-        the first to be deleted.
-        Raises UsageError if there is none.
+        All newer generations are rejected: later rollbacks skip them unless they name one, and they are
+        deleted first.
+
+        Raises UsageError if there is no such generation.
         """
 
     def delete(self, names: Sequence[str]) -> None:
@@ -102,11 +107,12 @@ def generation_name(started: datetime) -> str:
 
 
 def new_generation_name(newest: str) -> str:
-    """The name of a generation whose load starts now: the time, or a later one than `newest`.
+    """The name of a generation whose load starts at this moment: the present time, or a later one than
+    `newest`.
 
-    `newest` is the greatest name at the location. If the clock went back since, names go on from there, so
-    that they remain in the order of their loads. They do so by random steps of up to a second: two loaders
-    that start at once do not choose the same name.
+    `newest` is the greatest name at the location. If the clock was set back, the name follows `newest` by a
+    random step of up to a second: names stay in the order of their loads, and two loaders that start at once
+    do not choose the same one.
     """
     name = generation_name(datetime.now(UTC))
     if name > newest:
@@ -137,7 +143,7 @@ def find_rollback_target(generations: Sequence[Generation], to: str | None, wher
 
 
 def describe_missing(names: Sequence[str]) -> str:
-    """That these parts of a generation are missing."""
+    """The clause of a message that says which parts of a generation are missing."""
     return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} missing"
 
 
@@ -166,16 +172,16 @@ def _find(generations: Sequence[Generation], name: str, where: str) -> Generatio
 
 
 OnProgress = Callable[[int, int], None]
-"""Called with how many more sentences have been examined, and the number of all."""
+"""Called with the number of sentences examined since the last call, and the number of all."""
 
 
 class Drift(Struct, frozen=True):
     """How far the stored importance priors of one load are from those that the present p(t|C) gives.
 
-    `sampled` of its `sentences` were examined. All values are natural logarithms: `occurrence` is the mean
-    absolute change of log p(t|C) over the occurrences of terms (changes within one sentence may cancel
-    out), `mean` and `largest` are the mean and the largest error of a sentence's prior, `spread` is the
-    standard deviation of the priors themselves, to compare `mean` with.
+    `sampled` of its `sentences` were examined. All values are natural logarithms. `occurrence` is the mean
+    absolute change of log p(t|C) over the occurrences of terms (changes within one sentence may cancel out).
+    `mean` and `largest` are the mean and the largest error of a sentence's prior. `spread` is the standard
+    deviation of the priors, to compare `mean` with.
     """
 
     load: str
@@ -188,7 +194,7 @@ class Drift(Struct, frozen=True):
 
 
 class RefreshReport(Struct):
-    """What a refresh of the priors did: the sentences of the index, and those whose prior changed."""
+    """The outcome of a refresh of the priors: the number of sentences, and of those whose prior changed."""
 
     sentences: int = 0
     changed: int = 0
@@ -200,9 +206,10 @@ class StoredPriors(Protocol):
     """The stored importance priors of an index. Methods raise EsrError only."""
 
     def drift(self) -> list[Drift]:
-        """The drift of each load, the oldest first. Empty for an engine whose priors cannot drift."""
+        """The drift of each load, oldest first. Empty for an engine whose priors cannot drift."""
 
     def refresh(self, on_progress: OnProgress) -> RefreshReport:
-        """Recompute all priors from the present p(t|C). Searches continue. Can be stopped and repeated."""
+        """Recompute all priors from the present p(t|C). Searches continue. The refresh can be stopped and
+        repeated."""
 
     def close(self) -> None: ...

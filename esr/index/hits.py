@@ -1,6 +1,8 @@
-"""What an index returns: sentences, hits, the evidence of candidates, distributions of values.
+"""Results of an index: sentences, hits, the evidence of candidates, and the distribution of a column's
+values.
 
-Hits as columns: scores and ordinals are arrays, ids are read when somebody looks at them.
+`LazyHits` holds hits without records as columns: scores and ordinals are arrays, and ids are read on first
+access.
 """
 
 from __future__ import annotations
@@ -23,10 +25,10 @@ EVIDENCE_COLUMNS = ("length", "importance", "importance_surrounding")
 
 
 class SentenceRecord(NamedTuple):
-    """A sentence with its neighbors (None at either end of the document) and the document's fields.
+    """A sentence with its neighbours (None at either end of the document) and the document's fields.
 
-    `features` holds those that are known. `entities` holds the names by type, None before enrichment.
-    `paragraph` is the number of its paragraph in the source text, from 0; None if unknown.
+    `features` holds the known features. `entities` holds the names by type, None before enrichment.
+    `paragraph` is the zero-based paragraph index in the source text, None if unknown.
     """
 
     sentence_id: str
@@ -49,7 +51,7 @@ class SentenceRecord(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A ranked sentence. `record` is None if only ids were requested, `ordinal` its place in the index."""
+    """A ranked sentence. `record` is None if only ids were requested. `ordinal` is its number in the index."""
 
     sentence_id: str
     score: float
@@ -58,7 +60,7 @@ class Hit(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The sentence. Raises UsageError if only ids were requested."""
+        """The text of the sentence. Raises UsageError if only ids were requested."""
         if self.record is None:
             raise UsageError("the hits have ids alone: search with records=True")
         return self.record.text
@@ -70,16 +72,16 @@ def make_hits(
     records: Iterable[SentenceRecord | None],
     ordinals: Iterable[int],
 ) -> list[Hit]:
-    """As Hit(...) makes each, in half of the time."""
+    """Hits from their columns. Takes half the time of calling `Hit` for each."""
     return [_new_tuple(Hit, fields) for fields in zip(ids, scores, records, ordinals, strict=False)]
 
 
 class SearchResult(Struct, frozen=True):
     """The k best sentences, best first, ties in collection order.
 
-    `total` counts all candidates. `incomplete` says what the result lacks (a shard failed, the time ran
-    out), or is None. `scored` is how many candidates were scored, None if unknown. `exhaustive` says why
-    all of them had to be scored, or is None.
+    `total` counts all candidates. `incomplete` says what the result lacks (a shard failed, the time ran out),
+    or is None. `scored` is the number of candidates scored, None if unknown. `exhaustive` says why all of
+    them had to be scored, or is None.
     """
 
     hits: Sequence[Hit]
@@ -90,15 +92,15 @@ class SearchResult(Struct, frozen=True):
 
     @property
     def diagnostics(self) -> tuple[str | None, int | None, str | None]:
-        """How the result came about: `incomplete`, `scored`, `exhaustive`."""
+        """How the result was obtained: `incomplete`, `scored`, `exhaustive`."""
         return self.incomplete, self.scored, self.exhaustive
 
 
 class CandidateEvidence(Struct, frozen=True):
     """All candidates of a plan, in collection order, with their evidence: the input of tuning.
 
-    `sentence_id` gives the id of a row of the evidence; `row_of` the row of a sentence, None if it is no
-    candidate.
+    `sentence_id` maps a row of the evidence to its sentence's id; `row_of` maps an id to its row, None if the
+    sentence is not a candidate.
     """
 
     evidence: Evidence
@@ -107,7 +109,7 @@ class CandidateEvidence(Struct, frozen=True):
 
 
 class Histogram(NamedTuple):
-    """The values of a column, ascending, and how many sentences have each. Both have the shape (values,)."""
+    """The values of a column, ascending, and the number of sentences with each. Both of shape (values,)."""
 
     values: Array
     counts: npt.NDArray[np.int64]
@@ -119,7 +121,7 @@ ReadIds = Callable[[Places], list[str]]
 
 
 class LazyIds(Sequence[str]):
-    """The ids of n hits, all read at the first look at one of them."""
+    """The ids of n hits, all read when the first of them is accessed."""
 
     def __init__(self, n: int, read_ids: ReadIds) -> None:
         self._n = n
@@ -141,12 +143,12 @@ class LazyIds(Sequence[str]):
 
 
 class LazyHits(Sequence[Hit]):
-    """The hits of an answer without records. Equal to the same hits in a list.
+    """Hits without records, stored as columns. Equal to a list of the same hits.
 
-    `ordinals` and `scores` are of shape (n,). `read_ids` gives the ids of the hits at some places.
+    `ordinals` and `scores` are of shape (n,). `read_ids` maps positions among the hits to their ids.
     """
 
-    __hash__ = None  # type: ignore[assignment]  # as lists have none
+    __hash__ = None  # type: ignore[assignment]  # unhashable, as lists are
 
     def __init__(self, ordinals: Numbers, scores: Array, read_ids: ReadIds) -> None:
         self.ordinals = ordinals
@@ -164,17 +166,17 @@ class LazyHits(Sequence[Hit]):
         return cls(ordinals, scores, lambda places: [hits[n].sentence_id for n in places.tolist()])
 
     def head(self, n: int) -> LazyHits:
-        """The first n."""
+        """The first n hits."""
         return self if n >= len(self) else LazyHits(self.ordinals[:n], self.scores[:n], self._read_ids)
 
     def at(self, places: Places, scores: Array | None = None) -> LazyHits:
-        """The hits at these places, with other scores of their shape if any are given."""
+        """The hits at these positions, with `scores` of the same shape if given."""
         scores = self.scores[places] if scores is None else scores
         return LazyHits(self.ordinals[places], scores, lambda own: self._read_ids(places[own]))
 
     @staticmethod
     def join(parts: Sequence[LazyHits]) -> LazyHits:
-        """Hits one after another."""
+        """Concatenate hits."""
         ends = np.cumsum([len(part) for part in parts])
 
         def read_ids(places: Places) -> list[str]:
@@ -190,7 +192,7 @@ class LazyHits(Sequence[Hit]):
         return LazyHits(ordinals, np.concatenate([part.scores for part in parts]), read_ids)
 
     def rescored(self, places: Places, scores: Array) -> list[Hit]:
-        """The hits at these places with other scores, both of shape (m,). No other hit's id is read."""
+        """The hits at these positions with other scores, both of shape (m,). No other hit's id is read."""
         ordinals = self.ordinals[places].tolist()
         return make_hits(self._read_ids(places), scores.tolist(), repeat(None), ordinals)
 

@@ -1,6 +1,7 @@
-"""The deadline of an engine's work: set by the caller, checked before each request to the engine.
+"""Limits of an engine's work: the deadline of a request, and the memory for caches of searches.
 
-How much memory a process gives to what searches of a folder keep for later ones: a setting.
+The caller sets the deadline, which is kept in a context variable and checked before each request to the
+engine. The environment variable ESR_CACHE_BYTES limits what a process caches of searches of a folder.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Limit the time of the enclosed work. An earlier deadline around it still applies."""
+    """Limit the time of the enclosed block. An earlier deadline around it still applies."""
     deadline = time.monotonic() + seconds
     outer = _DEADLINE.get()
     token = _DEADLINE.set(deadline if outer is None else min(deadline, outer))
@@ -47,7 +48,7 @@ CACHE_VARIABLES = {
 
 
 def read_cache_limit() -> int:
-    """The limit that the environment sets. Raises UsageError where it is no number, or too small."""
+    """The cache limit that the environment sets. Raises UsageError if it is not a number, or too small."""
     text = os.environ.get(VARIABLE)
     if text is None:
         return DEFAULT_CACHE_LIMIT

@@ -1,8 +1,7 @@
-"""The environment variables that esr logs in to Elasticsearch with.
+"""The environment variables that esr logs in to Elasticsearch with, and the removal of logins from printed
+locations.
 
-They stand by themselves, since the command line names them in its options whatever the engine is.
-
-Removes logins from index locations before anybody sees them.
+This module imports neither engine, since the command line names these variables in its options for both.
 """
 
 from __future__ import annotations
@@ -25,5 +24,5 @@ VARIABLES: Mapping[str, str] = {
 
 
 def redact(text: str) -> str:
-    """One or several locations without the logins in them, even malformed ones."""
+    """Replace the logins in one or several locations, even malformed ones."""
     return re.sub(r"//[^\s]*@", "//…@", text)

@@ -1,15 +1,8 @@
-"""Names as searches see them: all written forms with one key are one name, of one type.
+"""Names of persons, places and organizations: keys that compare written forms, and tables of aliases.
 
-Aliases of names: a user's table of names that are one, though no key could tell.
-
-The table is a file with a line for each name: the form under which it is shown, then its aliases, separated
-by tabs. Lines that begin with # are comments. An index stores the table, and searches group names by it.
-
-The keys by which written names are compared: those with the same key count as the same.
-
-How people write a word that is known as the analyzer `words` has it: Beyoncé for beyonce.
-
-Named entities as the engines store them: the distinct names of a sentence, grouped by type.
+All written forms with one key are one name, of one type. A table of aliases joins names that no key could
+join; an index stores it, and searches group names by it. The module also chooses the usual spelling of a
+word.
 """
 
 from __future__ import annotations
@@ -30,12 +23,12 @@ from esr.text.document import LOCATION, ORGANIZATION, PERSON, Entity, value_key
 from esr.text.token_filters import CharacterTable
 
 KEY_VERSION = 1
-"""Raise it when `name_key` changes: stored keys of another version are computed again by `esr enrich`."""
+"""To be raised when `name_key` changes: `esr enrich` then recomputes stored keys of other versions."""
 MAX_KEY_CHARS = 200
-"""A key ends here: what is longer is a table that was taken for a name."""
+"""The length at which keys are cut. Longer "names" are tables that were taken for a name."""
 
 _ASCII = CharacterTable("ascii_folding", None)
-# `re` compiles the patterns when the first name needs them, and keeps them: most searches read no name.
+# The patterns are strings: `re` compiles them when the first name needs them, and most searches read no name.
 _MARKED = (
     "([a-z\u00df-\u02af\u1e00-\u1eff\u0370-\u03ff\u1f00-\u1fff])[\u0300-\u036f]+"  # Latin and Greek letters
 )
@@ -51,12 +44,12 @@ _POSSESSIVE = r"(?<=\w)'s$|(?<=\ws)'$"
 
 @lru_cache(1 << 16)
 def name_key(name: str) -> str:
-    """The key of a written name: "the U.S.'s" and "US" have the same.
+    """The key of a written name: "the U.S.'s" and "US" have the same key.
 
-    It has no English article at its beginning and no English possessive at its end, no periods of acronyms,
-    initials and abbreviations, and single spaces. Case is folded. Accents are folded on Latin and Greek
-    letters, which are often written without them; marks of other scripts make other letters, so they stay,
-    except that Russian ё is often written е. The key of a key is the key itself.
+    A key has no English article at its beginning and no English possessive at its end, no periods of
+    acronyms, initials and abbreviations, and single spaces. Case is folded. Accents are folded on Latin and
+    Greek letters, which are often written without them. Marks of other scripts make other letters, so they
+    stay, except that Russian ё is often written е. The key of a key is the key itself.
     """
     key = name
     while (folded := _fold(key)) != key:
@@ -65,7 +58,7 @@ def name_key(name: str) -> str:
 
 
 def fold_accents(text: str) -> str:
-    """A text in lower case without the accents of Latin and Greek, and with straight apostrophes."""
+    """The text in lower case, without the accents of Latin and Greek letters, and with straight apostrophes."""
     if text.isascii():
         return text
     bare = re.sub(_MARKED, r"\1", unicodedata.normalize("NFD", text))
@@ -73,7 +66,7 @@ def fold_accents(text: str) -> str:
 
 
 def _fold(name: str) -> str:
-    """The name with its case and accents folded, and with less of what is left out of keys."""
+    """One pass of `name_key`, which may leave more to fold."""
     folded = fold_accents(value_key(name))
     if "." not in folded and "'" not in folded and not folded.startswith(_ARTICLES):
         return folded[:MAX_KEY_CHARS].strip()
@@ -84,8 +77,8 @@ def _fold(name: str) -> str:
 
 ENTITY_TYPES = (PERSON, LOCATION, ORGANIZATION)
 EntitiesByType = dict[str, tuple[str, ...]]
-"""Names by type: types in the order of ENTITY_TYPES, names in the order of the sentence. A type without
-names is left out."""
+"""Names by type: types in the order of ENTITY_TYPES, names in the order of the sentence. Types without names
+are left out."""
 
 
 def group_entities(entities: Iterable[Entity]) -> EntitiesByType:
@@ -109,17 +102,17 @@ def parse_entity_key(key: str) -> Entity:
 
 
 FAIR_SHARE = 0.2
-"""The share of a name's sentences that gives it a type beside that of the majority: taggers err."""
+"""The share of a name's sentences that gives it a type besides the majority's. Rarer types may be errors of
+the tagger."""
 
 
 class Name(NamedTuple):
     """A name of the collection.
 
-    `form` is the written form that most sentences have (of several the first by code points), or the one that
-    a table of aliases gives; `type` the type that most sentences give it (of several the first of
-    ENTITY_TYPES). `sentences` counts those that have any of its forms, under any type. `keys` are those of
-    its forms: its own `key` alone, unless it has aliases. `other_types` are those that a fair share of its
-    sentences give it too, in the order of ENTITY_TYPES.
+    `form` is the written form of most sentences (ties by code point order), or the one that a table of
+    aliases gives. `type` is the type in most sentences (ties in the order of ENTITY_TYPES), and `other_types`
+    are those of a fair share of its sentences, in that order. `sentences` counts the sentences with any of
+    its forms, under any type. `keys` are the keys of its forms: its own `key` alone, unless it has aliases.
     """
 
     key: str
@@ -130,7 +123,7 @@ class Name(NamedTuple):
     other_types: tuple[str, ...] = ()
 
     def has_type(self, type: str | None) -> bool:
-        """Does a filter of this type accept the name? That of any type (None) accepts all."""
+        """Whether a filter of this type accepts the name. A filter of any type (None) accepts all names."""
         return type in (None, self.type, *self.other_types)
 
 
@@ -159,28 +152,29 @@ def keys_by_type(entities: EntitiesByType) -> dict[str, list[str]]:
 
 
 def majority_type(sentences: Mapping[str, int]) -> str:
-    """The type that most sentences give, of several the first of ENTITY_TYPES."""
+    """The type that most sentences give, ties in the order of ENTITY_TYPES."""
     return max(ENTITY_TYPES, key=lambda type: sentences.get(type, 0))
 
 
 def other_types(sentences: Mapping[str, int], total: int) -> tuple[str, ...]:
-    """The types but that of the majority that a fair share of `total` sentences give."""
+    """The types other than the majority's that a fair share of `total` sentences give."""
     majority = majority_type(sentences)
     least = FAIR_SHARE * total
     return tuple(t for t in ENTITY_TYPES if t != majority and sentences.get(t, 0) >= max(least, 1))
 
 
 def majority_form(sentences: Iterable[tuple[str, int]]) -> str:
-    """The form that most sentences have, of several the first by code points."""
+    """The form that most sentences have, ties by code point order."""
     return min(sentences, key=lambda form: (-form[1], form[0]))[0]
 
 
 MAX_ALIASES = 20_000
-"""Aliases in one table. Every index stores it, and Elasticsearch keeps it in the memory of all its nodes."""
+"""Limit of the aliases in one table. Every index stores it, and each Elasticsearch node keeps it in memory.
+"""
 
 
 class Aliases(Struct, frozen=True, dict=True):
-    """The aliases of names, by the form under which a name is shown."""
+    """A table of aliases, by the form under which a name is shown."""
 
     forms: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
@@ -188,7 +182,7 @@ class Aliases(Struct, frozen=True, dict=True):
         return bool(self.forms)
 
     def group_key(self, key: str) -> str:
-        """The key of the name that a key belongs to: most often itself."""
+        """The key of the name that a key belongs to: usually the key itself."""
         return self._group_keys.get(key, key)
 
     def members(self, key: str) -> tuple[str, ...]:
@@ -197,11 +191,11 @@ class Aliases(Struct, frozen=True, dict=True):
         return self.groups.get(group, (group,))
 
     def form(self, group_key: str) -> str | None:
-        """The form under which a name is shown, None where the table does not have it."""
+        """The form under which a name is shown, None if the table does not have the name."""
         return self._forms.get(group_key)
 
     def with_prefix(self, prefix: str) -> list[str]:
-        """The group keys of the names of which a key begins so."""
+        """The group keys of the names that have a key with this prefix."""
         return [group for group, keys in self.groups.items() if any(k.startswith(prefix) for k in keys)]
 
     @property
@@ -226,7 +220,7 @@ class Aliases(Struct, frozen=True, dict=True):
         return {name_key(form): form for form in self.forms}
 
     def as_dict(self) -> dict[str, Any]:
-        """As it is stored."""
+        """The table as an index stores it."""
         return {form: list(aliases) for form, aliases in self.forms.items()}
 
 
@@ -234,7 +228,11 @@ NO_ALIASES = Aliases()
 
 
 def read_aliases(path: Path) -> Aliases:
-    """The table in a file. Raises InputError with the line of what is wrong."""
+    """The table of aliases in a file. Raises InputError with the line of an error.
+
+    Each line has the form under which a name is shown, then its aliases, separated by tabs. Lines that begin
+    with # are comments.
+    """
     forms: dict[str, list[str]] = {}
     lines_of: dict[str, int] = {}
     for number, line in _read_lines(path):
@@ -268,11 +266,15 @@ def _read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 SAMPLE = 10
-"""Sentences from which is read how people write a word: the first of the collection that have it."""
+"""The number of sentences that a word's spelling is read from: the first of the collection that contain it.
+"""
 
 
 def choose_written_form(word: str, texts: Iterable[str]) -> str:
-    """The form in which a word stands most often in these texts; the word itself if none has it."""
+    """The most frequent form of a word in these texts; the word itself if none contains it.
+
+    `word` is given as the analyzer `words` makes it: beyonce for Beyoncé.
+    """
     written: Counter[str] = Counter()
     tokens = get_analyzer(WORDS_ANALYZER).tokens
     for text in texts:

@@ -1,8 +1,5 @@
-"""What writes an index: the interfaces, what a load reports, and how the index was made.
-
-The options of a load.
-
-A delivery: documents added to an index after its load, or removed from it.
+"""The interfaces for writing an index (load, delivery, migration), their options and reports, and
+`Description`, the settings that an index was made with.
 """
 
 from __future__ import annotations
@@ -21,13 +18,13 @@ from esr.text.document import Document, Located
 
 
 class Description(Struct, frozen=True):
-    """How an index was made: the settings that all documents loaded into it share."""
+    """The settings that all documents loaded into an index share."""
 
     analyzer: str
     title: bool
     """Whether the terms of a title count once in the context of their document."""
     analyzer_version: int = 0
-    """The version of the analyzer's definition that made the terms. 0 becomes that of this esr."""
+    """The version of the analyzer's definition that made the terms. 0 stands for that of this esr."""
 
     def __post_init__(self) -> None:
         if self.analyzer_version == 0:
@@ -39,21 +36,21 @@ class Description(Struct, frozen=True):
         return self.analyzer_version == get_definition(self.analyzer).version
 
     def renewed(self) -> Description:
-        """The same with the analyzer's version of this esr."""
+        """The same description with this esr's version of the analyzer."""
         return replace(self, analyzer_version=0)
 
     def as_dict(self) -> dict[str, Any]:
-        """As an index stores it."""
+        """The description as an index stores it."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Description:
-        """From what an index stores, which may have more keys. Before format 3 analyzers had no version."""
+        """Read a stored description, which may have more keys. Before format 3, analyzers had no version."""
         return cls(data["analyzer"], data["title"], data.get("analyzer_version", 1))
 
 
 class LoadReport(Struct):
-    """What a load did."""
+    """The outcome of a load."""
 
     documents: int = 0
     sentences: int = 0
@@ -64,7 +61,7 @@ class LoadReport(Struct):
     notes: list[str] = field(default_factory=list)
     analyzer: str = ""
     terms: TermSurvey | None = None
-    """What the terms of the loaded sentences tell about the analyzer."""
+    """What the terms of the loaded sentences say about the analyzer."""
 
 
 class IndexWriter(Protocol):
@@ -77,7 +74,8 @@ class Migration(Protocol):
     """Converts an index to the format of this esr. Searches by the older esr continue meanwhile."""
 
     def run(self) -> LoadReport:
-        """Convert all of it, or nothing that searches see. Continues a migration that was killed."""
+        """Convert the whole index, or change nothing that searches see. Continues a migration that was
+        killed."""
 
 
 def outdated_analyzer(where: str, description: Description) -> str:
@@ -90,7 +88,7 @@ def outdated_analyzer(where: str, description: Description) -> str:
 
 
 def content_conflict(where: str, document_id: str) -> InputError:
-    """The error for a document to append that the index has with other content."""
+    """The error for a document to append whose id the index has with other content."""
     return InputError(
         where,
         f"document {document_id!r} is in the index with other content: "
@@ -99,7 +97,7 @@ def content_conflict(where: str, document_id: str) -> InputError:
 
 
 def sentence_id_conflict(where: str, sentence_id: str, owner: str | None = None) -> InputError:
-    """The error for a new sentence with the id of another one, which is of the document `owner` if known."""
+    """The error for a new sentence whose id another sentence has, of the document `owner` if known."""
     by = "" if owner is None else f" by document {owner!r}"
     return InputError(
         where, f"sentence id {sentence_id!r} is already used{by}: give every sentence a unique id"
@@ -107,7 +105,7 @@ def sentence_id_conflict(where: str, sentence_id: str, owner: str | None = None)
 
 
 def require_documents(report: LoadReport) -> None:
-    """Raises EsrError if every document was set aside."""
+    """Raise EsrError if every document was set aside."""
     if report.set_aside and not report.documents:
         raise EsrError("every document was set aside: nothing was committed")
 
@@ -124,19 +122,19 @@ SetAside = Callable[[Document, str], None]
 
 
 class LoadOptions(Struct, frozen=True):
-    """How to load.
+    """The options of a load.
 
-    `analyzer` and `title` default to those of the index when appending. Else `choose_analyzer` is asked for
-    the analyzer, before the first document is read. `keep` is how many generations that were served before
-    are kept. `resume` continues an interrupted load, if there is one. `set_aside` is
-    called with each document that the engine cannot take, and the reason; without it, such a document
-    stops the load.
+    `analyzer` and `title` default to those of the index when appending. Otherwise `choose_analyzer` gives the
+    analyzer, before the first document is read. `keep` is the number of previously served generations to
+    keep. `resume` continues an interrupted load, if there is one. `set_aside` is called with each document
+    that the engine cannot take, and the reason; without it, such a document stops the load.
 
-    The rest is for Elasticsearch alone. `source_bytes` of JSON Lines and plain text are to come, 0 if that is
-    not known: a load that has no room for them does not begin. `slice` (i, n) sends the i-th of n slices of
-    the documents; the slice that finishes last switches to the new generation. `on_progress` is called with
-    how many more documents have been sent, and the number of all. Searches by `precomputed_mixture` are
-    faster. With `merge`, the segments of the new indices are merged before these are served.
+    The other options are for Elasticsearch. `source_bytes` is the size of the JSON Lines and plain text to
+    load, 0 if unknown: a load without room for them does not begin. `slice` (i, n) sends the i-th of n slices
+    of the documents; the slice that finishes last switches to the new generation. `on_progress` is called
+    with the number of documents sent since its last call, and the number of all. `precomputed_mixture` is the
+    mixture whose searches are made faster. With `merge`, the segments of the new indices are merged before
+    these are served.
     """
 
     if_exists: str = "fail"
@@ -157,7 +155,7 @@ class LoadOptions(Struct, frozen=True):
 
 
 class DeliveryReport(Struct):
-    """What a delivery did. `missing` are the ids to remove that the index does not have."""
+    """The outcome of a delivery. `missing` are the ids to remove that the index does not have."""
 
     added: int = 0
     changed: int = 0
@@ -177,7 +175,7 @@ FindIds = Callable[[], Iterable[str]]
 
 
 def no_ids() -> Iterable[str]:
-    """Nothing to remove."""
+    """No documents to remove."""
     return ()
 
 
@@ -187,16 +185,15 @@ class Delivery(Protocol):
     def append(self, documents: Iterable[Located], find_removed: FindIds = no_ids) -> DeliveryReport:
         """Add documents, and replace those that the index has with other content.
 
-        Documents that the index already has unchanged are skipped, so a delivery may be repeated. New and
-        changed documents follow those that stay, in the order of the delivery. Each id comes once:
-        `esr.loaders.ids` sees to it.
+        Unchanged documents are skipped, so a delivery may be repeated. New and changed documents follow the
+        remaining ones, in the order of the delivery. `esr.loaders.ids` ensures that each id comes once.
 
-        `find_removed` is called when all documents have been read. The documents with the ids that it gives,
-        of which none is in the delivery, are removed in the same step.
+        `find_removed` is called when all documents have been read. The documents with the ids that it
+        returns, none of which is in the delivery, are removed in the same step.
         """
 
     def compare(self, documents: Iterable[Located], find_removed: FindIds = no_ids) -> DeliveryReport:
-        """The counts that `append` would report; nothing is written."""
+        """Report the counts that `append` would, without writing."""
 
     def remove(self, ids: Iterable[str]) -> DeliveryReport:
-        """Remove the documents with these ids. An id that the index does not have is not an error."""
+        """Remove the documents with these ids. Ids that the index does not have are no error."""
