@@ -1,17 +1,9 @@
-"""A connection to the servers of an index.
+"""A connection to the servers of an index, and the indices that the aliases of its location lead to.
 
-Where the aliases of a location lead, and which node says so.
-
-A node that hung and comes back answers from its old state for a second or two, also for indices by their
-names: it may take copies without the last writes for whole ones. A node that knows of a switch knows which
-copies were whole then. So a search that means certain indices takes answers of a node only after that node
-has said that the aliases lead to these indices, or to newer ones.
-
-Which node of a cluster gets a request.
-
-The JSON of requests and answers.
-
-Requests in a media type that the server knows.
+A node that hung and comes back answers from its old state for a second or two: it may report old targets of
+an alias, and take shard copies without the last writes for complete ones. A node that has seen a switch of
+the aliases also knows which copies were complete at that time. So a search of certain indices accepts answers
+only from a node that has reported these indices, or newer ones, behind the aliases.
 """
 
 from __future__ import annotations
@@ -44,7 +36,7 @@ from esr.json_text import read_json
 
 
 class AliasTargets(NamedTuple):
-    """The indices behind both aliases, joined by commas, in order."""
+    """The indices behind both aliases, as sorted names joined by commas."""
 
     sentences: str
     documents: str
@@ -56,20 +48,21 @@ class AliasTargets(NamedTuple):
 
     @property
     def loads(self) -> set[str]:
-        """The indices of sentences of all loads of which an alias leads to an index."""
+        """The indices of sentences of all loads that an alias leads to."""
         names = ",".join(self).split(",")
         return {sentences_index(name) for name in names if name}
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The indices beside these that neither alias leads to."""
+        """The indices that belong to these loads, but that neither alias leads to."""
         names = {*",".join(self).split(",")}
         pairs = ((index, documents_index(index)) for index in sorted(self.loads))
         return tuple(name for pair in pairs for name in pair if name not in names)
 
 
 def look_up(client: Elasticsearch, sentences: str, documents: str) -> tuple[AliasTargets, NodeConfig]:
-    """Where these aliases lead, and the node that answered. An alias that does not exist leads nowhere."""
+    """The indices behind these aliases, and the node that answered. An alias that does not exist leads
+    nowhere."""
     answer = client.options(ignore_status=404).indices.get_alias(name=[sentences, documents])
     aliases = {index: body["aliases"] for index, body in answer.items() if isinstance(body, dict)}
     names = (
@@ -80,7 +73,7 @@ def look_up(client: Elasticsearch, sentences: str, documents: str) -> tuple[Alia
 
 
 class ConfirmedNodes(threading.local):
-    """By thread, the node that was last asked where the aliases lead, and what it said."""
+    """The node that last reported the targets of the aliases, and its report; one per thread."""
 
     node: NodeConfig | None = None
     targets: AliasTargets | None = None
@@ -89,7 +82,7 @@ class ConfirmedNodes(threading.local):
         self.node, self.targets = node, targets
 
     def knows(self, node: NodeConfig, targets: AliasTargets) -> bool:
-        """Whether this node has said that the aliases lead to these indices, or to newer ones."""
+        """Whether this node has reported these indices, or newer ones, behind the aliases."""
         known = self.targets
         if known is None or node != self.node:
             return False
@@ -99,9 +92,8 @@ class ConfirmedNodes(threading.local):
 class StickyNodeSelector(NodeSelector):
     """Keeps each thread on one node until that node fails or the thread switches to the next.
 
-    A node that hung and comes back answers from its old state for a second or two: where aliases lead, and
-    what its own copies hold. An answer made of that alone is out of date, but consistent. Combined with an
-    alias that was looked up on another node it is wrong. So requests that belong together go to one node.
+    An answer from a node with an old state (see the module) is out of date, but consistent. Combined with an
+    alias that was looked up on another node, it is wrong. So requests that belong together go to one node.
     """
 
     def __init__(self, node_configs: list[NodeConfig]) -> None:
@@ -122,12 +114,13 @@ class StickyNodeSelector(NodeSelector):
 
 
 class FastJsonSerializer(JsonSerializer):
-    """Writes requests in a fifth of the time of Python's own encoder, parses answers in less than half."""
+    """Encodes requests in a fifth of the time of Python's own encoder, and parses answers in less
+    than half."""
 
     def json_dumps(self, data: Any) -> bytes:
         try:
             return msgspec.json.encode(data)
-        except (TypeError, UnicodeEncodeError):  # what only Python writes, such as half a surrogate pair
+        except (TypeError, UnicodeEncodeError):  # for example half a surrogate pair
             return super().json_dumps(data)
 
     def json_loads(self, data: bytes) -> Any:
@@ -139,9 +132,9 @@ _NEWER, _PLAIN = "application/vnd.elasticsearch+", "application/"
 
 
 class CompatibleTransport(Transport):
-    """Asks for answers in the form of the client's version. A server that is older has only its own form.
+    """Requests answers in the media type of the client's version, which older servers do not accept.
 
-    It refuses the first request, which is sent once more, and from then on requests name no version.
+    An older server refuses the first request. It is sent again without a version, as are all later ones.
     """
 
     _is_older = False
@@ -165,20 +158,20 @@ def _without_version(value: str) -> str:
 
 
 SEARCH_TIMEOUT = 20
-"""Seconds that Elasticsearch may search before it answers with what it has, which esr reports."""
+"""Seconds that Elasticsearch may search before it returns a partial answer, which esr reports."""
 REQUEST_TIMEOUT = SEARCH_TIMEOUT + 10
-"""Seconds to wait for any answer to a search; a server that hangs is not asked again."""
+"""Seconds to wait for any answer to a search. A server that hangs is not asked again."""
 LOAD_TIMEOUT = 120
 """Seconds to wait for an answer to a part of a load."""
 _MAX_ATTEMPTS = 3
-"""Nodes that are tried within the time of one request, if the location names as many."""
+"""Nodes that are tried within the time of one request, if the location names that many."""
 
 
 class Cluster:
     """The servers of a location, and the aliases there.
 
-    Several hosts are nodes of one cluster: a request that one does not answer goes to another. A location
-    without a login uses that of the environment: see `login`.
+    Several hosts are nodes of one cluster: if one does not answer a request, it goes to another. A location
+    without a login uses the one of the environment (`Login`).
     """
 
     def __init__(self, where: str, request_timeout: float = REQUEST_TIMEOUT) -> None:
@@ -195,7 +188,7 @@ class Cluster:
         self._confirmed = ConfirmedNodes()
         self._closed = Event()
         self.aliases = AliasTargets(self.alias, self.documents_alias)
-        """Those of the location, also where the cluster is pinned."""
+        """The aliases of the location, also if the cluster is pinned to indices."""
         self._targets: AliasTargets | None = None
         self._client = Elasticsearch(
             urls,
@@ -210,13 +203,13 @@ class Cluster:
         )
 
     def close(self) -> None:
-        """Close the connections, which pinned clusters share. From now on all of them raise IndexClosed."""
+        """Close the connections, which pinned clusters share. Later use of any of them raises IndexClosed."""
         self._closed.set()
         self._client.close()
 
     @contextmanager
     def closed_on_error(self) -> Iterator[None]:
-        """Close the connections if the block fails: whoever opened them has no object that would."""
+        """Close the connections if the block fails, since the caller then has no object to close."""
         try:
             yield
         except BaseException:
@@ -225,9 +218,9 @@ class Cluster:
 
     @property
     def client(self) -> Elasticsearch:
-        """The client. Under a deadline, it waits for an answer no longer than the node's part of the time.
+        """The client. Raises IndexClosed.
 
-        Raises IndexClosed.
+        Under a deadline, it waits for an answer no longer than one node's share of the time left.
         """
         if self._closed.is_set():
             raise IndexClosed(self.where)
@@ -238,23 +231,24 @@ class Cluster:
 
     @property
     def search_seconds(self) -> float:
-        """How long Elasticsearch may search. The client waits longer, so that a partial answer can arrive."""
+        """Seconds that Elasticsearch may search. The client waits longer, so that a partial answer can
+        arrive."""
         return round(SEARCH_TIMEOUT / REQUEST_TIMEOUT * min(self._answer_seconds(), REQUEST_TIMEOUT), 3)
 
     def _answer_seconds(self) -> float:
-        """How long the client waits for an answer of one node, before it asks another."""
+        """Seconds that the client waits for an answer of one node before it asks another."""
         return time_remaining(self._timeout) / self._attempts
 
     def switch_node(self) -> None:
-        """Send the requests of this thread to the next node from now on."""
+        """Send later requests of this thread to the next node."""
         selector = self._client.transport.node_pool.node_selector
         assert isinstance(selector, StickyNodeSelector)
         selector.switch()
 
     def look_up_targets(self) -> AliasTargets:
-        """Where the aliases lead, as the node says that gets the requests of this thread.
+        """The indices behind the aliases, according to the node that serves this thread.
 
-        Raises IndexMissing where they lead nowhere, IndexUnusable where an index was deleted by hand.
+        Raises IndexMissing if the aliases lead nowhere, IndexUnusable if an index was deleted by hand.
         """
         targets, node = look_up(self.client, *self.aliases)
         if not any(targets):
@@ -265,7 +259,7 @@ class Cluster:
         return targets
 
     def pin(self, targets: AliasTargets) -> Cluster:
-        """The same servers, with these indices in place of the aliases, wherever those move."""
+        """The same servers, with these indices in place of the aliases, wherever the aliases move."""
         pinned = copy(self)
         pinned.alias, pinned.documents_alias = targets
         pinned._targets = targets
@@ -278,13 +272,13 @@ class Cluster:
 
     @property
     def has_other_nodes(self) -> bool:
-        """Whether it means certain indices, and more than one node may answer."""
+        """Whether the cluster is pinned to indices, and more than one node may answer."""
         return self._targets is not None and self.has_several_nodes
 
     def is_current(self, node: NodeConfig) -> bool:
-        """Whether a node's answers are of the indices that are meant, and not of an older state of theirs.
+        """Whether a node answers from the indices that the cluster is pinned to, in their present state.
 
-        Asks the node, if it has not said so: it is the one that gets the requests of this thread.
+        Asks the node that serves this thread, unless it has already reported them.
         """
         targets = self._targets
         if targets is None or self._confirmed.knows(node, targets):
@@ -295,11 +289,12 @@ class Cluster:
 
     @contextmanager
     def translate_errors(self) -> Iterator[None]:
-        """Turn errors of the client into EsrErrors: what happened, at which server, what to do."""
+        """Convert errors of the client to EsrErrors, which say what happened, at which server, and what to
+        do."""
         try:
             yield
         except (ApiError, TransportError) as error:
-            if self._closed.is_set():  # by another thread, meanwhile
+            if self._closed.is_set():  # by another thread
                 raise IndexClosed(self.where) from error
             translated = self._error_translator.translate(error)
             if isinstance(translated, IndexMissing):
@@ -307,24 +302,24 @@ class Cluster:
             raise translated from error
 
     def _find_incomplete(self) -> IndexUnusable | None:
-        """The error that an index behind the aliases was deleted by hand, if one was."""
+        """The error for an index behind the aliases that was deleted by hand; None if there is none."""
         with suppress(ApiError, TransportError):
             missing = look_up(self.client, *self.aliases)[0].missing
             return self._error_translator.incomplete(missing) if missing else None
         return None
 
     def index_missing(self) -> IndexMissing:
-        """The error that there is no index at this location."""
+        """The error for a location without an index."""
         return self._error_translator.index_missing()
 
     def check_version(self) -> None:
-        """Raises IndexUnusable for an Elasticsearch that is too old."""
+        """Raise IndexUnusable if Elasticsearch is too old."""
         version = self.version()
         if version < OLDEST_VERSION:
             raise self._error_translator.unsupported_version(".".join(map(str, version)))
 
     def version(self) -> tuple[int, ...]:
-        """Major and minor version of Elasticsearch."""
+        """The major and minor version of Elasticsearch."""
         with self.translate_errors():
             version = str(self.client.info()["version"]["number"])
         return tuple(int(part) for part in version.split(".")[:2])

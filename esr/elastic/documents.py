@@ -1,8 +1,7 @@
-"""Reads documents in collection order, all of them or by position.
+"""Documents and sentences read from the `_source` that Elasticsearch stores: all in collection order, or by
+position.
 
 The stored `ordinal` has gaps where documents were removed; positions have none.
-
-Decodes documents and sentences from the `_source` that Elasticsearch stores.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from esr.index.names import ENTITY_TYPES
 from esr.text.document import LIST_FIELDS, METADATA, Document, ParseWord, Sentence, decode_fields
 
 WITHOUT_CONTEXT: Mapping[str, Any] = {"excludes": ["context"]}
-"""The parts of a document's `_source` that `decode_document` needs."""
+"""The filter of `_source` for `decode_document`, which does not need the context."""
 _RECORD_FIELDS = [
     name for name in SentenceRecord._fields if name not in ("features", "entities", *LIST_FIELDS)
 ]
 
 
 def decode_document(source: Mapping[str, Any]) -> Document:
-    """A document as it was loaded."""
+    """The document as it was loaded."""
     sentences = tuple(
         Sentence(
             stored["id"],
@@ -47,7 +46,7 @@ def decode_document(source: Mapping[str, Any]) -> Document:
 
 
 def decode_sentence(source: Mapping[str, Any]) -> SentenceRecord:
-    """A sentence as search results show it."""
+    """The sentence as search results show it."""
     entities = source.get("entities")
     if entities is not None:
         entities = {type: tuple(entities[type]) for type in ENTITY_TYPES if type in entities}
@@ -63,7 +62,8 @@ _KEEP_ALIVE = "10m"
 
 
 def read_documents(cluster: Cluster, ordinal: str = "ordinal") -> Iterator[Document]:
-    """All documents in order, as of one moment, whatever is switched to or deleted meanwhile.
+    """All documents in order, as of the call's start, even if the alias moves or indices are deleted
+    meanwhile.
 
     `ordinal` is the field with their ordinals, which had another name before format 3.
     """
@@ -76,7 +76,7 @@ def read_documents(cluster: Cluster, ordinal: str = "ordinal") -> Iterator[Docum
             point_in_time["id"] = page["pit_id"]
             yield from (decode_document(hit["_source"]) for hit in page["hits"]["hits"])
     finally:
-        with cluster.translate_errors():  # one that has expired is closed
+        with cluster.translate_errors():  # an expired point in time is already closed
             cluster.client.options(ignore_status=404).close_point_in_time(id=point_in_time["id"])
 
 
@@ -98,14 +98,15 @@ def read_documents_at(cluster: Cluster, positions: Sequence[int]) -> list[Docume
 
 
 def _ordinals(cluster: Cluster, positions: Sequence[int]) -> list[int]:
-    """The `ordinal` of the documents at these positions: the same number, unless documents were removed."""
+    """The `ordinal` of the documents at these positions: equal to the position unless documents
+    were removed."""
     alias = cluster.documents_alias
     greatest = {"last": {"max": {"field": "ordinal"}}}
     answer = search(cluster, index=alias, size=0, track_total_hits=True, aggs=greatest)
     size = int(answer["aggregations"]["last"]["value"] or 0) + 1
     if answer["hits"]["total"]["value"] == size:
         return list(positions)
-    # Count documents by ranges of `ordinal`, then read only the ranges in which positions lie.
+    # Count documents by ranges of `ordinal`, then read only the ranges that contain positions.
     interval = -(-size // _BUCKETS)
     histogram = {"histogram": {"field": "ordinal", "interval": interval, "min_doc_count": 1}}
     answer = search(cluster, index=alias, size=0, aggs={"runs": histogram})

@@ -1,4 +1,9 @@
-"""The Elasticsearch engine: an index behind an alias."""
+"""The interface `Index` for an index in Elasticsearch, behind an alias.
+
+Searches run on snapshots, which name the indices behind the alias and stay consistent if it moves.
+`on_latest` saves the request that looks the alias up: it presumes that the alias has not moved, and lets the
+answer confirm that (`Presumption`).
+"""
 
 from __future__ import annotations
 
@@ -81,7 +86,7 @@ class ElasticsearchIndex:
             self._connect(cluster)
 
     def _connect(self, cluster: Cluster, is_pinned: bool = False) -> None:
-        """`is_pinned`: the cluster's aliases are names of indices, which lead nowhere else."""
+        """Read what searches need. `is_pinned`: the cluster's aliases are names of indices."""
         self.cluster = cluster
         self._is_pinned = is_pinned
         self.where = cluster.where
@@ -96,22 +101,22 @@ class ElasticsearchIndex:
         self._parses = StoredParses(cluster)
         self._values = ValueReader(cluster, is_pinned)
         self._shards: dict[str, int] = {}
-        """The numbers of shards of the indices that were searched."""
+        """The number of shards of each index that was searched."""
 
     def close(self) -> None:
         self.cluster.close()
 
     def snapshot(self) -> ElasticsearchIndex:
-        """What the alias leads to now: statistics and results that stay consistent if it moves meanwhile."""
+        """A snapshot of the indices that the alias leads to: its statistics and results stay consistent."""
         if self._is_snapshot:
             return self
-        self.cluster.switch_node()  # one node says where the alias leads, and answers for that
+        self.cluster.switch_node()  # one node must report the alias and answer the searches
         with self.cluster.translate_errors():
             try:
                 targets = self.cluster.look_up_targets()
             except AuthorizationException:
-                return self  # a login that may only search: it sees a switch after some seconds
-        latest = self._latest  # another thread, whose node knows more or less, may replace it
+                return self  # a login that may only search sees a switch after some seconds
+        latest = self._latest  # another thread with another node may replace it
         if latest is None or latest[0] != targets:
             latest = self._latest = targets, self._pin(targets)
         return latest[1]
@@ -129,7 +134,7 @@ class ElasticsearchIndex:
             return work(self.snapshot())
         except EngineUnreachable:
             raise
-        except EsrError as error:  # perhaps of an index that is not served any more
+        except EsrError as error:  # perhaps because the index is no longer served
             failure = error
         latest = self.snapshot()
         if latest.cluster is not snapshot.cluster:
@@ -139,10 +144,10 @@ class ElasticsearchIndex:
         return result
 
     def _presume(self) -> tuple[ElasticsearchIndex, Presumption] | None:
-        """The last snapshot, and that it is still the latest, which its searches find out.
+        """The last snapshot, presumed to be the latest, which its searches confirm.
 
-        None where answers could not tell: of several loads, one may have no hits, and of several nodes, one
-        may not know of a switch yet.
+        None if answers could not confirm that: with several loads, one may have no hits; with several nodes,
+        one may not have seen a switch yet.
         """
         if self._latest is None or self.cluster.has_several_nodes:
             return None
@@ -156,7 +161,7 @@ class ElasticsearchIndex:
     def _pin(self, targets: AliasTargets) -> ElasticsearchIndex:
         cluster = meta.pin_targets(self.cluster, targets)
         pinned = copy(self)
-        pinned._is_snapshot, pinned._latest = True, None  # or each would keep the one before
+        pinned._is_snapshot, pinned._latest = True, None  # no chain of older snapshots
         pinned._connect(cluster, is_pinned=cluster.alias == targets.sentences)
         return pinned
 
@@ -222,8 +227,8 @@ class ElasticsearchIndex:
 
     def check_ready(self) -> None:
         meta.searchable_loads(self.cluster)
-        # Whoever may search may use stored scripts, but few may read them: so all of them are compiled.
-        # With no hit to be scored, their parameters are not used.
+        # Any user who may search may use stored scripts, but few may read them. So a search compiles them
+        # all. It scores no hit, so their parameters are not used.
         scripts = [
             {"script_score": {"query": {"match_all": {}}, "script": {"id": script}}}
             for script in (
@@ -242,7 +247,7 @@ class ElasticsearchIndex:
         )
 
     def warm_up(self) -> None:
-        """Nothing: the node has what it needs."""
+        """Do nothing: Elasticsearch has all that it needs."""
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         return [decode_sentence(source) for source in look_up_sources(self.cluster, ids, RECORD_FIELDS)]

@@ -1,35 +1,23 @@
-"""Lifts: how much more a term adds to a sentence than to one far from it, stored for one mixture.
+"""Stored numbers that bound scores: lifts of sentences for one mixture, and term maxima of documents for any
+ranking.
 
-With w_d and w_c, the weights of the document and of the collection in a sentence, a term of its
-document adds
+A lift is how much more a term adds to a sentence than to a sentence far from the term. Lifts are weights of a
+sparse vector, so that Elasticsearch adds up bounds without a script, and skips sentences that cannot be among
+the best. A bound must never be too low, so all stored numbers are rounded to the safe side.
+
+With w_d and w_c, the weights of the document and of the collection in a sentence, a term of its document adds
 
     log p + log w_c + log(1 + x / p),   x = (near(t,s) + w_d c(t,d) / c(d)) / w_c
 
-to its score. Bounds take log w_c of a short sentence, and log(1 + scale / p) instead of the last part for
-each term that is in `context`: the base. What a term adds above that is stored, rounded up: its lift. Most
-lifts are those of the terms near the sentence; others are of short documents, and of terms that are
-frequent in theirs. In a shorter sentence than the base's, log w_c is greater: that is a lift too, for all
-terms of a query alike.
+to the sentence's score. The base of a bound takes log w_c of a short sentence, and log(1 + scale / p) instead
+of the last part for each term that is in `context`. The lift is what the term adds above the base, rounded
+up. Most lifts belong to terms near the sentence; the others to short documents, and to terms that are
+frequent in their document. A sentence shorter than the base's has a greater log w_c, which is a lift of its
+own, common to all terms of a query.
 
-All of that together bounds the score. Elasticsearch adds it up without a script, and leaves out
-sentences that cannot be among the best.
-
-p is p(t|C) of when the sentence was loaded: docs/performance.md, "Lifts after a delivery".
-
-What an index says about its lifts: their base and the collection that they are for.
-
-p(t|C) is part of them, and every delivery changes it. A bound grows by no more than log p(t|C) falls, so the
-index says what bounds that fall, and a search adds it (docs/performance.md, "Lifts after a delivery").
-
-What the entry of a document stores of each term, so that its best sentence can be bounded for any ranking.
-
-Of a term in a document: its greatest count in one sentence, the length of the shortest sentence that contains
-it, and its greatest share in the surrounding of any sentence, c(t,c_s)/c(c_s). Each is rounded to the side
-that keeps a bound a bound, and the three are packed into one number: a weight of a sparse vector, whose
-postings keep 16 bits of it. Lengths and shares are small floats, with two bits behind the leading one, so
-that the scripts can unpack them without computing.
-
-Of the document: its length, its longest and its shortest sentence, packed into the field `extent`.
+p is p(t|C) at the time when the sentence was loaded, and every delivery changes it. A bound grows by no more
+than log p(t|C) falls. So the index stores a bound of that fall, and a search adds it (`Widening`;
+docs/performance.md, "Lifts after a delivery").
 """
 
 from __future__ import annotations
@@ -50,23 +38,24 @@ from esr.plans.plan import Affine, CollectionStatistics, Mixture, Plan, PlanTerm
 
 LIFTS_FIELD = "lifts"
 EMPTY = " "
-"""Stands for no term: its lift is that of a short sentence."""
+"""A token that is no term. Its lift is that of a short sentence."""
 LIFT_BOOST = 2.0**123
-"""What a stored weight is multiplied with: lifts are of an eighth and more. The weights are the smallest that
-Elasticsearch takes, since its postings keep 16 bits of a weight, and fewer of small ones."""
+"""The factor of stored weights. Lifts start at an eighth. Their weights are the smallest that Elasticsearch
+takes, since its postings keep 16 bits of a weight, and fewer of small ones."""
 _SMALLEST_WEIGHT = 2.0**-126
 _SHORT = 6.0
-"""Shorter sentences have a lift for their length. With more of them, bounds are tighter, and slower."""
+"""Sentences shorter than this have a lift for their length. A greater length makes bounds tighter, but
+searches slower."""
 _SENTENCE, _DOCUMENT = 13.0, 156.0
 """The lengths of a sentence and of its document for which a term that occurs once adds log(1 + scale / p)."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiftBase:
-    """What bounds take of any sentence, without its lifts.
+    """The part of a bound that any sentence gets, without its lifts. An index stores it (`describe_lifts`).
 
-    `length` is that of the sentence whose log w_c they take. `scale` is as above: with less, more lifts are
-    stored; with more, bounds are less tight. An index says both (`lift_description.py`).
+    `length` is the length of the sentence whose log w_c is taken. `scale` is that of the module's formula: a
+    smaller one stores more lifts, a greater one makes bounds less tight.
     """
 
     transform: Mixture
@@ -92,16 +81,16 @@ def log_collection(transform: Mixture, lengths: Array) -> Array:
 
 
 def document_weights(transform: Mixture, lengths: Array) -> Array:
-    """The weight of the document over that of the collection, in sentences of these lengths: w_d / w_c."""
+    """w_d / w_c, the weight of the document over that of the collection, in sentences of these lengths."""
     at = beta(transform, lengths)
     weights: Array = affine(transform.document, at) / affine(transform.collection, at)
     return weights
 
 
 def lift_codes(lifts: Array) -> npt.NDArray[np.int32]:
-    """The upper bits of the weights that stand for lifts, rounded up: `store.term_maxima.short_float`."""
+    """The upper bits of the weights that encode lifts, rounded up, as `short_float` takes them."""
     eighths = np.maximum(lifts / (LIFT_BOOST * _SMALLEST_WEIGHT), 1.0)
-    # Weights are smaller by a power of two, so only their exponents are different.
+    # Weights are smaller by a power of two, so only their exponents differ.
     bits = round_outward(eighths, up=True).view(np.int32) - _lift_bits(1.0) + _lift_bits(_SMALLEST_WEIGHT)
     codes: npt.NDArray[np.int32] = -(-bits >> 15)
     return codes
@@ -116,9 +105,9 @@ _PARTS = ("sentence", "surrounding", "document", "collection")
 
 @dataclass(frozen=True, slots=True)
 class Widening:
-    """What makes bounds of the lifts of an index: their base, and what deliveries since then add to it.
+    """The base of an index's lifts, and the slack that deliveries since its load add to bounds.
 
-    `growth` is to be added for every term that is in a sentence's document, and `losses` for these terms.
+    `growth` is added for every term in a sentence's document, and `losses` for these terms in particular.
     """
 
     base: LiftBase
@@ -126,20 +115,20 @@ class Widening:
     losses: Mapping[str, float]
 
     def of_term(self, term: str) -> float:
-        """What is to be added where this term is in the document."""
+        """The slack to add where this term is in the document."""
         return self.growth + self.losses.get(term, 0.0)
 
     def mean(self, terms: Sequence[PlanTerm]) -> float:
-        """What is added to a bound for each term of a query, of terms that are all in the document."""
+        """The weighted mean slack per term of a query, if all of its terms are in the document."""
         added = math.fsum(term.weight * self.of_term(term.term) for term in terms)
         return added / math.fsum(term.weight for term in terms)
 
 
 def describe_lifts(base: LiftBase, collection: CollectionStatistics) -> dict[str, Any]:
-    """What an index says about its lifts: their base and the collection that they are for.
+    """The description of the lifts that an index stores: their base and their collection.
 
-    `least_occurrences` is the least length of the collection for which any of them were computed. Since the
-    first were, no term has lost more than `lost` occurrences.
+    `least_occurrences` is the least length of the collection that any of them were computed for. `lost`
+    bounds the occurrences that any term has lost since the first were computed.
     """
     return {
         "mu": base.transform.mu,
@@ -155,9 +144,10 @@ def describe_lifts(base: LiftBase, collection: CollectionStatistics) -> dict[str
 def describe_after_delivery(
     description: Mapping[str, Any], before: CollectionStatistics, after: CollectionStatistics, lost: int
 ) -> dict[str, Any]:
-    """The description after a delivery; its own lifts are for the collection `after` it.
+    """The description after a delivery, whose own lifts are for the collection `after` it.
 
-    `lost` is the most occurrences that any term loses by it. {} if the lifts do not apply to `before`.
+    `lost` is the most occurrences that any term loses by the delivery. Returns {} if the lifts do not apply
+    to `before`.
     """
     if not _describes(description, before):
         return {}
@@ -174,20 +164,20 @@ def _describe_collection(collection: CollectionStatistics) -> dict[str, int]:
 
 
 def _describes(description: Mapping[str, Any], collection: CollectionStatistics) -> bool:
-    """Whether the lifts are for this collection: a load may have set documents aside."""
+    """Whether the lifts are for this collection. A load that set documents aside changes the collection."""
     return "lost" in description and _describe_collection(collection).items() <= description.items()
 
 
 def described_base(description: Mapping[str, Any]) -> LiftBase:
-    """The base that an index says its lifts have."""
+    """The base in a stored description."""
     transform = Mixture(description["mu"], *(Affine(*description[name]) for name in _PARTS))
     return LiftBase(transform, description["length"], description["scale"])
 
 
 def find_widening(description: Mapping[str, Any], plan: Plan, statistics: Statistics) -> Widening | None:
-    """What makes bounds of a plan's scores of the lifts; None if they do not apply to it.
+    """The base and slack of bounds by lifts for a plan; None if the lifts do not apply to it.
 
-    `statistics` are those of its terms.
+    `statistics` are those of the plan's terms.
     """
     transform, collection = plan.transform, statistics.collection
     if not isinstance(transform, Mixture) or not _describes(description, collection):
@@ -210,25 +200,29 @@ def find_widening(description: Mapping[str, Any], plan: Plan, statistics: Statis
 
 
 def has_bounds(transform: Mixture, collection: CollectionStatistics) -> bool:
-    """Whether there are bounds at all for this mixture."""
+    """Whether this mixture has bounds at all."""
     return Bound(transform, collection.longest_sentence).unavailable_reason([]) is None
 
 
+# Term maxima. Of a term in a document: its greatest count in one sentence, the length of the shortest
+# sentence that contains it, and its greatest share in the surrounding of any sentence, c(t,c_s)/c(c_s). The
+# three are packed into one number, a weight of a sparse vector, whose postings keep 16 bits of it. Lengths
+# and shares are small floats, with two bits behind the leading one, which scripts unpack without computing.
 MAXIMA_FIELD = "term_maxima"
 """The stored field of the term maxima."""
 COUNTS, LENGTHS, SHARES = 8, 32, 64
-"""How many values each part can have. The last count means: unknown."""
+"""The number of values of each part. The last count means: unknown."""
 _SHORTEST_LENGTH, _SMALLEST_SHARE = 1.0, 2.0**-15
 """The smallest length and the smallest share that can be stored."""
 _DROPPED_BITS = 21
-"""Bits that a 32-bit float has and a small one has not."""
+"""Bits of a 32-bit float that a small float drops."""
 FIRST = 24320
-"""The upper bits of the weight of code 0: weights are numbers around 1, which are short as JSON."""
+"""The upper bits of the weight of code 0. They make weights numbers around 1, which are short as JSON."""
 _LENGTH_BITS = 21
 """Bits of each number in `extent`."""
 GREATEST_LENGTH = (1 << _LENGTH_BITS) - 1
-"""What `extent` has for greater lengths too. A document's length only divides, so a bound stays a bound with
-a smaller one. A longer sentence has no bound: searches of a collection with one score every candidate."""
+"""The greatest length that `extent` can store. A document's length is only a divisor, so a smaller one still
+gives a bound. A longer sentence has no bound: searches of a collection with one score every candidate."""
 
 
 def pack_lengths(document_length: int, sentence_lengths: Sequence[int]) -> int:
@@ -239,16 +233,16 @@ def pack_lengths(document_length: int, sentence_lengths: Sequence[int]) -> int:
 
 
 def pack_maxima(counts: Array, lengths: Array, shares: Array) -> npt.NDArray[np.int32]:
-    """The codes of maxima, of one shape: counts and shares are rounded up, lengths are rounded down.
+    """The codes of maxima, all of one shape. Counts and shares are rounded up, lengths are rounded down.
 
-    Counts and lengths are 1 or more, shares above 0.
+    Counts and lengths are at least 1, shares are above 0.
     """
     bit_lengths = np.frexp(counts - 1)[1]
     count_codes = np.where(counts <= 4, counts - 1, np.minimum(bit_lengths + 1, COUNTS - 1))
     length_codes = (_small_floats(lengths) >> _DROPPED_BITS) - (
         _maximum_bits(_SHORTEST_LENGTH) >> _DROPPED_BITS
     )
-    share_bits = _small_floats(np.minimum(shares * (1 + 1e-6), 1.0))  # 32 bits may be less than the share
+    share_bits = _small_floats(np.minimum(shares * (1 + 1e-6), 1.0))  # 32 bits may round the share down
     share_codes = -(-share_bits >> _DROPPED_BITS) - (_maximum_bits(_SMALLEST_SHARE) >> _DROPPED_BITS)
     high = np.maximum(share_codes, 0) * LENGTHS + np.minimum(length_codes, LENGTHS - 1)
     codes: npt.NDArray[np.int32] = (high * COUNTS + count_codes).astype(np.int32)
@@ -257,21 +251,21 @@ def pack_maxima(counts: Array, lengths: Array, shares: Array) -> npt.NDArray[np.
 
 @lru_cache(COUNTS * LENGTHS * SHARES)
 def code_weight(code: int) -> float:
-    """The weight of a code: `code + FIRST` are the upper bits that Elasticsearch keeps of its float."""
+    """The weight of a code: `code + FIRST` are the upper bits of its float, which Elasticsearch keeps."""
     return short_float(code + FIRST)
 
 
 def short_float(upper_bits: int) -> float:
     """A positive number with few digits whose 32-bit float has these 16 upper bits below the sign.
 
-    They are the bits that the postings of a sparse vector keep of a weight.
+    These are the bits of a weight that the postings of a sparse vector keep.
     """
     low, high = (_float((upper_bits + more) << 15) for more in (0, 1))
     return float(f"{(low + high) / 2:.3e}")
 
 
 def _small_floats(numbers: Array) -> npt.NDArray[np.int32]:
-    """The bits of the numbers as floats of 32 bits."""
+    """The bits of the numbers as 32-bit floats."""
     return numbers.astype(np.float32).view(np.int32)
 
 

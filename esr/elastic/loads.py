@@ -1,11 +1,9 @@
-"""The generations behind an alias. A load heads each: its indices belong to it, and maybe those of others.
+"""The generations behind an alias, and the processes that write them.
 
-The heartbeat of a load: a time in the `_meta` of its index, which its writer renews.
-
-Which process writes a load, so that what a killed loader left can be told from what another one writes.
-
-A process is found again only among the processes that this one sees: containers may share a name, and each
-has a process 1. What others write is alive by its heartbeat.
+A generation is headed by a load, and consists of its indices and possibly those of other loads. A heartbeat
+in the `_meta` of a load's index, which its writer renews, tells a killed load from a live one. On the
+writer's own machine, its process id does. Process ids are compared only within one process space, since
+containers may share a host name, and each has a process 1.
 """
 
 from __future__ import annotations
@@ -32,10 +30,10 @@ _PROC = Path("/proc")
 
 
 class LoadOwner(NamedTuple):
-    """`host` is a name for people. Without a process id, nothing tells whether the load is alive.
+    """The process that writes a load. `host` is a name for people.
 
-    `process_space` is what a process id is unique in. `started` tells a process from an earlier one with its
-    id.
+    `process_space` is the scope in which a process id is unique. `started` tells a process from an earlier
+    one with the same id. Without a process id, whether the load is alive cannot be determined.
     """
 
     host: str
@@ -56,7 +54,7 @@ class LoadOwner(NamedTuple):
 
     @property
     def is_near(self) -> bool:
-        """Whether this process sees it, if it is alive."""
+        """Whether the process is visible from this one, if it is alive."""
         return self.process_id > 0 and self.process_space == _process_space()
 
     @property
@@ -72,7 +70,8 @@ def this_process() -> str:
 
 @cache
 def _process_space() -> str:
-    """The boot of this machine and the namespace of its process ids; its name where there is neither."""
+    """The boot of this machine and the namespace of its process ids; the host name if the system
+    has neither."""
     try:
         boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
         return f"{boot}-{(_PROC / 'self/ns/pid').stat().st_ino}"
@@ -91,23 +90,24 @@ def _is_alive(process_id: int) -> bool:
 
 
 def _started(process_id: int) -> str:
-    """When a process was started, in ticks since the boot; "" where the system does not say."""
+    """When a process was started, in ticks since the boot; "" if the system does not say."""
     try:
         stat = (_PROC / str(process_id) / "stat").read_text()
     except OSError:
         return ""
-    return stat.rpartition(")")[2].split()[19]  # the 22nd field: the name before it may have blanks
+    return stat.rpartition(")")[2].split()[19]  # the 22nd field; the name before it may contain blanks
 
 
 INTERVAL = 10.0
 """Seconds between two heartbeats."""
 PATIENCE = 120.0
-"""Seconds without one after which a load counts as killed. Clocks of loaders must agree much better."""
+"""Seconds without a heartbeat after which a load counts as killed. The clocks of loaders must agree much
+better."""
 _POLL_SECONDS = 1.0
 
 
 class Heartbeat:
-    """Renews the heartbeats of loads in a thread of its own, while the block runs."""
+    """Renews the heartbeats of loads in a background thread while the block runs."""
 
     def __init__(self, cluster: Cluster, *loads: Load) -> None:
         self._cluster = cluster
@@ -126,9 +126,10 @@ class Heartbeat:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Raises EsrError if another process has taken a load over, unless the block failed anyway."""
+        """Raise EsrError if another process has taken a load over, unless the block failed."""
         self._stopped.set()
-        # What it is writing must not come after what the caller writes next. Whoever fails writes no more.
+        # A renewal under way must not come after the caller's next write. A caller that failed writes no
+        # more.
         self._thread.join(None if error is None else _POLL_SECONDS)
         if self._lost is not None and error is None:
             raise EsrError(
@@ -141,11 +142,11 @@ class Heartbeat:
             for load in self._loads:
                 try:
                     self._renew(load)
-                except EsrError:  # the load itself will say what is wrong
+                except EsrError:  # the load itself will report the error
                     continue
 
     def _renew(self, load: Load) -> None:
-        for stored in meta.read(self._cluster, load.index):  # none if the index was deleted
+        for stored in meta.read(self._cluster, load.index):  # empty if the index was deleted
             if stored.owner == load.owner:
                 meta.write_sentences(self._cluster, replace(stored, heartbeat=time.time()))
             else:
@@ -153,7 +154,7 @@ class Heartbeat:
 
 
 def is_killed(load: Load) -> bool:
-    """Whether the writer of a load that is not complete has ended, as far as anybody can tell."""
+    """Whether the writer of an incomplete load has ended, as far as can be determined."""
     owner = LoadOwner.parse(load.owner)
     if owner.is_near:
         return not owner.is_running
@@ -161,14 +162,14 @@ def is_killed(load: Load) -> bool:
 
 
 def is_known_alive(load: Load) -> bool:
-    """Whether the writer is alive, and not merely of a kind that nothing is known of."""
+    """Whether the writer is known to be alive. A writer without process id and heartbeat is not."""
     return not is_killed(load) and (LoadOwner.parse(load.owner).is_near or load.heartbeat > 0)
 
 
 def wait_for_end(cluster: Cluster, load: Load) -> bool:
-    """Whether the writer of a load has ended: waits for its next heartbeat, or until it is due for long.
+    """Whether the writer of a load has ended. Waits for its next heartbeat, or until that is long overdue.
 
-    So this needs no clocks that agree.
+    Waiting makes this independent of the clocks of other machines.
     """
     if LoadOwner.parse(load.owner).is_near or not load.heartbeat:
         return not is_known_alive(load)
@@ -186,7 +187,7 @@ def wait_for_end(cluster: Cluster, load: Load) -> bool:
 def serve(cluster: Cluster, load: Load, instead_of: Iterable[str] | None = None) -> None:
     """Point the aliases to the generation that a load heads, and to nothing else, in one step.
 
-    Raises EsrError where they lead to indices of sentences other than `instead_of`, if that is given.
+    Raises EsrError if `instead_of` is given and the aliases lead to other indices of sentences.
     """
     before = _read_targets(cluster)
     if instead_of is not None and {*filter(None, before.sentences.split(","))} != set(instead_of):
@@ -202,14 +203,14 @@ def serve(cluster: Cluster, load: Load, instead_of: Iterable[str] | None = None)
     ):
         old_indices, new_indices = {*filter(None, names.split(","))}, {*wanted}
         for index in sorted(old_indices - new_indices):
-            # Nothing is done if someone else has moved the alias since it was looked up.
+            # Fails as a whole if another process has moved the alias since it was looked up.
             actions.append({"remove": {"index": index, "alias": alias, "must_exist": True}})
         actions += ({"add": {"index": index, "alias": alias}} for index in sorted(new_indices - old_indices))
     try:
         with cluster.translate_errors():
             cluster.client.indices.update_aliases(actions=actions)
     except EsrError:
-        # A request that is sent again, since its answer was lost, finds nothing to remove: it was done.
+        # If the answer was lost, the repeated request finds nothing to remove: the switch was done.
         if {new.index for new in meta.aliased_loads(cluster)} != set(load.members):
             raise
 
@@ -219,7 +220,7 @@ def load_states(cluster: Cluster) -> list[tuple[Load, str]]:
     loads = meta.all_loads(cluster)
     served = _read_targets(cluster).loads
     serving = [load for load in loads if set(load.members) == served]
-    # If aliases were moved by hand, the newest load behind them stands for all of them.
+    # If aliases were moved by hand, the newest load behind them represents all of them.
     heads = serving or [load for load in loads if load.index in served]
     states = []
     for load in loads:
@@ -233,7 +234,7 @@ def load_states(cluster: Cluster) -> list[tuple[Load, str]]:
 
 
 def missing_indices(load: Load, loads: Sequence[Load]) -> tuple[str, ...]:
-    """The indices that were deleted by hand of the generation that a load heads, given all loads."""
+    """The indices of the generation that a load heads which were deleted by hand, given all loads."""
     by_index = {each.index: each.missing for each in loads}
     return tuple(
         name for index in load.members for name in by_index.get(index, (index, documents_index(index)))
@@ -241,12 +242,13 @@ def missing_indices(load: Load, loads: Sequence[Load]) -> tuple[str, ...]:
 
 
 def delete_old_generations(cluster: Cluster, keep: int, before: Load | None, served: Load) -> list[str]:
-    """Keep the newest `keep` generations that are not served, rejected ones last, and delete the others.
+    """Keep the newest `keep` generations that are not served, and delete the others. Returns notes for the
+    user.
 
-    One that lacks an index is not kept.
-    Returns notes for the user: on the generation `before` the switch to `served`, and on what could not be
-    deleted, which is no error once the switch is over. A node that hung may not know of the switch yet, and
-    take the served generation for a kept one: no index of it is ever deleted.
+    Rejected generations are kept last, incomplete ones never. The notes are about the generation `before` the
+    switch to `served`, and about what could not be deleted, which is no error once the switch is done. A node
+    that hung may not have seen the switch yet, and report the served generation as kept: none of its indices
+    is ever deleted.
     """
     states = [(load, state) for load, state in load_states(cluster) if load.index != served.index]
     kept_loads = [load for load, state in states if state == KEPT]
@@ -259,7 +261,7 @@ def delete_old_generations(cluster: Cluster, keep: int, before: Load | None, ser
     kept_loads.sort(key=lambda load: load.is_rejected)
     notes = []
     if before is not None and before.index in {load.index for load in kept_loads[:keep]}:
-        # It is newer if the load that is served now was the first to begin, and the last to end.
+        # `before` is newer if the load of `served` began before it and ended after it.
         to = f" --to {before.generation}" if before.generation > served.generation else ""
         notes.append(f"generation {before.generation} is kept: esr rollback{to} goes back to it")
     try:
@@ -270,10 +272,9 @@ def delete_old_generations(cluster: Cluster, keep: int, before: Load | None, ser
 
 
 def delete_generations(cluster: Cluster, heads: Sequence[Load], spared: Sequence[str] = ()) -> None:
-    """Delete the generations that these loads head. Indices that belong to other generations stay, and those
-    that are spared.
+    """Delete the generations that these loads head, except indices of other generations and `spared` ones.
 
-    Indices are deleted before anything is written: on a full disk, only that is possible.
+    Indices are deleted before anything is written: on a full disk, nothing else is possible.
     """
     indices = {load.index for load in heads}
     shared = {name for load, _ in load_states(cluster) if load.index not in indices for name in load.members}
@@ -286,13 +287,13 @@ def delete_generations(cluster: Cluster, heads: Sequence[Load], spared: Sequence
 
 
 def _read_targets(cluster: Cluster) -> AliasTargets:
-    """Where the aliases lead, even if indices were deleted by hand."""
+    """The indices behind the aliases, even if some were deleted by hand."""
     with cluster.translate_errors():
         return look_up(cluster.client, *cluster.aliases)[0]
 
 
 def delete_indices(cluster: Cluster, indices: Sequence[str]) -> None:
-    """Delete indices of sentences and the indices of documents beside them."""
+    """Delete indices of sentences, each with its index of documents."""
     with cluster.translate_errors():
         for index in indices:
             names = [index, documents_index(index)]

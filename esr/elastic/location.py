@@ -1,10 +1,9 @@
-"""The location of an index in Elasticsearch: `http(s)://[user:password@]host[:port][,host…]/alias`.
+"""Names in Elasticsearch: the location of an index, the names of the indices behind an alias, and the
+privileges on them.
 
-The names of the indices behind an alias. Each load has one of sentences and one of documents.
-
-A name is the alias, the time at which the load began, and the kind: the index templates match on the kind.
-
-The privileges that esr needs in Elasticsearch, and no more: role descriptors for its security API.
+A location is `http(s)://[user:password@]host[:port][,host…]/alias`. Each load has an index of sentences and
+one of documents. Their names are the alias, the time at which the load began, and the kind, which the index
+templates match. Roles grant the privileges that esr needs, and no more.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _LONGEST_ALIAS = 150
 
 
 class Location(NamedTuple):
-    """A location in its parts: `login` is a user and a password, each of `hosts` has its port."""
+    """The parts of a location: `login` is a user and a password, each of `hosts` includes its port."""
 
     scheme: str
     login: tuple[str, str] | None
@@ -33,7 +32,7 @@ class Location(NamedTuple):
 
 
 def parse_location(where: str) -> Location:
-    """Raises UsageError, which shows no login."""
+    """Parse a location. Raises UsageError, whose message shows no login."""
     form = "http(s)://host:port/alias, with an alias of lower-case letters, digits and _ . -"
     malformed = UsageError(f"{redact(where)!r} is not {form}")
     try:
@@ -64,7 +63,7 @@ _STAMPED = re.compile(rf"-(\d{{8}}t\d{{12}}(?:-\d+)?){SENTENCES}")
 
 
 def documents_index(index: str) -> str:
-    """The index of documents beside an index of sentences."""
+    """The index of documents that belongs to an index of sentences."""
     return index.removesuffix(SENTENCES) + DOCUMENTS
 
 
@@ -74,9 +73,9 @@ def sentences_index(index: str) -> str:
 
 
 def new_sentences_index(alias: str, newest: str, number: int = 0) -> str:
-    """The name of an index of sentences that begins now; `number` tells those of one moment apart.
+    """The name of an index of sentences whose load begins at this moment, later than the generation `newest`.
 
-    `newest` is the name of the newest generation that there is.
+    `number` distinguishes indices that begin at the same moment.
     """
     return f"{alias}-{new_generation_name(newest)}{f'-{number}' if number else ''}{SENTENCES}"
 
@@ -88,14 +87,14 @@ def generation_name(index: str) -> str:
 
 
 def belongs_to(index: str, alias: str) -> bool:
-    """Whether this is an index of sentences of the alias. One of `news-de` is none of `news`."""
+    """Whether this is an index of sentences of the alias. An index of `news-de` is not one of `news`."""
     return index.startswith(alias) and _STAMPED.fullmatch(index, len(alias)) is not None
 
 
 def lucene_pattern(alias: str) -> str:
-    """A regular expression of Lucene for the indices of an alias, of both kinds.
+    """A Lucene regular expression for the indices of an alias, of both kinds.
 
-    A wildcard will not do: `news-*` would also match the indices of an alias `news-de`.
+    A wildcard does not suffice: `news-*` would also match the indices of an alias `news-de`.
     """
     stamped = rf"/{re.escape(alias)}-[0-9]{{8}}t[0-9]{{12}}(-[0-9]+)?({SENTENCES}|{DOCUMENTS})/"
     return stamped.replace(r"\-", "-")

@@ -1,8 +1,6 @@
-"""How esr logs in to Elasticsearch and which certificates it trusts, read from environment variables.
+"""The login to Elasticsearch, read from environment variables, and the translation of its client's errors.
 
-Secrets are never shown.
-
-Errors of the Elasticsearch client in plain words: what happened, at which server, what to do.
+Secrets are never shown. Translated errors say what happened, at which server, and what to do.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ _LOG = logging.getLogger("esr")
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """What a client logs in with. Printing it leaves out the secrets."""
+    """The login and the trusted certificates of a client. Its repr leaves out the secrets."""
 
     api_key: str | None = field(default=None, repr=False)
     basic_auth: tuple[str, str] | None = field(default=None, repr=False)
@@ -35,7 +33,7 @@ class Login:
 
     @classmethod
     def resolve(cls, basic_auth: tuple[str, str] | None, environ: Mapping[str, str] = os.environ) -> Login:
-        """The login of the location, if it has one, else that of the environment. Raises UsageError."""
+        """The login of the location if it has one, otherwise that of the environment. Raises UsageError."""
         key = password = None
         if basic_auth is None:
             key = _secret(environ, API_KEY, API_KEY_FILE)
@@ -88,7 +86,7 @@ def _secret(environ: Mapping[str, str], variable: str, file_variable: str) -> st
 def _ca_file(path: str | None) -> str | None:
     if not path:
         return None
-    import ssl  # which a search of a folder does not need
+    import ssl  # a search of a folder does not need it
 
     try:
         ssl.create_default_context(cafile=path)
@@ -109,10 +107,10 @@ def _is_insecure(value: str | None) -> bool:
 
 OLDEST_VERSION = (8, 19)
 BUSY = (429, 502, 503, 504)
-"""Answers of a server that is overloaded or not ready."""
+"""Status codes of a server that is overloaded or not ready."""
 DISK_FULL = "flood-stage"
-"""It is in the reason why an index on a full disk accepts no writes. The index stays blocked for a minute at
-least, so retries do not help."""
+"""Part of the reason why an index on a full disk accepts no writes. The index stays blocked for at least a
+minute, so retries do not help."""
 _FREE_SPACE = "free space or add a node; the block then ends by itself"
 _ADVICE = {
     DISK_FULL: f"its disk is full: {_FREE_SPACE}",
@@ -121,12 +119,12 @@ _ADVICE = {
     "failed to parse field": "if the field does not have esr's type, see which other index template matches",
     "unauthorized for": "the login lacks a privilege: esr roles prints what each role needs",
 }
-"""What to do, by a part of Elasticsearch's reason."""
+"""Advice, by a part of Elasticsearch's reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorTranslator:
-    """Makes EsrErrors of the errors of one client. `where` is the location, without its login."""
+    """Translates the errors of one client to EsrErrors. `where` is the location, without its login."""
 
     url: str
     where: str
@@ -150,7 +148,7 @@ class ErrorTranslator:
         return IndexMissing(f"there is no index at {self.where}: make one with esr load")
 
     def incomplete(self, missing: Sequence[str]) -> IndexUnusable:
-        """The error that indices behind the alias were deleted by hand."""
+        """The error for indices behind the alias that were deleted by hand."""
         return IndexUnusable(
             f"{self.where} is incomplete, as {describe_missing(missing)}: go back to the generation before "
             f"with esr rollback, or {LOAD_OVER}"
@@ -211,7 +209,7 @@ class ErrorTranslator:
             )
         if "time_exceeded_exception" in reason:
             # A search that runs out of time inside a script fails as if the script were wrong (a bad
-            # request). Anywhere else it answers with what it has found so far.
+            # request). Elsewhere, it returns a partial answer.
             return EngineUnreachable(f"Elasticsearch at {self.url} did not answer in time")
         if status in BUSY:
             return EngineUnreachable(
@@ -221,14 +219,15 @@ class ErrorTranslator:
 
 
 def is_from_elasticsearch(error: ApiError) -> bool:
-    """Whether Elasticsearch itself answered: its security sends some answers without the product header."""
+    """Whether Elasticsearch itself answered. Its security module sends some answers without the product
+    header."""
     body = error.body
     has_its_form = isinstance(body, dict) and isinstance(body.get("error"), dict)
     return has_its_form or "x-elastic-product" in error.meta.headers
 
 
 def with_advice(reason: str) -> str:
-    """A reason of Elasticsearch's, followed by what an operator can do about it, where that is known."""
+    """A reason of Elasticsearch, followed by advice for the operator if there is some."""
     for part, advice in _ADVICE.items():
         if part in reason:
             return f"{reason}; {advice}"

@@ -1,6 +1,8 @@
-"""What an index says about itself, in the `_meta` of its mapping.
+"""The description of a load in the `_meta` of its indices' mappings, and the templates that new indices are
+made from.
 
-Installs the files of `index_templates/` in a cluster. Installing them again changes nothing.
+Both indices of a load store its description, since one may be missing. An index may be a copy, still with the
+`_meta` of its original: such a copy is incomplete.
 """
 
 from __future__ import annotations
@@ -32,9 +34,10 @@ FORMAT = 7
 
 
 def install_templates(cluster: Cluster) -> None:
-    """Put component templates, index templates and stored scripts. Ids of scripts contain their version.
+    """Put component templates, index templates and stored scripts. Repeating it changes nothing.
 
-    A script that is there is not put again: Elasticsearch would compile it.
+    Ids of scripts contain their version. A script that exists is not put again, since Elasticsearch would
+    compile it.
     """
     client = cluster.client
     with cluster.translate_errors():
@@ -49,7 +52,7 @@ def install_templates(cluster: Cluster) -> None:
 
 
 def _stored_script(client: Elasticsearch, name: str) -> Mapping[str, Any] | None:
-    """A stored script as the cluster has it; None if it has none, or the login may not read it."""
+    """The stored script of the cluster; None if there is none, or the login may not read it."""
     try:
         answer = client.get_script(id=name)
     except (NotFoundError, AuthorizationException):
@@ -60,9 +63,9 @@ def _stored_script(client: Elasticsearch, name: str) -> Mapping[str, Any] | None
 def index_body(
     description: Description, shards: int, replicas: int | None, meta: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What the templates leave open for a new index: analyzer, shards, replicas and its `_meta`.
+    """The settings that the templates leave open for a new index: analyzer, shards, replicas and its `_meta`.
 
-    Without it an index takes no entries: its templates name a pipeline that does not exist.
+    An index created without it takes no entries, since the templates name a pipeline that does not exist.
     """
     analysis = get_definition(description.analyzer).settings
     analyzers = analysis["analyzer"]
@@ -72,7 +75,7 @@ def index_body(
             "number_of_shards": shards,
             **replication,
             "refresh_interval": "-1",
-            "final_pipeline": "_none",  # else that of the templates, which refuses entries
+            "final_pipeline": "_none",  # instead of the templates' pipeline, which refuses entries
             "analysis": {**analysis, "analyzer": {**analyzers, "default": analyzers[description.analyzer]}},
         },
         "mappings": {"_meta": meta},
@@ -80,20 +83,20 @@ def index_body(
 
 
 LONGEST_NAMES = 3000
-"""Characters of index names in one request: Elasticsearch takes 4,096 in a request's first line."""
+"""Characters of index names in one request. Elasticsearch takes 4,096 in a request's first line."""
 _COPY_OWNER = "copying"
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """One load: its index of sentences, how it was made, and by whom. One that was cut off is not complete.
+    """One load: its index of sentences, how it was made, and by whom. An interrupted load is not complete.
 
-    `recipes` are those of its enrichment, by digest. A load can head a generation, which consists of the
-    indices of sentences `members`; one that only belongs to other generations heads none. `manifest` says
-    what the load must contain in the end, `lifts` what its sentences' lifts were made for, if it has any.
-    A rollback went back past a generation whose head `is_rejected`. `aliases` are those of names. `heartbeat`
-    is when its writer was last known to be alive, in seconds since 1970; 0 if it does not say. `missing` are
-    those of its two indices that do not exist, as far as `all_loads` says.
+    `recipes` are those of its enrichment, by digest. A load that `is_head` heads a generation, which consists
+    of the indices of sentences `members`; other loads only belong to generations. `manifest` says what the
+    finished load must contain. `lifts` describes its lifts, empty if it has none. A rollback went back past a
+    generation whose head `is_rejected`. `aliases` are those of names. `heartbeat` is when its writer was last
+    alive, in seconds since 1970, 0 if unknown. `missing` are those of its two indices that do not exist; only
+    `all_loads` fills it.
     """
 
     index: str
@@ -144,7 +147,7 @@ class Load:
 def searchable_loads(cluster: Cluster) -> list[Load]:
     """The loads behind the alias, oldest first: at least one.
 
-    Raises IndexMissing, or IndexUnusable if the alias leads to something that esr did not make, that needs
+    Raises IndexMissing, or IndexUnusable if the alias leads to an index that esr did not make, that needs
     `esr migrate`, or whose index of sentences was deleted by hand.
     """
     loads = aliased_loads(cluster)
@@ -156,13 +159,13 @@ def searchable_loads(cluster: Cluster) -> list[Load]:
 
 
 def check_complete(cluster: Cluster) -> None:
-    """Raises IndexMissing if the aliases lead nowhere, IndexUnusable if an index was deleted by hand."""
+    """Raise IndexMissing if the aliases lead nowhere, IndexUnusable if an index was deleted by hand."""
     with cluster.translate_errors():
         cluster.look_up_targets()
 
 
 def check_format(cluster: Cluster, loads: Iterable[Load]) -> None:
-    """Raises IndexUnusable for a load of an older format."""
+    """Raise IndexUnusable for a load of an older format."""
     for load in loads:
         if load.format != FORMAT:
             raise IndexUnusable(
@@ -175,8 +178,8 @@ def check_format(cluster: Cluster, loads: Iterable[Load]) -> None:
 def aliased_loads(cluster: Cluster) -> list[Load]:
     """The loads behind the alias, oldest first. Empty if there are none.
 
-    They have this esr's format or an older one, of which nothing but the documents may be read. Raises
-    IndexUnusable if the alias leads to something that esr did not make, or that a newer esr made.
+    They have this esr's format or an older one, of which only the documents can be read. Raises IndexUnusable
+    if the alias leads to an index that esr did not make, or that a newer esr made.
     """
     loads = []
     for index, meta in _read(cluster, cluster.alias):
@@ -193,9 +196,9 @@ def aliased_loads(cluster: Cluster) -> list[Load]:
 
 
 def all_loads(cluster: Cluster) -> list[Load]:
-    """All loads of this alias, served or not, oldest first, without those that a newer esr is writing.
+    """All loads of this alias, served or not, oldest first, without those of a newer esr.
 
-    Both indices say the same of their load: one of them may be missing.
+    Both indices of a load store its description: one of them may be missing.
     """
     stored = dict(_read(cluster, ",".join(f"{cluster.alias}-*{kind}" for kind in (SENTENCES, DOCUMENTS))))
     loads = []
@@ -210,9 +213,9 @@ def all_loads(cluster: Cluster) -> list[Load]:
 
 
 def _date_copy(cluster: Cluster, load: Load) -> Load:
-    """A copy that says nothing of itself yet, with the time at which it was created as its heartbeat.
+    """A copy without a description of its own yet, with its creation time as its heartbeat.
 
-    After that it is ready, and has a heartbeat of its own, sooner than one that is missed.
+    It gets a heartbeat of its own well before the creation time counts as an overdue one.
     """
     name = "index.creation_date"
     with cluster.translate_errors():
@@ -229,7 +232,7 @@ def newest_generation(cluster: Cluster) -> str:
 
 
 def pin_indices(cluster: Cluster, loads: Iterable[Load]) -> Cluster:
-    """The same servers, with the indices of these loads in place of the aliases, wherever those move.
+    """The same servers, with the indices of these loads in place of the aliases, wherever the aliases move.
 
     If the names are too long for a request, the aliases remain.
     """
@@ -243,7 +246,7 @@ def pin_targets(cluster: Cluster, targets: AliasTargets) -> Cluster:
 
 
 def aliases_of(loads: Iterable[Load]) -> Mapping[str, Any]:
-    """The aliases of names that a generation has: loads that came after they were stored lack them."""
+    """The aliases of names of a generation. Loads that came after they were stored lack them."""
     return next((load.aliases for load in loads if load.aliases), {})
 
 
@@ -258,7 +261,7 @@ def read(cluster: Cluster, index: str) -> list[Load]:
 
 
 def write(cluster: Cluster, load: Load) -> None:
-    """Write the `_meta` of both indices of a load, in one step, or of the one that there is."""
+    """Write the `_meta` of both indices of a load in one step, or of the one that exists."""
     _write(cluster, load, load.index, load.documents_index)
 
 
@@ -286,7 +289,7 @@ def _read(cluster: Cluster, pattern: str) -> list[tuple[str, Mapping[str, Any] |
 def _parse(index: str, meta: Mapping[str, Any]) -> Load:
     if meta.get("index", index) != index:
         return replace(
-            _parse(index, {**meta, "index": index}),  # its `_meta` is still that of the original
+            _parse(index, {**meta, "index": index}),  # a copy still has the `_meta` of its original
             is_complete=False,
             owner=_COPY_OWNER,
             members=(index,),

@@ -1,9 +1,7 @@
-"""Names behind an alias, as `Vocabulary` lists them, and the fields that sentences have for them.
+"""Names, sources and attributes behind an alias, as `Vocabulary` lists them, and the fields that store them.
 
-A sentence has the keys of its names by the type that was found (`names.person`), those of all types
-(`names.all`), and its written forms behind their keys (`names.form`).
-
-The values of `source` and of attributes behind an alias, and the fields that have them.
+A sentence stores the keys of its names by type (`names.person`), those of all types (`names.all`), and its
+written forms, each after its key (`names.form`). Readers cache what they read for some seconds.
 """
 
 from __future__ import annotations
@@ -36,17 +34,17 @@ from esr.index.names import (
 from esr.text.document import ATTRIBUTES, META, META_PREFIX, METADATA
 
 KEYS_FIELD = "metadata_keys"
-"""The field of a document that has the keys of its metadata."""
+"""The field of a document with the keys of its metadata."""
 VALUES_FIELD = "metadata_values"
-"""The field of a document that has its metadata as keys and values. Composite aggregations count those of a
-`flattened` field wrongly where there are several segments."""
+"""The field of a document with its metadata as pairs of key and value. Composite aggregations miscount the
+values of a `flattened` field if there are several segments."""
 SEPARATOR = "\x1f"
-"""Stands between a key and a value, or a form. It is blank, so none has it."""
+"""Separates a key from a value or a form. It is a blank character, so none of them contains it."""
 _PAGE = 10_000
 
 
 def attribute_field(name: str) -> str:
-    """The field that has the values of `source` or of an attribute, as written; of META, the keys."""
+    """The field with the written values of `source` or of an attribute; for META, with its keys."""
     if name == META:
         return KEYS_FIELD
     if name.startswith(META_PREFIX):
@@ -58,7 +56,7 @@ class ValueReader:
     """Reads values from Elasticsearch, and caches them."""
 
     def __init__(self, cluster: Cluster, is_pinned: bool) -> None:
-        """`is_pinned`: the documents behind the cluster's names never change, so that the cache stays."""
+        """`is_pinned`: the documents behind the cluster's names never change, so the cache stays valid."""
         self._cluster = cluster
         self._is_pinned = is_pinned
         self._cached_since = 0.0
@@ -66,9 +64,9 @@ class ValueReader:
 
     def values(self, field: str) -> ValueTable:
         if not self._is_pinned and time.monotonic() - self._cached_since > MAX_AGE:
-            self._tables = {}  # another thread may use the old ones meanwhile
+            self._tables = {}  # another thread may use the old ones
             self._cached_since = time.monotonic()
-        # Not by the field: a key that no document has may be typed in any number of ways.
+        # Not cached by field: users may type any number of keys that no document has.
         names = attribute_names(self, field)
         tables = self._tables
         if names not in tables:
@@ -81,7 +79,7 @@ class ValueReader:
 
 
 def _read_values_of(cluster: Cluster, name: str) -> Iterator[tuple[str, int]]:
-    """The written values of `source` or of an attribute, and how many documents have each."""
+    """The written values of `source` or of an attribute, and the number of documents with each."""
     if not name.startswith(META_PREFIX):
         yield from _read_values(cluster, attribute_field(name), "")
         return
@@ -93,9 +91,9 @@ def _read_values_of(cluster: Cluster, name: str) -> Iterator[tuple[str, int]]:
 
 
 def _read_values(cluster: Cluster, field: str, start: str) -> Iterator[tuple[str, int]]:
-    """The written values of a field from `start` on, in order, and how many documents have each.
+    """The written values of a field from `start` on, in order, and the number of documents with each.
 
-    With a start, only documents with a value that begins so count.
+    With a start, only documents with a value of this prefix count.
     """
     composite: dict[str, Any] = {"size": _PAGE, "sources": [{"value": {"terms": {"field": field}}}]}
     query: dict[str, Any] = {"match_all": {}}
@@ -114,14 +112,14 @@ def _read_values(cluster: Cluster, field: str, start: str) -> Iterator[tuple[str
 
 
 FIELD = "names"
-"""The field of a sentence that has the keys of its names."""
+"""The field of a sentence with the keys of its names."""
 ALL_KEYS = f"{FIELD}.all"
 FINGERPRINT = f"{FIELD}:{KEY_VERSION}"
-"""What `enriched` of a sentence has whose names have the keys of this version of esr."""
+"""The entry in `enriched` of sentences whose name keys this version of esr computed."""
 SHARD_SIZE = 20_000
-"""Values that each shard counts: counts are exact where no shard has more."""
+"""Values that each shard counts. Counts are exact unless a shard has more."""
 _FORMS = f"{FIELD}.form"
-_MAX_PATTERN = 1000  # characters, by Elasticsearch's default
+_MAX_PATTERN = 1000  # characters, the default of Elasticsearch
 _MAX_FORMS = 10_000
 _KEYS_PER_REQUEST = 5_000
 
@@ -133,7 +131,7 @@ def encode_names(entities: EntitiesByType) -> dict[str, list[str]]:
 
 
 class _NameCount(NamedTuple):
-    """The types of a name, as in `Name`, and how many sentences have it."""
+    """The types of a name, as in `Name`, and the number of sentences with it."""
 
     type: str
     other_types: tuple[str, ...]
@@ -158,7 +156,7 @@ class NameReader:
     def aliases(self) -> Aliases:
         """The aliases that the loads store."""
         self._expire()
-        aliases = self._aliases  # another thread may clear it meanwhile
+        aliases = self._aliases  # another thread may clear it
         if aliases is None:
             stored = meta.aliases_of(meta.aliased_loads(self._cluster))
             aliases = self._aliases = Aliases(stored) if stored else NO_ALIASES
@@ -185,15 +183,16 @@ class NameReader:
         return names
 
     def types(self, keys: Iterable[str]) -> dict[str, str]:
-        """The type of the names with these group keys, those that a sentence has."""
+        """The type of each name with one of these group keys, without names that no sentence has."""
         return {key: count.type for key, count in self._count(keys).items() if count is not None}
 
     def forms(self, keys: Iterable[str]) -> dict[str, str]:
-        """The forms under which the names with these group keys are shown."""
+        """The form under which each name with one of these group keys is shown."""
         return self._find_forms(list(keys))
 
     def keys(self, prefix: str, limit: int) -> list[str]:
-        """The keys of the names of which a key or an alias begins so, most sentences first, then by key."""
+        """The keys of the names that have a key or alias with this prefix, most sentences first,
+        ties by key."""
         aliases = self.aliases
         aliased = aliases.keys
         terms: dict[str, Any] = {"field": ALL_KEYS, "size": limit + len(aliased), "shard_size": SHARD_SIZE}
@@ -217,7 +216,7 @@ class NameReader:
 
     def _count(self, groups: Iterable[str]) -> Mapping[str, _NameCount | None]:
         groups, aliases = list(dict.fromkeys(groups)), self.aliases
-        cache = self._counts  # another thread may clear it meanwhile, which replaces it
+        cache = self._counts  # another thread may replace it
         for batch in batched([group for group in groups if group not in cache], _KEYS_PER_REQUEST):
             cache.update(_count_names(self._cluster, {group: aliases.members(group) for group in batch}))
         return {group: cache[group] for group in groups}
@@ -263,7 +262,7 @@ def _count_names(cluster: Cluster, members: Mapping[str, Sequence[str]]) -> dict
 
 
 def _read_forms(cluster: Cluster, keys: Sequence[str]) -> dict[str, str]:
-    """The form of each of these keys that most sentences have."""
+    """The most frequent form of each of these keys."""
     patterns = [f"({pattern}){SEPARATOR}.*" for pattern in _join_patterns(map(_escape, keys))]
     aggs: dict[str, Any] = {
         str(n): {"terms": {"field": _FORMS, "include": pattern, "size": _MAX_FORMS}}
@@ -280,7 +279,7 @@ def _read_forms(cluster: Cluster, keys: Sequence[str]) -> dict[str, str]:
 
 
 def _join_patterns(patterns: Iterable[str]) -> Iterator[str]:
-    """Alternatives, as many together as Elasticsearch takes in one pattern."""
+    """Alternatives, joined as far as Elasticsearch's limit for the length of a pattern allows."""
     joined = ""
     for pattern in patterns:
         if joined and len(joined) + len(pattern) > _MAX_PATTERN - 10:
@@ -291,5 +290,5 @@ def _join_patterns(patterns: Iterable[str]) -> Iterator[str]:
 
 
 def _escape(text: str) -> str:
-    """The text as a pattern of Lucene that matches it alone."""
+    """A Lucene pattern that matches this text alone."""
     return re.sub(r"([^\w\s]|_)", r"\\\1", text)

@@ -1,12 +1,8 @@
-"""Searches, counts and refreshes that all shards answer.
+"""Searches, counts and refreshes that all shards answer; API keys; and the wait for a new index's shards.
 
 When a node dies, the shards that it was searching for others fail with it: Elasticsearch tries another copy
-only if it has no part of the answer yet. So a request that lost shards is sent again as a whole, as long as
-that may help.
-
-API keys of Elasticsearch.
-
-Waits for the shards of a new index, and says at once if a full disk is why no node takes them.
+only if it has no part of the answer yet. So a request that lost shards is sent again as a whole, as long as a
+retry may help and the deadline allows it.
 """
 
 from __future__ import annotations
@@ -31,16 +27,16 @@ Answer = TypeVar("Answer", bound=ObjectApiResponse[Any])
 PAUSES = (0.1, 0.5, 2.0)
 """Seconds before each retry, on average."""
 NAMED_SCORES = "include_named_queries_score"
-"""With it, the hits of a search have the scores of queries with names. `msearch` asks for them always."""
+"""The parameter that returns the scores of named queries with each hit. `msearch` always sets it."""
 _NO_COPY = "no_shard_available_action_exception"
 _SHARDS_FAILED = "search_phase_execution_exception"
 
 
 def ask(cluster: Cluster, send: Callable[[], Answer]) -> Answer:
-    """The answer to a request by a node that knows the indices that the request means.
+    """The answer to a request, from a node that has the indices of the request in their present state.
 
-    Another node is asked instead of one that does not: see `alias_targets`. Raises EngineUnreachable where
-    none knows them in time, and what `send` raises.
+    A node that has not is replaced by another one (see `esr.elastic.cluster`). Raises EngineUnreachable if no
+    such node answers in time, and any error of `send`.
     """
     if not cluster.has_other_nodes:
         return send()
@@ -65,7 +61,7 @@ def ask(cluster: Cluster, send: Callable[[], Answer]) -> Answer:
 
 
 def search(cluster: Cluster, *, allow_partial: bool = False, **request: Any) -> Any:
-    """The answer to a search, of all shards; with `allow_partial`, of those that answer in the end.
+    """The answer to a search from all shards; with `allow_partial`, from those that answer after all retries.
 
     Raises EngineUnreachable, IndexMissing, IndexUnusable or EsrError.
     """
@@ -85,9 +81,9 @@ def search(cluster: Cluster, *, allow_partial: bool = False, **request: Any) -> 
 
 
 def search_pages(cluster: Cluster, size: int, **request: Any) -> Iterator[Any]:
-    """The answers to a sorted search, page by page of `size` hits, up to the page that is not full.
+    """The answers to a sorted search, page by page of `size` hits, up to the first page that is not full.
 
-    Raises what `search` does.
+    Raises the errors of `search`.
     """
     while True:
         answer = search(cluster, size=size, **request)
@@ -99,19 +95,19 @@ def search_pages(cluster: Cluster, size: int, **request: Any) -> Iterator[Any]:
 
 
 def count(cluster: Cluster, index: str | Sequence[str], query: Mapping[str, Any] | None = None) -> int:
-    """The number of entries, or of those that match a query. Raises what `search` does.
+    """The number of entries, or of those that match a query. Raises the errors of `search`.
 
-    Elasticsearch's own count leaves out shards that do not answer, without an error.
+    Elasticsearch's own count silently leaves out shards that do not answer.
     """
     answer = search(cluster, index=index, query=query, size=0, track_total_hits=True)
     return int(answer["hits"]["total"]["value"])
 
 
 def refresh(cluster: Cluster, index: str | Sequence[str]) -> None:
-    """Make all that was written visible to searches, on every copy of every shard.
+    """Make all writes visible to searches, on every copy of every shard.
 
-    A copy that misses the refresh answers from its old state, and says nothing. Raises EngineUnreachable
-    where a copy does not answer, IndexMissing or EsrError.
+    A copy that misses the refresh silently answers from its old state. Raises EngineUnreachable if a copy
+    does not answer, IndexMissing or EsrError.
     """
     retries = _retries()
     while True:
@@ -126,16 +122,16 @@ def refresh(cluster: Cluster, index: str | Sequence[str]) -> None:
             return
         if not next(retries, False):
             raise EngineUnreachable(f"{cluster.where} is not fully available: {_failure(answer)} to refresh")
-        cluster.switch_node()  # a node that hung and comes back knows the shards as they were
+        cluster.switch_node()  # a node that hung and comes back has an old state of the shards
 
 
 def msearch(
     cluster: Cluster, searches: Sequence[Mapping[str, Any]], *, allow_partial: bool = False
 ) -> list[Any]:
-    """The answers to several searches, of all shards. `searches` are pairs of lines: a header, then a body.
+    """The answers to several searches, from all shards. `searches` alternates headers and bodies.
 
-    With `allow_partial`, they are returned as they are in the end, even those that are an `error`. Raises
-    what `search` does.
+    With `allow_partial`, the answers after all retries are returned, even those that are an `error`. Raises
+    the errors of `search`.
     """
 
     def send() -> ObjectApiResponse[Any]:
@@ -158,7 +154,7 @@ def msearch(
         if allow_partial:
             return answers
         failure = failures[0]
-        if failure.get("status", 500) < 500 and "error" in failure:  # as if it had been asked alone
+        if failure.get("status", 500) < 500 and "error" in failure:  # as a single search would fail
             with cluster.translate_errors():
                 meta = replace(response.meta, status=failure["status"])
                 raise ApiError(str(failure["error"].get("type")), meta, failure)
@@ -168,7 +164,7 @@ def msearch(
 def msearch_dfs(cluster: Cluster, searches: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Any]:
     """The answers to several searches (index, body), with term statistics over all shards of the index.
 
-    Raises what `search` does.
+    Raises the errors of `search`.
     """
     lines: list[Mapping[str, Any]] = []
     for index, body in searches:
@@ -177,7 +173,7 @@ def msearch_dfs(cluster: Cluster, searches: Iterable[tuple[str, Mapping[str, Any
 
 
 def _retries() -> Iterator[bool]:
-    """Waits and yields True before each retry that the time allows: a partial answer must be in time too."""
+    """Wait and yield True before each retry that the deadline allows, with time left for a partial answer."""
     for pause in PAUSES:
         seconds = random.uniform(0.5, 1.5) * pause
         if time_remaining(math.inf) < 4 * seconds:
@@ -187,13 +183,13 @@ def _retries() -> Iterator[bool]:
 
 
 def _lost_shards(answer: Any) -> bool:
-    """Whether shards failed that have a copy somewhere, so that a retry may help."""
+    """Whether shards failed that have another copy, so that a retry may help."""
     failures = answer["_shards"].get("failures", ())
     return any(failure["reason"]["type"] != _NO_COPY for failure in failures)
 
 
 def _is_shard_failure(status: int, body: Any) -> bool:
-    """Whether an error says that shards failed while they were searched, so that a retry may help."""
+    """Whether an error says that shards failed during the search, so that a retry may help."""
     error = body.get("error") if isinstance(body, dict) else None
     if status < 500 or not isinstance(error, dict) or error.get("type") != _SHARDS_FAILED:
         return False
@@ -214,9 +210,9 @@ _PAUSE_SECONDS = 1.0
 def issue_api_key(where: str, role_descriptors: Mapping[str, Any], patience: float = 0.0) -> str:
     """Create an API key with these roles, and return it as ESR_API_KEY takes it.
 
-    The current login must be one of a user, and a key never has more privileges than that user. A cluster
-    that has just been started rejects every login until its own index of users and keys is active: for
-    `patience` seconds, that is no error yet. Raises EsrError where the user may create no keys.
+    The current login must be that of a user, and a key never has more privileges than that user. A cluster
+    that has just been started rejects every login until its own index of users and keys is active; this is
+    retried for `patience` seconds. Raises EsrError if the user may not create keys.
     """
     end = time.monotonic() + patience
     with closing(Cluster(where)) as cluster:
@@ -246,15 +242,15 @@ class DiskFull(EsrError):
 
 
 def wait_for_primaries(cluster: Cluster, index: str, seconds: float) -> bool:
-    """Whether all primary shards of an index can be written to within this time.
+    """Whether all primary shards of an index become writable within this time.
 
-    Raises DiskFull as soon as Elasticsearch says that no disk has room for one of them.
+    Raises DiskFull as soon as Elasticsearch reports that no disk has room for one of them.
     """
     end, pause = time.monotonic() + seconds, _FIRST_PAUSE
     while True:
         with cluster.translate_errors():
             health = cluster.client.cluster.health(index=index, level="shards")
-            # The status does not tell: a new index is yellow before its shards are open.
+            # The status is not enough: a new index is yellow before its shards are open.
             shards = health["indices"].get(index, {"shards": {}})["shards"]
             closed = {number for number, shard in shards.items() if not shard["primary_active"]}
             if shards and not closed:
@@ -269,7 +265,7 @@ def wait_for_primaries(cluster: Cluster, index: str, seconds: float) -> bool:
 
 
 def _check_disk(cluster: Cluster, index: str, shard: int) -> None:
-    """Raises DiskFull if no node takes a primary shard since disks are full."""
+    """Raise DiskFull if no node takes a primary shard because disks are full."""
     try:
         answer = cluster.client.cluster.allocation_explain(index=index, shard=shard, primary=True)
     except ApiError:  # it has been allocated meanwhile
@@ -283,7 +279,7 @@ def _check_disk(cluster: Cluster, index: str, shard: int) -> None:
 
 
 def _disk_reason(answer: Any) -> str:
-    """Why a node does not take a shard, if that is for its disk."""
+    """The reason why a node does not take a shard, if it is the disk; otherwise ""."""
     for node in answer.get("node_allocation_decisions", ()):
         for decision in node.get("deciders", ()):
             if decision["decider"] == "disk_threshold" and decision["decision"] == "NO":

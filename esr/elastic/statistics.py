@@ -1,16 +1,7 @@
-"""Statistics of an alias over all its shards and indices: exact, and cached for a while.
+"""Statistics of an alias over all its shards and indices: of the collection, of terms, and of stored columns.
 
-Reads the statistics of the collection behind an alias.
-
-Reads exact statistics of terms: sf, df and cf.
-
-Reads terms from the term dictionary of the index of documents.
-
-Reads what the stored numbers of sentences are: the features, the range of values, the histogram.
-
-The least and the most that a static can add to a score, given the range of its column's values.
-
-How long readers of an index cache what changes in place: by enrichment, or where loads replace it.
+They are exact, since scores must not depend on how sentences are spread over shards. `AliasStatistics` caches
+them for a while. The module also computes the range of what a static can add to a score.
 """
 
 from __future__ import annotations
@@ -64,7 +55,7 @@ def read_collection_statistics(cluster: Cluster) -> CollectionStatistics:
 
 
 def read_next_ordinals(cluster: Cluster) -> tuple[int, int]:
-    """The first `ordinal` that was never used, of sentences and of documents."""
+    """The first unused `ordinal` of sentences and of documents."""
     body = {"size": 0, "aggs": {"last": {"max": {"field": "ordinal"}}}}
     answers = msearch_dfs(cluster, [(cluster.alias, body), (cluster.documents_alias, body)])
     greatest = [answer["aggregations"]["last"]["value"] for answer in answers]
@@ -77,19 +68,20 @@ _OCCURRENCES, _HOLDERS = "esr-occurrences-v2", "esr-holders-v2"
 _COUNT = "esr-count-v1"
 STATISTICS_SCRIPTS = (_OCCURRENCES, _HOLDERS, _COUNT)
 _EXACT = 1 << 24
-"""The numbers below it are exact in a score, which has 32 bits."""
+"""Numbers below it are exact in a score, which has 32 bits."""
 
 
 class TermStatisticsReader:
-    """Reads sf and df, which are counts of hits, and cf, the engine's own statistic wherever that is exact.
+    """Reads sf and df, which are counts of hits, and cf, which is the engine's own statistic wherever that is
+    exact.
 
-    Enrichment updates sentences, and Elasticsearch counts the replaced entries too until its segments are
-    merged. So it is asked for its own cf and, in the same state of the index, for its own sf: where the last
-    digits of that are not those of the number of hits, occurrences are summed over the hits.
+    Enrichment updates sentences, and Elasticsearch counts the replaced entries too until it merges their
+    segments. So it is asked for its own cf and, in the same state of the index, for its own sf. If the last
+    digits of this sf differ from the number of hits, occurrences are summed over the hits.
 
-    Some versions give their sf in place of cf where a search spans several shards. An answer in which both
-    differ for any term was not given by one of these. So once a term is known to be repeated in a document,
-    it is asked for with all others. Without such a proof, occurrences are summed over the hits too.
+    Some versions return sf in place of cf for a search over several shards. An answer in which both differ
+    for any term proves that this is not such a version. So once a term is known to be repeated in a document,
+    it is added to every request. Without such a proof, occurrences are summed over the hits too.
     """
 
     def __init__(self, cluster: Cluster) -> None:
@@ -97,7 +89,7 @@ class TermStatisticsReader:
         self._repeated: str | None = None
 
     def read(self, terms: Sequence[str]) -> dict[str, TermStatistics]:
-        """Raises what `search` does."""
+        """The statistics of these terms. Raises the errors of `search`."""
         asked = [("text", term) for term in terms]
         if self._repeated is not None:
             asked.append(("context", self._repeated))
@@ -128,7 +120,7 @@ class TermStatisticsReader:
         return statistics
 
     def check_engine_counts(self) -> None:
-        """Raises UsageError where Elasticsearch's own cf is not exact because of its version."""
+        """Raise UsageError if Elasticsearch's own cf is not exact because of its version."""
         repeated = _find_repeated_term(self._cluster)
         if repeated is None:  # then cf is sf
             return
@@ -160,7 +152,7 @@ def _engine_parts() -> dict[str, dict[str, Any]]:
 def _engine_counts(asked: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """A search for any one sentence, whose scores by named queries are the engine's counts.
 
-    `asked` are fields and terms in them.
+    `asked` are pairs of a field and a term.
     """
     scripts = _engine_parts()
     named = [
@@ -174,13 +166,13 @@ def _engine_counts(asked: Sequence[tuple[str, str]]) -> dict[str, Any]:
         for position, (field, term) in enumerate(asked)
         for name, script in scripts.items()
     ]
-    # Not as a filter: only what scores is counted over all shards.
+    # Not as a filter: only scoring clauses are counted over all shards.
     query = {"bool": {"must": [{"match_all": {}}], "should": named}}
     return {"size": 1, "terminate_after": 1, "track_total_hits": False, "_source": False, "query": query}
 
 
 def _decode_engine_counts(answer: Any, number: int) -> list[list[int]]:
-    """The high and the low digits of cf, and the low ones of sf, for each of so many terms."""
+    """The high and the low digits of cf, and the low ones of sf, for each of `number` terms."""
     hits = answer["hits"]["hits"]
     scores = hits[0]["matched_queries"] if hits else {}
     names = tuple(_engine_parts())
@@ -188,12 +180,12 @@ def _decode_engine_counts(answer: Any, number: int) -> list[list[int]]:
 
 
 def _counts_occurrences(answer: Any, of_engine: Sequence[Sequence[int]]) -> bool:
-    """Whether an answer shows that cf is no sf: over one shard it never is."""
+    """Whether an answer shows that the engine's cf counts occurrences. Over one shard, it always does."""
     return answer["_shards"]["total"] == 1 or any(low != sf for _, low, sf in of_engine)
 
 
 def _find_repeated_term(cluster: Cluster) -> str | None:
-    """The most frequent term of the longest document, if it occurs there twice."""
+    """The most frequent term of the longest document, if it occurs there at least twice."""
     answer = search(
         cluster,
         index=cluster.documents_alias,
@@ -225,10 +217,10 @@ _TERM = re.compile(r"\bcontext:([^\s()^]+)")
 
 
 def read_terms_with_prefix(cluster: Cluster, prefix: str, limit: int) -> list[str]:
-    """The first `limit` terms with this prefix, in the order of their characters' codes.
+    """The first `limit` terms with this prefix, in code point order.
 
-    They are read from how each shard rewrites a prefix query: into its first terms, all of one boost.
-    `_terms_enum` finds nothing in text fields.
+    They are parsed from how each shard rewrites a prefix query: into its first terms, all of one boost.
+    `_terms_enum` does not support text fields.
     """
     rewritten = {"value": prefix, "rewrite": f"top_terms_{limit}"}
     with cluster.translate_errors():
@@ -251,32 +243,32 @@ def read_terms_with_prefix(cluster: Cluster, prefix: str, limit: int) -> list[st
 
 
 GREATEST_OFFSET = 1e6
-"""With a larger one, 32-bit scores would be coarser than a twentieth."""
+"""With a larger offset, 32-bit scores would be coarser than a twentieth."""
 GREATEST_SCORE = 1e38
 
 
 def static_bounds(static: Static, collection: CollectionStatistics) -> tuple[float, float]:
     """The least and the most that the static adds. A value that may be missing can also add 0.
 
-    The values of the column come from `collection.bounds`; a static that is not in there has no values.
+    The values of the column come from `collection.bounds`; a static that it lacks has no values.
     """
     values = collection.bounds.get(static)
     if values is None:
         return 0.0, 0.0
     extremes = [static.weight * value + static.constant for value in _form_bounds(static, *values)]
-    # Only a logarithm's value is enforced where it is required; a missing feature adds 0.
+    # Only a logarithm's value is enforced if required; a missing feature adds 0.
     if not static.required or (static.column.startswith(FEATURE_PREFIX) and static.form != "log"):
         extremes.append(0.0)
     return min(extremes), max(extremes)
 
 
 def exclusive_minimum(static: Static) -> float | None:
-    """The number that values of the static's form must exceed, or None."""
+    """The number that values must exceed for the static's form, or None."""
     return 0.0 - static.shift if static.form == "log" else None  # 0.0, as Elasticsearch ranks 0.0 above -0.0
 
 
 def _form_bounds(static: Static, low: float, high: float) -> tuple[float, ...]:
-    """Values between which the form stays. Every form but the curve rises with the column's value."""
+    """Bounds of the form's values. Every form except the curve rises with the column's value."""
     if static.form == "linear":
         return low, high
     if static.form == "log":
@@ -288,10 +280,10 @@ def _form_bounds(static: Static, low: float, high: float) -> tuple[float, ...]:
 
 
 def _curve_bounds(curve: Curve) -> Iterator[float]:
-    """Values between which a curve stays.
+    """Bounds of a curve's values.
 
-    A cubic stays between its four Bézier ordinates. Those inside an interval lie between its ends where the
-    curve rises or falls all the way, as estimated curves do, and may lie outside for other slopes.
+    A cubic stays between its four Bézier ordinates. The inner ordinates of an interval lie between its ends
+    if the curve is monotonic, as estimated curves are, and may lie outside for other slopes.
     """
     yield from curve.adds
     if curve.outside is not None:
@@ -305,7 +297,7 @@ def _curve_bounds(curve: Curve) -> Iterator[float]:
 
 _PAGE = 10_000
 Domain = tuple[str, float | None]
-"""A column, and the number that values must exceed to count, if there is one."""
+"""A column, and the number that its values must exceed to count, if there is one."""
 
 
 def column_domain(static: Static) -> Domain:
@@ -316,7 +308,7 @@ def column_domain(static: Static) -> Domain:
 def read_value_ranges(
     cluster: Cluster, domains: Sequence[Domain]
 ) -> dict[Domain, tuple[float, float] | None]:
-    """The least and the greatest value in each domain, None where it has no value."""
+    """The least and the greatest value in each domain, None if it has no value."""
     aggs = {}
     for number, (column, minimum) in enumerate(domains):
         in_domain = {"match_all": {}} if minimum is None else {"range": {column: {"gt": minimum}}}
@@ -332,7 +324,7 @@ def read_value_ranges(
 
 
 def read_histogram(cluster: Cluster, column: str) -> dict[float, int]:
-    """How many sentences have each value of a column, in rising order of values."""
+    """The number of sentences with each value of a column, in ascending order of values."""
     sources = [{"value": {"terms": {"field": column}}}]
     composite: dict[str, Any] = {"size": _PAGE, "sources": sources}
     histogram: dict[float, int] = {}
@@ -357,7 +349,7 @@ def read_features(cluster: Cluster) -> list[str]:
 
 
 MAX_AGE = 10.0
-"""Seconds."""
+"""Seconds that readers of an index cache what changes in place: by enrichment, or where loads replace it."""
 
 
 _MAX_TERMS = 200_000
@@ -367,8 +359,8 @@ _BATCH = 100
 class AliasStatistics:
     """Reads statistics from Elasticsearch, and caches them.
 
-    `is_pinned`: the aliases are names of indices. Then statistics of texts are cached for good, since the
-    texts of a generation never change. Columns do change: by enrichment, and when priors are refreshed.
+    `is_pinned`: the aliases are names of indices. Then statistics of texts stay cached, since the texts of a
+    generation never change. Columns do change: by enrichment, and when priors are refreshed.
     """
 
     def __init__(self, cluster: Cluster, is_pinned: bool = False) -> None:
@@ -385,7 +377,7 @@ class AliasStatistics:
     def lookup(self, terms: Sequence[str]) -> Statistics:
         """The statistics of the collection and of these terms."""
         self._expire()
-        # Another thread may clear the caches meanwhile: it replaces them, and changes none.
+        # Another thread may clear the caches: it replaces them, and modifies none.
         term_cache, collection = self._terms, self._collection
         if collection is None:
             collection = self._collection = read_collection_statistics(self._cluster)
@@ -394,7 +386,7 @@ class AliasStatistics:
         return Statistics(collection, {term: term_cache[term] for term in terms})
 
     def check_engine_counts(self) -> None:
-        """Raises UsageError where Elasticsearch's own cf of terms is not exact because of its version."""
+        """Raise UsageError if Elasticsearch's own cf of terms is not exact because of its version."""
         self._term_reader.check_engine_counts()
 
     def bounded_collection(self, statics: Sequence[Static]) -> CollectionStatistics:
@@ -413,13 +405,13 @@ class AliasStatistics:
     def features(self) -> list[str]:
         """The names of the features that an index of the alias has a field for."""
         self._expire()
-        features = self._features  # another thread may clear the caches meanwhile
+        features = self._features  # another thread may clear the caches
         if features is None:
             features = self._features = read_features(self._cluster)
         return features
 
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
-        """The first `limit` terms with this prefix, in the order of their characters' codes."""
+        """The first `limit` terms with this prefix, in code point order."""
         self._expire()
         cache, key = self._prefixes, (prefix, limit)
         if key not in cache:

@@ -1,10 +1,10 @@
-"""The fields of sentences that have vectors. They are mapped when the first vector is stored.
+"""The fields of sentences with vectors, and the encoders that made them, by the recipes of the index's
+enrichment.
 
-`vectors.d384` has the 8-bit numbers of a vector with 384 dimensions, `vectors.scale` what they are multiplied
-with. Elasticsearch keeps vectors out of `_source` from 9.2 on, but only indexed ones. A flat index is the
-numbers and nothing else; a field that is not indexed has them in `_source` once more, as JSON.
-
-Which encoders made the vectors of an index, by the recipes that its enrichment recorded.
+`vectors.d384` stores the 8-bit numbers of a vector with 384 dimensions, and `vectors.scale` their factor. The
+fields are mapped when the first vector is stored. Elasticsearch keeps vectors out of `_source` from 9.2 on,
+but only indexed ones. A flat index holds the numbers and nothing else, while a field that is not indexed
+stores them in `_source` a second time, as JSON.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _VECTOR: Mapping[str, Any] = {
 
 
 def vector_field(dimensions: int) -> str:
-    """The field of vectors with so many dimensions."""
+    """The field of vectors with this number of dimensions."""
     return f"{VECTORS}.d{dimensions}"
 
 
@@ -44,7 +44,7 @@ def encode_vector(vector: QuantizedVector) -> dict[str, Any]:
 
 
 def map_vectors(cluster: Cluster, indices: Iterable[str], dimensions: int) -> None:
-    """Add the fields to indices of sentences that lack them. One that has them keeps them as they are."""
+    """Add the fields to indices of sentences that lack them. Existing fields stay as they are."""
     fields = {"scale": {"type": "float", "index": False}, f"d{dimensions}": {**_VECTOR, "dims": dimensions}}
     with cluster.translate_errors():
         for index in indices:
@@ -56,13 +56,13 @@ def map_vectors(cluster: Cluster, indices: Iterable[str], dimensions: int) -> No
 
 
 def stored_dimensions(field: Mapping[str, Any]) -> int:
-    """How many dimensions the vector has that the field `vectors` holds."""
+    """The number of dimensions of the vector in a stored field `vectors`."""
     (name,) = field.keys() - {"scale"}
     return int(name[1:])
 
 
 def source_with_vectors(cluster: Cluster, fields: Iterable[str]) -> dict[str, Any]:
-    """What a search asks of `_source` to get these fields with the vectors."""
+    """The `_source` parameter of a search that returns these fields, including vectors."""
     asked: dict[str, Any] = {"includes": list(fields)}
     return asked if cluster.version() < _EXCLUDED_SINCE else {**asked, "exclude_vectors": False}
 
@@ -76,7 +76,7 @@ class EncoderReader:
         self._fingerprints: dict[str, list[str]] = {}
 
     def fingerprints(self, encoder: str) -> list[str]:
-        """What `enriched` of a sentence has whose vector this encoder made: one of these."""
+        """The fingerprints of this encoder. A sentence whose vector it made has one of them in `enriched`."""
         return self._read().get(encoder, [])
 
     def main_encoder(self) -> str | None:

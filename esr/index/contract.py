@@ -100,7 +100,7 @@ class Enrichment(Protocol):
     """
 
     def progress(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
-        """The number of documents of the slice that this recipe has enriched, and the number of all of them."""
+        """How many documents of the slice this recipe has enriched, and how many there are."""
 
     def pending(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
         """The documents that this recipe has not enriched, in collection order."""

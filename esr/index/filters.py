@@ -274,7 +274,7 @@ class Vocabulary(ValueLister, Protocol):
         """The names with these keys, by key, without those that no sentence has."""
 
     def name_keys(self, prefix: str, limit: int) -> list[str]:
-        """The keys of the names that have a key or alias with this prefix, most sentences first, ties by key."""
+        """Keys of names that have a key or alias with this prefix, most sentences first, ties by key."""
 
 
 def resolve_filters(vocabulary: Vocabulary, filters: Filters) -> Filters:

@@ -51,7 +51,7 @@ class SentenceRecord(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A ranked sentence. `record` is None if only ids were requested. `ordinal` is its number in the index."""
+    """A ranked sentence and its ordinal in the index. `record` is None if only ids were requested."""
 
     sentence_id: str
     score: float

@@ -58,7 +58,7 @@ def name_key(name: str) -> str:
 
 
 def fold_accents(text: str) -> str:
-    """The text in lower case, without the accents of Latin and Greek letters, and with straight apostrophes."""
+    """The text in lower case, without accents of Latin and Greek letters, with straight apostrophes."""
     if text.isascii():
         return text
     bare = re.sub(_MARKED, r"\1", unicodedata.normalize("NFD", text))
