@@ -1,1 +1,1 @@
-"""Searches an index: plans become queries, and a bound spares most candidates their score."""
+"""Searches of an index: plans become queries, and upper bounds save scoring most candidates."""

@@ -1,19 +1,12 @@
-"""A plan as a query for documents, whose score bounds the scores of each document's sentences from above.
+"""A plan as a query whose scores are upper bounds, for the sentences of documents or for single sentences.
 
-It searches the index of documents, and uses the term maxima that their entries store. For one document the
-scripts compute from them what `esr.plans.bounds` computes for arrays; they know less, so their bounds are
-somewhat higher.
+The bounds of documents come from the term maxima in their entries. For one document, the scripts compute what
+`esr.plans.bounds` computes for arrays, from less data, so their bounds are somewhat higher. Most sentences of
+a document get far less than its best one: a sentence's score depends on the terms near it, in the sentence
+or, if that counts, in its surrounding. So `NearQueries` bounds scores by the number of terms near a sentence.
 
-Most sentences of a document get far less than its best one. What they get depends on the terms near them: in
-the sentence, or in its surrounding if that counts. So two more queries say what a sentence gets at most from
-the document alone, and how much more it gets for any term near it.
-
-A plan as a query for sentences, whose score bounds their scores from above, for the mixture of the lifts.
-
-No script runs: what a term adds to any sentence far from it is one number, and how much more it adds to those
-near it is stored (`esr.elastic.lifts`).
-
-Scores of what a query lists by other queries, beside its own.
+The bounds of sentences exist for the mixture of the lifts only (`esr.elastic.lifts`). They need no script:
+what a term adds to any sentence far from it is one number, and the rest is stored.
 """
 
 from __future__ import annotations
@@ -40,7 +33,8 @@ from esr.plans.evaluate import Array
 from esr.plans.plan import CollectionStatistics, FieldName, Mixture, Plan, PlanTerm, Unprunable
 
 Amount = Literal["bound", "far", "lift"]
-"""What a term adds at most: anywhere, to a sentence far from it, and how much more to one near it."""
+"""The most that a term adds: to any sentence, to one far from it, and the additional amount for one
+near it."""
 _MIXTURE_SCRIPTS: Mapping[Amount, str] = {
     "bound": "esr-mixture-bound-v2",
     "far": "esr-mixture-far-v1",
@@ -57,17 +51,17 @@ ROLES: dict[str, FieldName] = {"own": "sentence", "middle": "surrounding", "wide
 _ROUNDING = 1e-6
 """More than the relative error of one operation on 32-bit scores."""
 _MANY_TERMS = 100
-"""With more terms, no query says what a term near a sentence adds: a request has only so many clauses."""
+"""With more terms, there is no query for `lift`, since the clauses of a request are limited."""
 
 
 _bound = lru_cache(64)(Bound)
-"""Queries are many, transforms few."""
+"""Cached, since transforms are few and queries many."""
 
 
 class BoundQuery(NamedTuple):
-    """A query for documents, or for sentences. Its scores plus `shift` are upper bounds, but for rounding.
+    """A query for documents or sentences. Its scores plus `shift` are upper bounds, except for rounding.
 
-    A sentence of score s has a bound of at least s - rounding_margin * (1 + |s|), and so has its document.
+    A sentence with the score s, and its document, have a bound of at least s - rounding_margin * (1 + |s|).
     """
 
     query: Query
@@ -80,7 +74,7 @@ class BoundQuery(NamedTuple):
 
 
 def bound_query(plan: Plan, collection: CollectionStatistics, filters: Filters) -> BoundQuery | Unprunable:
-    """The query, or why there are no bounds."""
+    """The query that bounds the sentences of each document, or the reason why there is none."""
     bound = _bound(plan.transform, collection.longest_sentence)
     reason = bound.unavailable_reason(plan.terms)
     if reason is not None:
@@ -91,7 +85,7 @@ def bound_query(plan: Plan, collection: CollectionStatistics, filters: Filters) 
 
 
 def _with_rest(plan: Plan, collection: CollectionStatistics, query: Query) -> BoundQuery:
-    """A query that sums up what terms can add, with all else that scores consist of."""
+    """Add the other parts of scores to a query that sums up what terms can add."""
     ranges = [static_bounds(static, collection) for static in plan.statics]
     shift, magnitude = math.fsum(high for _, high in ranges), 1.0
     transform = plan.transform
@@ -108,15 +102,15 @@ def _with_rest(plan: Plan, collection: CollectionStatistics, query: Query) -> Bo
 
 
 def rounding_margin(plan: Plan, magnitude: float) -> float:
-    """The margin of a query, by the sum of the absolute values that are added to its scores."""
+    """The margin of a query, given the sum of the absolute values that are added to its scores."""
     return _ROUNDING * (len(plan.terms) + 4) * magnitude
 
 
 class NearQueries(NamedTuple):
-    """Queries for what the sentences of a document can get, by the number of terms near them.
+    """Queries that bound the sentences of a document by the number of terms near them.
 
-    A sentence with n of the terms near it gets `far` + n `lift` at most; `field` is the one that contains
-    these terms. `lift` is None if it is not known.
+    A sentence with n of the terms near it gets at most `far` + n `lift`. `field` is the field that contains
+    these terms. `lift` is None if unknown.
     """
 
     far: BoundQuery
@@ -124,7 +118,7 @@ class NearQueries(NamedTuple):
     field: FieldName
 
     def lift_per_term(self, scores: Array) -> Array:
-        """The lifts of documents by their scores of the query `lift`."""
+        """The lifts of documents, given their scores of the query `lift`."""
         return scores * (1 + _ROUNDING)
 
 
@@ -140,12 +134,12 @@ def near_queries(plan: Plan, collection: CollectionStatistics) -> NearQueries:
 
 
 def _term_sum(plan: Plan, filters: Filters) -> Query:
-    """Scores documents that may have candidates by the sum of what each term can add."""
+    """A query that scores documents which may have candidates by the sum of what each term can add."""
     clauses = [_term_clause(plan, term) for term in plan.terms]
     filter = filter_clauses(filters, of="documents")
     of_condition = None if plan.condition is None else document_query(plan.condition)
     filter += [] if of_condition is None else [of_condition]
-    # If every term makes candidates, the clauses match exactly the documents that can have some.
+    # If every term makes candidates, the clauses match exactly the documents that can have candidates.
     terms_match_candidates = plan.candidates != "all" and len(plan.candidate_terms) == len(plan.terms)
     if not terms_match_candidates:
         filter.append(document_rule_clause(plan))
@@ -155,7 +149,10 @@ def _term_sum(plan: Plan, filters: Filters) -> Query:
 
 
 def _term_clause(plan: Plan, term: PlanTerm, amount: Amount = "bound") -> Query:
-    """The script gets the weight of the term maxima; `context` adds nothing, and is there to be counted."""
+    """A query for what a term adds to a document. Its script reads the weight of the term maxima.
+
+    The clause on `context` adds nothing to the score; it provides the count.
+    """
     count: Query = {"term": {"context": {"value": term.term, "boost": 0}}}
     query = {"bool": {"should": [{"term": {MAXIMA_FIELD: term.term}}, count]}}
     transform = plan.transform
@@ -186,24 +183,25 @@ def _base_numbers(
 
 
 def _beta_range(transform: Mixture, collection: CollectionStatistics) -> tuple[float, float]:
-    """beta of an empty sentence and of the collection's longest."""
+    """beta of an empty sentence and of the collection's longest one."""
     mu = transform.mu
     return (1.0, mu / (collection.longest_sentence + mu)) if mu else (0.0, 0.0)
 
 
 _MOST_TERMS = 100
-"""With more, another way is faster, and a request has only so many clauses."""
+"""With more terms, searches by documents are faster, and the clauses of a request are limited."""
 _GREATEST_WIDENING = 1.0
-"""If deliveries have added more for each term, another way is faster: too many bounds reach the last hit."""
+"""With more slack per term from deliveries, too many bounds reach the last hit: searches by documents are
+faster."""
 _GREATEST_WEIGHT = 16.0
-"""With greater weights in all, boosts would be too great for 32 bits."""
+"""With a greater sum of weights, boosts would be too great for 32 bits."""
 
 
 def sentence_bounds(plan: Plan, filters: Filters, widening: Widening) -> BoundQuery | None:
-    """The query, or None for a plan that has none. It may match sentences too that are no candidates.
+    """The query that bounds sentences, or None if the plan has none. It may also match non-candidates.
 
-    The plan has terms. `widening`: what makes bounds of the lifts. A plan with priors or features has no such
-    query: with what these can add at most, too many sentences would reach the last hit.
+    The plan has terms. `widening` is the base and slack of the lifts. Plans with priors or features have no
+    such query: with the most that these can add, too many sentences would reach the last hit.
     """
     weight = math.fsum(term.weight for term in plan.terms)
     transform = plan.transform
@@ -230,14 +228,14 @@ def sentence_bounds(plan: Plan, filters: Filters, widening: Widening) -> BoundQu
 
 
 def _lift_clause(term: str, weight: float) -> Query:
-    """Its score is the lift of the term, times the weight."""
+    """A clause that scores the lift of the term, times the weight."""
     return {"term": {LIFTS_FIELD: {"value": term, "boost": weight * LIFT_BOOST}}}
 
 
 def with_named_scores(query: Query, others: Mapping[str, Query]) -> Query:
-    """Matches and ranks as the query does. Of each hit, the other queries give scores by their names."""
-    # An optional clause of a filter decides nothing, so it is not run for what matches. But it has a name, so
-    # Elasticsearch scores the hits of the answer by it.
+    """A query with the matches and ranking of `query`, whose hits also have scores by `others`, by name."""
+    # An optional clause of a filter has no influence on matches, so it is not run for them. But it has a
+    # name, so Elasticsearch scores the hits of the answer by it.
     named = [{"bool": {"should": [other], "_name": name}} for name, other in others.items()]
     optional = {"bool": {"filter": [{"match_all": {}}], "should": named}}
     return {"bool": {"must": [query], "filter": [optional]}}

@@ -1,8 +1,5 @@
-"""Counts sentences that satisfy conditions, in all or by day, all in one request.
-
-The sentences that satisfy a condition, in the order of their dates.
-
-The words of an alias as they are written: those with a prefix, and those that are like another.
+"""Unscored searches: counts of the sentences that satisfy conditions, sentences by date, and the written
+words of an alias.
 """
 
 from __future__ import annotations
@@ -22,17 +19,17 @@ from esr.plans.condition import Condition, HasWords
 from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
 
 _DAYS = {"date_histogram": {"field": "date", "fixed_interval": "1d", "min_doc_count": 1}}
-"""In UTC, as long as no time zone is given."""
+"""By day in UTC, the default time zone."""
 
 
 def count_sentences(cluster: Cluster, conditions: Sequence[Condition], filters: Filters) -> list[int]:
-    """How many sentences satisfy each condition and the filters."""
+    """The number of sentences that satisfy each condition and the filters, in one request."""
     answers = _search_each(cluster, conditions, filters, {"track_total_hits": True})
     return [answer["hits"]["total"]["value"] for answer in answers]
 
 
 def count_days(cluster: Cluster, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
-    """How many sentences of each day satisfy each condition and the filters; None is satisfied by all."""
+    """The number of sentences per day that satisfy each condition and the filters; None matches all."""
     answers = _search_each(cluster, conditions, filters, {"track_total_hits": False, "aggs": {"days": _DAYS}})
     return [
         {bucket["key"] // DAY: bucket["doc_count"] for bucket in answer["aggregations"]["days"]["buckets"]}
@@ -41,7 +38,7 @@ def count_days(cluster: Cluster, conditions: Sequence[Condition | None], filters
 
 
 def match_sentences(condition: Condition | None, filters: Filters) -> Query:
-    """Matches the sentences that satisfy the condition and the filters, without scores."""
+    """A query for the sentences that satisfy the condition and the filters, without scores."""
     own = [] if condition is None else [condition_query(condition)]
     return {"bool": {"filter": [*own, *filter_clauses(filters)]}}
 
@@ -61,7 +58,8 @@ def _search_each(
 def find_by_date(
     cluster: Cluster, condition: Condition, k: int, filters: Filters, oldest_first: bool, records: bool
 ) -> SearchResult:
-    """The first k, without scores. Without a date they are last, and equal dates are in collection order."""
+    """The first k sentences by date, without scores. Those without a date are last, ties in
+    collection order."""
     order = "asc" if oldest_first else "desc"
     body: dict[str, Any] = {
         "query": match_sentences(condition, filters),
@@ -82,7 +80,8 @@ def find_by_date(
 
 
 _SAMPLE = 200
-"""Sentences from which the frequent words with a prefix are read: nothing lists the terms of a text field."""
+"""Sentences sampled for the frequent words with a prefix: Elasticsearch cannot list the terms of a text
+field."""
 _FIELD = WORDS_FIELD["sentence"]
 _SUGGESTER: dict[str, Any] = {
     "field": _FIELD,
@@ -95,11 +94,11 @@ _SUGGESTER: dict[str, Any] = {
     "max_inspections": 10,
     "sort": "frequency",
 }
-"""Lists all words that are similar, as far as possible; who asks orders them."""
+"""Lists all similar words, as far as possible. The caller ranks them."""
 
 
 def words_with_prefix(cluster: Cluster, prefix: str, limit: int) -> list[tuple[str, int]]:
-    """Frequent words that begin so, and how many sentences of a sample have each."""
+    """Frequent words with this prefix, each with its number of sentences in a sample."""
     answer = search(
         cluster, index=cluster.alias, query={"prefix": {_FIELD: prefix}}, size=_SAMPLE, source=["text"]
     )
@@ -111,9 +110,9 @@ def words_with_prefix(cluster: Cluster, prefix: str, limit: int) -> list[tuple[s
 
 
 def similar_words(cluster: Cluster, word: str, max_edits: int, least: int) -> dict[str, int]:
-    """The words within so many edits of another, swapped neighbours being one, with how many sentences.
+    """The words within `max_edits` edits of a word, each with its number of sentences.
 
-    Only those that are in at least `least` sentences.
+    A transposition is one edit. Only words in at least `least` sentences are returned.
     """
     suggester = {"text": word, "term": {**_SUGGESTER, "max_edits": max_edits}}
     answer = search(cluster, index=cluster.alias, size=0, suggest={"words": suggester})
@@ -122,7 +121,7 @@ def similar_words(cluster: Cluster, word: str, max_edits: int, least: int) -> di
 
 
 def find_written_forms(cluster: Cluster, words: Sequence[str]) -> list[str]:
-    """Each of the words as the first sentences that have it write it, all in one request."""
+    """The usual spelling of each word in the first sentences that contain it, all in one request."""
     lines: list[dict[str, Any]] = []
     for word in words:
         query = match_sentences(HasWords((word,)), NO_FILTERS)

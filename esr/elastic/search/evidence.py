@@ -1,6 +1,7 @@
-"""Evidence of sentences: exact counts, made from the stored texts by the analyzer of the index.
+"""Evidence of sentences and their vector similarities.
 
-Products of a query's vector with the vectors of sentences, computed by a script.
+Counts are exact: the index's analyzer computes them from the stored texts. A script computes the products of
+a query's vector with the vectors of sentences.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ _CACHED_DOCUMENTS = 2_000
 
 
 class EvidenceReader:
-    """Makes evidence of the `_source` of sentences.
+    """Computes evidence from the `_source` of sentences.
 
-    Sentences are neighbours of others and candidates of many queries, so their term counts are cached.
+    A sentence is a neighbour of others and a candidate of many queries, so its term counts are cached.
     """
 
     def __init__(self, analyzer: Analyzer) -> None:
@@ -97,20 +98,20 @@ SCRIPTS = (PRODUCT_SCRIPT, MEANING_SCRIPT)
 _BATCH = 5_000
 _NAN = float("nan")
 _GREATEST = 2.0
-"""No similarity is more than this, or less than its negative."""
+"""The greatest absolute value of a similarity."""
 _ROUNDING = 1e-6
-"""Similarities that are closer may change places in the 32 bits of a score."""
+"""Similarities with a smaller difference may change order in the 32 bits of a score."""
 _MORE = 20
-"""How many hits are fetched beyond those that are asked for, among which rounding may hide some of them."""
+"""Hits fetched beyond k, since rounding may rank some of the best k below it."""
 Query = dict[str, Any]
 
 
 def add_rescoring(
     body: Mapping[str, Any], rescoring: SimilarityRescoring, marks: Sequence[str]
 ) -> dict[str, Any]:
-    """The body of a search whose best sentences get similarities too. `marks` are as in `SimilarityReader`.
+    """The body of a search that adds similarities to its best sentences. `marks` as in `SimilarityReader`.
 
-    Elasticsearch sorts what it rescores by score alone.
+    The sort is dropped, since Elasticsearch sorts rescored hits by score alone.
     """
     shift = abs(rescoring.weight) * _GREATEST
     has_vector = {"bool": {"filter": _vector_clauses(marks)}}
@@ -143,7 +144,7 @@ def find_nearest(
 
 
 def _similarity_query(matching: Query, query: QuantizedVector, weight: float, shift: float) -> Query:
-    """Scores what matches by its similarity, times `weight`, and raised by `shift`."""
+    """A query that scores the sentences of `matching` by similarity times `weight`, plus `shift`."""
     params = {
         "query": query.array.tolist(),
         "field": vector_field(len(query.values)),
@@ -155,22 +156,22 @@ def _similarity_query(matching: Query, query: QuantizedVector, weight: float, sh
 
 
 def _vector_clauses(marks: Sequence[str]) -> list[Query]:
-    """Match sentences with a vector that counts."""
+    """Clauses for sentences with a vector of one of these fingerprints."""
     return [{"terms": {"enriched": list(marks)}}, {"exists": {"field": SCALE}}]
 
 
 class SimilarityReader:
-    """Reads products for one query's vector. `marks` are the fingerprints of the vectors that count."""
+    """Reads products with one query's vector. `marks` are the fingerprints of the vectors to use."""
 
     def __init__(self, cluster: Cluster, marks: Sequence[str], query: QuantizedVector) -> None:
         self._cluster = cluster
         self._marks = list(marks)
         self._query = query
-        # No product is less than this. Sums of up to 520 products are exact in the 32 bits of a score.
+        # No product is less than -shift. Sums of up to 520 products are exact in the 32 bits of a score.
         self._shift = len(query.values) * 127.0**2
 
     def read(self, ordinals: Sequence[int], contexts: Collection[str]) -> Similarities:
-        """Those of sentences, by their ordinals."""
+        """The products of sentences, given their ordinals, and of the requested contexts."""
         beside = (-1, 0, 1) if "neighbours" in contexts else (0,)
         wanted = sorted({ordinal + step for ordinal in ordinals for step in beside})
         documents: dict[int, str] = {}
@@ -207,7 +208,7 @@ class SimilarityReader:
         products: dict[str, list[float]] = {}
         for batch in batched(sorted(documents), _BATCH):
             body = self._body({"terms": {"document_id": batch}}, with_documents=True)
-            # In the order of the collection, as sums of floats depend on it.
+            # In collection order, as sums of floats depend on the order.
             for answer in search_pages(
                 self._cluster, _BATCH, **body, sort=[{"ordinal": "asc"}], track_scores=True
             ):
@@ -218,7 +219,10 @@ class SimilarityReader:
         return dict(zip(products, average_documents(flat, ends).tolist(), strict=True))
 
     def _body(self, clause: Query, with_documents: bool) -> dict[str, Any]:
-        """`with_documents`: the ids of documents are read too. Only contexts need them."""
+        """The request for the products of the sentences that match the clause.
+
+        `with_documents` also reads the ids of documents, which only contexts need.
+        """
         params = {
             "query": self._query.array.tolist(),
             "field": vector_field(len(self._query.values)),

@@ -1,10 +1,8 @@
-"""Counts candidates by the values of several fields, all in one search where it can be.
+"""Counts of candidates by the values of several fields, in one search where possible.
 
-The most frequent names of several types among the same candidates.
-
-A name has the type that most sentences of the whole collection give it. So the most frequent keys of all
-types are counted, and then the types of these are looked up. If there are too few of a type, more keys are
-counted.
+Names may take several. A name has the type that most sentences of the whole collection give it, so the most
+frequent keys of all types are counted first, and then their types are looked up. If a type has too few names,
+more keys are counted.
 """
 
 from __future__ import annotations
@@ -31,11 +29,11 @@ from esr.index.names import ENTITY_TYPES
 from esr.plans.plan import Plan
 
 _FIRST_KEYS, _KEYS_PER_VALUE, _WIDEN = 200, 10, 10
-"""Keys that are counted at first: so many, or so many for each value to show. Then how many times more."""
+"""The number of keys counted at first, in all or per value to show, and its growth at each further step."""
 
 
 class NameFacets:
-    """Counts the names of `types`, in as many steps as it takes."""
+    """Counts the names of `types`, in as many steps as necessary."""
 
     def __init__(self, types: Sequence[str], names: NameReader, size: int) -> None:
         self._types = types
@@ -44,21 +42,21 @@ class NameFacets:
         self._aliases = names.aliases
         self._width = min(max(_FIRST_KEYS, _KEYS_PER_VALUE * size), SHARD_SIZE)
         self.counts: dict[str, FacetCounts] | None = None
-        """By type, the names that were counted. None as long as there may be more of them."""
+        """The counted names by type; None while more keys have to be counted."""
 
     def aggregations(self) -> dict[str, Any]:
-        """What the next step counts, by names of its own."""
+        """The aggregations of the next step, by name."""
         size = self._width
         counted: dict[str, Any] = {
             "keys": {"terms": {"field": ALL_KEYS, "size": size, "shard_size": SHARD_SIZE}}
         }
-        if self._aliases:  # a sentence may have several aliases of a name
+        if self._aliases:  # not the sum of its keys: a sentence may have several aliases of a name
             members = [{"terms": {ALL_KEYS: list(keys)}} for keys in self._aliases.groups.values()]
             counted["aliases"] = {"filters": {"filters": members}}
         return counted
 
     def take(self, answers: Mapping[str, Any]) -> None:
-        """Take what was counted, and find out whether that is enough."""
+        """Take the answers of a step, and set `counts` if they suffice."""
         buckets = answers["keys"]["buckets"]
         aliased = self._aliases.keys
         counts = {bucket["key"]: bucket["doc_count"] for bucket in buckets if bucket["key"] not in aliased}
@@ -77,9 +75,9 @@ class NameFacets:
 
 
 Aggregations = dict[str, dict[str, Query]]
-"""By field, what is counted for it, by names."""
+"""The aggregations of each field, by name."""
 _MOST_FORMS = 10_000
-"""Written forms that are counted of a field where some differ in case alone."""
+"""Written forms that are counted of a field some of whose forms differ only in case."""
 _MONTHS = {
     "date_histogram": {"field": "date", "calendar_interval": "month", "format": "yyyy-MM", "min_doc_count": 1}
 }
@@ -95,8 +93,8 @@ def count_facets(
 ) -> dict[str, FacetCounts]:
     """The most frequent values of each field under its filters.
 
-    The clauses that all fields share are part of the query, so that only those of one field alone are checked
-    for each of its candidates.
+    Clauses that all fields share are part of the query, so that only a field's own clauses are checked for
+    each of its candidates.
     """
     for field in filters_by_field:
         if not can_be_counted(field):
@@ -118,11 +116,11 @@ def count_facets(
     while len(counts) < len(own):
         counted |= {field: of.aggregations() for field, of in facets.items() if of.counts is None}
         places = [(field, name) for field, aggregations in counted.items() for name in aggregations]
-        # By number: a name with a bracket, as keys of metadata may have, is rejected.
+        # By number: Elasticsearch rejects names with brackets, which keys of metadata may have.
         aggs = {
             str(n): _with_filter(counted[field][name], own[field]) for n, (field, name) in enumerate(places)
         }
-        # A field of which the collection has no value needs no aggregation.
+        # A field without any value in the collection needs no aggregation.
         answer = search(cluster, index=cluster.alias, size=0, query=query, aggs=aggs).get("aggregations", {})
         found = {place: _without_filter(answer[str(n)]) for n, place in enumerate(places)}
         for field, aggregations in counted.items():
@@ -138,7 +136,7 @@ def count_facets(
 
 
 def _group_by_clauses(fields: Sequence[str], clauses: Mapping[str, list[Query]]) -> list[list[str]]:
-    """The fields with the same clauses, together."""
+    """The fields, grouped by equal clauses."""
     groups: list[list[str]] = []
     for field in fields:
         group = next((group for group in groups if clauses[group[0]] == clauses[field]), None)
@@ -150,7 +148,11 @@ def _group_by_clauses(fields: Sequence[str], clauses: Mapping[str, list[Query]])
 
 
 def _value_terms(values: ValueReader, field: str, size: int) -> dict[str, Query]:
-    """A value that is written in several ways may be among the most frequent by none of them."""
+    """The aggregations that count the values of a field.
+
+    If values have several forms, many forms are counted: a value may be among the most frequent although no
+    single form of it is.
+    """
     table, names = values.values(field), attribute_names(values, field)
     width = _MOST_FORMS if table.has_variants or len(names) > 1 else size
     return {
@@ -161,7 +163,8 @@ def _value_terms(values: ValueReader, field: str, size: int) -> dict[str, Query]
 
 
 def _with_filter(aggregation: Query, clauses: list[Query]) -> Query:
-    # A filter that lets everything pass would be checked for each candidate: that took half as long again.
+    # Without clauses, no filter: one that matches everything was still checked for each candidate, which took
+    # half as long again.
     if not clauses:
         return aggregation
     return {"filter": {"bool": {"filter": clauses}}, "aggs": {"values": aggregation}}
@@ -173,9 +176,9 @@ def _without_filter(answer: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _values(answers: Iterable[Mapping[str, Any]], table: ValueTable | None, size: int) -> FacetCounts:
-    """The values of a table, or months."""
+    """The counts of a table's values, or of months if `table` is None."""
     values: Counter[str] = Counter()
     for bucket in (bucket for answer in answers for bucket in answer["buckets"]):
         values[bucket["key_as_string"] if table is None else table.form(bucket["key"])] += bucket["doc_count"]
-    # Months come in their order.
+    # Ties of months are in chronological order.
     return sorted(values.items(), key=lambda value: (-value[1], value[0]))[:size]

@@ -1,10 +1,8 @@
-"""The queries that match a plan's candidates, without scores.
+"""Queries without scores for a plan's candidates: its candidate rule, its condition, filters, and parts of
+documents.
 
-A condition (`esr.plans.condition`) as a query for sentences, without scores.
-
-Filters as queries, without scores.
-
-Parts of documents, as a query for their sentences.
+Conditions and filters are resolved before (`esr.index.filters`): they have written forms of values, and keys
+of names.
 """
 
 from __future__ import annotations
@@ -37,9 +35,9 @@ Query = dict[str, Any]
 
 
 def filter_clauses(filters: Filters, of: Literal["sentences", "documents"] = "sentences") -> list[Query]:
-    """Match sentences that pass the filters, or documents that may have such sentences. Filters are resolved.
+    """Clauses for sentences that satisfy the filters, or for documents that may have such sentences.
 
-    The index of documents does not have entities.
+    The filters are resolved. The index of documents has no entities, so these are skipped there.
     """
     clauses: list[Query] = []
     if filters.date_from is not None or filters.date_to is not None:
@@ -55,19 +53,19 @@ def filter_clauses(filters: Filters, of: Literal["sentences", "documents"] = "se
 
 
 def date_clause(start: int | None, end: int | None) -> Query:
-    """Matches what is of these milliseconds since the epoch, both ends included."""
+    """Matches dates in this range of milliseconds since the epoch, both ends included."""
     ends = {"gte": start, "lte": end}
     date_range = {key: value for key, value in ends.items() if value is not None}
     return {"range": {"date": {**date_range, "format": "epoch_millis"}}}
 
 
 def sources_clause(forms: Sequence[str]) -> Query:
-    """Matches what has one of these sources, as written (`resolve_source`)."""
+    """Matches entries with one of these sources, as written (`resolve_source`)."""
     return {"terms": {"source": list(forms)}}
 
 
 def attribute_clause(wanted: HasAttribute) -> Query:
-    """Matches what has one of the values, as written (`resolve_attribute`)."""
+    """Matches entries with one of the values, as written (`resolve_attribute`)."""
     fields = [{"terms": {attribute_field(name): list(wanted.values)}} for name in wanted.names]
     if len(fields) == 1:
         return fields[0]
@@ -75,12 +73,13 @@ def attribute_clause(wanted: HasAttribute) -> Query:
 
 
 def names_clause(names: Sequence[str]) -> Query:
-    """Matches sentences with one of these names, each a key (`resolve_name`) or any form with that key."""
+    """Matches sentences with one of these names, given as a key (`resolve_name`) or any form with
+    that key."""
     return {"terms": {ALL_KEYS: list(map(name_key, names))}}
 
 
 WORDS_FIELD: dict[TextField, str] = {"sentence": "text.words", "title": "title.words"}
-"""The indexed field of words as they are written, with their places."""
+"""The indexed field of written words with their positions."""
 
 
 def condition_query(condition: Condition) -> Query:
@@ -97,7 +96,7 @@ def condition_query(condition: Condition) -> Query:
         case HasWords((word,), field):
             return {"term": {WORDS_FIELD[field]: word}}
         case HasWords(words, field):
-            # No word has a space in it.
+            # No word contains a space.
             return {
                 "match_phrase": {WORDS_FIELD[field]: {"query": " ".join(words), "analyzer": "whitespace"}}
             }
@@ -119,7 +118,7 @@ def condition_query(condition: Condition) -> Query:
 
 
 def document_query(condition: Condition) -> Query | None:
-    """Matches the documents that may have sentences which satisfy the condition; None if any may."""
+    """Matches the documents that may have sentences which satisfy the condition; None if any document may."""
     match condition:
         case AllOf(parts):
             queries = [query for part in parts if (query := document_query(part)) is not None]
@@ -152,14 +151,14 @@ def candidate_query(plan: Plan, filters: Filters) -> Query:
 
 
 def scored_candidate_query(plan: Plan, filters: Filters) -> Query:
-    """Matches the candidates for which a plan has a score."""
+    """Matches the candidates that have a score, given the values that the plan requires."""
     query = candidate_query(plan, filters)
     query["bool"]["filter"] += required_value_clauses(plan)
     return query
 
 
 def has_document_level_candidates(plan: Plan, filters: Filters) -> bool:
-    """Whether a document's sentences are candidates with a score all together, or none of them."""
+    """Whether in each document either all sentences are candidates with a score, or none."""
     by_document = plan.candidates == "all" or (plan.candidates == "context" and plan.context == "document")
     is_any_left_out = filters.entities or plan.condition is not None or required_value_clauses(plan)
     return by_document and not is_any_left_out
@@ -173,7 +172,7 @@ def document_rule_clause(plan: Plan) -> Query:
 
 
 def rule_clause(plan: Plan) -> Query:
-    """Matches what the plan's rule makes candidates."""
+    """Matches the sentences that the plan's rule makes candidates."""
     if plan.candidates == "all":
         return {"match_all": {}}
     field = "text" if plan.candidates == "matching" else INDEXED_FIELD[plan.context]
@@ -181,12 +180,12 @@ def rule_clause(plan: Plan) -> Query:
 
 
 def condition_clauses(plan: Plan) -> list[Query]:
-    """Match the sentences that satisfy the plan's condition."""
+    """Clauses for the sentences that satisfy the plan's condition."""
     return [] if plan.condition is None else [condition_query(plan.condition)]
 
 
 def required_value_clauses(plan: Plan) -> list[Query]:
-    """Match the sentences that have the values which the plan requires."""
+    """Clauses for the sentences with the values that the plan requires."""
     return [
         {"range": {static.column: {"gt": exclusive_minimum(static)}}}
         for static in plan.statics
@@ -195,14 +194,14 @@ def required_value_clauses(plan: Plan) -> list[Query]:
 
 
 class TermRange(NamedTuple):
-    """So many different terms near a sentence: at least `least`, and fewer than `below`."""
+    """A range of the number of distinct terms near a sentence: at least `least`, and fewer than `below`."""
 
     least: int
     below: int
 
 
 class DocumentPart(NamedTuple):
-    """Of some documents, the sentences with so many of a plan's terms near them."""
+    """Sentences of some documents, by the number of a plan's terms near them."""
 
     ids: Sequence[str]
     terms: TermRange

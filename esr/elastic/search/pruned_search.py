@@ -1,26 +1,17 @@
-"""The best k sentences, without scoring those that a bound rules out.
+"""Searches for the best k sentences that score only candidates whose upper bounds reach the k-th score.
 
-If sentences store bounds for the plan, they are listed by these (`bounded_sentences.py`). Otherwise:
+If sentences store bounds for the plan, they are listed by these (`search_bounded`). Otherwise, documents are
+(`_search_documents`):
 
-1. The index of documents lists the documents with the highest bounds (`bound_query.py`).
-2. The candidates in them are scored, by the scripts that score any candidate.
-3. As long as the bound of the last listed document reaches the k-th score so far, the next documents are
-   listed that reach it, together with scoring what was left out of the others, and then scored.
+1. The index of documents lists the documents with the highest bounds.
+2. Their candidates are scored, by the scripts that score any candidate.
+3. While the bound of the last listed document reaches the k-th score so far, the next documents that
+  reach it are listed, in one request with scoring what was left out of the others, and then scored.
 
-Of a document, only the sentences are scored that have enough of the terms near them to reach the k-th score.
-
-Equal scores reach the bound, so the result is that of scoring everything, ties included. (Elasticsearch
-sums up in an order of its own: what a term adds may change the last of 32 bits or not, if the others add
-2**29 times as much.)
-
-Lists the documents with the highest bounds, page by page.
-
-The best k sentences, by the highest bounds.
-
-One request lists the sentences with the highest bounds and scores these. If the bound of the last of them
-reaches the k-th score, more are listed: Elasticsearch leaves out what cannot be among so many.
-
-Counts the candidates of a search, in a request that is sent beside another.
+Of a document, only sentences with enough terms near them to reach the k-th score are scored. Equal scores
+reach the bound, so the result is that of scoring everything, ties included. (Elasticsearch
+sums in an order of its own: what a term adds may change the last of 32 bits or not, if the others add 2**29
+times as much.)
 """
 
 from __future__ import annotations
@@ -62,12 +53,14 @@ from esr.plans.evaluate import Array
 from esr.plans.plan import Plan, Statistics, Unprunable
 
 _FAR, _LIFT = "far", "lift"
-"""The names of the queries for what sentences get by the number of terms near them."""
+"""The names of the queries for bounds by the number of terms near a sentence."""
 
 
 class BoundedDocuments(NamedTuple):
-    """Documents, the bounds of their sentences, and those of sentences with n of the terms near: `far` + n
-    `lift`. Columns of one length; the last two are infinite where they are not known.
+    """Documents, the bounds of their sentences, and those of sentences with n terms near them: `far` + n
+    `lift`.
+
+    Columns of one length. `far` and `lift` are infinite where unknown.
     """
 
     ids: npt.NDArray[np.object_]
@@ -87,7 +80,8 @@ class BoundedDocuments(NamedTuple):
         )
 
     def least_terms(self, bound: float, most: int) -> Numbers:
-        """How many terms, at least, are near a sentence that has this bound; `most` + 1 if too many."""
+        """The least number of terms near a sentence with this bound, for each document; `most` + 1 if too
+        many."""
         lacking = bound - self.far
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = np.ceil(lacking / self.lift)
@@ -98,9 +92,9 @@ NO_DOCUMENTS = BoundedDocuments(np.empty(0, object), *(np.empty(0) for _ in rang
 
 
 class DocumentPage(NamedTuple):
-    """Documents in order of falling bounds.
+    """Documents in order of descending bounds.
 
-    `after` are sort values if there may be others, whose bounds are not higher; else None.
+    `after` are the sort values for the next page, None if there is none. Its bounds are not higher.
     """
 
     documents: BoundedDocuments
@@ -108,10 +102,10 @@ class DocumentPage(NamedTuple):
 
 
 class BoundQueries(NamedTuple):
-    """The query for all sentences, and those by the terms near them.
+    """The query for all sentences, and those by the number of terms near them.
 
-    The latter are None where every candidate contains a term: there are few in a document, so to know less is
-    faster.
+    `near` is None if every candidate contains a term: a document has few such sentences, so that the simpler
+    query is faster.
     """
 
     all: BoundQuery
@@ -127,9 +121,9 @@ def list_documents(search: Search, queries: BoundQueries, size: int) -> Document
 def next_page_request(
     search: Search, queries: BoundQueries, size: int, page: DocumentPage, least_bound: float
 ) -> dict[str, Any]:
-    """Lists the documents after this page whose bound is at least `least_bound`: see `read_next_page`.
+    """The request for the documents after this page whose bound is at least `least_bound` (`read_next_page`).
 
-    After a first page, documents of it whose bounds are those of its last ones may be among them again.
+    After a first page, it may repeat documents of that page whose bounds equal those of its last ones.
     """
     request = _document_request(search, queries.all.query, queries.near, size)
     request |= {"sort": SORT, "search_after": page.after, "track_total_hits": True}
@@ -139,17 +133,18 @@ def next_page_request(
 
 
 def read_next_page(answer: Any, queries: BoundQueries, size: int) -> tuple[DocumentPage, int]:
-    """The documents in the answer to `next_page_request`, and how many have such a bound."""
+    """The documents in the answer to `next_page_request`, and the number of all documents with such
+    a bound."""
     return _page(answer, queries, size), answer["hits"]["total"]["value"]
 
 
 def _document_request(search: Search, query: Query, near: NearQueries | None, size: int) -> dict[str, Any]:
-    """Without a sort, which takes Elasticsearch a third longer for a first page."""
+    """The request for documents by bound. It has no sort, which takes a third longer for a first page."""
     request = {
         "index": search.cluster.documents_alias,
         "query": query,
         "size": size,
-        # Doc values alone, as when parses are read: stored fields lie in blocks with complete texts.
+        # Doc values alone, as for parses: stored fields are in blocks with complete texts.
         "stored_fields": "_none_",
         "docvalue_fields": [{"field": "document_id"}],
         "track_total_hits": False,
@@ -170,11 +165,11 @@ def _page(answer: Any, queries: BoundQueries, size: int) -> DocumentPage:
         scores = [hit["matched_queries"] for hit in hits]
         far = np.array([of_document[_FAR] for of_document in scores]) + near.far.shift
         if near.lift is not None:
-            # A document that lacks all terms matches where every sentence is a candidate.
+            # If every sentence is a candidate, documents without any of the terms match too.
             lift = near.lift_per_term(np.array([of_document.get(_LIFT, 0.0) for of_document in scores]))
     after = None
     if len(hits) == size:
-        # A first page has no sort values. Its sums may be rounded in another way than those of the next.
+        # A first page has no sort values. Its sums may be rounded differently from those of the next.
         score = hits[-1]["_score"]
         after = hits[-1].get("sort", [score + all.rounding_margin * (1 + abs(score)), -1])
     return DocumentPage(BoundedDocuments(ids, bounds, far, lift), after)
@@ -184,7 +179,7 @@ _TOTAL = "total"
 
 
 def count_request(search: Search) -> dict[str, Any]:
-    """Counts the candidates: see `read_count`."""
+    """The request that counts the candidates (`read_count`)."""
     plan, filters = search.plan, search.filters
     request: dict[str, Any] = {"index": search.cluster.alias, "size": 0, "track_total_hits": True}
     if has_document_level_candidates(plan, filters):
@@ -195,23 +190,27 @@ def count_request(search: Search) -> dict[str, Any]:
 
 
 def read_count(answer: Any) -> int:
-    """How many candidates there are, by the answer to `count_request`."""
+    """The number of candidates in the answer to `count_request`."""
     if "aggregations" in answer:
         return int(answer["aggregations"][_TOTAL]["value"])
     return int(answer["hits"]["total"]["value"])
 
 
 FIRST_SENTENCES, FIRST_SENTENCES_PER_HIT, FIRST_PER_HIT_AND_TERM = 4, 1.6, 0.3
-"""Sentences that are listed first: a base, and so many for each hit, and for each hit and term."""
+"""Sentences listed first: a base, an amount per hit, and one per hit and term."""
 WIDENING_GROWTH = 2.0
-"""If each term adds x more to bounds, exp(2 x) times as many sentences are listed first."""
+"""If each term adds the slack x to bounds, exp(2 x) times as many sentences are listed first."""
 LEAST_GROWTH, GREATEST_GROWTH = 1.25, 8.0
-"""How many times as many are listed next."""
+"""Limits of the factor by which the number of listed sentences grows."""
 _SCORE, _ORDINAL = "score", "ordinal"
 
 
 def search_bounded(search: Search, k: int, bounds: BoundQuery) -> SearchResult | None:
-    """The best k sentences; None if too many reach their scores."""
+    """The best k sentences by the bounds of sentences; None if too many bounds reach the k-th score.
+
+    One request lists the sentences with the highest bounds and scores them. If the last bound reaches the
+    k-th score, more are listed: Elasticsearch skips what cannot be among so many.
+    """
     query, shift = score_query(search.plan, search.collection, NO_FILTERS, is_own=True)
     request = _sentence_request(search, bounds.query, query)
     size, total = _first_size(search, k), None
@@ -239,7 +238,8 @@ def search_bounded(search: Search, k: int, bounds: BoundQuery) -> SearchResult |
 
 
 def _first_size(search: Search, k: int) -> int:
-    """The more terms a query has, and the more deliveries added to bounds, the more reach the last hit."""
+    """The number of sentences to list first. More terms, and more slack from deliveries, let more bounds
+    reach the last hit."""
     terms, widening = search.plan.terms, search.widening
     per_hit = FIRST_SENTENCES_PER_HIT + FIRST_PER_HIT_AND_TERM * len(terms)
     if widening is not None:
@@ -248,9 +248,9 @@ def _first_size(search: Search, k: int) -> int:
 
 
 def _next_size(bounds: Sequence[float], least: float) -> int:
-    """How many bounds there may be down to `least`, with as many again for each further fall.
+    """An estimate of how many bounds are at least `least`. Their number doubles with each further fall.
 
-    The fall is that from the middle of the highest bounds to their end.
+    A fall is the difference from the middle of the listed bounds to the last one.
     """
     last = bounds[-1]
     fall = bounds[len(bounds) // 2] - last
@@ -260,7 +260,7 @@ def _next_size(bounds: Sequence[float], least: float) -> int:
 
 
 def _sentence_request(search: Search, bounds: Query, score: Query) -> dict[str, Any]:
-    fields = hit_fields(records=False)  # only the best are shown
+    fields = hit_fields(records=False)  # records are read for the best only
     # Without a sort, which takes Elasticsearch a fifth longer.
     return {
         "index": search.cluster.alias,
@@ -284,7 +284,7 @@ def _read_scored(listed: list[Any], shift: float) -> list[Hit]:
 
 
 def _with_records(search: Search, hits: list[Hit]) -> list[Hit]:
-    """The hits with their records, without those whose shard has failed meanwhile."""
+    """The hits with their records, without hits whose shard has failed since."""
     ids = [hit.sentence_id for hit in hits]
     answer = search.send(
         query={"ids": {"values": ids}}, size=len(ids), track_total_hits=False, **hit_fields(records=True)
@@ -294,25 +294,26 @@ def _with_records(search: Search, hits: list[Hit]) -> list[Hit]:
 
 
 FIRST_DOCUMENTS, FIRST_DOCUMENTS_PER_HIT = 30, 3
-"""Documents that are listed and scored first: a base, and so many more for each hit."""
+"""Documents listed and scored first: a base, and an amount per hit."""
 EXPECTED_BELOW = 0.1
 """How far below the last of the first bounds the k-th score is expected, as a share of their range."""
 NEXT_DOCUMENTS, NEXT_GROWTH = 2000, 4
-"""Documents that are listed next, and how many times as many each time after that."""
+"""Documents listed next, and the growth factor of each further step."""
 MAX_K = 1000
 """With more hits, nearly all documents would be scored."""
 FEW_CANDIDATES = 6000
-"""Candidates that are simply all scored: that takes no longer than another request."""
+"""The number of candidates up to which all are scored: that takes no longer than another request."""
 MANY_DOCUMENTS, MANY_SHARE = 10_000, 0.25
-"""A number and a share of the documents. If more than both reach the k-th score, all are scored at once."""
+"""A number and a share of the documents. If more than both reach the k-th score, all candidates are
+scored."""
 
 
 @dataclass
 class _BestSentences:
-    """The best k of the candidates that have been scored.
+    """The best k of the candidates scored so far.
 
-    `_partly` has the documents of which not all sentences have been scored, but only those with as many terms
-    near them as `_scored_from` says, or more.
+    `_partly` holds the documents some of whose sentences are not scored: only sentences with at least
+    `_scored_from` terms near them are.
     """
 
     search: Search
@@ -321,17 +322,17 @@ class _BestSentences:
     hits: list[Hit] = field(default_factory=list)
     scored: int = 0
     total: int | None = None
-    """How many candidates there are. They are counted while the first are scored."""
+    """The number of candidates. They are counted in the request that scores the first ones."""
     least_bound: float = -math.inf
     """The least bound of documents that can have a sentence among the best k."""
     _least_near_bound: float = -math.inf
-    """The same by the bounds of `BoundedDocuments.least_terms`."""
+    """The same for the bounds of `BoundedDocuments.least_terms`."""
     _reached: set[str] = field(default_factory=set)
     _partly: BoundedDocuments = NO_DOCUMENTS
     _scored_from: Numbers = field(default_factory=lambda: np.empty(0, np.intp))
 
     def score(self, documents: BoundedDocuments) -> None:
-        """Score the candidates in those of the documents that can have one of the best."""
+        """Score the candidates of the documents that can have one of the best sentences."""
         reached = self._reached
         is_new = np.array([id not in reached for id in documents.ids], bool)
         reaching = documents.select(is_new & (documents.bounds >= self.least_bound))
@@ -347,7 +348,7 @@ class _BestSentences:
             self.total = read_count(answer)
 
     def finish(self, beside: dict[str, Any] | None = None) -> Any:
-        """Score the sentences left out that can be among the best. The answer to the other request."""
+        """Score the remaining sentences that can be among the best. Returns the answer to `beside`."""
         return self._score(self._partly, self._scored_from, self._least_near_bound, beside)
 
     def _score(
@@ -357,10 +358,11 @@ class _BestSentences:
         least_bound: float,
         beside: dict[str, Any] | None,
     ) -> Any:
-        """Score the sentences that reach the bound, but for those scored before.
+        """Score the sentences that reach the bound, except those scored before. Returns the answer to
+        `beside`.
 
-        `scored_from`: from how many terms near them on sentences have been scored. `beside`: another request
-        that is sent with theirs, whose answer is returned.
+        `scored_from`: for each document, sentences with at least this number of terms near them are scored.
+        `beside` is another request that is sent together with this one.
         """
         terms = [term.term for term in self.search.plan.terms]
         least = np.minimum(documents.least_terms(least_bound, len(terms)), scored_from)
@@ -377,7 +379,7 @@ class _BestSentences:
         hits, scored, answer = self.search.within(clause, self.k, beside)
         self.scored += scored
         self.hits = sorted([*self.hits, *hits], key=lambda hit: (-hit.score, hit.ordinal))[: self.k]
-        # As long as there are fewer than k hits, no bound is too low.
+        # With fewer than k hits, no bound can be ruled out.
         if len(self.hits) == self.k:
             score = self.hits[-1].score
             self.least_bound = self.queries.all.least_bound(score)
@@ -387,13 +389,14 @@ class _BestSentences:
 
 
 def _expected_score(bounds: Array) -> float:
-    """What the k-th score may be, if these are the highest bounds of documents, in falling order."""
+    """A guess of the k-th score, given the highest bounds of documents, in descending order."""
     first, last = bounds[0], bounds[-1]
     return float(last - EXPECTED_BELOW * (first - last))
 
 
 def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResult | Unprunable:
-    """The result, or why everything has to be scored. `statistics` are those of the plan's matching terms."""
+    """The result, or why every candidate has to be scored. `statistics` are those of the plan's matching
+    terms."""
     if not search.plan.terms and not search.plan.statics:
         return Unprunable("the query ranks by nothing")
     if k > MAX_K:
@@ -404,7 +407,7 @@ def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResul
 
 
 def _search_sentences(search: Search, k: int) -> SearchResult | None:
-    """The result by the bounds of sentences, if they store some for the plan and these rule enough out."""
+    """The result by the bounds of sentences; None if the plan has none, or they rule out too few."""
     if search.widening is None:
         return None
     bounds = sentence_bounds(search.plan, search.filters, search.widening)
@@ -412,7 +415,7 @@ def _search_sentences(search: Search, k: int) -> SearchResult | None:
 
 
 def _search_documents(search: Search, k: int, documents: int) -> SearchResult | Unprunable:
-    """The result by the bounds of documents, of which there are so many."""
+    """The result by the bounds of documents. `documents` is the number of all documents."""
     queries = _bound_queries(search)
     if isinstance(queries, Unprunable):
         return queries
@@ -423,7 +426,7 @@ def _search_documents(search: Search, k: int, documents: int) -> SearchResult | 
     size = NEXT_DOCUMENTS
     while page.after is not None and page.documents.bounds[-1] >= best.least_bound:
         if math.isinf(best.least_bound):
-            best.finish()  # while there are fewer than k hits, all documents would be listed
+            best.finish()  # with fewer than k hits, all documents would be listed
         least_bound = best.least_bound
         answer = best.finish(beside=next_page_request(search, queries, size, page, least_bound))
         next_page, reaching = read_next_page(answer, queries, size)
@@ -446,7 +449,8 @@ def _bound_queries(search: Search) -> BoundQueries | Unprunable:
 
 
 def _estimate_candidates(search: Search, statistics: Statistics) -> int:
-    """How many candidates there are, at most; a condition may leave so few of them that they are counted."""
+    """An upper estimate of the candidates. With a condition, which may leave few, they are counted up to a
+    limit."""
     at_most = _estimate_matches(search.plan, statistics)
     if search.plan.condition is None or at_most <= FEW_CANDIDATES:
         return at_most

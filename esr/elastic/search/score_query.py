@@ -1,10 +1,8 @@
-"""A plan as an Elasticsearch query: one script per term, one over their sum.
+"""A plan as an Elasticsearch query: one script per term, one over their sum; and the search request of `esr
+query`.
 
-Sources are constant (stored scripts) and everything variable is in `params`, so scripts are compiled once.
-
-The parameters of a mixture as one list, which scripts read faster than names.
-
-The body of a search request for a plan: what esr sends, and what `esr query` prints.
+The sources of scripts are constant and stored, and all variables are in `params`, so that scripts are
+compiled once.
 """
 
 from __future__ import annotations
@@ -46,9 +44,11 @@ def mixture_numbers(
     middle: Iterable[float],
     wide: Iterable[float],
 ) -> list[float]:
-    """What esr-mixture-list-v1 and the scripts of the bounds read of a term; each reads one value more.
+    """The parameters of a mixture's term for esr-mixture-list-v1 and the scripts of bounds, which add one
+    value.
 
-    `own`, `middle` and `wide` are two numbers each: a field's share at beta = 0, and its slope in beta.
+    A list is faster for scripts to read than names. `own`, `middle` and `wide` are two numbers each: a
+    field's share at beta = 0, and its slope in beta.
     """
     numbers = [transform.mu, term.background, term.weight, *transform.collection]
     return [*numbers, *own, *middle, *wide]
@@ -67,7 +67,7 @@ _FORM_PARAMS: dict[StaticForm, tuple[str, ...]] = {"log": ("shift",), "satu": ("
 
 
 class ScoreQuery(NamedTuple):
-    """A query, and what to add to its scores to get those of the formula."""
+    """A query, and the shift from its scores to those of the formula."""
 
     query: Query
     shift: float
@@ -82,11 +82,11 @@ def score_query(
     is_own: bool = False,
     within: Query | None = None,
 ) -> ScoreQuery:
-    """The query of a plan. `within` restricts it to the candidates that match this clause too.
+    """The query of a plan. `within` restricts it to candidates that also match this clause.
 
-    `standalone` leaves p(t|C) to the engine's own statistics (`_termStats`), so that the query needs nothing
-    but its terms and the collection's length; it requires `search_type=dfs_query_then_fetch`, and is for
-    mixtures only. `is_own`: only esr reads the query, so its parameters need no names. Then it is faster.
+    `standalone` leaves p(t|C) to the engine's own statistics (`_termStats`), so that the query depends only
+    on its terms and the collection's length. It requires `search_type=dfs_query_then_fetch`, and exists for
+    mixtures only. `is_own`: only esr reads the query, so that its parameters can be lists, which is faster.
     """
     nested = _nested_fields(plan)
     clauses = [_term_clause(plan, term, nested, collection, standalone, is_own) for term in plan.terms]
@@ -124,7 +124,8 @@ def _nested_fields(plan: Plan) -> list[FieldName]:
 
 
 def _terms_match_candidates(plan: Plan, nested: list[FieldName]) -> bool:
-    """Whether the clauses of the terms match exactly the candidates, so that no clause need restrict them."""
+    """Whether the clauses of the terms match exactly the candidates, so that no other clause need restrict
+    them."""
     by_rule = {"matching": len(nested) == 1, "context": nested[-1] == plan.context, "all": False}
     never_negative = all(term.weight >= 0 for term in plan.terms)
     return never_negative and by_rule[plan.candidates] and len(plan.candidate_terms) == len(plan.terms)
@@ -139,14 +140,14 @@ def _term_clause(
     is_own: bool,
 ) -> Query:
     in_fields = [{"term": {INDEXED_FIELD[name]: term.term}} for name in nested]
-    # What contains the term anywhere has it in the outermost field: the others are there to be counted.
+    # A term in any field is also in the outermost one. The inner clauses provide counts.
     query: Query = {"bool": {"must": in_fields[-1:], "should": in_fields[:-1]}}
     if term.weight < 0:
-        # A sentence without the term gets the whole shift: every sentence must match.
+        # A sentence without the term gets the whole shift, so every sentence must match.
         query = {"bool": {"should": in_fields, "must": [{"match_all": {}}]}}
     transform = plan.transform
     unused = [0, 0] if isinstance(transform, Mixture) else [0, 0, 1]
-    # `own` is the sentence, `wide` the outermost other field, `middle` what lies between.
+    # `own` is the sentence, `wide` the outermost other field, `middle` the field between.
     roles = {"own": nested[0], "wide": nested[-1] if len(nested) > 1 else None}
     roles["middle"] = nested[1] if len(nested) > 2 else None
     params: dict[str, Any] = {
@@ -175,15 +176,15 @@ def _limit(transform: Saturation) -> float:
 
 
 def _static_params(static: Static) -> dict[str, Any]:
-    """A static as the script reads it: with the parameters of its form only."""
+    """A static as the script reads it: with the parameters of its own form only."""
     names = ("column", "form", "weight", "constant", *_FORM_PARAMS.get(static.form, ()))
     return {name: getattr(static, name) for name in names} | (asdict(static.curve) if static.curve else {})
 
 
 def _offset(plan: Plan, collection: CollectionStatistics) -> float:
-    """Enough to keep every score above 0: Elasticsearch rejects negative scores.
+    """The offset that keeps every score above 0, since Elasticsearch rejects negative scores.
 
-    Raises EsrError where the statics add more than 32-bit scores can resolve.
+    Raises EsrError if the statics add more than 32-bit scores can resolve.
     """
     lowest = 0.0
     transform = plan.transform

@@ -1,12 +1,10 @@
-"""One search for sentences: its requests and their answers.
+"""The requests of one search for sentences, the decoding of their answers, and lookups of sentences and
+parses by id.
 
-That the aliases still lead to one pair of indices, as when they were last looked up.
-
-Looking them up takes a request of its own. But the answer to a search that is sent to an alias says the same
-beside: each hit names its index, and shards are counted. Hits of one index, and as many shards as that index
-has, leave no room for another index behind the alias. Both aliases move in one step, so either tells.
-
-Looks up sentences and parses by id.
+A search may presume that the aliases still lead to the same pair of indices, which saves the request that
+looks them up. The answer of a search that is sent to an alias confirms it: each hit names its index, and
+shards are counted. If all hits are from one index, and the shards are as many as it has, no other index is
+behind the alias. Both aliases move in one step, so one of them is enough.
 """
 
 from __future__ import annotations
@@ -34,28 +32,28 @@ from esr.plans.plan import CollectionStatistics, Plan
 
 
 class SnapshotOutdated(Exception):
-    """The aliases lead elsewhere than was presumed: what was found has to be found anew."""
+    """The aliases do not lead to the presumed indices: the search has to be repeated."""
 
 
 class Presumption:
-    """What the searches for one answer presume. `confirmed`: an answer has shown it to be true."""
+    """The presumption that the aliases lead to `targets`. `confirmed`: an answer has confirmed it."""
 
     def __init__(self, aliases: AliasTargets, targets: AliasTargets, shards: Mapping[str, int]) -> None:
-        """`shards` has the numbers of shards of those targets that were searched before."""
+        """`shards`: the number of shards of each target that was searched before."""
         self._aliases = dict(zip(targets, aliases, strict=True))
         self._shards = shards
         self.confirmed = False
 
     def needs(self, index: str) -> bool:
-        """Whether the answer to a search of this index should be one of its alias, to be checked."""
+        """Whether a search of this index should be sent to its alias, so that its answer can be checked."""
         return not self.confirmed and index in self._shards
 
     def alias(self, index: str) -> str:
-        """The alias that leads to this index, if all is as presumed."""
+        """The alias that leads to this index, according to the presumption."""
         return self._aliases[index]
 
     def check(self, index: str, answer: Any) -> None:
-        """Compare the answer to a search of the alias of this index. One without hits shows nothing.
+        """Check the answer to a search of this index's alias. An answer without hits confirms nothing.
 
         Raises SnapshotOutdated.
         """
@@ -66,20 +64,20 @@ class Presumption:
 
 
 PAGE = 10_000
-"""Hits in one answer; Elasticsearch gives no more."""
+"""The most hits that Elasticsearch returns in one answer."""
 _FIELDS = {"source": "_source"}
-"""What the client calls otherwise than Elasticsearch."""
+"""Parameters that the client and Elasticsearch name differently."""
 _HEADER = {"index", NAMED_SCORES}
-"""What does not belong to the body of a request."""
+"""Parameters that do not belong to the body of a request."""
 
 
 @dataclass(slots=True)
 class Search:
-    """A plan, and where it runs. `incomplete` says what any answer so far has lacked.
+    """A plan, and where it runs. `incomplete` says what the answers so far lack.
 
-    `records`: hits come with their records. `widening`: what makes bounds of the sentences' lifts, if these
-    apply to the plan. `presumption`: that the cluster's indices are those behind the aliases.
-    `shards` takes the number of shards of each index that was searched.
+    `records`: whether hits come with their records. `widening`: the base and slack of bounds by lifts, if
+    they apply to the plan. `presumption`: that the cluster's indices are those behind the aliases. `shards`
+    collects the number of shards of each index searched.
     """
 
     cluster: Cluster
@@ -109,10 +107,10 @@ class Search:
         return SearchResult(hits, total, self.incomplete, total, reason)
 
     def within(self, clause: Query, k: int, beside: dict[str, Any] | None) -> tuple[list[Hit], int, Any]:
-        """The best k of the candidates that match the clause, and how many candidates match it.
+        """The best k candidates that match the clause, the number that match it, and the answer to `beside`.
 
-        The clause replaces the filter for documents. Also returns the answer to a request that is sent with
-        this one, and names its index.
+        The clause replaces the filter for documents. `beside` is a request that names its index and is sent
+        together with this one.
         """
         filters = replace(self.filters, documents=())
         query, shift = score_query(self.plan, self.collection, filters, is_own=True, within=clause)
@@ -158,7 +156,7 @@ class Search:
             lines += [{"index": index}, {**body, "timeout": _milliseconds(seconds)}]
         answers = msearch(self.cluster, lines, allow_partial=True)
         if any("error" in answer for answer in answers):
-            return [self.send(**request) for request in requests]  # alone, it raises what is wrong
+            return [self.send(**request) for request in requests]  # alone, the failing one raises its error
         if presumption is not None:
             presumption.check(first, answers[0])
         for request, answer in zip(requests, answers, strict=True):
@@ -167,7 +165,7 @@ class Search:
         return answers
 
     def _presumption_to_check(self, index: str) -> Presumption | None:
-        """The presumption, if the answer to a search of this index shall be one of its alias."""
+        """The presumption, if a search of this index should check it."""
         presumption = self.presumption
         return presumption if presumption is not None and presumption.needs(index) else None
 
@@ -176,14 +174,15 @@ class Search:
 
 
 def hit_fields(records: bool) -> dict[str, Any]:
-    """What comes with each hit. Stored fields, even _id, lie in blocks with complete texts."""
+    """The fields of each hit. Without records, only doc values: stored fields, even _id, are in blocks with
+    texts."""
     if records:
         return {"source": RECORD_FIELDS}
     return {"stored_fields": "_none_", "docvalue_fields": [{"field": "sentence_id"}]}
 
 
 def decode_hits(page: Sequence[Any], records: bool, shift: float = 0.0) -> list[Hit]:
-    """The hits of an answer, whose second sort value is the ordinal. Without scores, theirs is the shift."""
+    """The hits of an answer, whose second sort value is the ordinal. Unscored hits get the score `shift`."""
     return [decode_hit(hit, records, (hit["_score"] or 0.0) + shift, hit["sort"][1]) for hit in page]
 
 
@@ -199,7 +198,7 @@ def _milliseconds(seconds: float) -> str:
 
 
 def _missing(answer: Any, seconds: float) -> str | None:
-    """What an answer lacks that Elasticsearch calls a success."""
+    """The failures inside a response with status 200, None if there are none."""
     shards = answer["_shards"]
     if shards["failed"]:
         return f"{shards['failed']} of {shards['total']} shards failed"
@@ -210,7 +209,7 @@ _BATCH = 1000
 
 
 def look_up_sources(cluster: Cluster, ids: Sequence[str], source: bool | list[str]) -> list[Any]:
-    """The `_source` of these sentences, or some fields of it, in this order.
+    """The `_source` of these sentences, or some of its fields, in this order.
 
     Raises UsageError for an unknown id.
     """
@@ -250,7 +249,7 @@ class StoredParses:
 def look_up_parses(cluster: Cluster, ids: Sequence[str]) -> list[bytes | None]:
     """The stored parses of these sentences, in this order. Raises UsageError for an unknown id.
 
-    They are read from doc values: stored fields, even _id, lie in blocks with the text of whole documents.
+    They are read from doc values: stored fields, even _id, are in blocks with the text of whole documents.
     """
     parses: dict[str, bytes | None] = {}
     for batch in batched(ids, _BATCH):
