@@ -1,1 +1,1 @@
-"""Loads documents: from a spool to new indices, which are verified and then served."""
+"""Writes to Elasticsearch: loads, deliveries, migrations, enrichment and stored priors."""

@@ -1,15 +1,9 @@
-"""The bulk actions of a load: documents and sentences in the form that Elasticsearch stores.
+"""The bulk actions of a load: a spool's documents and sentences as Elasticsearch stores them, sent by several
+workers.
 
-The terms of a spool's documents, as Elasticsearch's entries of them and of their sentences store them.
-
-The spool has analysed the documents already, and keeps postings by term. Here they are read by document.
-
-The greatest evidence that the sentences of a segment have for each of its terms, document by document.
-
-Sends documents with several workers. A document's entry follows once all its sentences are acknowledged.
-
-So an entry in the index of documents means that all of the document is there: how far an interrupted load has
-come can be read from the index itself, and is never ahead of it.
+The spool has already analysed the documents and holds postings by term; here they are read by document. The
+entry of a document is sent once all its sentences are acknowledged. So a document in the index of documents
+is complete: the index itself tells how far an interrupted load has come, and is never ahead of it.
 """
 
 from __future__ import annotations
@@ -44,7 +38,7 @@ from esr.text.document import METADATA, Document, ParseWord, Sentence, encode_fi
 from esr.text.validate import checksum
 
 ABSENT = -1
-"""The code of a term that is in no sentence of a document, but in its title."""
+"""The code of a term that occurs only in the title of a document."""
 
 
 def greatest_evidence(statistics: CommitStatistics, owner: int) -> npt.NDArray[np.int32]:
@@ -66,15 +60,15 @@ def greatest_evidence(statistics: CommitStatistics, owner: int) -> npt.NDArray[n
 def _surrounding_shares(
     segment: Segment, sentences: npt.NDArray[np.int64], postings: SentencePostings
 ) -> Array:
-    """Of each posting, the greatest share of its term in the surroundings that contain its sentence.
+    """For each posting, the greatest share of its term in the surroundings that contain its sentence.
 
-    A sentence without the term may have it from both neighbours: then its surrounding is the one after the
-    first of them.
+    If a sentence lacks the term but both of its neighbours contain it, the share of its surrounding is
+    computed at the posting of the first neighbour.
     """
     lengths, has_previous = segment.column("surrounding_length"), segment.has_previous
     counts = postings.counts["sentence"]
     distance = np.diff(sentences)
-    distance[postings.starts[1:] - 1] = 0  # no neighbours: they are of different documents or terms
+    distance[postings.starts[1:] - 1] = 0  # no neighbours: their documents or terms differ
     adjacent = distance == 1
     shares: Array = postings.counts["surrounding"] / postings.lengths["surrounding"]
     after = counts.copy()
@@ -83,7 +77,7 @@ def _surrounding_shares(
         (sentences + 1, after, np.append(adjacent, False)),
         (sentences - 1, counts, np.append(False, adjacent)),
     ):
-        # Whether the neighbour is of the same document: the later of the two says so.
+        # Whether the neighbour is in the same document, which the later of the two sentences stores.
         later = np.maximum(other, sentences)
         inside = ~is_own & (later < len(has_previous))
         inside[inside] = has_previous[later[inside]]
@@ -94,9 +88,9 @@ def _surrounding_shares(
 class DocumentTerms(NamedTuple):
     """The terms of one document.
 
-    `context` has every occurrence, those of a term together; `length` is their number. Both are with the
-    title if it is indexed. `lengths` and `surrounding_lengths` are those of the sentences. `maxima` is the
-    field `term_maxima`.
+    `context` contains every occurrence, grouped by term; `length` is their number. Both include the title if
+    it is indexed. `lengths` and `surrounding_lengths` are those of the sentences. `maxima` is the field
+    `term_maxima`.
     """
 
     context: str
@@ -108,12 +102,12 @@ class DocumentTerms(NamedTuple):
 
 
 class PostingsByDocument:
-    """The postings of documents in a segment, in the order of their documents instead of their terms."""
+    """The postings of a segment's documents, ordered by document instead of term."""
 
     def __init__(self, segment: Segment) -> None:
         documents = segment.column("document_numbers")
         self.order = np.argsort(documents, kind="stable")
-        """Where each of them is in the segment's columns."""
+        """The position of each posting in the segment's columns."""
         self._ends = np.cumsum(np.bincount(documents, minlength=segment.document_count)).tolist()
         numbers = np.arange(len(segment.terms), dtype=np.int32)
         self.names = segment.terms.get_many(numbers)
@@ -129,7 +123,7 @@ class PostingsByDocument:
         return [self.names[term] for term in self._terms[postings].tolist()]
 
     def term_numbers(self, postings: slice) -> npt.NDArray[np.int32]:
-        """The numbers of the terms of these postings, which rise within a document."""
+        """The numbers of the terms of these postings, ascending within a document."""
         return self._terms[postings]
 
 
@@ -137,7 +131,7 @@ class SegmentTerms:
     """The terms of the documents of one segment of a spool."""
 
     def __init__(self, spool: Snapshot, owner: int, postings: PostingsByDocument) -> None:
-        """`owner` is the number of the segment, and `postings` are its own."""
+        """`owner` is the number of the segment, `postings` are those of its documents."""
         segment = spool.segments[owner]
         self._postings = postings
         self._counts = segment.column("document_counts")[postings.order]
@@ -148,7 +142,7 @@ class SegmentTerms:
         self._surrounding_length = segment.column("surrounding_length")
 
     def of_document(self, document: int) -> DocumentTerms:
-        """Those of the document with this number in the segment."""
+        """The terms of the document with this number in the segment."""
         postings = self._postings.of_document(document)
         terms = self._postings.terms(postings)
         counts = self._counts[postings].tolist()
@@ -174,7 +168,7 @@ _ELASTICSEARCH_DATE = re.compile(
 
 @dataclass(slots=True)
 class DocumentActions:
-    """A document with the actions for its own entry and for those of its sentences."""
+    """A document with the actions for its own entry and for the entries of its sentences."""
 
     document: Document
     entry: Action
@@ -182,7 +176,7 @@ class DocumentActions:
 
 
 class ActionBuilder:
-    """Builds the actions of a load, document by document. Ids are fixed, so a repeat overwrites."""
+    """Builds the actions of a load, document by document. Ids are fixed, so repeated actions overwrite."""
 
     def __init__(self, analyzer: Analyzer, sentences_index: str, documents_index: str) -> None:
         self._analyzer = analyzer
@@ -197,7 +191,7 @@ class ActionBuilder:
         document_ordinal: int,
         priors: Mapping[str, Any],
     ) -> DocumentActions:
-        """`ordinal` is that of the first sentence, `document_ordinal` that of the document.
+        """The actions for a document, whose first sentence gets `ordinal`, and which gets `document_ordinal`.
 
         `priors` has the stored priors of the sentences by column, in the document's order.
         """
@@ -251,7 +245,7 @@ def encode_parse(parse: Sequence[ParseWord], analyzer: Analyzer) -> str:
 
 
 def elasticsearch_date(date: str) -> str:
-    """A date in a form that Elasticsearch reads: as given where possible, else the same moment."""
+    """A date in a form that Elasticsearch reads: as given if possible, otherwise the same moment."""
     if _ELASTICSEARCH_DATE.fullmatch(date):
         return date
     moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=parse_date_start(date))
@@ -272,7 +266,7 @@ def _metadata(document: Document) -> dict[str, Any]:
 
 
 def _given_metadata(document: Document) -> dict[str, Any]:
-    """The metadata as JSON, and its keys and values, by which they are listed."""
+    """The metadata as JSON, and its keys and values, which facets and filters list."""
     if not document.metadata:
         return {}
     attributes = metadata_values(document.metadata)
@@ -310,7 +304,8 @@ _CHUNKS_AHEAD = 2
 
 @dataclass(slots=True)
 class SentChunk:
-    """The result of a chunk: documents that are completely in the index, and those that are not at all."""
+    """The result of a chunk: documents that are completely in the index, and rejected ones, which are not at
+    all."""
 
     indexed: list[DocumentActions] = field(default_factory=list)
     rejected: list[tuple[DocumentActions, str]] = field(default_factory=list)
@@ -321,7 +316,7 @@ def send_documents(
 ) -> Iterator[SentChunk]:
     """Send documents in chunks, and yield the results in order. Chunks in memory or in flight are bounded.
 
-    If the caller stops, what is in flight is waited for, and not sent again.
+    If the caller stops, requests in flight are awaited, but not retried.
     """
     pending: deque[Future[SentChunk]] = deque()
     stopped = threading.Event()
@@ -356,7 +351,7 @@ def _chunks(documents: Iterable[DocumentActions]) -> Iterator[list[DocumentActio
 def send_chunk(cluster: Cluster, chunk: list[DocumentActions]) -> SentChunk:
     """Send the sentences of a chunk, then the documents all of whose sentences were accepted.
 
-    What was sent of a rejected document is deleted again.
+    Entries of rejected documents that were already stored are deleted.
     """
     document_of = {action["_id"]: actions.document.id for actions in chunk for action in actions.sentences}
     rejections: dict[str, RejectedItem] = {}

@@ -1,7 +1,7 @@
-"""Bulk requests: the result of every item is read, and items that met an overloaded node are sent again.
+"""Bulk requests that check the result of every item and retry items that met an overloaded node.
 
-The client's own helpers retry at fixed times and not after a lost connection, so several workers would come
-back all at once. So requests are composed and retried here, and the client only sends them.
+The client's own helpers retry at fixed times, and not after a lost connection, so several workers would all
+come back at once. So requests are composed and retried here, and the client only sends them.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from esr.errors import EngineUnreachable
 REQUEST_ITEMS = 1000
 REQUEST_BYTES = 8_000_000
 MAX_ATTEMPTS = 9
-"""Of each item, over a minute or more."""
+"""Attempts for each item, over a minute or more."""
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
 _JSON = FastJsonSerializer()
 _BLOCKED = (401, 403)
-"""The login lacks a privilege, or the index has a write block."""
+"""Status codes for a login that lacks a privilege, or an index with a write block."""
 Action = dict[str, Any]
 
 
 class _Worker(threading.local):
-    """By thread, what tells it that nobody waits for its results any more."""
+    """For each thread, an event that is set once nobody waits for its results."""
 
     stopped: threading.Event | None = None
 
@@ -41,7 +41,7 @@ _worker = _Worker()
 
 
 def end_retries_when(stopped: threading.Event) -> None:
-    """Let requests of this thread no longer be sent again once this is set."""
+    """Stop retries of this thread's requests once this event is set."""
     _worker.stopped = stopped
 
 
@@ -53,9 +53,9 @@ class RejectedItem(NamedTuple):
 
 
 def send_bulk(cluster: Cluster, actions: Iterable[Action]) -> list[RejectedItem]:
-    """Send actions in requests of bounded size, one after another. Returns the items that were rejected.
+    """Send actions in requests of bounded size, one after another. Returns the rejected items.
 
-    Raises EngineUnreachable where the server remains overloaded or away, or an index accepts no writes.
+    Raises EngineUnreachable if the server remains overloaded or unreachable, or an index accepts no writes.
     """
     rejected: list[RejectedItem] = []
     with cluster.translate_errors():
@@ -108,7 +108,7 @@ def _send_request(cluster: Cluster, items: Sequence[bytes]) -> list[RejectedItem
 
 
 def _accepts_no_writes(outcome: dict[str, Any]) -> EngineUnreachable:
-    """The index is at fault and not the entry: it would reject any other as well."""
+    """The error for an index that rejects all entries, whatever they contain."""
     return EngineUnreachable(f"{outcome['_index']} accepts no writes: {_rejection_reason(outcome)}")
 
 
@@ -124,7 +124,7 @@ def _is_transient(error: Exception) -> bool:
 
 
 def _back_off(cluster: Cluster, attempt: int) -> None:
-    """Wait longer each time, and never as long as another worker. Then use another node.
+    """Wait, longer with each attempt and by a random amount, then switch to another node.
 
     Raises EngineUnreachable if nobody waits for the result any more.
     """
@@ -138,7 +138,7 @@ def _back_off(cluster: Cluster, attempt: int) -> None:
 
 
 def _rejection_reason(outcome: Mapping[str, Any]) -> str:
-    """Why Elasticsearch does not accept an item, and what can be done about it, where that is known."""
+    """Why Elasticsearch does not accept an item, followed by advice if there is some."""
     return with_advice(_find_cause(outcome))
 
 

@@ -1,11 +1,9 @@
-"""Deliveries to Elasticsearch: the indices that change are copied, and the alias moves to the copies.
+"""Deliveries to Elasticsearch. The indices that change are copied, and the alias moves to the changed copies
+in one step.
 
-A refresh shows what was written shard by shard, so searches would see a part of a delivery that was written
-to the serving indices. The copy is verified before the alias moves, and the generation before remains.
-
-Copies of indices on the same nodes. They link files, which never change, so a copy takes seconds.
-
-A delivery changes a copy: searches see all of it at once, when the alias moves, and nothing before.
+Changing the serving indices would not do: a refresh shows writes shard by shard, so searches would see parts
+of a delivery. Copies link files, which never change, so a copy takes seconds. Copies are verified before the
+alias moves, and the previous generation is kept.
 """
 
 from __future__ import annotations
@@ -58,7 +56,7 @@ from esr.text.document import Document, Located
 from esr.text.validate import checksum
 
 _SECONDS = 120
-"""How long each copy may take to be made and ready."""
+"""Seconds within which each copy must be made and ready."""
 ANSWER_SECONDS = _SECONDS + 30
 _REPLICATION = ("index.number_of_replicas", "index.auto_expand_replicas")
 
@@ -73,11 +71,11 @@ def copy_load(
     lifts: Mapping[str, Any],
     heartbeat: Heartbeat,
 ) -> Load:
-    """A copy of a load, not complete yet, with this index of sentences and this description of lifts.
+    """Copy a load, under this name of its index of sentences and with this description of lifts.
 
-    `heartbeat` renews its heartbeat from the moment that it can have one, so that nobody takes it for killed.
-    The original cannot be enriched while it is being copied. The copy says what the original said then: it
-    may have been enriched since `load` was read.
+    The copy is incomplete. `heartbeat` renews its heartbeat as soon as it can have one, so that it does not
+    count as killed. The original cannot be enriched while it is being copied. The copy gets the original's
+    description as of then, since enrichment may have changed it after `load` was read.
     """
     documents = documents_index(index)
     with _write_blocked(cluster, load.documents_index, load.index):
@@ -103,7 +101,10 @@ def copy_load(
 
 @contextmanager
 def _write_blocked(cluster: Cluster, *names: str) -> Iterator[None]:
-    """Both are copied as they are at one moment: a document is marked as enriched after its sentences."""
+    """Block writes, so that all indices are copied as of one moment.
+
+    A document is marked as enriched after its sentences.
+    """
     indices = cluster.client.indices
     try:
         with cluster.translate_errors():
@@ -119,7 +120,7 @@ def _clone(cluster: Cluster, source: str, target: str) -> None:
     client = cluster.client.options(request_timeout=ANSWER_SECONDS)
     with cluster.translate_errors():
         stored = client.indices.get_settings(index=source, flat_settings=True)[source]["settings"]
-        # A clone has all settings of its source but these.
+        # A clone has all settings of its source except these.
         replication = {name: stored[name] for name in _REPLICATION if name in stored}
         settings = {**replication, "index.blocks.write": None, "index.refresh_interval": "-1"}
         try:
@@ -130,7 +131,7 @@ def _clone(cluster: Cluster, source: str, target: str) -> None:
                 wait_for_active_shards=0,
             )
         except BadRequestError:
-            # A request whose answer was lost is sent again: then the target exists already.
+            # A request whose answer was lost is sent again: then the target already exists.
             if not client.indices.exists(index=target):
                 raise
     if not wait_for_primaries(cluster, target, _SECONDS):
@@ -152,7 +153,8 @@ class IndexedDocument:
 
 
 class _Removed(NamedTuple):
-    """What identifies a document that is removed, and its sentences. Deliveries may replace very many."""
+    """The ids and the checksum of a document to remove. A small record, since deliveries may replace very
+    many."""
 
     id: str
     sentence_ids: tuple[str, ...]
@@ -160,10 +162,10 @@ class _Removed(NamedTuple):
 
 
 class ElasticsearchDelivery:
-    """Brings deliveries behind an alias."""
+    """Applies deliveries to the index behind an alias."""
 
     def __init__(self, where: str, options: LoadOptions) -> None:
-        """Raises IndexMissing, IndexUnusable or EngineUnreachable."""
+        """Open a delivery. Raises IndexMissing, IndexUnusable or EngineUnreachable."""
         self._cluster = Cluster(where, LOAD_TIMEOUT)
         self._options = options
         with self._cluster.closed_on_error():
@@ -194,12 +196,12 @@ class ElasticsearchDelivery:
         report: DeliveryReport,
         replaced: list[str],
     ) -> Iterator[Located]:
-        """The documents to add. `replaced` gets the ids of those that the index loses."""
+        """The documents to add. Appends the ids of documents that the index loses to `replaced`."""
         yield from self._new_or_changed(documents, report, replaced)
         replaced += self._find_removed(find_removed(), report)
 
     def _find_removed(self, ids: Iterable[str], report: DeliveryReport) -> list[str]:
-        """Those of these ids that the index has."""
+        """The ids among these that the index has."""
         removed: list[str] = []
         for batch in batched(dict.fromkeys(ids), _BATCH):
             checksums = self._checksums(batch)
@@ -248,7 +250,7 @@ class ElasticsearchDelivery:
     ) -> DeliveryReport:
         """Make a generation without `removed` and with `documents`.
 
-        `removed` has all ids once `documents` has been read.
+        `removed` is complete only after `documents` has been read.
         """
         started = time.perf_counter()
         try:
@@ -266,7 +268,7 @@ class ElasticsearchDelivery:
         return report
 
     def _check_sentence_ids(self, new_spool: Snapshot, removed: set[str]) -> None:
-        """Raises InputError where a new sentence has the id of one that stays."""
+        """Raise InputError if a new sentence has the id of a sentence that stays."""
         for sentence_id, owner in find_sentence_owners(self._cluster, spool_sentence_ids(new_spool)):
             if owner not in removed:
                 raise sentence_id_conflict("this delivery", sentence_id, owner)
@@ -311,7 +313,7 @@ class ElasticsearchDelivery:
             is_switching = True
             serve(cluster, copies[-1], instead_of=[load.index for load in self._loads])
         except BaseException as error:
-            # Without an answer nobody knows whether the alias moves, and what it leads to must stay.
+            # If the request fails, the alias may or may not have moved, so its indices are kept.
             if not (is_switching and isinstance(error, EngineUnreachable | KeyboardInterrupt | SystemExit)):
                 with suppress(EsrError):
                     delete_indices(cluster, names)

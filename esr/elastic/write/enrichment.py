@@ -1,19 +1,9 @@
-"""Stores enrichment in the entries of sentences, by bulk updates, while searches continue.
+"""Stored enrichment: bulk updates of the entries of sentences and documents, while searches continue.
 
-Sentences get the recipe's fingerprints first, and a document gets them once all of its sentences have them.
-So what a killed enricher left unfinished is done again, and machines that share the work need not know each
-other.
-
-The query for documents that need no enrichment by a recipe.
-
-Documents have the fingerprints of the recipe that enriched them. Another recipe may have made the same of a
-document: if only the model of another language was added since.
-
-Brings what groups the names of sentences up to date: their keys, and the table of aliases.
-
-An older version of esr stored names without their keys. They follow from the names, so no text is read again.
-
-Updates of stored entries in bulk, by the script that replaces what enrichment has stored.
+An entry's `enriched` holds fingerprints of the recipes that enriched it. Sentences get the recipe's
+fingerprints first, and their document once all of them have them. So work that a killed enricher left
+unfinished is repeated, and machines that share the work by slices need no communication. Keys of names that
+an older version of esr did not store are computed from the stored names.
 """
 
 from __future__ import annotations
@@ -46,9 +36,12 @@ Query = dict[str, Any]
 def build_done_clause(
     recipe: Recipe, recorded: Iterable[Recipe], languages: Callable[[], Sequence[str]]
 ) -> Query:
-    """Matches documents that have all parts of a recipe, by it or by a recorded one that makes the same.
+    """Matches documents that have all parts of a recipe, made by it or by a recorded recipe with the same
+    result.
 
-    `languages` returns those that documents name. It is called if recorded recipes may agree about some.
+    Another recipe has the same result for a document if, say, only the model of another language was added
+    since. `languages` returns the languages that documents name. It is called only if recorded recipes may
+    agree about some.
     """
     others = [other for other in recorded if other != recipe and _may_agree(recipe, other)]
     if not others:
@@ -69,13 +62,13 @@ def _may_agree(recipe: Recipe, other: Recipe) -> bool:
 
 
 def _marks(recipe: Recipe, others: Sequence[Recipe], part: str, language: str | None) -> tuple[str, ...]:
-    """The fingerprints that say that a part of a document in this language is as the recipe makes it."""
+    """The fingerprints that mark a part of a document in this language as equal to what the recipe makes."""
     same = [other.fingerprints[part] for other in others if recipe.agrees(other, part, language)]
     return (recipe.fingerprints[part], *sorted(set(same)))
 
 
 def _with_mark(marks: Sequence[str]) -> Query:
-    """Matches what has one of these fingerprints."""
+    """Matches entries with one of these fingerprints."""
     return {"terms": {"enriched": list(marks)}}
 
 
@@ -93,7 +86,7 @@ ENRICH_SCRIPT = "esr-enrich-v1"
 def replace_parts(index: str, id: str, parts: Sequence[str], fields: Mapping[str, Any]) -> Action:
     """The action that replaces these parts of an entry by these fields.
 
-    A part is `name:fingerprint` of what made it, and says so in the entry's `enriched`.
+    A part is given as `name:fingerprint`, which is added to the entry's `enriched`.
     """
     names = [part.partition(":")[0] for part in parts]
     params = {"parts": names, "found": dict(fields), "marks": list(parts)}
@@ -102,7 +95,7 @@ def replace_parts(index: str, id: str, parts: Sequence[str], fields: Mapping[str
 
 
 def send_updates(cluster: Cluster, actions: Iterable[Action]) -> None:
-    """Send actions in bulk. Raises EsrError for what Elasticsearch rejects."""
+    """Send actions in bulk. Raises EsrError for an item that Elasticsearch rejects."""
     for item in send_bulk(cluster, actions):
         raise EsrError(f"Elasticsearch rejected the enrichment of {item.id}: {item.reason}")
 
@@ -111,7 +104,7 @@ _NAME_PAGE = 1000
 
 
 def group_stored_names(cluster: Cluster, loads: Iterable[Load]) -> int:
-    """Store the keys of names where they are missing. Returns how many sentences were updated."""
+    """Store the keys of names where they are missing. Returns the number of sentences updated."""
     refresh(cluster, cluster.alias)
     fields = [{"exists": {"field": f"entities.{type}"}} for type in ENTITY_TYPES]
     has_keys = {"term": {"enriched": FINGERPRINT}}
@@ -138,7 +131,7 @@ def group_stored_names(cluster: Cluster, loads: Iterable[Load]) -> int:
 
 
 def with_names(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The enriched fields of a sentence, of any version of esr, with the keys of its names."""
+    """The enriched fields of a sentence, from any version of esr, with the keys of its names."""
     if not fields.get("entities"):
         return dict(fields)
     fingerprints = [mark for mark in fields.get("enriched", ()) if not mark.startswith(f"{FIELD}:")]
@@ -146,7 +139,7 @@ def with_names(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def store_aliases(cluster: Cluster, aliases: Aliases) -> None:
-    """Store a table of aliases with all loads behind the alias, in place of the one that they have."""
+    """Store a table of aliases in all loads behind the alias, in place of their own."""
     for load in meta.searchable_loads(cluster):
         meta.write(cluster, replace(load, aliases=aliases.as_dict()))
 
@@ -155,11 +148,11 @@ SLICE_SCRIPT = "esr-slice-v2"
 _PAGE = 500
 _MAX_LANGUAGES = 10_000
 _ENRICHMENT_FIELDS = {"entities", "names", "parse", "enriched"}
-"""Fields that indices of sentences lack which were loaded before there was enrichment."""
+"""Fields that are missing in indices of sentences that were loaded before enrichment existed."""
 
 
 class DocumentEntries(NamedTuple):
-    """Where a document is: its index of documents, and the ids of its sentences."""
+    """A document's index of documents, and the ids of its sentences."""
 
     documents_index: str
     sentence_ids: list[str]
@@ -167,7 +160,8 @@ class DocumentEntries(NamedTuple):
 
 @contextmanager
 def open_enrichment(where: str) -> Iterator[ElasticsearchEnrichment]:
-    """Several processes may write at once, if they share the work by slices."""
+    """Open the enrichment for writing. Several processes may write at once if they share the work
+    by slices."""
     with closing(Cluster(where, LOAD_TIMEOUT)) as cluster:
         yield ElasticsearchEnrichment(cluster)
 
@@ -183,7 +177,7 @@ class ElasticsearchEnrichment:
         self._recorded_recipes: set[str] = set()
         self._dimensions: set[int] = set()
         install_templates(cluster)
-        refresh(cluster, cluster.documents_alias)  # shows what an enricher before this one wrote last
+        refresh(cluster, cluster.documents_alias)  # shows the last writes of an earlier enricher
 
     def progress(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
         in_slice = _slice_clauses(slice)
@@ -219,7 +213,7 @@ class ElasticsearchEnrichment:
         return group_stored_names(self._cluster, self._loads.values())
 
     def finish(self, recipe: Recipe) -> list[str]:
-        """Have replaced entries merged away, without waiting for it."""
+        """Start to merge replaced entries away, without waiting for it."""
         aliases = [self._cluster.alias, self._cluster.documents_alias]
         refresh(self._cluster, aliases)
         done, documents = self.progress(recipe)
@@ -249,7 +243,7 @@ class ElasticsearchEnrichment:
         self._recorded_recipes.add(recipe.digest)
 
     def _map_vectors(self, batch: Sequence[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
-        """Add the fields of vectors, if these have some that are not mapped."""
+        """Add the fields that the batch's vectors need and that are not mapped yet."""
         vectors = (sentence.vector for _, sentences in batch for sentence in sentences)
         dimensions = {len(vector.values) for vector in vectors if vector is not None} - self._dimensions
         for number in dimensions:
@@ -317,7 +311,7 @@ class ElasticsearchEnrichment:
 
 
 def summarize_enrichment(cluster: Cluster, loads: Sequence[meta.Load]) -> list[dict[str, object]]:
-    """By part and recipe, how many documents are enriched."""
+    """The number of enriched documents by part and recipe."""
     by_fingerprint = {"enriched": {"terms": {"field": "enriched", "size": _PAGE}}}
     answer = search(cluster, index=cluster.documents_alias, size=0, aggs=by_fingerprint)
     buckets = answer["aggregations"]["enriched"]["buckets"]
@@ -334,7 +328,7 @@ def summarize_enrichment(cluster: Cluster, loads: Sequence[meta.Load]) -> list[d
 
 
 def _slice_clauses(slice: tuple[int, int]) -> list[Query]:
-    """Matches the documents of a slice."""
+    """Clauses for the documents of a slice."""
     number, slices = slice
     if slices == 1:
         return []

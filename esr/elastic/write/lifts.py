@@ -1,4 +1,4 @@
-"""Computes the lifts of a spool's sentences: `esr.elastic.lifts`."""
+"""The lifts of a spool's sentences (`esr.elastic.lifts`), computed for batches of consecutive documents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from esr.plans.evaluate import Array, mixture_shares
 from esr.plans.plan import FieldName
 
 _BATCH = 1 << 14
-"""About how many sentences are looked at together."""
+"""The approximate number of sentences per batch."""
 
 Integers = npt.NDArray[np.int64]
 
@@ -25,7 +25,7 @@ class _Batch(NamedTuple):
     """The lifts of consecutive documents, sentence by sentence.
 
     The terms of the n-th sentence from `first` on, and the codes of their lifts, end at `ends[n]`. `short`
-    has the code of its own lift, 0 if it has none.
+    has the code of each sentence's own lift, 0 if it has none.
     """
 
     documents: range
@@ -37,7 +37,7 @@ class _Batch(NamedTuple):
 
 
 class _Pairs(NamedTuple):
-    """Sentences and terms, and the counts of the term in the sentence and in its surrounding."""
+    """Pairs of a sentence and a term, with the counts of the term in the sentence and in its surrounding."""
 
     sentences: Integers
     terms: Integers
@@ -57,9 +57,9 @@ class SegmentLifts:
         elsewhere: Mapping[str, int],
         total_elsewhere: int,
     ) -> None:
-        """`owner` is the number of the segment, and `postings` are its own.
+        """`owner` is the number of the segment, `postings` are those of its documents.
 
-        `elsewhere` has the occurrences of terms outside of the spool, and `total_elsewhere` is their sum.
+        `elsewhere` has the occurrences of terms outside the spool, and `total_elsewhere` is their sum.
         """
         segment = spool.segments[owner]
         self._postings, self._base, self._transform = postings, base, base.transform
@@ -81,7 +81,8 @@ class SegmentLifts:
         self._batch = _Batch(range(0), 0, [], [], [], [])
 
     def of_document(self, document: int) -> list[dict[str, float]]:
-        """The fields `lifts` of the sentences of the document with this number. Ask in rising order."""
+        """The field `lifts` of each sentence of the document with this number. Call in ascending order of
+        numbers."""
         if document not in self._batch.documents:
             self._batch = self._read_batch(document)
         batch, names = self._batch, self._postings.names
@@ -97,7 +98,7 @@ class SegmentLifts:
         return fields
 
     def _read_batch(self, document: int) -> _Batch:
-        """The lifts of this document and of those after it."""
+        """The lifts of this document and of the following ones."""
         start = int(self._first[document])
         until = max(int(np.searchsorted(self._first, start + _BATCH, "right")) - 1, document + 1)
         end = int(self._first[until])
@@ -127,7 +128,7 @@ class SegmentLifts:
         )
 
     def _key(self, number: Integers, terms: Integers) -> Integers:
-        """A number for each pair, of a sentence or a document and a term."""
+        """A number for each pair of a sentence or a document and a term."""
         keys: Integers = number * len(self._background) + terms
         return keys
 
@@ -142,7 +143,7 @@ class SegmentLifts:
     def _strong_keys(
         self, start: int, lengths: Mapping[FieldName, Array], keys: Integers, counts: Array
     ) -> Integers:
-        """Sentences with the terms that have a lift by their document alone."""
+        """The keys of sentences with the terms whose count in the document alone gives them a lift."""
         weights = document_weights(self._transform, lengths["sentence"]) / np.maximum(
             lengths["document"], 1.0
         )
@@ -160,7 +161,8 @@ class SegmentLifts:
         return self._key(sentences[is_strong], terms[posting[is_strong]])
 
     def _pairs(self, start: int, end: int, others: Integers) -> _Pairs:
-        """The sentences from `start` to before `end`, each with the terms near it; also the `others`."""
+        """The pairs of sentences from `start` to before `end` with the terms near them, and the pairs
+        `others`."""
         within = slice(*np.searchsorted(self._sentences, (start, end)))
         sentences, terms, counts = self._sentences[within], self._terms[within], self._counts[within]
         before, after = self._has_previous[sentences], self._has_previous[sentences + 1]

@@ -1,9 +1,8 @@
-"""Brings an alias to this esr's index format: a new generation is made of the stored documents.
+"""Migration of an alias to this esr's index format, and the management of an alias's generations.
 
-Searches use the old generation meanwhile, and nothing is written to it. What esr enrich stored is copied. The
-alias moves only if it still leads where it led when the documents were read.
-
-The generations of an alias, to be listed, served again and deleted.
+A migration loads the stored documents into a new generation, with the enrichment that the old one stores.
+Searches use the old generation meanwhile, and nothing is written to it. The alias moves only if it still
+leads to the indices that the documents were read from.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ from esr.index.writer import LoadOptions, LoadReport
 from esr.text.document import VECTORS, Located
 
 _ENRICHED_FIELDS = ("features", "entities", "parse", VECTORS, "enriched")
-"""What enrichment writes to the entry of a sentence."""
+"""The fields that enrichment writes to the entry of a sentence."""
 _ORDINAL_SINCE = 3
 """The format in which the field `order` became `ordinal`."""
 _DOCUMENT_BATCH = 100
@@ -58,12 +57,12 @@ _MAX_FINGERPRINTS = 10_000
 
 
 class ElasticsearchMigration(ElasticsearchWriter):
-    """A load of what the alias leads to, into indices of this format."""
+    """A load of the documents behind the alias into indices of this format."""
 
     _how_to_resume = "run esr migrate again"
 
     def __init__(self, where: str, options: LoadOptions) -> None:
-        """Raises IndexMissing, IndexUnusable or EngineUnreachable."""
+        """Open a migration. Raises IndexMissing, IndexUnusable or EngineUnreachable."""
         with closing(Cluster(where)) as cluster:
             cluster.check_version()
             self._loads = meta.aliased_loads(cluster)
@@ -76,7 +75,8 @@ class ElasticsearchMigration(ElasticsearchWriter):
         self._source = meta.pin_indices(self._cluster, self._loads)
 
     def run(self) -> LoadReport:
-        """Migrate all, or nothing that is visible. Raises EsrError where the index was changed meanwhile."""
+        """Migrate the whole index, or change nothing that is visible. Raises EsrError if the index was
+        changed meanwhile."""
         started = time.perf_counter()
         report = LoadReport()
         try:
@@ -95,8 +95,10 @@ class ElasticsearchMigration(ElasticsearchWriter):
         return report
 
     def _fill(self, spool: Snapshot, load: Load, is_resumed: bool, report: LoadReport) -> Load:
-        """Send and verify, until what esr enrich writes meanwhile has come along. Returns the load with its
-        recipes."""
+        """Send and verify, until the enrichment that `esr enrich` writes meanwhile is included.
+
+        Returns the load with its recipes.
+        """
         last_fingerprints = None
         while True:
             expected = self._transfer(spool, load, is_resumed, report)
@@ -135,12 +137,12 @@ class ElasticsearchMigration(ElasticsearchWriter):
             ) from error
 
     def _has_moved(self) -> bool:
-        """Whether the alias no longer leads where it led when the documents were read."""
+        """Whether the alias no longer leads to the indices that the documents were read from."""
         indices = {load.index for load in meta.aliased_loads(self._cluster)}
         return indices != {load.index for load in self._loads}
 
     def _with_enrichment(self, documents: Iterator[DocumentActions]) -> Iterator[DocumentActions]:
-        """Adds stored enrichment. Fingerprints of documents are read first, as they are written last."""
+        """Add stored enrichment. Fingerprints of documents are read first, as they are written last."""
         if not any(load.recipes for load in meta.aliased_loads(self._cluster)):
             yield from documents
             return
@@ -158,7 +160,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
                 yield actions
 
     def _map_vectors(self, batch: Sequence[DocumentActions], stored: Iterable[Mapping[str, Any]]) -> None:
-        """Add the fields that stored vectors need to the new index. `esr enrich` may add them at any time."""
+        """Map the fields of stored vectors in the new index. `esr enrich` may add such fields at any time."""
         dimensions = {stored_dimensions(fields[VECTORS]) for fields in stored if VECTORS in fields}
         for number in dimensions - self._mapped_dimensions:
             map_vectors(self._cluster, {action["_index"] for a in batch for action in a.sentences}, number)
@@ -183,7 +185,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
         return sources
 
     def _count_fingerprints(self, indices: str) -> dict[str, int]:
-        """How many documents have each fingerprint of a recipe."""
+        """The number of documents with each fingerprint of a recipe."""
         by_fingerprint = {"fingerprints": {"terms": {"field": "enriched", "size": _MAX_FINGERPRINTS}}}
         refresh(self._cluster, indices)
         answer = search(self._cluster, index=indices, size=0, aggs=by_fingerprint)
@@ -194,7 +196,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
 def _read_shape(cluster: Cluster, loads: Sequence[Load]) -> tuple[int, int | None]:
     """The greatest number of shards of the loads, and the number of replicas of the newest.
 
-    That is None if Elasticsearch chooses it by the number of nodes.
+    Replicas are None if Elasticsearch chooses them by the number of nodes.
     """
     with cluster.translate_errors():
         answer = cluster.client.indices.get_settings(index=[load.index for load in loads])
@@ -209,7 +211,7 @@ class ElasticsearchGenerations:
     """All generations of an alias, whether they are served or not."""
 
     def __init__(self, where: str) -> None:
-        """Raises IndexMissing, IndexUnusable or EngineUnreachable."""
+        """Open the generations. Raises IndexMissing, IndexUnusable or EngineUnreachable."""
         self._cluster = Cluster(where, LOAD_TIMEOUT)
         with self._cluster.closed_on_error():
             self._cluster.check_version()
@@ -249,8 +251,10 @@ class ElasticsearchGenerations:
         return sorted(generations, key=lambda generation: generation.name, reverse=True)
 
     def _read_stats(self) -> dict[str, Any]:
-        """Counts and sizes of the indices of which all primary shards are open: after a node's start, some
-        are not yet."""
+        """Counts and sizes of the indices all of whose primary shards are open.
+
+        After a node's start, some are not open yet.
+        """
         indices = [f"{self._cluster.alias}-*{kind}" for kind in (SENTENCES, DOCUMENTS)]
         client = self._cluster.client.indices
         with self._cluster.translate_errors():
@@ -267,7 +271,7 @@ class ElasticsearchGenerations:
         generation = find_rollback_target(self.all(), to, self._cluster.where)
         heads = [load for load, state in load_states(self._cluster) if state in (KEPT, SERVING)]
         (target,) = (load for load in heads if load.generation == generation.name)
-        # Before the switch: should this be killed between the two, nothing that was bad is gone back to.
+        # Before the switch: if this process is killed in between, no rollback leads to a rejected generation.
         for load in heads:
             is_rejected = load is not target and (load.is_rejected or load.generation > target.generation)
             if load.is_rejected != is_rejected:

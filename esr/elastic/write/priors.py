@@ -1,8 +1,7 @@
-"""The stored importance priors: how far p(t|C) has drifted away from them, and refreshing them.
+"""The stored importance priors of an alias: their drift from the present p(t|C), and their refresh.
 
-Both look at what is stored and at nothing else. So the drift is also right after deliveries, whose sentences
-have priors of different times, and after a refresh that was killed. And a refresh that is run again sends
-only what differs.
+Both depend only on what is stored. So the drift is correct after deliveries, whose sentences have priors of
+different times, and after a refresh that was killed. A repeated refresh sends only the priors that differ.
 """
 
 from __future__ import annotations
@@ -38,12 +37,12 @@ SAMPLE_SIZE = 200
 """Sentences of each load that are sampled for its drift."""
 _BATCH = 1000
 _TOLERANCE = 1e-9
-"""Two ways of summing the same logarithms differ by less, relatively."""
+"""A bound of the relative difference between two ways of summing the same logarithms."""
 Priors = tuple[float, float]
 
 
 class Sample(NamedTuple):
-    """Sentences of a load: how many it has, and the sources and term counts of those that were drawn."""
+    """A sample of a load's sentences, as sources and term counts, and the number of all its sentences."""
 
     load: Load
     total: int
@@ -55,7 +54,7 @@ class ElasticsearchPriors:
     """The priors in the entries of the sentences behind an alias."""
 
     def __init__(self, where: str) -> None:
-        """Raises IndexMissing, IndexUnusable or EngineUnreachable."""
+        """Open the priors. Raises IndexMissing, IndexUnusable or EngineUnreachable."""
         self._cluster = Cluster(where, LOAD_TIMEOUT)
         with self._cluster.closed_on_error():
             self._loads = meta.searchable_loads(self._cluster)
@@ -75,7 +74,7 @@ class ElasticsearchPriors:
         return [_drift(sample, log_background) for sample in samples]
 
     def _draw_sample(self, load: Load) -> Sample:
-        """Sentences of a load, drawn by their `ordinal`: the same each time."""
+        """Sample sentences of a load by their `ordinal`: the same ones each time."""
         source = ["text", "context", "document_length", "importance"]
         extremes = {extreme: {extreme: {"field": "ordinal"}} for extreme in ("min", "max")}
         read = partial(search, self._cluster, index=load.index, size=SAMPLE_SIZE, source=source)
@@ -102,7 +101,7 @@ class ElasticsearchPriors:
                 report.changed += self._update(pinned, dict(batch))
                 on_progress(len(batch), report.sentences)
         refresh(self._cluster, pinned.alias)
-        if report.changed:  # replaced entries are merged away, which nobody needs to wait for
+        if report.changed:  # replaced entries are merged away in the background
             with self._cluster.translate_errors():
                 self._cluster.client.indices.forcemerge(
                     index=pinned.alias, only_expunge_deletes=True, wait_for_completion=False
@@ -116,7 +115,7 @@ class ElasticsearchPriors:
         return report
 
     def _update(self, pinned: Cluster, priors: Mapping[str, Priors]) -> int:
-        """Store these priors in the entries whose priors differ. Returns how many did."""
+        """Store these priors in the entries whose priors differ. Returns the number of those entries."""
         actions: list[Action] = []
         answer = search(
             self._cluster,
@@ -151,7 +150,7 @@ def _spool_priors(spool: Snapshot) -> Iterator[tuple[str, Priors]]:
 
 
 def _drift(sample: Sample, log_background: Mapping[str, float]) -> Drift:
-    """The drift of a load's sample. `log_background` is log p(t|C) as it is now."""
+    """The drift of a load's sample. `log_background` is the present log p(t|C)."""
     exact, stored, lengths = [], [], []
     for source, counts in zip(sample.sources, sample.counts, strict=True):
         if not counts:

@@ -1,10 +1,9 @@
-"""The spool: an index folder that the documents of a load go through before Elasticsearch gets them.
+"""The spool, an index folder that the documents of a load go through before they are sent, and the room it
+has.
 
-It rejects bad ids before anything is sent, and gives p(t|C) of the load, which the stored priors need.
-
-The room for a load's spool: on a disk, or in the memory that a container may use if the folder is a tmpfs.
-
-What lies in a tmpfs counts towards a container's limit, past which the system kills without a word.
+It rejects bad ids before anything is sent, and provides p(t|C) of the load, which the stored priors need. If
+its folder is a tmpfs, the spool counts towards a container's memory limit, past which the system kills the
+process without a message. So the load checks the room and ends with an error first.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _BATCH = 1000
 
 @dataclass(frozen=True, slots=True)
 class ExistingCollection:
-    """What the alias has already: occurrences, by term and in total, and the first unused `ordinal`s."""
+    """The state of the alias: occurrences, by term and in total, and the first unused ordinals."""
 
     occurrences: Counter[str] = field(default_factory=Counter)
     total_occurrences: int = 0
@@ -57,7 +56,8 @@ def open_spool(folder: Path) -> Snapshot:
 def read_existing_collection(
     cluster: Cluster, spool: Snapshot, removed: Snapshot | None = None
 ) -> ExistingCollection:
-    """What is behind the alias, without the documents of `removed`. Occurrences are of the spool's terms."""
+    """The state of the alias without the documents of `removed`. Occurrences are those of the
+    spool's terms."""
     statistics = AliasStatistics(cluster)
     total = statistics.lookup(()).collection.occurrences
     occurrences: Counter[str] = Counter()
@@ -78,10 +78,10 @@ def spool_actions(
     existing: ExistingCollection,
     is_selected: Callable[[str], bool] = lambda document_id: True,
 ) -> Iterator[DocumentActions]:
-    """The actions for the selected documents of a spool, with lifts if the load says that it has some.
+    """The actions for the selected documents of a spool, with lifts if the load describes some.
 
-    Importance priors use p(t|C) of all of the spool and what exists. `ordinal`s count all documents, selected
-    or not.
+    Importance priors use p(t|C) of the whole spool and the existing collection. Ordinals count all documents,
+    selected or not.
     """
     ordinal, document_ordinal = existing.next_ordinal, existing.next_document_ordinal
     builder = ActionBuilder(get_analyzer(load.description.analyzer), load.index, load.documents_index)
@@ -113,7 +113,7 @@ def spool_actions(
 
 
 def greatest_loss(removed: Snapshot, added: Snapshot) -> int:
-    """The most occurrences that any term loses if the documents of one spool replace those of another."""
+    """The most occurrences that any term loses if the documents of `added` replace those of `removed`."""
     losses: Counter[str] = Counter()
     for sign, spool in ((1, removed), (-1, added)):
         for segment in spool.segments:
@@ -134,16 +134,16 @@ def spool_sentence_ids(spool: Snapshot) -> Iterator[str]:
 
 
 SHARE = 0.5
-"""Of the bytes of JSON Lines and text, at least so many come to the spool. Of news, 1.7 times as many."""
+"""A lower bound of the spool's size, as a share of the bytes of JSON Lines and text. For news, it is 1.7."""
 RESERVE = 64 << 20
-"""Bytes that a segment of the spool takes at most, roughly: with less, the load ends before it is killed."""
+"""The approximate maximum size of a spool's segment. With less room, the load ends before it is killed."""
 _EVERY = 500  # documents
 _MOUNTS = Path("/proc/self/mounts")
 _CGROUPS = Path("/sys/fs/cgroup")
 
 
 class Room(NamedTuple):
-    """Bytes that can be written, and whether to memory."""
+    """The bytes that can be written, and whether they are memory."""
 
     free: int
     is_memory: bool
@@ -159,14 +159,14 @@ def find_room(folder: Path) -> Room:
 
 
 def check_room(folder: Path, source_bytes: int) -> None:
-    """Raises EsrError if that much text does not fit."""
+    """Raise EsrError if text of this size does not fit."""
     room, needed = find_room(folder), int(source_bytes * SHARE)
     if room.free < needed:
         raise _no_room(folder, room, f"this load needs at least {_megabytes(needed)}")
 
 
 def watch_room(folder: Path, documents: Iterable[Located]) -> Iterator[Located]:
-    """Passes documents on, and looks at the room in memory now and then. Raises EsrError if it runs out."""
+    """Pass documents on, and check the room in memory periodically. Raises EsrError if it runs out."""
     for number, located in enumerate(documents):
         if number % _EVERY == 0 and (room := find_room(folder)).is_memory and room.free < RESERVE:
             raise _no_room(folder, room, f"after {number:,} documents this load needs more")
@@ -186,7 +186,7 @@ def _megabytes(number: int) -> str:
 
 
 def _is_tmpfs(folder: Path) -> bool:
-    """Whether the innermost mount that has the folder is one."""
+    """Whether the innermost mount that contains the folder is a tmpfs."""
     try:
         mounts = [line.split()[1:3] for line in _MOUNTS.read_text("utf-8", "replace").splitlines()]
     except OSError:
@@ -197,7 +197,7 @@ def _is_tmpfs(folder: Path) -> bool:
 
 
 def _memory_left() -> int | None:
-    """What the limit of this container leaves, caches not counted; None without a limit."""
+    """The bytes left to the limit of this container, not counting caches; None without a limit."""
     for limit, statistics, used in (
         (_CGROUPS / "memory.max", _CGROUPS / "memory.stat", ("anon", "shmem")),
         (

@@ -1,10 +1,9 @@
-"""Verifies that indices contain what a load must have in the end.
+"""Verification that indices contain the documents of a load, and comparison of incoming documents with stored
+ones.
 
-What comes in with a load: it tells the load from others, and what the indices must contain in the end.
-
-Skips documents that the indices contain already.
-
-Finds new documents whose content the alias has under another id, by a few searches for a sample.
+Contents are compared by counts and by a sum of hashes, for which no document has to be kept. Incoming
+documents that the indices already contain are skipped. A sample of new documents is searched for known
+content under another id.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _BITS = 128
 class IndexContents:
     """Counts of documents and sentences, and a sum over documents of a hash of id and checksum.
 
-    The sum does not depend on the order of documents, and needs no memory.
+    The sum does not depend on the order of documents, and takes no memory.
     """
 
     documents: int = 0
@@ -62,7 +61,7 @@ class IndexContents:
 
 
 def enable_refresh(cluster: Cluster, index: str) -> None:
-    """Let an index of sentences, and the index of documents beside it, refresh periodically from now on."""
+    """Make an index of sentences and its index of documents refresh periodically."""
     with cluster.translate_errors():
         cluster.client.indices.put_settings(
             index=[index, documents_index(index)], settings={"refresh_interval": None}
@@ -70,10 +69,10 @@ def enable_refresh(cluster: Cluster, index: str) -> None:
 
 
 def verify(cluster: Cluster, index: str, expected: IndexContents) -> None:
-    """Compare an index of sentences, and the index of documents beside it, with what they must contain.
+    """Compare an index of sentences and its index of documents with their expected contents.
 
     A node that hung and comes back answers from its old state until it learns that the cluster removed it. So
-    a difference is checked again, on another node. Raises EsrError for one that remains.
+    a difference is checked again, on another node. Raises EsrError if it remains.
     """
     for pause in (*PAUSES, None):
         difference = _find_difference(read_contents(cluster, index), index, expected)
@@ -102,7 +101,7 @@ def _find_difference(contents: IndexContents, index: str, expected: IndexContent
 
 
 def read_contents(cluster: Cluster, index: str) -> IndexContents:
-    """What an index of sentences, and the index of documents beside it, contain."""
+    """The contents of an index of sentences and its index of documents."""
     refresh(cluster, [index, documents_index(index)])
     contents = IndexContents(sentences=count(cluster, index))
     for document_id, digest in _checksums(cluster, documents_index(index)):
@@ -130,16 +129,16 @@ def _hash(document_id: str, checksum: str) -> int:
 
 @dataclass(slots=True)
 class InputDigest:
-    """Contents and digest of the documents that come in.
+    """Contents and digest of the incoming documents.
 
-    Only a load with the same digest can be resumed: the same documents in the same order.
+    A load can be resumed only with the same digest: the same documents in the same order.
     """
 
     contents: IndexContents = field(default_factory=IndexContents)
     digest: Any = field(default_factory=lambda: blake2b(digest_size=16))
 
     def count(self, documents: Iterable[Located]) -> Iterator[Located]:
-        """Passes documents on, and counts them."""
+        """Pass documents on, and count them."""
         for located in documents:
             code = checksum(located.document)
             self.digest.update(code.encode())
@@ -147,7 +146,7 @@ class InputDigest:
             yield located
 
     def discount(self, set_aside: SetAside | None) -> SetAside | None:
-        """Makes `set_aside` also take the document out of the contents."""
+        """A `set_aside` that also takes the document out of the contents."""
         if set_aside is None:
             return None
 
@@ -162,7 +161,7 @@ class InputDigest:
 
 
 def entry_version(entry: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """Differs for document entries of different content or enrichment."""
+    """The checksum and fingerprints of a document's entry, which differ with its content or enrichment."""
     return entry["checksum"], sorted(entry.get("enriched", ()))
 
 
@@ -172,10 +171,10 @@ _BATCH = 1000
 def skip_unchanged(
     cluster: Cluster, documents: Iterable[Located], report: LoadReport, set_aside: SetAside | None
 ) -> Iterator[Located]:
-    """The documents that are not behind the alias. Counts the others in the report.
+    """The documents that the alias does not have. Counts the others in the report.
 
-    A document with the id of a sentence that is there is set aside, if it can be. Otherwise it raises
-    InputError, as does one whose id belongs to a document of other content.
+    A document that has the id of a stored sentence is set aside if `set_aside` is given. Otherwise it raises
+    InputError, as does a document whose id the alias has with other content.
     """
     for batch in batched(documents, _BATCH):
         ids = [located.document.id for located in batch]
@@ -207,7 +206,8 @@ def skip_unchanged(
 
 
 def find_sentence_owners(cluster: Cluster, sentence_ids: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Those of the ids that sentences behind the alias have, each with the id of the sentence's document."""
+    """The ids among these that sentences behind the alias have, each with the id of the sentence's
+    document."""
     for batch in batched(sentence_ids, _BATCH):
         answer = search(
             cluster,
@@ -226,7 +226,7 @@ def skip_indexed(
 ) -> Iterator[DocumentActions]:
     """The documents that an interrupted load has not indexed. Adds the others to `expected`.
 
-    The entry of a document is there only when all of its sentences are.
+    A document's entry exists only when all of its sentences do.
     """
     refresh(cluster, load.documents_index)
     for batch in batched(documents, _BATCH):
@@ -248,13 +248,13 @@ def skip_indexed(
 
 _SAMPLE_BATCH = 25
 _CANDIDATES = 4
-"""How many documents a search may return for each one it looks up."""
+"""Documents that a search may return for each one it looks up."""
 _TERMS = 8
-"""How many terms lead to the documents with the same content: the longest, which tend to be rare."""
+"""Terms that identify documents of the same content: the longest, which tend to be rare."""
 
 
 def known_content_notes(cluster: Cluster, description: Description, new: Sequence[Segment]) -> list[str]:
-    """The line of a report about documents in these segments whose content is served under another id."""
+    """The note about documents in these segments whose content is served under another id."""
     known: dict[str, str] = {}
     for batch in batched(sample_documents(new), _SAMPLE_BATCH):
         answer = search(
@@ -277,7 +277,7 @@ def _similar(document: Document, description: Description) -> dict[str, Any]:
     analyze = get_analyzer(description.analyzer).terms
     terms = {term for sentence in document.sentences for term in analyze(sentence.text)}
     longest = sorted(terms, key=lambda term: (-len(term), term))[:_TERMS]
-    # The size has no index: it is compared only where all the terms are.
+    # The size has no index: it is compared only in documents with all the terms.
     filters: list[dict[str, Any]] = [{"term": {"context": term}} for term in longest]
     filters.append({"term": {"size": len(document.sentences)}})
     return {"bool": {"filter": filters, "must_not": {"ids": {"values": [document.id]}}}}

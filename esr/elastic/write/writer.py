@@ -1,23 +1,9 @@
-"""Loads documents into Elasticsearch: into new indices, which the aliases move to in one step.
+"""Loads into Elasticsearch: documents go through a spool into new indices, which the aliases move to in one
+step.
 
-The documents go through a spool first. A replacing load keeps the generation before it; an appending one adds
-its indices to those behind the aliases.
-
-Merges the segments of a load, since a search visits each segment of a shard on its own.
-
-Elasticsearch divides the search of a large shard among threads, but never a segment. So a large shard keeps a
-segment for each processor.
-
-Loads that are not finished: their indices are created, found again to be resumed, and deleted.
-
-Loads one slice of a delivery, beside loaders on other machines that load the other slices.
-
-Every loader reads the whole delivery. So each knows `ordinal`s and p(t|C) exactly, and what the indices must
-contain in the end, and they need not communicate: how far the others are is read from the indices. The first
-slice creates the indices, and the others wait for them. The slice that finds everything there when it has
-sent its own part verifies all of it and switches. A slice that was killed is started again.
-
-Opens the writer of a load into Elasticsearch: of a whole delivery, or of one slice.
+A replacing load keeps the previous generation; an appending load adds its indices to those behind the
+aliases. An interrupted load can be resumed: its indices are found again by what they are to contain. One load
+can also be divided into slices, each loaded by a process of its own (`SliceWriter`).
 """
 
 from __future__ import annotations
@@ -78,16 +64,19 @@ from esr.index.writer import Description, LoadOptions, LoadReport, require_docum
 from esr.text.document import Located
 
 LARGEST_SEGMENT = 5 * 2**30
-"""Bytes. Elasticsearch itself merges no further, as it drops deleted entries of larger segments late."""
+"""Bytes. Elasticsearch itself does not merge beyond this size, as larger segments drop deleted
+entries late."""
 SMALLEST_PART = 200_000
-"""Entries. A thread of its own searches so many in a shorter time than a further segment costs."""
+"""Entries. Searching this many in a thread of their own saves more time than another segment costs."""
 _POLL_SECONDS = 2.0
 
 
 def merge_segments(cluster: Cluster, index: str) -> list[str]:
-    """Merge an index of sentences, and the index of documents beside it, to segments of the largest size.
+    """Merge an index of sentences and its index of documents to segments of the largest size.
 
-    Returns notes for the user: searches of segments that are not merged are slower, but right.
+    A search visits each segment of a shard separately. Elasticsearch divides the search of a large shard
+    among threads, but never a segment, so a large shard keeps a segment per processor. Returns notes for the
+    user: searches of unmerged segments are slower, but correct.
     """
     try:
         for name in (index, documents_index(index)):
@@ -102,7 +91,7 @@ def _merge(cluster: Cluster, index: str) -> None:
         segments = _segments_per_shard(cluster, index)
         try:
             cluster.client.indices.forcemerge(index=index, max_num_segments=segments)
-        except ConnectionTimeout:  # a large merge takes longer than a request, and goes on
+        except ConnectionTimeout:  # a large merge outlasts its request and continues
             while _is_merging(cluster, index):
                 time.sleep(_POLL_SECONDS)
 
@@ -121,7 +110,7 @@ def _segments_per_shard(cluster: Cluster, index: str) -> int:
 
 
 def _data_processors(cluster: Cluster) -> list[int]:
-    """The processors that each node with data may use."""
+    """The processors available to each node with data."""
     nodes = cluster.client.nodes.info(metric="os")["nodes"].values()
     return [
         node["os"]["allocated_processors"]
@@ -136,13 +125,13 @@ def _is_merging(cluster: Cluster, index: str) -> bool:
 
 
 _OPEN_SECONDS = 30.0
-"""How long the shards of a new index are waited for."""
+"""Seconds to wait for the shards of a new index."""
 
 
 class LoadTarget(NamedTuple):
-    """What a load is to make. Only a load with the same target can be resumed.
+    """The result that a load is to have. Only a load with the same target can be resumed.
 
-    `manifest` identifies the documents; `lifts` describes their lifts, if they are to have some.
+    `manifest` identifies the documents. `lifts` describes their lifts, empty if they are to have none.
     """
 
     description: Description
@@ -166,7 +155,7 @@ class LoadTarget(NamedTuple):
 
 
 def create_indices(cluster: Cluster, load: Load, options: LoadOptions, existing: str | None = None) -> None:
-    """Create both indices of a load, except one that exists. One that is rejected leaves none.
+    """Create both indices of a load, except `existing`. If one is rejected, neither remains.
 
     Raises DiskFull if no disk has room for them.
     """
@@ -185,7 +174,7 @@ def create_indices(cluster: Cluster, load: Load, options: LoadOptions, existing:
         for index in (load.index, load.documents_index):
             wait_for_primaries(
                 cluster, index, _OPEN_SECONDS
-            )  # later, writing takes longer or says what is wrong
+            )  # if they take longer, writing waits or reports the error
     except DiskFull:
         delete_indices(cluster, [load.index])
         raise
@@ -196,7 +185,7 @@ def _create_index(cluster: Cluster, index: str, body: Mapping[str, Any]) -> None
     try:
         indices.create(index=index, wait_for_active_shards=0, **body)
     except BadRequestError:
-        # A request whose answer was lost is sent again: then the index exists already.
+        # A request whose answer was lost is sent again: then the index already exists.
         if not indices.exists(index=index):
             raise
         mapping = indices.get_mapping(index=index)[index]["mappings"]
@@ -205,13 +194,13 @@ def _create_index(cluster: Cluster, index: str, body: Mapping[str, Any]) -> None
 
 
 def has_both_indices(cluster: Cluster, load: Load) -> bool:
-    """Whether both indices of a load exist: a loader can be killed before it creates the second."""
+    """Whether both indices of a load exist: a loader may be killed before it creates the second."""
     with cluster.translate_errors():
         return bool(cluster.client.indices.exists(index=load.documents_index))
 
 
 def find_unfinished_loads(cluster: Cluster, target: LoadTarget) -> list[Load]:
-    """The loads of this target that are not finished, newest first."""
+    """The unfinished loads of this target, newest first."""
     served = {load.index for load in meta.aliased_loads(cluster)}
     return [
         load
@@ -221,7 +210,7 @@ def find_unfinished_loads(cluster: Cluster, target: LoadTarget) -> list[Load]:
 
 
 def delete_broken_loads(cluster: Cluster, keep: Load | None = None) -> None:
-    """Delete what loaders left when they were killed before the switch, except `keep`."""
+    """Delete the indices of loads that were killed before the switch, except `keep`."""
     for load, state in load_states(cluster):
         if state == BROKEN and not load.is_complete and (keep is None or load.index != keep.index):
             delete_indices(cluster, [load.index])
@@ -231,7 +220,7 @@ _NAMED_REJECTIONS = 3
 
 
 class ElasticsearchWriter:
-    """A load into Elasticsearch. Nothing of it is visible before all of it is there and verified."""
+    """A load into Elasticsearch. Nothing of it is visible before all of it is stored and verified."""
 
     _how_to_resume = "load again with --resume"
 
@@ -242,7 +231,8 @@ class ElasticsearchWriter:
         self._append = append
 
     def load(self, documents: Iterable[Located]) -> LoadReport:
-        """Load all, or nothing that is visible. Raises EsrError with what Elasticsearch rejected."""
+        """Load all documents, or change nothing that is visible. Raises EsrError with the rejected
+        documents."""
         started = time.perf_counter()
         digest = InputDigest()
         try:
@@ -286,20 +276,20 @@ class ElasticsearchWriter:
                 load = self._fill(spool, load, is_resumed, report)
             self._switch(load)
         except EngineUnreachable as error:
-            # Nobody knows whether the aliases have moved, if it came to that. If not, a load can resume this.
+            # The aliases may or may not have moved. If not, a load can resume this one.
             raise EngineUnreachable(f"{error}; what was sent is kept: {self._how_to_resume}") from error
         except Exception:
             with suppress(EsrError):
                 self._discard(load)
             raise
-        with suppress(EsrError):  # what is served is not deleted, marked or not
+        with suppress(EsrError):  # served indices are not deleted, marked or not
             self._mark_complete(load)
         report.notes += delete_old_generations(
             cluster, self._options.keep, before[-1] if before else None, load
         )
 
     def _fill(self, spool: Snapshot, load: Load, is_resumed: bool, report: LoadReport) -> Load:
-        """Send everything, and verify it. Returns the load as it is to be served."""
+        """Send all documents, and verify them. Returns the load as it is to be served."""
         expected = self._transfer(spool, load, is_resumed, report)
         report.notes += self._merge(load)
         enable_refresh(self._cluster, load.index)
@@ -317,11 +307,11 @@ class ElasticsearchWriter:
         return LoadTarget(self._description, self._manifest(digest), self._lifts(spool))
 
     def _manifest(self, digest: InputDigest) -> dict[str, Any]:
-        """Tells this load from others."""
+        """The data that distinguishes this load from others."""
         return digest.as_dict()
 
     def _lifts(self, spool: Snapshot) -> dict[str, Any]:
-        """The description of the lifts. They need the whole collection: an appending load has none."""
+        """The description of the lifts. They need the whole collection, so an appending load has none."""
         mixture = self._options.precomputed_mixture
         if mixture is None or self._append or not has_bounds(mixture, spool.statistics.collection):
             return {}
@@ -335,7 +325,7 @@ class ElasticsearchWriter:
         return load
 
     def _find_resumable(self, members: list[str], target: LoadTarget) -> Load | None:
-        """The load of the same documents that was interrupted, if there is one, now owned by this process."""
+        """The interrupted load of the same documents if there is one, with this process as its owner."""
         for load in find_unfinished_loads(self._cluster, target):
             is_same_generation = load.members == (*members, load.index)
             if not is_same_generation or not has_both_indices(self._cluster, load):
@@ -347,7 +337,7 @@ class ElasticsearchWriter:
         return None
 
     def _transfer(self, spool: Snapshot, load: Load, is_resumed: bool, report: LoadReport) -> IndexContents:
-        """Send everything that is not there yet. Returns what the indices must contain afterwards."""
+        """Send the documents that are not stored yet. Returns the expected contents of the indices."""
         expected = IndexContents()
         rejections: list[str] = []
         existing = read_existing_collection(self._cluster, spool) if self._append else ExistingCollection()
@@ -371,7 +361,7 @@ class ElasticsearchWriter:
         return expected
 
     def _with_enrichment(self, documents: Iterator[DocumentActions]) -> Iterator[DocumentActions]:
-        """Adds stored enrichment that does not come with the documents."""
+        """Add stored enrichment that does not come with the documents."""
         return documents
 
     def _is_selected(self, document_id: str) -> bool:
@@ -385,22 +375,28 @@ class ElasticsearchWriter:
     def _switch(self, load: Load) -> None:
         """Point the aliases to the load's generation in one step.
 
-        An appending load is for the generation that was there when it began.
+        An appending load requires the generation that was served when it began.
         """
         serve(self._cluster, load, instead_of=load.members[:-1] if self._append else None)
 
     def _mark_complete(self, load: Load) -> None:
-        """Say in the indices that this load was not interrupted. Only a served load says so."""
+        """Mark the load in its indices as not interrupted. Only a served load is marked."""
         meta.write(self._cluster, replace(load, is_complete=True))
 
 
 WAIT = 600.0
-"""Seconds that a slice waits for the first one to create the indices."""
+"""Seconds that a slice waits for the first slice to create the indices."""
 _SLICE_POLL_SECONDS = 1.0
 
 
 class SliceWriter(ElasticsearchWriter):
-    """A load of one slice. Indices stay where they are, whatever happens."""
+    """A load of one slice. It keeps its indices even if it fails.
+
+    Every loader reads all documents. So each of them computes the same ordinals, p(t|C) and expected
+    contents, and loaders need not communicate: the progress of the others is read from the indices. The first
+    slice creates the indices, and the others wait for them. The slice that finds all documents stored after
+    sending its own verifies them and switches. A slice that was killed is started again.
+    """
 
     def _write_generation(self, spool: Snapshot, digest: InputDigest, report: LoadReport) -> None:
         number, _ = self._slice
@@ -435,7 +431,7 @@ class SliceWriter(ElasticsearchWriter):
         return hash64(document_id) % slices == number - 1
 
     def _is_served(self, target: LoadTarget, digest: InputDigest) -> bool:
-        """Whether exactly this delivery is served, and nothing has changed since."""
+        """Whether exactly these documents are served, unchanged since."""
         served = meta.aliased_loads(self._cluster)
         if len(served) != 1:
             return False
@@ -445,7 +441,7 @@ class SliceWriter(ElasticsearchWriter):
         return read_contents(self._cluster, load.index) == digest.contents
 
     def _find_begun(self, target: LoadTarget) -> Load | None:
-        """The load that slices of this delivery write to, if one has begun it."""
+        """The load that slices of these documents write to, if one has begun it."""
         return next(iter(find_unfinished_loads(self._cluster, target)), None)
 
     def _begin(self, target: LoadTarget) -> Load:
@@ -495,7 +491,7 @@ class SliceWriter(ElasticsearchWriter):
         try:
             if load.index not in {served.index for served in meta.aliased_loads(cluster)}:
                 serve(cluster, load)
-        except EsrError:  # another slice was the last one too, and has switched
+        except EsrError:  # another slice was also the last one, and has switched
             if [served.index for served in meta.aliased_loads(cluster)] != [load.index]:
                 raise
         with suppress(EsrError):
@@ -507,9 +503,10 @@ class SliceWriter(ElasticsearchWriter):
 
 
 def describe_existing(where: str, if_exists: str) -> Description | None:
-    """How the index behind the alias was made, or None.
+    """The description of the index behind the alias, None if there is none.
 
-    Raises IndexUnusable if it is something else, or if it is incomplete and not to be replaced.
+    Raises IndexUnusable if the name is not an alias of esr, or if the index is incomplete and not to be
+    replaced.
     """
     with closing(Cluster(where)) as cluster:
         cluster.check_version()
