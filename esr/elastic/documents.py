@@ -1,5 +1,4 @@
-"""Documents and sentences read from the `_source` that Elasticsearch stores: all in collection order, or by
-position.
+"""Documents and sentences, decoded from `_source`; documents in collection order, or by position.
 
 The stored `ordinal` has gaps where documents were removed; positions have none.
 """
@@ -62,8 +61,7 @@ _KEEP_ALIVE = "10m"
 
 
 def read_documents(cluster: Cluster, ordinal: str = "ordinal") -> Iterator[Document]:
-    """All documents in order, as of the call's start, even if the alias moves or indices are deleted
-    meanwhile.
+    """All documents in order, as of the start of the iteration, whatever is switched or deleted later.
 
     `ordinal` is the field with their ordinals, which had another name before format 3.
     """

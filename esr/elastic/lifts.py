@@ -1,23 +1,9 @@
-"""Stored numbers that bound scores: lifts of sentences for one mixture, and term maxima of documents for any
-ranking.
+"""Stored numbers that bound scores: lifts of sentences for one mixture, term maxima for any ranking.
 
-A lift is how much more a term adds to a sentence than to a sentence far from the term. Lifts are weights of a
-sparse vector, so that Elasticsearch adds up bounds without a script, and skips sentences that cannot be among
-the best. A bound must never be too low, so all stored numbers are rounded to the safe side.
-
-With w_d and w_c, the weights of the document and of the collection in a sentence, a term of its document adds
-
-    log p + log w_c + log(1 + x / p),   x = (near(t,s) + w_d c(t,d) / c(d)) / w_c
-
-to the sentence's score. The base of a bound takes log w_c of a short sentence, and log(1 + scale / p) instead
-of the last part for each term that is in `context`. The lift is what the term adds above the base, rounded
-up. Most lifts belong to terms near the sentence; the others to short documents, and to terms that are
-frequent in their document. A sentence shorter than the base's has a greater log w_c, which is a lift of its
-own, common to all terms of a query.
-
-p is p(t|C) at the time when the sentence was loaded, and every delivery changes it. A bound grows by no more
-than log p(t|C) falls. So the index stores a bound of that fall, and a search adds it (`Widening`;
-docs/performance.md, "Lifts after a delivery").
+A lift is how much more a term adds to a sentence than to a sentence far from the term. Lifts and term maxima
+are stored as weights of sparse vectors. So Elasticsearch adds up bounds by lifts without a script, and skips
+sentences that cannot be among the best. A bound must never be too low: all numbers are rounded to the safe
+side. Lifts depend on p(t|C), which deliveries change (`Widening`); term maxima do not.
 """
 
 from __future__ import annotations
@@ -52,10 +38,18 @@ _SENTENCE, _DOCUMENT = 13.0, 156.0
 
 @dataclass(frozen=True, slots=True)
 class LiftBase:
-    """The part of a bound that any sentence gets, without its lifts. An index stores it (`describe_lifts`).
+    """The part of a bound that any sentence gets, the rest being its lifts. An index stores it.
 
-    `length` is the length of the sentence whose log w_c is taken. `scale` is that of the module's formula: a
-    smaller one stores more lifts, a greater one makes bounds less tight.
+    With p = p(t|C), and w_d and w_c, the weights of the document and of the collection in a sentence, a term
+    of its document adds
+
+        log p + log w_c + log(1 + x / p),   x = (near(t,s) + w_d c(t,d) / c(d)) / w_c
+
+    to the sentence's score. The base takes log w_c of a sentence of this `length`, and log(1 + scale / p)
+    instead of the last part for each term in `context`. The lift is what the term adds above the base. Most
+    lifts belong to terms near the sentence; the others to short documents, and to terms that are frequent in
+    their document. A shorter sentence has a greater log w_c, which is a lift of its own, common to all terms
+    of a query. A smaller `scale` means more stored lifts, a greater one less tight bounds.
     """
 
     transform: Mixture
@@ -107,7 +101,9 @@ _PARTS = ("sentence", "surrounding", "document", "collection")
 class Widening:
     """The base of an index's lifts, and the slack that deliveries since its load add to bounds.
 
-    `growth` is added for every term in a sentence's document, and `losses` for these terms in particular.
+    Lifts are computed with p(t|C) at the time of their load. A bound grows by no more than log p(t|C) falls.
+    `growth` is added for every term in a sentence's document, and `losses` for these terms in particular
+    (docs/performance.md, "Lifts after a delivery").
     """
 
     base: LiftBase

@@ -1,5 +1,4 @@
-"""Names in Elasticsearch: the location of an index, the names of the indices behind an alias, and the
-privileges on them.
+"""Locations and names of indices in Elasticsearch, and the privileges that esr needs on them.
 
 A location is `http(s)://[user:password@]host[:port][,host…]/alias`. Each load has an index of sentences and
 one of documents. Their names are the alias, the time at which the load began, and the kind, which the index

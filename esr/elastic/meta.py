@@ -1,5 +1,4 @@
-"""The description of a load in the `_meta` of its indices' mappings, and the templates that new indices are
-made from.
+"""Load descriptions in the `_meta` of mappings, and the templates that new indices are made from.
 
 Both indices of a load store its description, since one may be missing. An index may be a copy, still with the
 `_meta` of its original: such a copy is incomplete.

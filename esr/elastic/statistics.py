@@ -1,7 +1,7 @@
 """Statistics of an alias over all its shards and indices: of the collection, of terms, and of stored columns.
 
-They are exact, since scores must not depend on how sentences are spread over shards. `AliasStatistics` caches
-them for a while. The module also computes the range of what a static can add to a score.
+They are exact, also where Elasticsearch's own statistics are not. `AliasStatistics` caches them for a while. The
+module also computes the range of what a static can add to a score.
 """
 
 from __future__ import annotations

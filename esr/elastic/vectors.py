@@ -1,5 +1,4 @@
-"""The fields of sentences with vectors, and the encoders that made them, by the recipes of the index's
-enrichment.
+"""The fields of sentences with vectors, and the encoders that made an index's vectors.
 
 `vectors.d384` stores the 8-bit numbers of a vector with 384 dimensions, and `vectors.scale` their factor. The
 fields are mapped when the first vector is stored. Elasticsearch keeps vectors out of `_source` from 9.2 on,

@@ -1,5 +1,4 @@
-"""The interface `Index` that both engines implement, and what its methods share: vector similarities and
-stored enrichment.
+"""The interface `Index` of both engines, with vector similarities and stored enrichment.
 
 Code above this interface does not depend on the engine. Its methods raise EsrError and nothing else.
 """
@@ -112,7 +111,7 @@ class Enrichment(Protocol):
         """
 
     def update_names(self, aliases: Aliases | None) -> int:
-        """Compute the grouping keys of names that an older version of esr stored.
+        """Store the missing keys of names that an older version of esr stored.
 
         `aliases` replace those of the index; None leaves them. Returns the number of sentences updated.
         """

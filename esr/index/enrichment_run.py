@@ -1,6 +1,4 @@
-"""A run that enriches the documents of an index. It stores batch by batch, so that an interrupted run loses
-little work.
-"""
+"""Enrichment of an index's documents, stored in batches so that an interrupted run loses little work."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Functions that open an index, or an object that changes one, by its location: a folder, or
-`http(s)://host:port/alias`.
+"""Opens an index, or an object that changes one, by location: a folder or `http(s)://host:port/alias`.
 
 Each imports its engine when called, so that a user of one engine does not load the other.
 """

@@ -1,5 +1,4 @@
-"""Filters of a search, the fields that candidates can be counted by, and the step from what people write to
-what an index stores.
+"""Filters of a search, fields to count candidates by, and the resolution of what people write.
 
 People write values in any case, and names in any form. `resolve_filters` and `resolve_condition` replace them
 by stored forms and keys, which is all that engines see. `find_unknown_filters` reports values that an index

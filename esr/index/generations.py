@@ -1,5 +1,4 @@
-"""Generations, the complete collections stored at one location, one of which is serving; and stored
-importance priors.
+"""Generations, the complete collections at one location, one of them serving; stored importance priors.
 
 Stored priors depend on p(t|C), so they drift when documents are added or removed. `StoredPriors` measures the
 drift and recomputes them.

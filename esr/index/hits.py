@@ -1,5 +1,4 @@
-"""Results of an index: sentences, hits, the evidence of candidates, and the distribution of a column's
-values.
+"""Results of an index: sentences, hits, evidence of candidates, distributions of a column's values.
 
 `LazyHits` holds hits without records as columns: scores and ordinals are arrays, and ids are read on first
 access.

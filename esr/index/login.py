@@ -1,5 +1,4 @@
-"""The environment variables that esr logs in to Elasticsearch with, and the removal of logins from printed
-locations.
+"""Environment variables for the login to Elasticsearch, and the removal of logins from printed locations.
 
 This module imports neither engine, since the command line names these variables in its options for both.
 """

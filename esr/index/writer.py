@@ -1,5 +1,6 @@
-"""The interfaces for writing an index (load, delivery, migration), their options and reports, and
-`Description`, the settings that an index was made with.
+"""The interfaces for loads, deliveries and migrations, with their options and reports.
+
+An index stores a `Description`, the settings that all its documents share; appends and deliveries keep to it.
 """
 
 from __future__ import annotations

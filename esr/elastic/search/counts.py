@@ -1,6 +1,4 @@
-"""Unscored searches: counts of the sentences that satisfy conditions, sentences by date, and the written
-words of an alias.
-"""
+"""Unscored searches: counts for conditions, sentences by date, and the written words of an alias."""
 
 from __future__ import annotations
 

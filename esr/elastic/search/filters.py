@@ -1,5 +1,4 @@
-"""Queries without scores for a plan's candidates: its candidate rule, its condition, filters, and parts of
-documents.
+"""Queries without scores: a plan's candidate rule and condition, filters, and parts of documents.
 
 Conditions and filters are resolved before (`esr.index.filters`): they have written forms of values, and keys
 of names.

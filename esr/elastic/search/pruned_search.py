@@ -1,17 +1,9 @@
 """Searches for the best k sentences that score only candidates whose upper bounds reach the k-th score.
 
-If sentences store bounds for the plan, they are listed by these (`search_bounded`). Otherwise, documents are
-(`_search_documents`):
-
-1. The index of documents lists the documents with the highest bounds.
-2. Their candidates are scored, by the scripts that score any candidate.
-3. While the bound of the last listed document reaches the k-th score so far, the next documents that
-  reach it are listed, in one request with scoring what was left out of the others, and then scored.
-
-Of a document, only sentences with enough terms near them to reach the k-th score are scored. Equal scores
-reach the bound, so the result is that of scoring everything, ties included. (Elasticsearch
-sums in an order of its own: what a term adds may change the last of 32 bits or not, if the others add 2**29
-times as much.)
+If sentences store bounds for the plan, sentences are listed by these (`search_bounded`), otherwise documents
+(`_search_documents`). Equal scores reach the bound, so the result is that of scoring everything, ties
+included. (Elasticsearch sums in an order of its own: what a term adds may change the last of 32 bits or not,
+if the others add 2**29 times as much.)
 """
 
 from __future__ import annotations
@@ -415,7 +407,16 @@ def _search_sentences(search: Search, k: int) -> SearchResult | None:
 
 
 def _search_documents(search: Search, k: int, documents: int) -> SearchResult | Unprunable:
-    """The result by the bounds of documents. `documents` is the number of all documents."""
+    """The result by the bounds of documents. `documents` is the number of all documents.
+
+    1. The index of documents lists the documents with the highest bounds.
+    2. Their candidates are scored, by the scripts that score any candidate.
+    3. While the bound of the last listed document reaches the k-th score so far, the next documents that
+       reach it are listed, in one request with scoring the remaining sentences of the others. Then they are
+       scored.
+
+    Of a document, only sentences with enough terms near them to reach the k-th score are scored.
+    """
     queries = _bound_queries(search)
     if isinstance(queries, Unprunable):
         return queries

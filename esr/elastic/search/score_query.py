@@ -1,5 +1,4 @@
-"""A plan as an Elasticsearch query: one script per term, one over their sum; and the search request of `esr
-query`.
+"""A plan as an Elasticsearch query, one script per term and one over their sum; the body for `_search`.
 
 The sources of scripts are constant and stored, and all variables are in `params`, so that scripts are
 compiled once.

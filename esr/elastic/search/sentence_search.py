@@ -1,5 +1,4 @@
-"""The requests of one search for sentences, the decoding of their answers, and lookups of sentences and
-parses by id.
+"""The requests of one search for sentences and their answers; sentences and parses by id.
 
 A search may presume that the aliases still lead to the same pair of indices, which saves the request that
 looks them up. The answer of a search that is sent to an alias confirms it: each hit names its index, and

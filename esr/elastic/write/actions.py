@@ -1,5 +1,4 @@
-"""The bulk actions of a load: a spool's documents and sentences as Elasticsearch stores them, sent by several
-workers.
+"""Bulk actions of a load: a spool's documents and sentences as Elasticsearch stores them, and their sending.
 
 The spool has already analysed the documents and holds postings by term; here they are read by document. The
 entry of a document is sent once all its sentences are acknowledged. So a document in the index of documents

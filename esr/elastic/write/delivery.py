@@ -1,5 +1,4 @@
-"""Deliveries to Elasticsearch. The indices that change are copied, and the alias moves to the changed copies
-in one step.
+"""Deliveries to Elasticsearch: indices are copied and changed, then the alias moves to the copies.
 
 Changing the serving indices would not do: a refresh shows writes shard by shard, so searches would see parts
 of a delivery. Copies link files, which never change, so a copy takes seconds. Copies are verified before the

@@ -1,5 +1,4 @@
-"""The spool, an index folder that the documents of a load go through before they are sent, and the room it
-has.
+"""The spool, an index folder that a load's documents go through first, and the room that it has.
 
 It rejects bad ids before anything is sent, and provides p(t|C) of the load, which the stored priors need. If
 its folder is a tmpfs, the spool counts towards a container's memory limit, past which the system kills the

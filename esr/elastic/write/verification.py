@@ -1,5 +1,4 @@
-"""Verification that indices contain the documents of a load, and comparison of incoming documents with stored
-ones.
+"""Verification of the indices of a load, and comparison of incoming documents with stored ones.
 
 Contents are compared by counts and by a sum of hashes, for which no document has to be kept. Incoming
 documents that the indices already contain are skipped. A sample of new documents is searched for known

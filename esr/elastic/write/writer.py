@@ -1,5 +1,4 @@
-"""Loads into Elasticsearch: documents go through a spool into new indices, which the aliases move to in one
-step.
+"""Loads into Elasticsearch: through a spool into new indices, which the aliases move to in one step.
 
 A replacing load keeps the previous generation; an appending load adds its indices to those behind the
 aliases. An interrupted load can be resumed: its indices are found again by what they are to contain. One load
