@@ -61,8 +61,7 @@ class AliasTargets(NamedTuple):
 
 
 def look_up(client: Elasticsearch, sentences: str, documents: str) -> tuple[AliasTargets, NodeConfig]:
-    """The indices behind these aliases, and the node that answered. An alias that does not exist leads
-    nowhere."""
+    """The indices behind these aliases, and the node that answered. A missing alias leads nowhere."""
     answer = client.options(ignore_status=404).indices.get_alias(name=[sentences, documents])
     aliases = {index: body["aliases"] for index, body in answer.items() if isinstance(body, dict)}
     names = (
@@ -114,8 +113,7 @@ class StickyNodeSelector(NodeSelector):
 
 
 class FastJsonSerializer(JsonSerializer):
-    """Encodes requests in a fifth of the time of Python's own encoder, and parses answers in less
-    than half."""
+    """Encodes requests in a fifth of the time of Python's own encoder, parses answers in less than half."""
 
     def json_dumps(self, data: Any) -> bytes:
         try:
@@ -231,8 +229,7 @@ class Cluster:
 
     @property
     def search_seconds(self) -> float:
-        """Seconds that Elasticsearch may search. The client waits longer, so that a partial answer can
-        arrive."""
+        """Seconds that Elasticsearch may search. The client waits longer, to receive a partial answer."""
         return round(SEARCH_TIMEOUT / REQUEST_TIMEOUT * min(self._answer_seconds(), REQUEST_TIMEOUT), 3)
 
     def _answer_seconds(self) -> float:
@@ -289,8 +286,7 @@ class Cluster:
 
     @contextmanager
     def translate_errors(self) -> Iterator[None]:
-        """Convert errors of the client to EsrErrors, which say what happened, at which server, and what to
-        do."""
+        """Convert errors of the client to EsrErrors: what happened, at which server, what to do."""
         try:
             yield
         except (ApiError, TransportError) as error:

@@ -96,8 +96,7 @@ def read_documents_at(cluster: Cluster, positions: Sequence[int]) -> list[Docume
 
 
 def _ordinals(cluster: Cluster, positions: Sequence[int]) -> list[int]:
-    """The `ordinal` of the documents at these positions: equal to the position unless documents
-    were removed."""
+    """The `ordinal` of the documents at these positions: the same number if none were removed."""
     alias = cluster.documents_alias
     greatest = {"last": {"max": {"field": "ordinal"}}}
     answer = search(cluster, index=alias, size=0, track_total_hits=True, aggs=greatest)

@@ -30,8 +30,7 @@ LIFT_BOOST = 2.0**123
 takes, since its postings keep 16 bits of a weight, and fewer of small ones."""
 _SMALLEST_WEIGHT = 2.0**-126
 _SHORT = 6.0
-"""Sentences shorter than this have a lift for their length. A greater length makes bounds tighter, but
-searches slower."""
+"""Shorter sentences have a lift for their length. A greater length makes bounds tighter, searches slower."""
 _SENTENCE, _DOCUMENT = 13.0, 156.0
 """The lengths of a sentence and of its document for which a term that occurs once adds log(1 + scale / p)."""
 

@@ -70,8 +70,7 @@ def this_process() -> str:
 
 @cache
 def _process_space() -> str:
-    """The boot of this machine and the namespace of its process ids; the host name if the system
-    has neither."""
+    """The boot of this machine and the namespace of its process ids, or else the host name."""
     try:
         boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
         return f"{boot}-{(_PROC / 'self/ns/pid').stat().st_ino}"
@@ -101,8 +100,7 @@ def _started(process_id: int) -> str:
 INTERVAL = 10.0
 """Seconds between two heartbeats."""
 PATIENCE = 120.0
-"""Seconds without a heartbeat after which a load counts as killed. The clocks of loaders must agree much
-better."""
+"""Seconds without a heartbeat after which a load counts as killed. Clocks must agree much better."""
 _POLL_SECONDS = 1.0
 
 
@@ -128,8 +126,7 @@ class Heartbeat:
     ) -> None:
         """Raise EsrError if another process has taken a load over, unless the block failed."""
         self._stopped.set()
-        # A renewal under way must not come after the caller's next write. A caller that failed writes no
-        # more.
+        # A renewal under way must not follow the caller's next write. After a failure there is none.
         self._thread.join(None if error is None else _POLL_SECONDS)
         if self._lost is not None and error is None:
             raise EsrError(
@@ -242,8 +239,7 @@ def missing_indices(load: Load, loads: Sequence[Load]) -> tuple[str, ...]:
 
 
 def delete_old_generations(cluster: Cluster, keep: int, before: Load | None, served: Load) -> list[str]:
-    """Keep the newest `keep` generations that are not served, and delete the others. Returns notes for the
-    user.
+    """Delete the generations that are not served, except the newest `keep`. Returns notes for the user.
 
     Rejected generations are kept last, incomplete ones never. The notes are about the generation `before` the
     switch to `served`, and about what could not be deleted, which is no error once the switch is done. A node

@@ -219,8 +219,7 @@ class ErrorTranslator:
 
 
 def is_from_elasticsearch(error: ApiError) -> bool:
-    """Whether Elasticsearch itself answered. Its security module sends some answers without the product
-    header."""
+    """Whether Elasticsearch itself answered. Its security sends some answers without the product header."""
     body = error.body
     has_its_form = isinstance(body, dict) and isinstance(body.get("error"), dict)
     return has_its_form or "x-elastic-product" in error.meta.headers

@@ -191,8 +191,7 @@ class NameReader:
         return self._find_forms(list(keys))
 
     def keys(self, prefix: str, limit: int) -> list[str]:
-        """The keys of the names that have a key or alias with this prefix, most sentences first,
-        ties by key."""
+        """The keys of names that have a key or alias with this prefix, most sentences first, ties by key."""
         aliases = self.aliases
         aliased = aliases.keys
         terms: dict[str, Any] = {"field": ALL_KEYS, "size": limit + len(aliased), "shard_size": SHARD_SIZE}

@@ -1,7 +1,7 @@
 """Statistics of an alias over all its shards and indices: of the collection, of terms, and of stored columns.
 
-They are exact, also where Elasticsearch's own statistics are not. `AliasStatistics` caches them for a while. The
-module also computes the range of what a static can add to a score.
+They are exact, also where Elasticsearch's own statistics are not. `AliasStatistics` caches them for a while.
+The module also computes the range of what a static can add to a score.
 """
 
 from __future__ import annotations
@@ -72,8 +72,7 @@ _EXACT = 1 << 24
 
 
 class TermStatisticsReader:
-    """Reads sf and df, which are counts of hits, and cf, which is the engine's own statistic wherever that is
-    exact.
+    """Reads sf and df, which are counts of hits, and cf, the engine's own statistic wherever that is exact.
 
     Enrichment updates sentences, and Elasticsearch counts the replaced entries too until it merges their
     segments. So it is asked for its own cf and, in the same state of the index, for its own sf. If the last

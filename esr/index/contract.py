@@ -214,8 +214,7 @@ class Index(Vocabulary, Protocol):
         """The distribution of a column over all sentences that have a value in it."""
 
     def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
-        """The stored parses of these sentences, encoded by `esr.dependency.parses`; None for a sentence
-        without one.
+        """The stored parses of these sentences, encoded by `esr.dependency.parses`; None if there is none.
 
         `ordinals` are those of this index's hits; with them, an engine need not look up the ids. Raises
         UsageError for an unknown id.
@@ -235,8 +234,7 @@ class Index(Vocabulary, Protocol):
         ordinals: Sequence[int] | None = None,
         contexts: Collection[str] = (),
     ) -> Similarities:
-        """The products of a query's vector with the stored vectors of these sentences and of their
-        `contexts`.
+        """The products of a query's vector with the vectors of these sentences and of their `contexts`.
 
         Vectors of other encoders are ignored. Raises UsageError for an unknown id.
         """
@@ -269,8 +267,7 @@ class Index(Vocabulary, Protocol):
         """The number of sentences that satisfy each condition and the filters."""
 
     def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
-        """The number of sentences per day that satisfy each condition and the filters; None matches every
-        sentence.
+        """The number of sentences per day that satisfy each condition and the filters; None matches all.
 
         Sentences of documents without a date are not counted.
         """

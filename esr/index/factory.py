@@ -46,8 +46,7 @@ def open_index(where: str) -> Index:
 
 
 def open_writer(where: str, options: LoadOptions) -> IndexWriter:
-    """Open a writer that loads into this location. Raises UsageError if the options do not fit the index
-    there."""
+    """Open a writer that loads into this location. Raises UsageError if the options do not fit its index."""
     if options.if_exists not in IF_EXISTS:
         raise unknown("choice for --if-exists", options.if_exists, IF_EXISTS)
     if is_elasticsearch(where):

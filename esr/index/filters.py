@@ -44,8 +44,8 @@ DAY = 86_400_000
 DayCounts = Mapping[int, int]
 """The number of sentences by day, in days since 1970-01-01 in UTC."""
 Moment = int | str | date
-"""Milliseconds since the epoch, an ISO 8601 date such as "2024-01", or a date or datetime. Without a time
-zone, it is in UTC."""
+"""Milliseconds since the epoch, an ISO 8601 date such as "2024-01", or a date or datetime; in UTC
+by default."""
 Texts = str | Iterable[str]
 """One text, or several."""
 
@@ -105,8 +105,7 @@ class Filters(Struct, frozen=True):
 def build_attribute_filters(
     values: Mapping[str, Sequence[str]], metadata: Iterable[str]
 ) -> tuple[HasAttribute, ...]:
-    """The filters on attributes, from the values of each by its name, and from pairs `desk=Berlin` of
-    metadata.
+    """The filters on attributes, from values by attribute name, and from pairs `desk=Berlin` of metadata.
 
     Raises UsageError for text that is not such a pair.
     """
@@ -328,8 +327,7 @@ def resolve_source(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
 
 
 def resolve_attribute(vocabulary: Vocabulary, wanted: HasAttribute) -> HasAttribute:
-    """The condition with the written forms of its name and values; without values if the index has none of
-    them."""
+    """The condition with the written forms of its name and values, without those that the index lacks."""
     values = [
         form
         for name in wanted.names
@@ -365,8 +363,7 @@ _KNOWN_VALUES = 5
 
 
 class UnknownFilter(NamedTuple):
-    """A value of a filter that no sentence satisfies. `nearest` is a similar value of the index, in the same
-    notation.
+    """A value of a filter that no sentence satisfies. `nearest` is a similar value, in the same notation.
 
     `field` is the query argument: `source`, `entity`, `author`, `section`, `keyword` or `meta`.
     """

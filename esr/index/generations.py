@@ -32,8 +32,7 @@ _NAME_FORMAT = "%Y%m%dt%H%M%S%f"
 
 
 class Generation(Struct, frozen=True):
-    """One generation. It is named after the time its load started, or a later time, so that names sort by
-    age.
+    """One generation. Its name is the start time of its load, or a later time: names sort by age.
 
     Generations may share files: what two share counts towards the size of both. Counts are None if unknown,
     for example while the load is running, or before a node has opened the generation.
@@ -51,8 +50,8 @@ class Generation(Struct, frozen=True):
     is_known_alive: bool = False
     """Whether a live load is writing it; False if that cannot be determined."""
     missing: tuple[str, ...] = ()
-    """Its parts that were deleted by hand. A generation with missing parts can be neither fully searched nor
-    served again."""
+    """Its parts that were deleted by hand. With missing parts, it can be neither fully searched nor
+    served."""
 
     @property
     def started_at(self) -> str:
@@ -106,8 +105,7 @@ def generation_name(started: datetime) -> str:
 
 
 def new_generation_name(newest: str) -> str:
-    """The name of a generation whose load starts at this moment: the present time, or a later one than
-    `newest`.
+    """The name of a generation whose load starts at this moment: the time, or a later one than `newest`.
 
     `newest` is the greatest name at the location. If the clock was set back, the name follows `newest` by a
     random step of up to a second: names stay in the order of their loads, and two loaders that start at once
@@ -208,7 +206,6 @@ class StoredPriors(Protocol):
         """The drift of each load, oldest first. Empty for an engine whose priors cannot drift."""
 
     def refresh(self, on_progress: OnProgress) -> RefreshReport:
-        """Recompute all priors from the present p(t|C). Searches continue. The refresh can be stopped and
-        repeated."""
+        """Recompute all priors from the present p(t|C). Searches continue. Can be stopped and repeated."""
 
     def close(self) -> None: ...

@@ -77,8 +77,7 @@ def _fold(name: str) -> str:
 
 ENTITY_TYPES = (PERSON, LOCATION, ORGANIZATION)
 EntitiesByType = dict[str, tuple[str, ...]]
-"""Names by type: types in the order of ENTITY_TYPES, names in the order of the sentence. Types without names
-are left out."""
+"""Names by type: types in the order of ENTITY_TYPES, names in that of the sentence, no empty types."""
 
 
 def group_entities(entities: Iterable[Entity]) -> EntitiesByType:
@@ -102,8 +101,7 @@ def parse_entity_key(key: str) -> Entity:
 
 
 FAIR_SHARE = 0.2
-"""The share of a name's sentences that gives it a type besides the majority's. Rarer types may be errors of
-the tagger."""
+"""The share of a name's sentences that gives it another type than the majority's. Taggers make errors."""
 
 
 class Name(NamedTuple):

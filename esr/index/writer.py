@@ -75,8 +75,7 @@ class Migration(Protocol):
     """Converts an index to the format of this esr. Searches by the older esr continue meanwhile."""
 
     def run(self) -> LoadReport:
-        """Convert the whole index, or change nothing that searches see. Continues a migration that was
-        killed."""
+        """Convert the whole index, or change nothing visible. Continues a migration that was killed."""
 
 
 def outdated_analyzer(where: str, description: Description) -> str:

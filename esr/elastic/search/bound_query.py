@@ -33,8 +33,7 @@ from esr.plans.evaluate import Array
 from esr.plans.plan import CollectionStatistics, FieldName, Mixture, Plan, PlanTerm, Unprunable
 
 Amount = Literal["bound", "far", "lift"]
-"""The most that a term adds: to any sentence, to one far from it, and the additional amount for one
-near it."""
+"""The most that a term adds: to any sentence, to one far from it, and the increment for one near it."""
 _MIXTURE_SCRIPTS: Mapping[Amount, str] = {
     "bound": "esr-mixture-bound-v2",
     "far": "esr-mixture-far-v1",
@@ -191,8 +190,7 @@ def _beta_range(transform: Mixture, collection: CollectionStatistics) -> tuple[f
 _MOST_TERMS = 100
 """With more terms, searches by documents are faster, and the clauses of a request are limited."""
 _GREATEST_WIDENING = 1.0
-"""With more slack per term from deliveries, too many bounds reach the last hit: searches by documents are
-faster."""
+"""With more slack per term, too many bounds reach the last hit, and searches by documents are faster."""
 _GREATEST_WEIGHT = 16.0
 """With a greater sum of weights, boosts would be too great for 32 bits."""
 

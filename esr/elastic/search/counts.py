@@ -56,8 +56,7 @@ def _search_each(
 def find_by_date(
     cluster: Cluster, condition: Condition, k: int, filters: Filters, oldest_first: bool, records: bool
 ) -> SearchResult:
-    """The first k sentences by date, without scores. Those without a date are last, ties in
-    collection order."""
+    """The first k sentences by date, without scores. Missing dates come last, ties in collection order."""
     order = "asc" if oldest_first else "desc"
     body: dict[str, Any] = {
         "query": match_sentences(condition, filters),
@@ -78,8 +77,7 @@ def find_by_date(
 
 
 _SAMPLE = 200
-"""Sentences sampled for the frequent words with a prefix: Elasticsearch cannot list the terms of a text
-field."""
+"""Sentences sampled for frequent words with a prefix: no request lists the terms of a text field."""
 _FIELD = WORDS_FIELD["sentence"]
 _SUGGESTER: dict[str, Any] = {
     "field": _FIELD,

@@ -72,8 +72,7 @@ def attribute_clause(wanted: HasAttribute) -> Query:
 
 
 def names_clause(names: Sequence[str]) -> Query:
-    """Matches sentences with one of these names, given as a key (`resolve_name`) or any form with
-    that key."""
+    """Matches sentences with one of these names: keys (`resolve_name`), or any forms with these keys."""
     return {"terms": {ALL_KEYS: list(map(name_key, names))}}
 
 

@@ -49,8 +49,7 @@ _FAR, _LIFT = "far", "lift"
 
 
 class BoundedDocuments(NamedTuple):
-    """Documents, the bounds of their sentences, and those of sentences with n terms near them: `far` + n
-    `lift`.
+    """Documents with bounds of all their sentences, and of those with n terms near them: `far` + n `lift`.
 
     Columns of one length. `far` and `lift` are infinite where unknown.
     """
@@ -72,8 +71,10 @@ class BoundedDocuments(NamedTuple):
         )
 
     def least_terms(self, bound: float, most: int) -> Numbers:
-        """The least number of terms near a sentence with this bound, for each document; `most` + 1 if too
-        many."""
+        """For each document, the least number of terms near a sentence with this bound.
+
+        It is `most` + 1 if more than `most` are necessary.
+        """
         lacking = bound - self.far
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = np.ceil(lacking / self.lift)
@@ -125,8 +126,7 @@ def next_page_request(
 
 
 def read_next_page(answer: Any, queries: BoundQueries, size: int) -> tuple[DocumentPage, int]:
-    """The documents in the answer to `next_page_request`, and the number of all documents with such
-    a bound."""
+    """The documents in the answer to `next_page_request`, and the total number with such a bound."""
     return _page(answer, queries, size), answer["hits"]["total"]["value"]
 
 
@@ -230,8 +230,7 @@ def search_bounded(search: Search, k: int, bounds: BoundQuery) -> SearchResult |
 
 
 def _first_size(search: Search, k: int) -> int:
-    """The number of sentences to list first. More terms, and more slack from deliveries, let more bounds
-    reach the last hit."""
+    """The number of sentences to list first. It grows with the number of terms and the slack of bounds."""
     terms, widening = search.plan.terms, search.widening
     per_hit = FIRST_SENTENCES_PER_HIT + FIRST_PER_HIT_AND_TERM * len(terms)
     if widening is not None:
@@ -296,8 +295,7 @@ MAX_K = 1000
 FEW_CANDIDATES = 6000
 """The number of candidates up to which all are scored: that takes no longer than another request."""
 MANY_DOCUMENTS, MANY_SHARE = 10_000, 0.25
-"""A number and a share of the documents. If more than both reach the k-th score, all candidates are
-scored."""
+"""A number and a share of the documents. If more than both reach the k-th score, all are scored."""
 
 
 @dataclass
@@ -350,11 +348,10 @@ class _BestSentences:
         least_bound: float,
         beside: dict[str, Any] | None,
     ) -> Any:
-        """Score the sentences that reach the bound, except those scored before. Returns the answer to
-        `beside`.
+        """Score the sentences that reach the bound, except those scored before.
 
-        `scored_from`: for each document, sentences with at least this number of terms near them are scored.
-        `beside` is another request that is sent together with this one.
+        For each document, `scored_from` is the least number of terms near the sentences that are already
+        scored. `beside` is another request to send together with this one. Returns the answer to `beside`.
         """
         terms = [term.term for term in self.search.plan.terms]
         least = np.minimum(documents.least_terms(least_bound, len(terms)), scored_from)
@@ -387,8 +384,7 @@ def _expected_score(bounds: Array) -> float:
 
 
 def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResult | Unprunable:
-    """The result, or why every candidate has to be scored. `statistics` are those of the plan's matching
-    terms."""
+    """The result, or why every candidate has to be scored. `statistics` are those of the matching terms."""
     if not search.plan.terms and not search.plan.statics:
         return Unprunable("the query ranks by nothing")
     if k > MAX_K:
@@ -450,8 +446,7 @@ def _bound_queries(search: Search) -> BoundQueries | Unprunable:
 
 
 def _estimate_candidates(search: Search, statistics: Statistics) -> int:
-    """An upper estimate of the candidates. With a condition, which may leave few, they are counted up to a
-    limit."""
+    """An upper estimate of the candidates. With a condition, they are counted, up to a limit."""
     at_most = _estimate_matches(search.plan, statistics)
     if search.plan.condition is None or at_most <= FEW_CANDIDATES:
         return at_most

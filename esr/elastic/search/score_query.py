@@ -43,8 +43,7 @@ def mixture_numbers(
     middle: Iterable[float],
     wide: Iterable[float],
 ) -> list[float]:
-    """The parameters of a mixture's term for esr-mixture-list-v1 and the scripts of bounds, which add one
-    value.
+    """The numbers of a mixture's term for esr-mixture-list-v1 and the scripts of bounds; each needs one more.
 
     A list is faster for scripts to read than names. `own`, `middle` and `wide` are two numbers each: a
     field's share at beta = 0, and its slope in beta.
@@ -123,8 +122,7 @@ def _nested_fields(plan: Plan) -> list[FieldName]:
 
 
 def _terms_match_candidates(plan: Plan, nested: list[FieldName]) -> bool:
-    """Whether the clauses of the terms match exactly the candidates, so that no other clause need restrict
-    them."""
+    """Whether the clauses of the terms match exactly the candidates, without any other clause."""
     by_rule = {"matching": len(nested) == 1, "context": nested[-1] == plan.context, "all": False}
     never_negative = all(term.weight >= 0 for term in plan.terms)
     return never_negative and by_rule[plan.candidates] and len(plan.candidate_terms) == len(plan.terms)

@@ -173,8 +173,7 @@ class Search:
 
 
 def hit_fields(records: bool) -> dict[str, Any]:
-    """The fields of each hit. Without records, only doc values: stored fields, even _id, are in blocks with
-    texts."""
+    """The fields of each hit. Without records, only doc values: stored fields are in blocks with texts."""
     if records:
         return {"source": RECORD_FIELDS}
     return {"stored_fields": "_none_", "docvalue_fields": [{"field": "sentence_id"}]}

@@ -303,8 +303,7 @@ _CHUNKS_AHEAD = 2
 
 @dataclass(slots=True)
 class SentChunk:
-    """The result of a chunk: documents that are completely in the index, and rejected ones, which are not at
-    all."""
+    """The result of a chunk: completely indexed documents, and rejected ones, of which nothing is indexed."""
 
     indexed: list[DocumentActions] = field(default_factory=list)
     rejected: list[tuple[DocumentActions, str]] = field(default_factory=list)

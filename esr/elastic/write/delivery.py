@@ -152,8 +152,7 @@ class IndexedDocument:
 
 
 class _Removed(NamedTuple):
-    """The ids and the checksum of a document to remove. A small record, since deliveries may replace very
-    many."""
+    """The ids and the checksum of a document to remove. Small, since a delivery may replace very many."""
 
     id: str
     sentence_ids: tuple[str, ...]

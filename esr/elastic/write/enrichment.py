@@ -36,12 +36,11 @@ Query = dict[str, Any]
 def build_done_clause(
     recipe: Recipe, recorded: Iterable[Recipe], languages: Callable[[], Sequence[str]]
 ) -> Query:
-    """Matches documents that have all parts of a recipe, made by it or by a recorded recipe with the same
-    result.
+    """Matches documents with all parts of a recipe, made by it or by a recorded recipe of equal result.
 
-    Another recipe has the same result for a document if, say, only the model of another language was added
-    since. `languages` returns the languages that documents name. It is called only if recorded recipes may
-    agree about some.
+    Another recipe has the same result for a document if, for example, only the model of another language was
+    added since. `languages` returns the languages that documents name. It is called only if recorded recipes
+    may agree about some.
     """
     others = [other for other in recorded if other != recipe and _may_agree(recipe, other)]
     if not others:
@@ -160,8 +159,7 @@ class DocumentEntries(NamedTuple):
 
 @contextmanager
 def open_enrichment(where: str) -> Iterator[ElasticsearchEnrichment]:
-    """Open the enrichment for writing. Several processes may write at once if they share the work
-    by slices."""
+    """Open the enrichment for writing. Several processes may write at once, each its own slice."""
     with closing(Cluster(where, LOAD_TIMEOUT)) as cluster:
         yield ElasticsearchEnrichment(cluster)
 

@@ -81,8 +81,8 @@ class SegmentLifts:
         self._batch = _Batch(range(0), 0, [], [], [], [])
 
     def of_document(self, document: int) -> list[dict[str, float]]:
-        """The field `lifts` of each sentence of the document with this number. Call in ascending order of
-        numbers."""
+        """The field `lifts` of each sentence of this document. Documents must be requested in ascending
+        order."""
         if document not in self._batch.documents:
             self._batch = self._read_batch(document)
         batch, names = self._batch, self._postings.names
@@ -161,7 +161,7 @@ class SegmentLifts:
         return self._key(sentences[is_strong], terms[posting[is_strong]])
 
     def _pairs(self, start: int, end: int, others: Integers) -> _Pairs:
-        """The pairs of sentences from `start` to before `end` with the terms near them, and the pairs
+        """Pairs of the sentences from `start` to before `end` with the terms near them, and the pairs
         `others`."""
         within = slice(*np.searchsorted(self._sentences, (start, end)))
         sentences, terms, counts = self._sentences[within], self._terms[within], self._counts[within]

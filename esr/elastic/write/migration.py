@@ -75,8 +75,8 @@ class ElasticsearchMigration(ElasticsearchWriter):
         self._source = meta.pin_indices(self._cluster, self._loads)
 
     def run(self) -> LoadReport:
-        """Migrate the whole index, or change nothing that is visible. Raises EsrError if the index was
-        changed meanwhile."""
+        """Migrate the whole index, or change nothing visible. Raises EsrError if the index was changed
+        meanwhile."""
         started = time.perf_counter()
         report = LoadReport()
         try:

@@ -55,7 +55,7 @@ def open_spool(folder: Path) -> Snapshot:
 def read_existing_collection(
     cluster: Cluster, spool: Snapshot, removed: Snapshot | None = None
 ) -> ExistingCollection:
-    """The state of the alias without the documents of `removed`. Occurrences are those of the
+    """The state of the alias without the documents of `removed`, with the occurrences of the
     spool's terms."""
     statistics = AliasStatistics(cluster)
     total = statistics.lookup(()).collection.occurrences

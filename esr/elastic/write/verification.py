@@ -205,8 +205,7 @@ def skip_unchanged(
 
 
 def find_sentence_owners(cluster: Cluster, sentence_ids: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The ids among these that sentences behind the alias have, each with the id of the sentence's
-    document."""
+    """The ids among these that sentences behind the alias have, each with the id of its document."""
     for batch in batched(sentence_ids, _BATCH):
         answer = search(
             cluster,

@@ -63,8 +63,7 @@ from esr.index.writer import Description, LoadOptions, LoadReport, require_docum
 from esr.text.document import Located
 
 LARGEST_SEGMENT = 5 * 2**30
-"""Bytes. Elasticsearch itself does not merge beyond this size, as larger segments drop deleted
-entries late."""
+"""Bytes. Elasticsearch itself merges no further, as larger segments drop deleted entries late."""
 SMALLEST_PART = 200_000
 """Entries. Searching this many in a thread of their own saves more time than another segment costs."""
 _POLL_SECONDS = 2.0
@@ -230,8 +229,7 @@ class ElasticsearchWriter:
         self._append = append
 
     def load(self, documents: Iterable[Located]) -> LoadReport:
-        """Load all documents, or change nothing that is visible. Raises EsrError with the rejected
-        documents."""
+        """Load all documents, or change nothing visible. Raises EsrError with the rejected documents."""
         started = time.perf_counter()
         digest = InputDigest()
         try:
