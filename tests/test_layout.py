@@ -50,7 +50,7 @@ MAY_IMPORT = {
     "webui/api": "esr dependency features following index models plans query ranking text webui/answers "
     "webui/arguments webui/running",
     "webui": "plans ranking webui/api webui/pages webui/running",
-    "esr/cli": "esr batch dependency encoders enrichment features following index loaders models plans "
+    "esr/cli": "esr dependency encoders enrichment features following index loaders models plans "
     "query ranking text webui webui/running",
 }
 """By folder, what it may import beside itself and `BASE`. `esr` is the Python API, `esr.open`."""
