@@ -32,8 +32,10 @@ Weigh = Callable[[Collection[str]], Mapping[str, float]]
 DEFAULT_THRESHOLD = 0.8
 MIN_THRESHOLD = 0.5
 """The lowest threshold allowed: repeats always share at least half of the terms."""
-FEW_TERMS = 8
+FEW_TERMS = 5
 """A sentence with fewer terms must also contain the earlier one: a few terms are easily shared by chance."""
+FEW_TERMS_IN_LISTS = 8
+"""The same where repeats are folded: a short sentence must not vanish under a long one on the same event."""
 
 
 class Overlap(Struct, frozen=True):
@@ -58,24 +60,28 @@ def parse_threshold(text: str) -> float:
         raise UsageError(f"the overlap must be a number from {MIN_THRESHOLD:g} to 1, not {text!r}") from None
 
 
-def contain(sentence: Terms, earlier: Terms, weights: Mapping[str, float]) -> float:
+def contain(
+    sentence: Terms, earlier: Terms, weights: Mapping[str, float], few_terms: int = FEW_TERMS
+) -> float:
     """The share of the sentence that the earlier one contains; with few terms, the lesser of both shares."""
     share = _share(sentence, earlier, weights)
-    return share if len(sentence) >= FEW_TERMS else min(share, _share(earlier, sentence, weights))
+    return share if len(sentence) >= few_terms else min(share, _share(earlier, sentence, weights))
 
 
-def find_overlaps(sentences: Sequence[Terms], weigh: Weigh) -> list[Overlap | None]:
+def find_overlaps(
+    sentences: Sequence[Terms], weigh: Weigh, few_terms: int = FEW_TERMS
+) -> list[Overlap | None]:
     """For each sentence, find the earlier one that contains most of it.
 
     Ties go to an earlier sentence with the same terms, then to the first. None if no earlier sentence has
     half of the terms. `weigh` is called at most once.
     """
-    pairs = list(_share_half(sentences))
+    pairs = list(_share_half(sentences, few_terms))
     needed = {term for pair in pairs for place in pair for term in sentences[place]}
     weights = weigh(sorted(needed)) if needed else {}
     best: list[Overlap | None] = [None] * len(sentences)
     for place, earlier in pairs:
-        share = contain(sentences[place], sentences[earlier], weights)
+        share = contain(sentences[place], sentences[earlier], weights, few_terms)
         known = best[place]
         if known is None or (-share, earlier) < (-known.share, known.place):
             best[place] = Overlap(earlier, share)
@@ -106,7 +112,7 @@ def _share(sentence: Terms, earlier: Terms, weights: Mapping[str, float]) -> flo
     return shared / math.fsum(weights[term] for term in sentence)
 
 
-def _share_half(sentences: Sequence[Terms]) -> Iterator[tuple[int, int]]:
+def _share_half(sentences: Sequence[Terms], few_terms: int) -> Iterator[tuple[int, int]]:
     """Yield the pairs of a sentence and an earlier one that has at least half of its terms.
 
     Of sentences with the same terms, only the first counts as earlier. A sentence with half of n terms has
@@ -123,7 +129,7 @@ def _share_half(sentences: Sequence[Terms]) -> Iterator[tuple[int, int]]:
         rarest = sorted(terms, key=lambda term: len(with_term.get(term, ())))[: len(terms) // 2 + 1]
         candidates = {earlier for term in rarest for earlier in with_term.get(term, ())}
         for earlier in sorted(candidates):
-            needed = len(terms) if len(terms) >= FEW_TERMS else max(len(terms), len(sentences[earlier]))
+            needed = len(terms) if len(terms) >= few_terms else max(len(terms), len(sentences[earlier]))
             if 2 * len(terms & sentences[earlier]) >= needed:
                 yield place, earlier
         first[terms] = place
@@ -178,7 +184,7 @@ def group_hits(hits: Sequence[Hit], index: Index, threshold: float) -> list[list
     Further hits change none of the first sentences. Raises UsageError for a bad threshold.
     """
     check_threshold(threshold)
-    return _group_by_terms(hits, _analyze(hits, index), index, threshold)
+    return _group_by_terms(hits, _analyze(hits, index), index, threshold, FEW_TERMS_IN_LISTS)
 
 
 def fold_answer(answer: Answer, index: Index, k: int, threshold: float = DEFAULT_THRESHOLD) -> NovelAnswer:
@@ -201,9 +207,14 @@ def _analyze(hits: Sequence[Hit], index: Index) -> list[Terms]:
 
 
 def _group_by_terms(
-    hits: Sequence[Hit], terms: Sequence[Terms], index: Index, threshold: float
+    hits: Sequence[Hit],
+    terms: Sequence[Terms],
+    index: Index,
+    threshold: float,
+    few_terms: int = FEW_TERMS,
 ) -> list[list[Hit]]:
-    groups = group_repeats(find_overlaps(terms, lambda needed: weigh_by_rarity(index, needed)), threshold)
+    overlaps = find_overlaps(terms, lambda needed: weigh_by_rarity(index, needed), few_terms)
+    groups = group_repeats(overlaps, threshold)
     return [[hits[place] for place in group] for group in groups]
 
 
