@@ -114,7 +114,7 @@ def test_a_distribution_with_a_file_that_is_not_tracked_is_refused() -> None:
 
 def test_a_format_without_a_kept_index_is_refused(tree: Path) -> None:
     """Nobody could make one of this version when a later one is tested."""
-    store = tree / "esr" / "engines" / "segments" / "store"
+    store = tree / "esr" / "folder" / "format"
     store.mkdir(parents=True)
     (store / "manifest.py").write_text("FORMAT = 7\n")
     with pytest.raises(ReleaseError, match=r"format-7\.tar\.gz is missing: make it with"):

@@ -17,8 +17,7 @@ from esr.index.filters import ValueTable, attribute_names
 from esr.index.names import Aliases
 
 if TYPE_CHECKING:
-    from esr.folder.search.impacts import ImpactCache
-    from esr.folder.search.kernel_loader import KernelTables
+    from esr.folder.search.impacts import ImpactCache, KernelTables
     from esr.folder.search.words import WordUsage
 
 
@@ -33,7 +32,7 @@ class _LazyTables:
 
     @cached_property
     def tables(self) -> KernelTables:
-        from esr.folder.search.kernel_loader import KernelTables
+        from esr.folder.search.impacts import KernelTables
 
         return KernelTables(self._statistics)
 

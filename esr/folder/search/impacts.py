@@ -8,6 +8,7 @@ one pass over the postings; without it numpy does, with the same results. They a
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import accumulate
@@ -18,9 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.folder.format.postings import read_postings
+from esr.folder.format.segment import POSTINGS, Segment
 from esr.folder.format.snapshot import CommitStatistics
-from esr.folder.kernel.layout import HYPERBOLA, LOGARITHM, MIXTURE, Transform
-from esr.folder.search.kernel_loader import LOADER, KernelTables
+from esr.folder.kernel.layout import FIRST_DOCUMENT, HYPERBOLA, LOGARITHM, MIXTURE, Commit, Scratch, Transform
+from esr.folder.search.kernel_loader import LOADER
 from esr.folder.search.memory import SearchMemory
 from esr.plans.bounds import Bound
 from esr.plans.evaluate import Array, round_outward, saturate
@@ -231,3 +233,59 @@ class ImpactCache:
                 note(transform, size)
 
         return Impacts(computation, LIMIT_SHARE * self._memory.limit, note_size)
+
+
+_COLUMNS = (
+    POSTINGS,
+    "document_numbers",
+    "document_counts",
+    "length",
+    "document",
+)
+"""In the order of the columns in `layout`."""
+
+
+class KernelTables:
+    """The segments of a commit as arguments of the kernel, and buffers for searches.
+
+    Threads share it; each search takes a scratch of its own.
+    """
+
+    def __init__(self, statistics: CommitStatistics) -> None:
+        table, bases = statistics.document_table, statistics.sentence_bases
+        self._mapped = [segment.columns for segment in statistics.segments]  # keeps the addresses valid
+        addresses = list(map(_addresses, statistics.segments, bases, table.document_bases.tolist()))
+        documents = (table.first, table.size, table.length, table.shortest, table.longest)
+        is_first = np.zeros(64 * (bases[-1] // 64 + 1), bool)
+        is_first[table.first[table.size > 0]] = True
+        is_first[bases[-1] :] = True  # nothing follows the last sentence
+        self.commit = Commit(
+            np.array(addresses, np.int64).reshape(-1, FIRST_DOCUMENT + 1),
+            table.document_bases.astype(np.int64),
+            np.stack(documents, axis=1).astype(np.int32),
+            table.size.astype(np.int32),
+            np.packbits(is_first, bitorder="little").view("<u8").astype(np.uint64),
+        )
+        self.commit_group = tuple(self.commit)
+        """The commit as a plain tuple, as the kernel takes it."""
+        self._idle: deque[tuple[Any, ...]] = deque()
+
+    def take_scratch(self) -> tuple[Any, ...]:
+        """Take a `Scratch` as a plain tuple, for one search. After an error it must not be put back."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            n = len(self.commit.sizes)
+            # One more: the kernel writes a document's number before it checks whether it is new.
+            documents, marks = np.empty(n + 1, np.int32), np.zeros(len(self.commit.begins), np.uint64)
+            return tuple(Scratch(np.full(n, -np.inf), np.zeros(n, bool), np.empty(n), documents, marks))
+
+    def put_back(self, scratch: tuple[Any, ...]) -> None:
+        self._idle.append(scratch)
+
+
+def _addresses(segment: Segment, first_sentence: int, first_document: int) -> list[int]:
+    """Build a row of `Commit.segments`."""
+    columns = [segment.column(name) for name in _COLUMNS]
+    addresses = [number for column in columns for number in (column.ctypes.data, column.itemsize)]
+    return [*addresses, segment.count_bits, first_sentence, first_document]
