@@ -151,7 +151,19 @@ def test_an_uploaded_file_of_queries_is_answered_with_a_run(opens: Opens, tmp_pa
 
 def test_a_bad_query_among_many_is_named_and_nothing_that_was_typed_is_lost(opens: Opens) -> None:
     page = opens("/batch", fails=True)
-    page.get_by_label("Queries").fill("earthquake\nthe and")
+    queries, alert = page.get_by_label("Queries"), page.get_by_role("alert")
+    queries.fill("earthquake\nthe and")
+    rows = list(csv.DictReader(io.StringIO(downloaded(page, "Search for all queries"))))
+    assert {row["id"] for row in rows if row["text"]} == {"1"}
+    ((bad, why),) = [(row["query"], row["incomplete"]) for row in rows if row["id"] == "2"]
+    assert bad == "the and" and "the query has only stop words" in why
+    assert queries.input_value() == "earthquake\nthe and"
+    page.get_by_label("Format").select_option("run")  # has no line for it
     page.get_by_role("button", name="Search for all queries").click()
-    expect(page.get_by_role("alert")).to_contain_text("Query '2': the query has only stop words")
-    assert page.get_by_label("Queries").input_value() == "earthquake\nthe and"
+    expect(alert).to_contain_text("This query cannot be searched for")
+    expect(alert).to_contain_text("2: the query has only stop words")
+    assert queries.input_value() == "earthquake\nthe and"
+    queries.fill("of\nthe and")
+    page.get_by_role("button", name="Search for all queries").click()
+    expect(alert).to_contain_text("Query '1': the query has only stop words")
+    assert queries.input_value() == "of\nthe and"

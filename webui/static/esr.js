@@ -170,7 +170,8 @@
   async function fetchAnswers(form, data) {
     busy(true);
     try {
-      const answer = await fetch(form.action, { method: "POST", body: data });
+      const headers = { Accept: "text/html, */*" }; // problems as a page, not as JSON
+      const answer = await fetch(form.action, { method: "POST", body: data, headers });
       const name = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") || "")?.[1];
       if (name) {
         const link = document.createElement("a");
