@@ -213,7 +213,7 @@ def test_all_files_are_read_again_if_something_else_changed_the_index(desk: Desk
 
 @pytest.mark.slow
 def test_files_are_read_again_when_an_option_of_their_source_changes(desk: Desk) -> None:
-    desk.write("1.csv", "id,body\na,A storm.\n")
+    desk.write("1.csv", "id,body,text\na,A storm.,It blew.\n")
     desk.put("2.jsonl", b="Hail.")
     desk.configure('[[source]]\nname = "s"\npaths = "feeds"\n')
     desk.sync()
