@@ -194,6 +194,6 @@ def test_a_hint_shows_examples_of_the_query_language(client: FlaskClient) -> Non
     assert "<code>title:</code>" in html
 
 
-def test_many_queries_are_linked_without_how_the_query_is_read(client: FlaskClient) -> None:
+def test_many_queries_are_linked_with_their_syntax_and_without_what_is_required(client: FlaskClient) -> None:
     html = html_of(client, "storm", "&syntax=none&require=all&model=dir")
-    assert target(html, "many queries at once") == ("/batch", {"model": "dir"})
+    assert target(html, "many queries at once") == ("/batch", {"syntax": "none", "model": "dir"})
