@@ -215,7 +215,7 @@ def test_the_selects_offer_what_is_registered(client: FlaskClient) -> None:
 
 @pytest.mark.slow
 def test_the_arguments_of_the_address_reach_the_index(client: FlaskClient, index: FakeIndex) -> None:
-    client.get("/search.json?q=storm&k=3&source=x&document=a&candidates=all")
+    client.get("/search.json?q=storm&k=3&fold=no&source=x&document=a&candidates=all")
     assert index.last_search is not None
     plan, k, filters = index.last_search
     assert (plan.candidates, k, filters) == ("all", 3, Filters(sources=("x",), documents=("a",)))
