@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import Any
 
@@ -60,6 +61,13 @@ class Answers:
 
     refresh = search
 
+    def options(self, **_: Any) -> Answers:
+        return self
+
+    def get_alias(self, **_: Any) -> Any:
+        """No alias leads anywhere: an index that is missing was not deleted by hand."""
+        return ObjectApiResponse({}, META)
+
     def msearch(self, **request: Any) -> Any:
         return ObjectApiResponse({"responses": self.search(**request)}, META)
 
@@ -70,15 +78,16 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def connect(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Cluster, Answers]]:
-    def connect_to(*answers: Any) -> tuple[Cluster, Answers]:
-        client = Answers(*answers)
-        cluster = Cluster("http://localhost:9200/news")
-        cluster.close()
-        monkeypatch.setattr(Cluster, "client", client)
-        return cluster, client
+def connect(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., tuple[Cluster, Answers]]]:
+    with ExitStack() as clusters:
 
-    return connect_to
+        def connect_to(*answers: Any) -> tuple[Cluster, Answers]:
+            client = Answers(*answers)
+            cluster = clusters.enter_context(closing(Cluster("http://localhost:9200/news")))
+            monkeypatch.setattr(Cluster, "client", client)
+            return cluster, client
+
+        yield connect_to
 
 
 def test_a_search_that_lost_a_shard_is_sent_again(connect: Callable[..., Any]) -> None:
