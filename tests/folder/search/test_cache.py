@@ -18,7 +18,7 @@ from esr.index.filters import Filters
 from esr.plans.condition import HasTerm, HasWords
 from esr.plans.plan import Plan, Static
 from esr.ranking.ranking import Ranking
-from esr.text.document import Sentence, SentenceEnrichment
+from esr.text.document import ParseWord, Sentence, SentenceEnrichment
 from tests.support.folder_index import document, load
 from tests.support.pruning import make_plan
 
@@ -28,7 +28,8 @@ STATICS = (Static("features.x", "linear"), Static("importance", "linear"))
 
 @pytest.fixture
 def index(where: Path) -> EmbeddedIndex:
-    load(where, [document("a", Sentence("a.s0", "flood", {"x": 1.0})), document("b", "flood bank", "bank")])
+    first = Sentence("a.s0", "flood", {"x": 1.0}, (ParseWord("flood", -1),))
+    load(where, [document("a", first), document("b", "flood bank", "bank")])
     return EmbeddedIndex(str(where))
 
 
