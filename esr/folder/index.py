@@ -76,7 +76,7 @@ def _of_one_commit(
     """Run a method on a snapshot, so that it resolves filters and reads sentences of one commit."""
 
     @wraps(method)
-    def run(index: EmbeddedIndex, *arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Answer:
+    def run(index: EmbeddedIndex, /, *arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Answer:
         return method(index.snapshot(), *arguments, **options)
 
     return run

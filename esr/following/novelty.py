@@ -1,7 +1,7 @@
 """Novelty: what is new, what repeats earlier sentences, what is newest, and what is similar to a sentence.
 
 A sentence is a repeat if an earlier one contains a large enough share of its terms, weighted by rarity
-(docs/formulas.md, G.1). The same overlap decides what `find_novel` returns and what result lists fold.
+(docs/formulas.md, section G). The same overlap decides what `find_novel` returns and what result lists fold.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ A signal is one of:
     dir, 2si both, 2si document  the first-stage score of a model, in a context
     prior importance             a prior
     feature subj                 the value of a feature
-    meaning                      similarity of vectors (docs/formulas.md, F.1)
+    meaning                      similarity of vectors (docs/formulas.md, section F)
 
 Regression trees come from `esr learn --learner lambdamart`. Ranking files store them as plain numbers, so a
 file from elsewhere can do nothing worse than be rejected, and ranking with them needs only numpy.

@@ -18,7 +18,14 @@ from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable,
 from esr.index.factory import open_writer
 from esr.index.limits import within
 from esr.index.writer import LoadOptions
-from tests.support.elasticsearch import document, http, indices, load, record_timeouts
+from tests.support.elasticsearch import (
+    document,
+    http,
+    indices,
+    load,
+    make_failing_load,
+    record_timeouts,
+)
 
 DOCUMENTS = [document(f"d{n}", f"A flood in town {n}.", "A river.", "The bank of it.") for n in range(40)]
 
@@ -202,16 +209,11 @@ def test_unknown_ids_are_refused(where: str) -> None:
 def test_a_shard_that_fails_makes_the_answer_incomplete(where: str) -> None:
     """Behind the alias is also an entry without the lengths that the scripts need: its shard fails."""
     load(where, DOCUMENTS)
-    url, _, alias = where.rpartition("/")
-    index = next(name for name in indices(url, alias) if name.endswith("sentences"))
-    meta = http("GET", f"{url}/{index}/_mapping")[index]["mappings"]["_meta"]
-    other = f"{alias}-20990101t000000000000-esr-sentences"
-    http("PUT", f"{url}/{other}", {"mappings": {"_meta": meta}})
-    http("PUT", f"{url}/{other}/_doc/1?refresh=true", {"text": "flood", "context": "flood", "ordinal": 0})
+    url, _, _ = where.rpartition("/")
+    actions = make_failing_load(where, "20990101t000000000000")
     with esr.open(where) as searcher:
         assert searcher.search("flood").incomplete is None
-        action = {"add": {"index": other, "alias": alias}}
-        http("POST", f"{url}/_aliases", {"actions": [action]})
+        http("POST", f"{url}/_aliases", {"actions": actions})
         answer = searcher.search("flood", 100)
     assert answer.incomplete == "1 of 2 shards failed"
     assert {hit.sentence_id for hit in answer.hits} >= {f"d{n}.s0" for n in range(40)}

@@ -14,6 +14,7 @@ import pytest
 from elastic_transport import Urllib3HttpNode
 
 from esr.elastic.cluster import Cluster
+from esr.elastic.location import DOCUMENTS, SENTENCES
 from esr.elastic.statistics import TermStatisticsReader
 from esr.errors import UsageError
 from esr.index.factory import open_writer
@@ -59,6 +60,25 @@ def fresh(url: str) -> Iterator[str]:
     finally:
         for index in indices(url, alias):
             http("DELETE", f"{url}/{index}")
+
+
+def make_failing_load(where: str, name: str) -> list[dict[str, Any]]:
+    """Make the two indices of a load whose sentence lacks the lengths that the scripts need: its shard fails.
+
+    Returns the actions that put both behind the aliases of the place.
+    """
+    url, _, alias = where.rpartition("/")
+    settings = {"index": {"final_pipeline": "_none"}}  # as esr's own; the templates' pipeline refuses entries
+    actions = []
+    for kind, of_kind in ((SENTENCES, alias), (DOCUMENTS, f"{alias}-documents")):
+        (served,) = http("GET", f"{url}/{of_kind}/_mapping").values()
+        index = f"{alias}-{name}{kind}"
+        mappings = {"_meta": served["mappings"]["_meta"]}
+        http("PUT", f"{url}/{index}", {"settings": settings, "mappings": mappings})
+        actions.append({"add": {"index": index, "alias": of_kind}})
+    sentence = {"text": "flood", "context": "flood", "ordinal": 0}
+    http("PUT", f"{url}/{alias}-{name}{SENTENCES}/_doc/1?refresh=true", sentence)
+    return actions
 
 
 def counts_occurrences(where: str) -> bool:

@@ -14,7 +14,16 @@ import pytest
 from flask.testing import FlaskClient
 
 from esr.elastic.search import bound_query, score_query
-from tests.support.elasticsearch import document, fresh, http, indices, load, record_timeouts
+from esr.text.document import Document, ParseWord, Sentence
+from tests.support.elasticsearch import (
+    document,
+    fresh,
+    http,
+    indices,
+    load,
+    make_failing_load,
+    record_timeouts,
+)
 from tests.support.waiting import wait_until
 from webui.app import create_app
 from webui.running.gate import CircuitBreaker
@@ -135,18 +144,13 @@ def test_an_engine_that_hangs_or_dies_is_reported_in_time_and_used_again(
 def test_an_incomplete_answer_says_so(elasticsearch_url: str) -> None:
     with fresh(elasticsearch_url) as where:
         load(where, DOCUMENTS)
-        url, _, alias = where.rpartition("/")
-        index = next(name for name in indices(url, alias) if name.endswith("sentences"))
-        meta = http("GET", f"{url}/{index}/_mapping")[index]["mappings"]["_meta"]
-        other = f"{alias}-0-broken-esr-sentences"  # it lacks the lengths that the scripts need
-        fields = {name: {"type": "text"} for name in ("text", "context")} | {"ordinal": {"type": "long"}}
-        http("PUT", f"{url}/{other}", {"mappings": {"_meta": meta, "properties": fields}})
-        http("PUT", f"{url}/{other}/_doc/1?refresh=true", {"text": "flood", "context": "flood", "ordinal": 0})
+        url, _, _ = where.rpartition("/")
+        actions = make_failing_load(where, "0-broken")
         with served(where) as connect:
             client = connect()
             recovers(client, "/search.json?q=flood")  # a node that has just started is slow
             assert client.get("/search.json?q=flood").get_json()["incomplete"] is None
-            http("POST", f"{url}/_aliases", {"actions": [{"add": {"index": other, "alias": alias}}]})
+            http("POST", f"{url}/_aliases", {"actions": actions})
             found = client.get("/search.json?q=flood").get_json()
             assert found["incomplete"] == "1 of 2 shards failed"
             assert len(found["hits"]) == 10
@@ -220,7 +224,9 @@ def test_words_of_a_query_reach_elasticsearch_only_as_terms(
 
     monkeypatch.setattr(Transport, "perform_request", watched)
     with fresh(elasticsearch_url) as where:
-        load(where, [*DOCUMENTS[:3], document("x", f"A {WORD} flood.", "Then more.")])
+        parse = (ParseWord("A", 2), ParseWord(WORD, 2), ParseWord("flood", -1), ParseWord(".", 2))
+        first = Sentence("x.s0", f"A {WORD} flood.", parse=parse)
+        load(where, [*DOCUMENTS[:3], Document("x", (first, Sentence("x.s1", "Then more.")))])
         with served(where) as connect:
             client = connect()
             sent.clear()
