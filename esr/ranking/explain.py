@@ -435,7 +435,7 @@ def explain(prepared: PreparedQuery, sentence_id: str, filters: Filters = NO_FIL
     features: list[FeaturePart] = []
     steps: list[BoostPart] = []
     length = first = 0.0
-    if plan.terms:
+    if prepared.has_candidates:
         terms, length = _term_parts(prepared, evidence)
         priors, features, steps = _static_parts(prepared, evidence)
         first = float(score_sentences(plan, evidence)[0])

@@ -203,7 +203,7 @@ class PreparedQuery(Struct, frozen=True):
 
     def with_all_words(self) -> PreparedQuery:
         """The same query restricted to candidates with every wanted word. Does not use the index."""
-        if not self.plan.terms and self.plan.candidates != "all":
+        if not self.has_candidates:
             return self
         plan = replace(self.plan, condition=self.interpretation.all_words, candidates="all")
         return replace(self, plan=plan)
@@ -285,7 +285,7 @@ def known_scores(
     prepared: PreparedQuery, ids: Sequence[str], ordinals: Sequence[int] | None = None
 ) -> list[float]:
     """The scores of given sentences, 0 for those without a score."""
-    if not ids or not prepared.plan.terms:
+    if not ids or not prepared.has_candidates:
         return [0.0] * len(ids)
     scores, _ = score_given(prepared, ids, ordinals)
     finite: list[float] = np.nan_to_num(scores, posinf=0.0, neginf=0.0).tolist()

@@ -12,10 +12,13 @@ import esr
 from esr.errors import UsageError
 from esr.models import MODELS
 from esr.ranking.explain import TermDistance, explain, sentence_tree
+from esr.ranking.prepared_query import known_scores
 from esr.ranking.ranking import Origin, Ranking
 from esr.ranking.searcher import Searcher
 from esr.text.document import Document, ParseWord, Sentence
+from tests.index.conftest import anywhere as anywhere
 from tests.support import worked_examples as worked
+from tests.support.elasticsearch import document as document_there
 from tests.support.elasticsearch import load as load_there
 from tests.support.folder_index import document, load
 from tests.support.needed import need
@@ -54,6 +57,20 @@ def test_the_parts_add_up_to_the_score_that_the_search_gives(
         assert sum(parts) == pytest.approx(explanation.first, rel=1e-9, abs=1e-9)
         assert (explanation.first == explanation.score) == (explanation.second is None)
         assert explanation.unseen == ("unseenword",)
+
+
+def test_a_query_of_fields_alone_is_explained_with_the_score_that_the_search_gives(anywhere: str) -> None:
+    load_there(anywhere, [document_there("a", "harbour strike", "long harbour strike ends", source="Wire")])
+    ranking = Ranking(priors={"length": 1.0})
+    with esr.open(anywhere) as opened:
+        prepared = opened.prepare("source:Wire", ranking)
+        hits = opened.search("source:Wire", ranking=ranking).hits
+        assert len({hit.score for hit in hits}) == 2
+        for hit in hits:
+            assert explain(prepared, hit.sentence_id).score == pytest.approx(hit.score)
+        assert known_scores(prepared, [hit.sentence_id for hit in hits]) == pytest.approx(
+            [hit.score for hit in hits]
+        )
 
 
 def test_a_terms_counts_and_lengths_are_those_of_the_text(searcher: Searcher) -> None:
