@@ -42,7 +42,7 @@ LONGEST = (
     "tests/benchmarks/speed/test_command.py",
     "tests/folder/test_crash.py",
     "tests/query/test_any_text.py",
-    "tests/features/test_subjectivity_more.py",
+    "tests/features/test_labelled_sentences.py",
     "tests/index/test_index_life.py",
     "tests/index/test_enrichment_crash.py",
     "tests/test_collections.py",
