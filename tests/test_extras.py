@@ -25,8 +25,8 @@ EXTRAS = {
 }
 OPTIONAL = [*(module for modules in MODULES.values() for module in modules), "numba"]
 
-PICTURES = r"esr\.evaluation\.report\.\w+|esr\.learning\.report"
-KERNEL = r"esr\.engines\.embedded\.search\.[\w.]+"
+PICTURES = r"esr\.lab\.report\.\w+"
+KERNEL = r"esr\.folder\.(search|kernel)\.\w+"
 IMPORT_EVERYTHING = """
 import importlib, json, pkgutil, sys
 missing = dict.fromkeys({optional!r})

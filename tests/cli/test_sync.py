@@ -358,12 +358,12 @@ with patch(sys.argv[1], kill):
 """
 MOMENTS = {
     "while it reads": "esr.loaders.delivered_files.DeliveredFiles.add",
-    "before it switches": "esr.index.{engine}",
+    "before it switches": "{switch}",
     "after it switched": "esr.loaders.delivered_files.DeliveredFiles.forget_missing",
 }
 SWITCHES = {
-    "elasticsearch": "elasticsearch.maintenance.delivery.serve",
-    "embedded": "segments.store.manifest.commit",
+    "elasticsearch": "esr.elastic.write.delivery.serve",
+    "embedded": "esr.folder.format.manifest.commit",
 }
 
 
@@ -376,7 +376,7 @@ def test_a_run_after_a_killed_run_settles(any_desk: Desk, moment: str) -> None:
     desk.sync()
     desk.put("1.jsonl", b="A flood falls.", c="Hail.")
     engine = "elasticsearch" if desk.where.startswith("http") else "embedded"
-    target = MOMENTS[moment].format(engine=SWITCHES[engine])
+    target = MOMENTS[moment].format(switch=SWITCHES[engine])
     command = [sys.executable, "-c", KILLED, target, desk.where, str(desk.config)]
     for _ in range(2):
         killed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

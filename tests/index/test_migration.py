@@ -19,7 +19,7 @@ from esr.elastic.write import actions
 from esr.elastic.write.migration import ElasticsearchMigration
 from esr.errors import EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.folder.format import manifest
-from esr.folder.write import migration, segment_writer
+from esr.folder.write import migration, segment_writer, session
 from esr.index.factory import open_delivery, open_generations, open_migration
 from esr.index.writer import LoadOptions, LoadReport
 from esr.ranking.ranking import Ranking
@@ -36,19 +36,22 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 NEWS = list(random_documents(0, 40, seed=5))
 ADDED = document("added", "A flood came.")
-FORMATS = ("esr.folder.format.manifest.FORMAT", "esr.elastic.meta.FORMAT")
+FORMATS = (
+    "esr.folder.format.manifest.FORMAT",
+    "esr.elastic.meta.FORMAT",
+    "esr.elastic.write.migration.FORMAT",
+)
 KILLED = """
 import os, signal, sys
 from esr.cli import main
-from esr.elastic.write import sender
-from esr.elastic import templates
-from esr.folder.write import segment_builder
-from esr.folder.format import checkpoint
+from esr.elastic import meta
+from esr.elastic.write import actions, migration
 from esr.folder.format import manifest
+from esr.folder.write import segment_writer, session
 where = sys.argv[1]
-templates.FORMAT = manifest.FORMAT = 5
-segment_builder.FULL_TERMS, sender.CHUNK_SENTENCES = 100, 9
-module, name = (sender, "send_chunk") if where.startswith("http") else (checkpoint, "write")
+meta.FORMAT = migration.FORMAT = manifest.FORMAT = 5
+segment_writer.FULL_TERMS, actions.CHUNK_SENTENCES = 100, 9
+module, name = (actions, "send_chunk") if where.startswith("http") else (session, "write_checkpoint")
 real, written = getattr(module, name), []
 def write(*args):
     if len(written) == 4:
@@ -262,7 +265,7 @@ class TestEmbedded:
                     raise KeyboardInterrupt
                 write(*args)
 
-            patch.setattr(manifest, "write_checkpoint", interruptible)
+            patch.setattr(session, "write_checkpoint", interruptible)
             with pytest.raises(KeyboardInterrupt):
                 load(where, NEWS, if_exists="replace")
         format(5)

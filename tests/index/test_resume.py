@@ -11,8 +11,7 @@ from msgspec.structs import replace
 import esr
 from esr.elastic.write import actions
 from esr.errors import EsrError, UsageError
-from esr.folder.format import manifest
-from esr.folder.write import segment_writer
+from esr.folder.write import segment_writer, session
 from esr.index.factory import open_delivery, open_generations, open_writer
 from esr.index.writer import LoadOptions
 from esr.text.document import Document, Located
@@ -52,7 +51,7 @@ def interrupt(
         if where.startswith("http"):
             patch.setattr(actions, "send_chunk", stop_after_four(actions.send_chunk))
         else:
-            patch.setattr(manifest, "write_checkpoint", stop_after_four(manifest.write_checkpoint))
+            patch.setattr(session, "write_checkpoint", stop_after_four(session.write_checkpoint))
         with pytest.raises(KeyboardInterrupt):
             load(where, news, **options)
     return parts

@@ -29,17 +29,17 @@ OLD = [document("old", "An old flood.", "A river.")]
 NEWS = list(random_documents(0, 60, seed=5))
 KILLED = """
 import os, signal, sys
-from esr.elastic.write import sender
+from esr.elastic.write import actions
 from tests.support.elasticsearch import load
 from tests.index.test_slices import NEWS
-sender.CHUNK_SENTENCES = 10
-real, sent = sender.send_chunk, []
+actions.CHUNK_SENTENCES = 10
+real, sent = actions.send_chunk, []
 def send(*args):
     if len(sent) == 3:
         os.kill(os.getpid(), signal.SIGKILL)
     sent.append(1)
     return real(*args)
-sender.send_chunk = send
+actions.send_chunk = send
 load(sys.argv[1], NEWS, if_exists="replace", slice=(int(sys.argv[2]), 3))
 """
 

@@ -197,11 +197,11 @@ def test_a_worker_needs_a_second_processor(monkeypatch: pytest.MonkeyPatch) -> N
 LOADER = """
 import sys, time
 from pathlib import Path
-from esr.folder.write import prefetch, segment_builder
+from esr.folder.write import prefetch, segment_writer
 from tests.support.folder_index import load
 from tests.folder.write.test_worker import NEWS
 
-prefetch.WORKER_AFTER_BYTES, prefetch.BATCH_BYTES, segment_builder.FULL_TERMS = 0, 700, 300
+prefetch.WORKER_AFTER_BYTES, prefetch.BATCH_BYTES, segment_writer.FULL_TERMS = 0, 700, 300
 prefetch.can_start_worker = lambda: True
 clients = []
 start = prefetch.WorkerClient.__init__

@@ -1,0 +1,1 @@
+"""Topics in, runs out: the files of batches of queries."""

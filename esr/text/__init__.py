@@ -1,0 +1,1 @@
+"""Documents and their sentences, and the analysis of text to terms."""
