@@ -17,7 +17,7 @@ from esr.cli.ranking_options import ranking_options
 from esr.errors import EsrError, UsageError
 from esr.extras import require
 from esr.lab.commands.evaluate import measures_option, parse_measures
-from esr.lab.report.page import Inputs, read_inputs
+from esr.lab.report.inputs import Inputs, read_inputs
 from esr.lab.results import RunEvaluation, evaluate_runs
 from esr.lab.tuner import build_tasks
 from esr.ranking.ranking import Ranking

@@ -4,12 +4,12 @@ from html.parser import HTMLParser
 import pytest
 
 from esr.lab.report import page
+from esr.lab.report.inputs import read_inputs
 from esr.lab.report.page import (
     DARK,
     INK,
     PAPER,
     SERIES,
-    read_inputs,
     shorten,
     spread_labels,
     style_of,
