@@ -291,7 +291,6 @@ def parse_signal(text: str) -> RankingSignal:
 
 # Regression trees
 
-TreePositions = npt.NDArray[np.intp]
 MAX_LEAVES = 1_000_000
 _PARTS = ("input", "threshold", "missing_left", "left", "right", "value")
 
@@ -336,7 +335,7 @@ class TreeEnsemble(Struct, frozen=True):
     inputs: tuple[RankingSignal, ...]
     trees: tuple[RegressionTree, ...]
 
-    def adds(self, context: RerankContext, top: TreePositions) -> Array:
+    def adds(self, context: RerankContext, top: Positions) -> Array:
         """What the trees add to the reranked sentences, whose positions are all in `top`, of shape (m,)."""
         values = np.column_stack([signal.values(context)[top] for signal in self.inputs])
         return self.predict(relative_to_best(self.inputs, values))
