@@ -32,7 +32,7 @@ from esr.elastic.loads import (
     serve,
 )
 from esr.elastic.location import DOCUMENTS, SENTENCES, documents_index
-from esr.elastic.meta import FORMAT, Load
+from esr.elastic.meta import Load
 from esr.elastic.requests import refresh, search
 from esr.elastic.vectors import map_vectors, source_with_vectors, stored_dimensions
 from esr.elastic.write.actions import DocumentActions
@@ -80,8 +80,8 @@ class ElasticsearchMigration(ElasticsearchWriter):
         started = time.perf_counter()
         report = LoadReport()
         try:
-            if all(load.format == FORMAT and load.description.is_current for load in self._loads):
-                report.notes.append(f"the index already has format {FORMAT}: there is nothing to do")
+            if all(load.format == meta.FORMAT and load.description.is_current for load in self._loads):
+                report.notes.append(f"the index already has format {meta.FORMAT}: there is nothing to do")
                 return report
             with tempfile.TemporaryDirectory(prefix="esr-migrate-") as folder:
                 digest = InputDigest()
