@@ -33,6 +33,12 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["out"]
 
 
+def test_a_file_of_a_similar_name_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "out.new").write_text("mine")
+    write(tmp_path / "out")
+    assert (tmp_path / "out.new").read_text() == "mine"
+
+
 @pytest.mark.parametrize("name", ["in", "link"])
 def test_an_input_is_never_overwritten(tmp_path: Path, name: str) -> None:
     source = tmp_path / "in"
