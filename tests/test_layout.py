@@ -37,6 +37,7 @@ MAY_IMPORT = {
     "esr/elastic/write": "dependency elastic enrichment folder/format folder/write index plans text",
     "esr/ranking": "dependency encoders index models plans query text",
     "esr/following": "index models query ranking text",
+    "esr/corpus": "index query ranking text",
     "esr/batch": "index loaders",
     "esr/lab": "esr batch dependency features index models plans ranking text",
     "esr/lab/report": "esr batch index lab models plans ranking",
@@ -50,7 +51,7 @@ MAY_IMPORT = {
     "webui/api": "esr dependency features following index models plans query ranking text webui/answers "
     "webui/arguments webui/running",
     "webui": "plans ranking webui/api webui/pages webui/running",
-    "esr/cli": "esr dependency encoders enrichment features following index loaders models plans "
+    "esr/cli": "esr corpus dependency encoders enrichment features following index loaders models plans "
     "query ranking text webui webui/running",
 }
 """By folder, what it may import beside itself and `BASE`. `esr` is the Python API, `esr.open`."""

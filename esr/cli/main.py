@@ -66,6 +66,8 @@ COMMANDS = {
     "search": "cli.search",
     "timeline": "cli.following",
     "similar": "cli.following",
+    "concordance": "cli.corpus",
+    "collocations": "cli.corpus",
     "watch": "cli.following",
     "run": "lab.commands.run",
     "evaluate": "lab.commands.evaluate",

@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import secrets
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -172,7 +171,7 @@ def open_output(output: str | Path, *inputs: str | Path | None) -> Iterator[IO[s
         return
     target = _target(output)
     is_in_place = os.path.exists(target) and not os.path.isfile(target)
-    new_file = target if is_in_place else f"{target}.{secrets.token_hex(4)}.new"
+    new_file = target if is_in_place else f"{target}.{os.urandom(4).hex()}.new"
     try:
         with open(new_file, "w" if is_in_place else "x", encoding="utf-8") as file:
             yield file
