@@ -13,20 +13,29 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, partial
+from itertools import chain, compress
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, structs
 
-from esr.corpus.concordance import MAX_SENTENCES, Node, Occurrence, find_occurrences, split_node
+from esr.corpus.concordance import (
+    MAX_SENTENCES,
+    ChunkCache,
+    Node,
+    Occurrence,
+    find_occurrences,
+    split_node,
+)
 from esr.errors import UsageError
 from esr.index.filters import Filters
 from esr.index.hits import SentenceRecord
 from esr.query import ParsedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from esr.text.analyzer import Analyzer
+from esr.text.analyzer import WORDS_ANALYZER, Analyzer, get_analyzer
 from esr.text.spans import word_span
 
 WINDOW, COLLOCATIONS, MIN_COUNT = 5, 50, 5
@@ -128,7 +137,7 @@ def find_collocations(
     """
     node, required = split_node(query)
     prepared = searcher.prepare(required, Ranking())
-    index, condition = prepared.index, prepared.all_words
+    index, condition = prepared.index, prepared.all_words  # a snapshot
     (total,) = index.count([condition], filters)
     if total > MAX_SENTENCES:
         raise UsageError(
@@ -164,6 +173,10 @@ def find_collocations(
     return Collocations(best, near.node, total)
 
 
+_Terms = Sequence[tuple[str, str]]
+"""Terms, each with its written form."""
+
+
 class _Near(NamedTuple):
     """What stands near the node: terms and their written forms, counted, and occurrences of the node."""
 
@@ -176,33 +189,47 @@ def _count_near(
     node: Node, records: Sequence[SentenceRecord], analyzer: Analyzer, window: int | None
 ) -> _Near:
     """Count what is near any occurrence in each sentence; what is near two of them counts once."""
-    of_terms: Counter[str] = Counter()
-    forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    pairs: Counter[tuple[str, str]] = Counter()
     number = 0
+    terms_of_words = _term_cache(analyzer)
     for record in records:
         occurrences = list(find_occurrences(node, record))
         number += len(occurrences)
-        for term, form in _terms_near(record.text, occurrences, analyzer, window):
-            of_terms[term] += 1
-            forms[term][form] += 1
+        if occurrences:
+            pairs.update(_terms_near(record.text, occurrences, terms_of_words, window))
+    of_terms: Counter[str] = Counter()
+    forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for (term, form), count in pairs.items():
+        of_terms[term] += count
+        forms[term][form] = count
     return _Near(of_terms, forms, number)
 
 
 def _terms_near(
-    text: str, occurrences: Sequence[Occurrence], analyzer: Analyzer, window: int | None
+    text: str, occurrences: Sequence[Occurrence], terms_of_words: ChunkCache[_Terms], window: int | None
 ) -> Iterator[tuple[str, str]]:
-    """Yield the terms near the occurrences in a sentence, each with its written form."""
-    if not occurrences:
-        return
-    words = occurrences[0].words
-    starts = [word.start for word in words]
-    nodes = {place for each in occurrences for place in range(each.first, each.last)}
-    if window is None:
-        near = set(range(len(words))) - nodes
-    else:
-        reach = (range(each.first - window, each.last + window) for each in occurrences)
-        near = {place for places in reach for place in places} - nodes
-    for token in analyzer.tokens(text):
-        if bisect_right(starts, token.start) - 1 in near:
-            start, end = word_span(text, token)
-            yield token.term, text[start:end]
+    """The terms near the occurrences in a sentence, each with its written form."""
+    of_words = list(chain.from_iterable(map(terms_of_words.__getitem__, text.split(" "))))
+    near = bytearray(len(of_words)) if window is not None else bytearray(b"\1" * len(of_words))
+    if window is not None:
+        for each in occurrences:
+            start, end = max(each.first - window, 0), min(each.last + window, len(near))
+            near[start:end] = b"\1" * (end - start)
+    for each in occurrences:
+        near[each.first : each.last] = bytes(each.last - each.first)
+    return chain.from_iterable(compress(of_words, near))
+
+
+@cache
+def _term_cache(analyzer: Analyzer) -> ChunkCache[_Terms]:
+    return ChunkCache(partial(_split_terms, analyzer))
+
+
+def _split_terms(analyzer: Analyzer, chunk: str) -> Sequence[_Terms]:
+    """For each word of a chunk, the terms that begin in it, each with its written form."""
+    starts = [word.start for word in get_analyzer(WORDS_ANALYZER).tokens(chunk)]
+    terms: list[list[tuple[str, str]]] = [[] for _ in starts]
+    for token in analyzer.tokens(chunk):
+        start, end = word_span(chunk, token)
+        terms[bisect_right(starts, token.start) - 1].append((token.term, chunk[start:end]))
+    return terms

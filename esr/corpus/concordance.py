@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import Any, Literal, NamedTuple, TypeVar
 from unicodedata import normalize
 
 from msgspec import Struct, structs
@@ -24,7 +24,7 @@ from esr.query import TEXT, Clause, Group, ParsedQuery
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from esr.text.analyzer import WORDS_ANALYZER, TermToken, get_analyzer
+from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
 from esr.text.spans import word_span
 
 LINES, WIDTH = 100, 50
@@ -42,13 +42,13 @@ class Pattern(NamedTuple):
     words: tuple[str, ...]
     is_prefix: bool = False
 
-    def matches(self, words: Sequence[str], at: int) -> bool:
-        """Whether these words stand at this position."""
+    def match(self, words: Sequence[str], at: int) -> int:
+        """The number of words of the pattern if they stand at this position, else 0."""
         end = at + len(self.words)
-        if tuple(words[at : end - 1]) != self.words[:-1] or end > len(words):
-            return False
-        last = words[end - 1]
-        return last.startswith(self.words[-1]) if self.is_prefix else last == self.words[-1]
+        if end > len(words) or tuple(words[at : end - 1]) != self.words[:-1]:
+            return 0
+        last, own = words[end - 1], self.words[-1]
+        return end - at if last == own or (self.is_prefix and last.startswith(own)) else 0
 
 
 Node = Sequence[Pattern]
@@ -92,27 +92,57 @@ class Occurrence(NamedTuple):
     """
 
     record: SentenceRecord
-    words: Sequence[TermToken]
+    words: Sequence[str]
     first: int
     last: int
 
     @property
     def span(self) -> tuple[int, int]:
         """The characters of the node in the sentence."""
-        start = word_span(self.record.text, self.words[self.first]).start
-        return start, word_span(self.record.text, self.words[self.last - 1]).end
+        text = self.record.text
+        tokens = list(islice(get_analyzer(WORDS_ANALYZER).tokens(text), self.first, self.last))
+        return word_span(text, tokens[0]).start, word_span(text, tokens[-1]).end
 
 
 def find_occurrences(node: Node, record: SentenceRecord) -> Iterator[Occurrence]:
     """Yield the occurrences of a node in a sentence, from left to right. They do not overlap."""
-    words = list(get_analyzer(WORDS_ANALYZER).tokens(record.text))
-    texts = [word.term for word in words]
-    at = 0
-    while at < len(texts):
-        length = max((len(pattern.words) for pattern in node if pattern.matches(texts, at)), default=0)
-        if length:
-            yield Occurrence(record, words, at, at + length)
-        at += length or 1
+    words = list(chain.from_iterable(map(_WORDS.__getitem__, record.text.split(" "))))
+    first_words = {pattern.words[0] for pattern in node}
+    if any(pattern.is_prefix for pattern in node):
+        starts: Iterable[int] = range(len(words))
+    else:
+        starts = [at for at, word in enumerate(words) if word in first_words]
+    end = 0
+    for at in starts:
+        if at >= end and (length := max(pattern.match(words, at) for pattern in node)):
+            end = at + length
+            yield Occurrence(record, words, at, end)
+
+
+Of = TypeVar("Of")
+_CACHED_CHUNKS, _LONGEST_CACHED = 100_000, 40
+
+
+class ChunkCache(dict[str, Sequence[Of]]):
+    """What a function makes of chunks of text, which are what stands between blanks.
+
+    No word contains a blank, so chunks can be analysed one by one, and news repeats them. Long ones are not
+    kept: they are clauses in a script without blanks.
+    """
+
+    def __init__(self, analyze: Callable[[str], Sequence[Of]]) -> None:
+        self._analyze = analyze
+
+    def __missing__(self, chunk: str) -> Sequence[Of]:
+        made = self._analyze(chunk)
+        if len(chunk) <= _LONGEST_CACHED:
+            if len(self) >= _CACHED_CHUNKS:
+                self.clear()
+            self[chunk] = made
+        return made
+
+
+_WORDS = ChunkCache(lambda chunk: get_analyzer(WORDS_ANALYZER).terms(chunk))
 
 
 class Line(Struct, frozen=True):
@@ -146,7 +176,7 @@ def _sort_words(is_right: bool, first: int) -> Callable[[Occurrence], Any]:
     """A key: the words on one side, from the n-th word from the node outwards."""
 
     def key(occurrence: Occurrence) -> list[str]:
-        words = [word.term for word in occurrence.words]
+        words = occurrence.words
         side = words[occurrence.last :] if is_right else words[: occurrence.first][::-1]
         return side[first - 1 : _SORTED_WORDS]
 
@@ -156,7 +186,7 @@ def _sort_words(is_right: bool, first: int) -> Callable[[Occurrence], Any]:
 _KEYS: Mapping[str, Callable[[Occurrence], Any]] = {
     **{f"left{n}": _sort_words(False, n) for n in range(1, _SORTED_WORDS + 1)},
     **{f"right{n}": _sort_words(True, n) for n in range(1, _SORTED_WORDS + 1)},
-    "node": lambda found: [word.term for word in found.words[found.first : found.last]],
+    "node": lambda found: found.words[found.first : found.last],
     "source": lambda found: (found.record.source or "").casefold(),
 }
 _ORDINALS = {1: "first", 2: "second", 3: "third"}
