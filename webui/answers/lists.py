@@ -33,7 +33,7 @@ from esr.ranking.searcher import Searcher
 from esr.text.document import is_attribute
 from webui.arguments.query_string import Arguments
 from webui.arguments.request import Arrangement, SearchRequest, TimelineRequest, check_query, parse_search
-from webui.running.request_errors import RequestError, UnknownId, blame_argument
+from webui.running.request_errors import UnknownId, blame_argument
 from webui.running.settings import Settings
 
 # Folding and grouping
@@ -177,18 +177,13 @@ class SimilarSentences:
     has_vectors: bool
 
 
-def find_for_request(searcher: Searcher, arguments: Arguments, settings: Settings) -> SimilarSentences:
+def find_for_request(searcher: Searcher, arguments: Arguments) -> SimilarSentences:
     """Sentences similar to the one named by the argument `id`.
 
     Raises RequestError for a bad argument, UnknownId for an unknown sentence.
     """
-    search = parse_search(arguments, settings)
-    if "id" not in arguments:
-        raise RequestError("the address has no id: add the id of a sentence", "id")
-    sentence_id = arguments["id"][0]
-    own = arguments.get("own", ["no"])[0]
-    if own not in ("yes", "no"):
-        raise RequestError(f"argument 'own' must be yes or no, not {own!r}", "own")
+    search, own = parse_search(arguments), arguments.value("own")
+    sentence_id = arguments.first("id")
     snapshot = searcher.snapshot()
     try:
         (record,) = snapshot.index.sentences([sentence_id])

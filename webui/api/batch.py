@@ -20,10 +20,10 @@ from esr.ranking.prepared_query import Answer
 from esr.ranking.ranking import Ranking
 from webui.answers import downloads
 from webui.answers.downloads import INCOMPLETE_HEADER, SKIPPED_HEADER
-from webui.api.operation import Call, Schema, json_response
-from webui.api.parameters import filter_parameters
-from webui.arguments.query_string import MAX_DEPTH, check_text
+from webui.api.operation import Call, json_response
+from webui.arguments.query_string import Arguments, check_text
 from webui.arguments.request import check_query, parse_filters
+from webui.arguments.table import MAX_DEPTH, PAGE, Schema
 from webui.running.problems import describe_error, problem_dict
 from webui.running.rate_limit import count_queries
 from webui.running.request_errors import RequestError, blame_argument
@@ -48,12 +48,13 @@ def body_schema(settings: Settings) -> Schema:
             },
         },
     }
-    filters = {
-        parameter.name: {"type": "array", "maxItems": settings.arguments, "items": parameter.schema}
-        if parameter.is_repeatable
-        else parameter.schema
-        for parameter in filter_parameters(settings)
-    }
+    filters = {}
+    for row in (row for row in PAGE.values() if row.group == "filter"):
+        schema = row.type.schema(settings)
+        is_list = row.is_repeatable
+        filters[row.name] = (
+            {"type": "array", "maxItems": settings.arguments, "items": schema} if is_list else schema
+        )
     return {
         "type": "object",
         "required": ["queries"],
@@ -163,11 +164,11 @@ def _ranking(call: Call, data: dict[str, Any]) -> Ranking:
 
 def _filters(call: Call, data: dict[str, Any]) -> Filters:
     """The filters of a body: those of an address, with lists for repeatable arguments."""
-    arguments = {name: [value] if isinstance(value, str) else value for name, value in data.items()}
-    for name, texts in arguments.items():
-        for text in texts:
-            check_text(name, text, call.settings.value_chars)
-    return parse_filters({name: texts for name, texts in arguments.items() if texts})
+    texts = {name: [value] if isinstance(value, str) else value for name, value in data.items()}
+    arguments = Arguments({name: values for name, values in texts.items() if values}, call.settings, PAGE)
+    for name, text in arguments.pairs:
+        check_text(name, text, call.settings.value_chars)
+    return parse_filters(arguments)
 
 
 def _answer_queries(

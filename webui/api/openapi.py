@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from flask import Flask, Response, g, jsonify, request
 
 import esr
 from esr.ranking.searcher import Searcher
-from webui.api.operation import BASE, ERRORS, Call, Operation, Parameter, json_response
+from webui.api.operation import BASE, ERRORS, Call, Operation, json_response
 from webui.api.operations import OPERATIONS
 from webui.api.schemas import SCHEMAS
-from webui.arguments.query_string import SEARCH_ARGUMENTS, decode_arguments
-from webui.running.request_errors import RequestError
+from webui.arguments.query_string import decode_arguments
+from webui.arguments.table import Argument
 from webui.running.settings import Settings
 
 
@@ -45,7 +45,7 @@ def _operation(operation: Operation, settings: Settings) -> dict[str, Any]:
     described: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.summary,
-        "parameters": [_parameter(parameter) for parameter in operation.parameters(settings)],
+        "parameters": [_parameter(row, settings) for row in operation.arguments],
         "responses": {
             "200": {"description": operation.summary, "content": answer | others},
             **{str(s): {"$ref": f"#/components/responses/Error{s}"} for s in operation.statuses},
@@ -57,16 +57,16 @@ def _operation(operation: Operation, settings: Settings) -> dict[str, Any]:
     return described
 
 
-def _parameter(parameter: Parameter) -> Mapping[str, Any]:
-    schema = parameter.schema
+def _parameter(row: Argument, settings: Settings) -> Mapping[str, Any]:
+    schema = row.type.schema(settings)
     described: dict[str, Any] = {
-        "name": parameter.name,
+        "name": row.name,
         "in": "query",
-        "description": parameter.description,
-        "required": parameter.required,
-        "schema": {"type": "array", "items": schema} if parameter.is_repeatable else schema,
+        "description": row.help,
+        "required": row.is_required,
+        "schema": {"type": "array", "items": schema} if row.is_repeatable else schema,
     }
-    return described | ({"style": "form", "explode": True} if parameter.is_repeatable else {})
+    return described | ({"style": "form", "explode": True} if row.is_repeatable else {})
 
 
 def _error(status: int) -> Mapping[str, Any]:
@@ -81,18 +81,10 @@ def _error(status: int) -> Mapping[str, Any]:
 def install_api(app: Flask, searcher: Searcher, settings: Settings) -> None:
     """Add the routes of all operations, and of the OpenAPI document."""
 
-    def view(operation: Operation, more_names: Collection[str] = ()) -> Callable[[], Response]:
-        parameters = operation.parameters(settings)
-        names = {*(parameter.name for parameter in parameters), *more_names}
-        required = [parameter for parameter in parameters if parameter.required and parameter.name != "q"]
-
+    def view(operation: Operation, *others: str) -> Callable[[], Response]:
         def answer() -> Response:
             g.deadline_seconds = getattr(settings, operation.deadline)
-            arguments = decode_arguments(request.query_string, settings, names)
-            for parameter in required:
-                if parameter.name not in arguments:
-                    message = f"argument {parameter.name!r} is missing: {parameter.description}"
-                    raise RequestError(message, parameter.name)
+            arguments = decode_arguments(request.query_string, settings, operation.name, *others)
             response = operation.handler(Call(searcher, settings, arguments))
             return response if isinstance(response, Response) else json_response(response)
 
@@ -103,7 +95,7 @@ def install_api(app: Flask, searcher: Searcher, settings: Settings) -> None:
             BASE + operation.path, f"api.{operation.name}", view(operation), methods=[operation.method]
         )
         if operation.page_twin:  # also accepts the page's other arguments
-            app.add_url_rule(operation.page_twin, f"{operation.name}_json", view(operation, SEARCH_ARGUMENTS))
+            app.add_url_rule(operation.page_twin, f"{operation.name}_json", view(operation, "page"))
 
     @app.get(BASE + "/openapi.json", endpoint="api.openapi")
     def openapi() -> Response:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from esr.ranking.searcher import Searcher
 from webui.arguments.query_string import Arguments
+from webui.arguments.table import Argument, Schema, expand, rows
 from webui.running.logs import write_json
 from webui.running.settings import Settings
 
 BASE = "/api/v1"
-Schema = Mapping[str, Any]
 ERRORS = {
     400: "Something in the request cannot be used; `field` names it.",
     404: "What the request names does not exist.",
@@ -33,17 +33,6 @@ ERRORS = {
 _COMMON = (400, 405, 408, 414, 429, 500, 503)
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """An argument of an address. `is_repeatable`: it may be given more than once."""
-
-    name: str
-    description: str
-    schema: Schema
-    required: bool = False
-    is_repeatable: bool = False
-
-
 class Call(Struct, frozen=True):
     """The input of a handler: a searcher for the request's index, the settings, and the arguments."""
 
@@ -51,14 +40,10 @@ class Call(Struct, frozen=True):
     settings: Settings
     arguments: Arguments
 
-    def first(self, name: str) -> str | None:
-        """The first value of an argument, or None."""
-        return self.arguments[name][0] if name in self.arguments else None
-
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation. `parameters` and `body` depend on the settings.
+    """An operation. Its arguments are those rows of the table that name it; `body` depends on the settings.
 
     `answer`: the name of a schema in `schemas.py`. `errors`: statuses of ERRORS that not all operations have.
     `other_types`: media types of answers besides JSON. `deadline`: the name of the setting that limits its
@@ -71,12 +56,16 @@ class Operation:
     summary: str
     handler: Callable[[Call], Any]
     answer: str
-    parameters: Callable[[Settings], Sequence[Parameter]]
     body: Callable[[Settings], Schema] | None = None
     errors: tuple[int, ...] = ()
     other_types: tuple[str, ...] = ()
     deadline: str = "deadline"
     page_twin: str | None = None
+
+    @property
+    def arguments(self) -> list[Argument]:
+        """The arguments of its address, with each parameter of a model and each prior by itself."""
+        return expand(rows(self.name).values())
 
     @property
     def statuses(self) -> list[int]:

@@ -19,20 +19,6 @@ from webui.api.handlers import (
     values,
 )
 from webui.api.operation import Operation
-from webui.api.parameters import (
-    analyze_parameters,
-    compare_parameters,
-    complete_parameters,
-    document_parameters,
-    explain_parameters,
-    facets_parameters,
-    index_parameters,
-    query_parameters,
-    search_parameters,
-    similar_parameters,
-    timeline_parameters,
-    values_parameters,
-)
 
 OPERATIONS = {
     operation.name: operation
@@ -44,7 +30,6 @@ OPERATIONS = {
             "Rank the sentences for a query.",
             search,
             "Page",
-            search_parameters,
             errors=(409,),
             page_twin="/search.json",
         ),
@@ -55,7 +40,6 @@ OPERATIONS = {
             "Answer several queries at once, as JSON, as a TREC run or as CSV.",
             batch,
             "Batch",
-            index_parameters,
             body=body_schema,
             other_types=(RUN, CSV),
             deadline="batch_deadline",
@@ -67,7 +51,6 @@ OPERATIONS = {
             "Count the sentences with a word of the query by source, month, attributes and names.",
             facets,
             "Facets",
-            facets_parameters,
         ),
         Operation(
             "timeline",
@@ -76,7 +59,6 @@ OPERATIONS = {
             "Count the sentences with all words of a query by day, week, month or year.",
             timeline,
             "Timeline",
-            timeline_parameters,
             page_twin="/timeline.json",
         ),
         Operation(
@@ -86,7 +68,6 @@ OPERATIONS = {
             "Rank the sentences that say the same as a sentence, or go on from it.",
             similar,
             "Similar",
-            similar_parameters,
             errors=(404,),
             page_twin="/similar.json",
         ),
@@ -97,7 +78,6 @@ OPERATIONS = {
             "List the values of a field or the names that begin as the text does, the most frequent first.",
             values,
             "Values",
-            values_parameters,
         ),
         Operation(
             "complete",
@@ -106,7 +86,6 @@ OPERATIONS = {
             "Complete the last word of a query: words, names and values of fields, the most frequent first.",
             complete,
             "Completions",
-            complete_parameters,
         ),
         Operation(
             "explain",
@@ -115,7 +94,6 @@ OPERATIONS = {
             "Explain the score of a sentence by its parts, which add up to it.",
             explain,
             "Explanation",
-            explain_parameters,
             errors=(404,),
             page_twin="/explain.json",
         ),
@@ -126,7 +104,6 @@ OPERATIONS = {
             "Get a document, with the scores of its sentences for a query.",
             document,
             "Document",
-            document_parameters,
             errors=(404,),
             page_twin="/document.json",
         ),
@@ -137,7 +114,6 @@ OPERATIONS = {
             "Compare the answers of two rankings to one query.",
             compare,
             "Comparison",
-            compare_parameters,
             page_twin="/compare.json",
         ),
         Operation(
@@ -147,7 +123,6 @@ OPERATIONS = {
             "Get the terms that an index's analyzer makes of a text, with the places of their words.",
             analyze,
             "Analysis",
-            analyze_parameters,
         ),
         Operation(
             "models",
@@ -156,11 +131,8 @@ OPERATIONS = {
             "List models, contexts, priors, features, forms, boosts and signals, with their parameters.",
             catalogue,
             "Catalogue",
-            lambda settings: [],
         ),
-        Operation(
-            "status", "GET", "/status", "Describe what an index holds.", status, "Status", index_parameters
-        ),
+        Operation("status", "GET", "/status", "Describe what an index holds.", status, "Status"),
         Operation(
             "query",
             "GET",
@@ -168,7 +140,6 @@ OPERATIONS = {
             "Get a search as a request for Elasticsearch itself; an index folder has none.",
             query,
             "Request",
-            query_parameters,
         ),
     )
 }

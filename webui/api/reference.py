@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from esr.wording import format_table
-from webui.api.operation import BASE, ERRORS, Operation, Parameter, Schema
+from webui.api.operation import BASE, ERRORS, Operation
 from webui.api.operations import OPERATIONS
-from webui.api.parameters import filter_parameters, ranking_parameters
-from webui.arguments.query_string import VERSUS
+from webui.arguments.table import VERSUS, Argument, Schema
 from webui.running.rate_limit import COMPLETIONS_PER_REQUEST
 from webui.running.settings import Settings
 
@@ -94,7 +93,6 @@ what is missing.
 def text() -> str:
     """The page as Markdown. A test compares the file with it."""
     errors = [(str(status), meaning) for status, meaning in ERRORS.items()]
-    shared = _names(_shared())
     return "\n".join(
         [
             INTRODUCTION,
@@ -104,18 +102,15 @@ def text() -> str:
             "## Arguments of a ranking and filters\n",
             "Operations that rank sentences have the arguments of a ranking; those that return many",
             "sentences also have the filters. An empty argument counts as not given.\n",
-            _parameters(_shared()),
-            *(_operation(operation, shared) for operation in OPERATIONS.values()),
+            _arguments(_shared()),
+            *(_operation(operation) for operation in OPERATIONS.values()),
         ]
     )
 
 
-def _shared() -> list[Parameter]:
-    return [*filter_parameters(SETTINGS), *ranking_parameters(SETTINGS)]
-
-
-def _names(parameters: list[Parameter]) -> set[str]:
-    return {parameter.name for parameter in parameters}
+def _shared() -> list[Argument]:
+    search = OPERATIONS["search"].arguments
+    return [row for group in ("filter", "ranking") for row in search if row.group == group]
 
 
 def _limits() -> str:
@@ -125,22 +120,18 @@ def _limits() -> str:
     )
 
 
-def _operation(operation: Operation, shared: set[str]) -> str:
-    parameters = list(operation.parameters(SETTINGS))
-    own = [p for p in parameters if p.name not in shared and not p.name.startswith(VERSUS)]
-    names = _names(parameters)
-    takes = []
-    if _names(ranking_parameters(SETTINGS)) <= names:
-        takes.append("the arguments of a ranking")
-    if _names(filter_parameters(SETTINGS)) <= names:
-        takes.append("the filters")
-    if any(name.startswith(VERSUS) for name in names):
+def _operation(operation: Operation) -> str:
+    own = [row for row in operation.arguments if row.group not in ("filter", "ranking")]
+    groups = {row.group for row in operation.arguments}
+    takes = ["the arguments of a ranking"] if "ranking" in groups else []
+    takes += ["the filters"] if "filter" in groups else []
+    if any(row.name.startswith(VERSUS) for row in operation.arguments):
         takes.append(f"the arguments of a second ranking, which begin with `{VERSUS}` (`{VERSUS}model`)")
     parts = [f"## {operation.method} {BASE}{operation.path}\n", f"{operation.summary}\n"]
     if takes:
         parts.append(f"Takes {', '.join(takes)}{', and' if own else '.'}\n")
     if own:
-        parts.append(_parameters(own))
+        parts.append(_arguments(own))
     if operation.body:
         parts += ["The body is JSON:\n", _properties(operation.body(SETTINGS))]
     parts.append(f"Answers with a `{operation.answer}` of the OpenAPI document{_other_types(operation)}.\n")
@@ -151,19 +142,18 @@ def _other_types(operation: Operation) -> str:
     return "".join(f", or {media}" for media in operation.other_types)
 
 
-def _parameters(parameters: list[Parameter]) -> str:
-    rows = [(f"`{p.name}`", _described(p), _shape(p.schema), _default(p)) for p in parameters]
-    return format_table(("argument", "meaning", "values", "default"), rows)
+def _arguments(rows: list[Argument]) -> str:
+    cells = [(f"`{r.name}`", _described(r), _shape(r.type.schema(SETTINGS)), _default(r)) for r in rows]
+    return format_table(("argument", "meaning", "values", "default"), cells)
 
 
-def _described(parameter: Parameter) -> str:
-    return parameter.description + ("; may be repeated" if parameter.is_repeatable else "")
+def _described(row: Argument) -> str:
+    return row.help + ("; may be repeated" if row.is_repeatable else "")
 
 
-def _default(parameter: Parameter) -> str:
-    if parameter.required:
-        return "required"
-    return _written(parameter.schema["default"]) if "default" in parameter.schema else ""
+def _default(row: Argument) -> str:
+    schema = row.type.schema(SETTINGS)
+    return "required" if row.is_required else _written(schema["default"]) if "default" in schema else ""
 
 
 def _written(value: object) -> str:

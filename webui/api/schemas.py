@@ -18,12 +18,11 @@ from esr.query import FIELDS, TEXT, Form
 from esr.query.interpretation import Reading
 from esr.ranking.query_report import Completion
 from esr.text.document import ATTRIBUTES, DIRECTIONS, META, Document, Sentence
-from webui.api.operation import Schema
+from webui.arguments.table import META_FIELD, Schema
 
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 NUMBER: Schema = {"type": ["number", "null"], "description": "null where it is not finite"}
 TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
-META_FIELD: Schema = {"type": "string", "pattern": "^meta[.].", "examples": ["meta.desk"]}
 WHOLE: Schema = {"type": "integer", "minimum": 0}
 
 

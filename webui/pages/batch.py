@@ -17,8 +17,9 @@ from esr.ranking.searcher import Searcher
 from webui.answers import downloads
 from webui.answers.downloads import NOTHING
 from webui.answers.lists import rank_sentences
-from webui.arguments.query_string import check_text, parse_count
+from webui.arguments.query_string import check_text
 from webui.arguments.request import SearchRequest, read_search
+from webui.arguments.table import parse_whole
 from webui.pages.rendering import PageRenderer
 from webui.running.problems import Problem, as_sentence, problem_response, wants_json
 from webui.running.rate_limit import count_queries
@@ -110,10 +111,11 @@ def parse_queries(text: str, where: str) -> list[Topic]:
 
 def _answer(searcher: Searcher, settings: Settings) -> Response:
     search = read_search(request.query_string, settings)
-    format, count = request.form.get(FORMAT, "csv"), request.form.get(K, "").strip() or None
+    format, count = request.form.get(FORMAT, "csv"), request.form.get(K, "").strip()
     if format not in FORMATS:
         raise RequestError(f"cannot answer as {format[:_ID_CHARS]!r}: choose csv or run", FORMAT)
-    k = parse_count(K, count, min(DEFAULT_K, settings.batch_k), settings.batch_k)
+    most = settings.batch_k
+    k = parse_whole(K, count, 1, most) if count else min(DEFAULT_K, most)
     queries = parse_queries(*_read_text())
     if len(queries) > settings.batch_queries:
         raise RequestError(

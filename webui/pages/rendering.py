@@ -18,6 +18,7 @@ from markupsafe import Markup, escape
 from werkzeug.wrappers import Response as Redirect
 
 from esr.errors import EsrError
+from esr.features import FEATURES
 from esr.models.adjustment import BUILTIN_FEATURES
 from esr.query import FIELDS, METADATA_FIELD
 from esr.ranking import answers
@@ -27,16 +28,16 @@ from esr.text.document import PARSE, VECTORS, flat_metadata, is_language_tag, te
 from esr.text.spans import Span, find_spans
 from esr.wording import count
 from webui.arguments.form import Links, build_form, clean_arguments, shorten
-from webui.arguments.query_string import (
-    SIMILAR_ARGUMENTS,
-    TIMELINE_ARGUMENTS,
-    VERSUS,
-    feature_label,
+from webui.arguments.query_string import split_pairs
+from webui.arguments.rankings import (
+    CACHED_RANKINGS,
+    RankingControls,
+    available_presets,
     first_phrase,
     plain_number,
-    split_pairs,
+    ranking_controls,
 )
-from webui.arguments.rankings import CACHED_RANKINGS, RankingControls, available_presets, ranking_controls
+from webui.arguments.table import VERSUS
 from webui.pages.bars import describe_term_set
 from webui.running.settings import Settings
 
@@ -57,10 +58,6 @@ QUERY_EXAMPLES = (
 )
 
 
-PAGE_ARGUMENTS = ("id", "lost", *SIMILAR_ARGUMENTS, *TIMELINE_ARGUMENTS)
-"""Arguments that only some pages have. `id`: the document or the sentence that is shown."""
-
-
 class PageRenderer:
     """Renders pages for the index of the current request. `index_names`: the names of all served indexes."""
 
@@ -70,8 +67,7 @@ class PageRenderer:
         self.index_names = index_names
 
     def __call__(self, template: str, **values: Any) -> Response:
-        own = clean_arguments(request.query_string, self.settings, PAGE_ARGUMENTS)
-        arguments = [pair for pair in own if pair[0] not in PAGE_ARGUMENTS]
+        arguments = clean_arguments(request.query_string, self.settings)
         # The engine may have caused the error, so its page asks it for nothing.
         has_problem = "problem" in values
         features = () if has_problem else self._index_features()
@@ -161,6 +157,11 @@ def install_filters(app: Flask) -> None:
     )
     app.jinja_env.tests["full_date"] = is_full_date
     app.jinja_env.globals.update(count=count, record=answers.require_record)
+
+
+def feature_label(name: str) -> str:
+    """A short description of a registered feature; of another feature, its name."""
+    return first_phrase(FEATURES[name].description) if name in FEATURES else name
 
 
 def web_url(url: str | None) -> str | None:

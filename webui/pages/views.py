@@ -31,19 +31,14 @@ from webui.answers.explanations import (
 )
 from webui.answers.lists import find_for_request, rank_sentences
 from webui.arguments.form import Links
-from webui.arguments.query_string import (
-    COMPARISON_ARGUMENTS,
-    SEARCH_ARGUMENTS,
-    SIMILAR_ARGUMENTS,
-    VERSUS,
-    decode_arguments,
-)
+from webui.arguments.query_string import decode_arguments
 from webui.arguments.rankings import BY_MEANING, parse_ranking, ranking_label
 from webui.arguments.request import SearchRequest, check_query, parse_search, read_search
+from webui.arguments.table import VERSUS, names_of
 from webui.pages.bars import score_bars, tree_picture
 from webui.pages.rendering import Highlighter, PageRenderer
 from webui.pages.results import GROUP_SENTENCES, describe_hits, describe_match, find_results, listed_hits
-from webui.running.request_errors import RequestError, UnknownId, blame_argument
+from webui.running.request_errors import UnknownId, blame_argument
 from webui.running.settings import Settings
 
 
@@ -55,12 +50,10 @@ def install_views(app: Flask, searcher: Searcher, settings: Settings, render: Pa
     _add_comparison(app, searcher, settings, render)
 
 
-def read_search_and_id(settings: Settings) -> tuple[SearchRequest, str]:
+def read_search_and_id(settings: Settings, taker: str) -> tuple[SearchRequest, str]:
     """The search of the current request, and the id of the document or sentence that it shows."""
-    arguments = decode_arguments(request.query_string, settings, [*SEARCH_ARGUMENTS, "id", "lost"])
-    if "id" not in arguments:
-        raise RequestError("the address has no id: add the id of a document or a sentence", "id")
-    return parse_search(arguments, settings), arguments["id"][0]
+    arguments = decode_arguments(request.query_string, settings, taker, "page", "shown")
+    return parse_search(arguments), arguments.first("id")
 
 
 def query_terms(searcher: Searcher, search: SearchRequest) -> Collection[str]:
@@ -99,7 +92,7 @@ def _add_results(app: Flask, searcher: Searcher, settings: Settings, render: Pag
 
 def _add_document(app: Flask, searcher: Searcher, settings: Settings, render: PageRenderer) -> None:
     def read() -> tuple[SearchRequest, ScoredDocument]:
-        search, document_id = read_search_and_id(settings)
+        search, document_id = read_search_and_id(settings, "document")
         return search, score_document(searcher, document_id, search, settings)
 
     @app.get("/document")
@@ -116,7 +109,7 @@ def _add_document(app: Flask, searcher: Searcher, settings: Settings, render: Pa
 def _add_explanation(app: Flask, searcher: Searcher, settings: Settings, render: PageRenderer) -> None:
     @app.get("/explain")
     def explain() -> Response:
-        search, sentence_id = read_search_and_id(settings)
+        search, sentence_id = read_search_and_id(settings, "explain")
         explained = explain_sentence(searcher, search, sentence_id, settings)
         terms, analyzer = query_terms(searcher, search), searcher.index.analyzer
         return render(
@@ -132,8 +125,8 @@ def _add_explanation(app: Flask, searcher: Searcher, settings: Settings, render:
 
 def _add_comparison(app: Flask, searcher: Searcher, settings: Settings, render: PageRenderer) -> None:
     def read() -> tuple[SearchRequest, Comparison]:
-        arguments = decode_arguments(request.query_string, settings, COMPARISON_ARGUMENTS)
-        search, versus = parse_search(arguments, settings), parse_ranking(arguments, VERSUS)
+        arguments = decode_arguments(request.query_string, settings, "page", "compare")
+        search, versus = parse_search(arguments), parse_ranking(arguments, VERSUS)
         return search, compare_rankings(searcher, search, versus, settings)
 
     @app.get("/compare")
@@ -162,10 +155,8 @@ def install_similar(app: Flask, searcher: Searcher, settings: Settings, render: 
 
     @app.get("/similar")
     def similar() -> Response:
-        arguments = decode_arguments(
-            request.query_string, settings, [*SEARCH_ARGUMENTS, *SIMILAR_ARGUMENTS, "id"]
-        )
-        found = find_for_request(searcher, arguments, settings)
+        arguments = decode_arguments(request.query_string, settings, "similar", "page")
+        found = find_for_request(searcher, arguments)
         return render(
             "similar.html",
             found=found,
@@ -173,10 +164,6 @@ def install_similar(app: Flask, searcher: Searcher, settings: Settings, render: 
             by_meaning=BY_MEANING,
             highlight=Highlighter(searcher.index.analyzer, found.terms),
         )
-
-
-_ARRANGING = frozenset({"k", "sort", "group", "fold", "novel", "overlap", "facet"})
-"""Arguments that do not distinguish feeds."""
 
 
 def sentence_link(record: SentenceRecord, is_external: bool = False, index: str | None = None) -> str:
@@ -209,9 +196,7 @@ def _add_citation(app: Flask, searcher: Searcher, settings: Settings, citation: 
 
 
 def _read_sentence(searcher: Searcher, settings: Settings) -> Sequence[SentenceRecord]:
-    arguments = decode_arguments(request.query_string, settings, [*SEARCH_ARGUMENTS, "id"])
-    if "id" not in arguments:
-        raise RequestError("the address has no id: add the id of a sentence", "id")
+    arguments = decode_arguments(request.query_string, settings, "explain", "page")
     try:
         return searcher.index.sentences(arguments["id"])
     except UsageError as error:
@@ -222,17 +207,14 @@ def _add_sentence(app: Flask, searcher: Searcher, settings: Settings) -> None:
     @app.get("/sentence")
     def sentence() -> Redirect:
         """Redirect to the sentence in its document, or to the document if it no longer has the sentence."""
-        arguments = decode_arguments(request.query_string, settings, ["id", "says", "index"])
-        if "id" not in arguments or "says" not in arguments:
-            raise RequestError("the address needs id and says: the id of a document and a digest", "id")
-        document_id, digest = arguments["id"][0], arguments["says"][0]
+        arguments = decode_arguments(request.query_string, settings, "sentence")
+        document_id, digest = arguments.first("id"), arguments.first("says")
         try:
             document = searcher.index.document(document_id)
         except UsageError as error:
             raise UnknownId(f"there is no document {document_id!r}", "id") from error
         places = [n for n, each in enumerate(document.sentences) if text_digest(each.text) == digest]
-        index = arguments["index"][0] if "index" in arguments else None
-        pairs = {"id": document_id, "index": index, "lost": None if places else "yes"}
+        pairs = {"id": document_id, "index": arguments.first("index"), "lost": None if places else "yes"}
         address = Links([(name, value) for name, value in pairs.items() if value]).to("document")
         return redirect(f"{address}#s{places[0]}" if places else address)
 
@@ -241,20 +223,20 @@ def _add_feed(app: Flask, searcher: Searcher, settings: Settings) -> None:
     @app.get("/search.atom")
     def results_atom() -> Response:
         """The newest sentences with all words, whatever the order of the page; 304 if nothing has changed."""
-        search = read_search(request.query_string, settings)
+        arguments = decode_arguments(request.query_string, settings, "page")
+        search = parse_search(arguments)
         snapshot = searcher.snapshot()
         check_query(snapshot, search.parsed, settings)
         with blame_argument(None):
             prepared = search.prepare(snapshot)
         answer = find_newest(prepared, search.k, search.filters)
-        arguments = decode_arguments(request.query_string, settings)
-        index = arguments["index"][0] if "index" in arguments else None
         page_url = url_for("results", _external=True) + "?" + request.query_string.decode()
-        parts = [(name, value) for name, values in arguments.items() for value in values]
-        urn = feed_urn(part for part in parts if part[0] not in _ARRANGING)
+        urn = feed_urn(pair for pair in arguments.pairs if pair[0] not in names_of("arrangement"))
         feed = Feed(urn, f"{search.query} – esr", request.url, page_url)
         records = list(map(require_record, answer.hits))
-        content = render_feed(feed, records, lambda record: sentence_link(record, True, index))
+        content = render_feed(
+            feed, records, lambda record: sentence_link(record, True, arguments.first("index"))
+        )
         response = Response(content, mimetype=MEDIA_TYPE)
         if not answer.incomplete:
             response.add_etag()
