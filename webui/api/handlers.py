@@ -33,10 +33,10 @@ from esr.ranking.query_report import report_query
 from esr.ranking.searcher import Searcher, raw_request
 from esr.text.document import text_direction
 from webui.answers.explanations import compare_rankings, explain_sentence, score_document
-from webui.answers.lists import count_values, find_for_request, make_timeline, rank_and_arrange
+from webui.answers.lists import count_values, find_similar, make_timeline, rank_and_arrange
 from webui.api.operation import Call
 from webui.arguments.rankings import parse_ranking
-from webui.arguments.request import check_query, parse_search, parse_timeline
+from webui.arguments.request import check_query, parse_search, parse_similar, parse_timeline
 from webui.arguments.table import VERSUS
 from webui.running.request_errors import IndexChanged, RequestError, blame_argument
 
@@ -135,7 +135,8 @@ def search(call: Call) -> dict[str, Any]:
 
 
 def similar(call: Call) -> dict[str, Any]:
-    found = find_for_request(call.searcher, call.arguments)
+    request = parse_similar(call.arguments)
+    found = find_similar(call.searcher, request)
     return {**answer_dict(found.answer), "terms": list(found.terms)}
 
 

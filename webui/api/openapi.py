@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from flask import Flask, Response, g, jsonify, request
+from flask import Flask, Response, jsonify, request
 
 import esr
-from esr.ranking.searcher import Searcher
 from webui.api.operation import BASE, ERRORS, Call, Operation, json_response
 from webui.api.operations import OPERATIONS
 from webui.api.schemas import SCHEMAS
 from webui.arguments.query_string import decode_arguments
 from webui.arguments.table import Argument
+from webui.running.served_indexes import ServedIndexes, View, Visit
 from webui.running.settings import Settings
 
 
@@ -78,24 +78,23 @@ def _error(status: int) -> Mapping[str, Any]:
     return described
 
 
-def install_api(app: Flask, searcher: Searcher, settings: Settings) -> None:
+def install_api(app: Flask, indexes: ServedIndexes, settings: Settings) -> None:
     """Add the routes of all operations, and of the OpenAPI document."""
 
-    def view(operation: Operation, *others: str) -> Callable[[], Response]:
-        def answer() -> Response:
-            g.deadline_seconds = getattr(settings, operation.deadline)
+    def view(operation: Operation, *others: str) -> View:
+        def answer(visit: Visit) -> Response:
             arguments = decode_arguments(request.query_string, settings, operation.name, *others)
-            response = operation.handler(Call(searcher, settings, arguments))
+            response = operation.handler(Call(visit, settings, arguments))
             return response if isinstance(response, Response) else json_response(response)
 
         return answer
 
     for operation in OPERATIONS.values():
-        app.add_url_rule(
-            BASE + operation.path, f"api.{operation.name}", view(operation), methods=[operation.method]
-        )
+        seconds = getattr(settings, operation.deadline)
+        rule, endpoint = BASE + operation.path, f"api.{operation.name}"
+        indexes.route(app, rule, endpoint, operation.method, seconds)(view(operation))
         if operation.page_twin:  # also accepts the page's other arguments
-            app.add_url_rule(operation.page_twin, f"{operation.name}_json", view(operation, "page"))
+            indexes.route(app, operation.page_twin, f"{operation.name}_json")(view(operation, "page"))
 
     @app.get(BASE + "/openapi.json", endpoint="api.openapi")
     def openapi() -> Response:

@@ -13,6 +13,7 @@ from esr.ranking.searcher import Searcher
 from webui.arguments.query_string import Arguments
 from webui.arguments.table import Argument, Schema, expand, rows
 from webui.running.logs import write_json
+from webui.running.served_indexes import Visit
 from webui.running.settings import Settings
 
 BASE = "/api/v1"
@@ -34,11 +35,16 @@ _COMMON = (400, 405, 408, 414, 429, 500, 503)
 
 
 class Call(Struct, frozen=True):
-    """The input of a handler: a searcher for the request's index, the settings, and the arguments."""
+    """The input of a handler: the visit to the request's index, the settings, and the arguments."""
 
-    searcher: Searcher
+    visit: Visit
     settings: Settings
     arguments: Arguments
+
+    @property
+    def searcher(self) -> Searcher:
+        """A searcher of the index, for which the request waits at its first use."""
+        return self.visit.searcher
 
 
 @dataclass(frozen=True)

@@ -175,6 +175,11 @@ def first_phrase(description: str) -> str:
     return re.split(r"[:;,(]", description, maxsplit=1)[0].strip()
 
 
+def feature_label(name: str) -> str:
+    """A short description of a registered feature; of another feature, its name."""
+    return first_phrase(features.FEATURES[name].description) if name in features.FEATURES else name
+
+
 class Option(NamedTuple):
     """An option of a select. `is_possible`: whether it is compatible with the other selections."""
 

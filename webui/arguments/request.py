@@ -143,6 +143,19 @@ def parse_timeline(arguments: Arguments) -> TimelineRequest:
     )
 
 
+class SimilarRequest(Struct, frozen=True):
+    """A search for sentences similar to one. `own`: also those of its document."""
+
+    search: SearchRequest
+    sentence_id: str
+    own: bool
+
+
+def parse_similar(arguments: Arguments) -> SimilarRequest:
+    """The search of these arguments for similar sentences. Raises RequestError."""
+    return SimilarRequest(parse_search(arguments), arguments.first("id"), arguments.value("own") == "yes")
+
+
 def check_query(
     searcher: Searcher, query: ParsedQuery, settings: Settings, field: str = "q"
 ) -> Interpretation:

@@ -77,7 +77,7 @@ class Number(Type, frozen=True):
 class Choice(Type, frozen=True, kw_only=True):
     """One of several values, each with a label."""
 
-    labels: Mapping[str, str]
+    labels: Mapping[Any, str]
     usual: str | None = None
 
     def schema(self, settings: Settings) -> Schema:

@@ -1,7 +1,4 @@
-"""Rendering of pages: the form and the links of every page, the filters of templates, and highlighting.
-
-The page of an error does not ask the engine for anything, since the engine may have caused the error.
-"""
+"""Rendering of pages: the form and the links of every page, the filters of templates, and highlighting."""
 
 from __future__ import annotations
 
@@ -18,11 +15,9 @@ from markupsafe import Markup, escape
 from werkzeug.wrappers import Response as Redirect
 
 from esr.errors import EsrError
-from esr.features import FEATURES
 from esr.models.adjustment import BUILTIN_FEATURES
 from esr.query import FIELDS, METADATA_FIELD
 from esr.ranking import answers
-from esr.ranking.searcher import Searcher
 from esr.text.analyzer import Analyzer, TermToken
 from esr.text.document import PARSE, VECTORS, flat_metadata, is_language_tag, text_direction
 from esr.text.spans import Span, find_spans
@@ -33,12 +28,14 @@ from webui.arguments.rankings import (
     CACHED_RANKINGS,
     RankingControls,
     available_presets,
+    feature_label,
     first_phrase,
     plain_number,
     ranking_controls,
 )
 from webui.arguments.table import VERSUS
 from webui.pages.bars import describe_term_set
+from webui.running.served_indexes import Visit
 from webui.running.settings import Settings
 
 
@@ -59,19 +56,17 @@ QUERY_EXAMPLES = (
 
 
 class PageRenderer:
-    """Renders pages for the index of the current request. `index_names`: the names of all served indexes."""
+    """Renders pages. `index_names`: the names of all served indexes."""
 
-    def __init__(self, searcher: Searcher, settings: Settings, index_names: Sequence[str]) -> None:
-        self.searcher = searcher
+    def __init__(self, settings: Settings, index_names: Sequence[str]) -> None:
         self.settings = settings
         self.index_names = index_names
 
-    def __call__(self, template: str, **values: Any) -> Response:
+    def __call__(self, visit: Visit | None, template: str, **values: Any) -> Response:
+        """A page. That of an error has no visit: the engine may be at fault, so it is asked for nothing."""
         arguments = clean_arguments(request.query_string, self.settings)
-        # The engine may have caused the error, so its page asks it for nothing.
-        has_problem = "problem" in values
-        features = () if has_problem else self._index_features()
-        stored = () if has_problem else self._stored_parts()
+        features = _index_features(visit) if visit else ()
+        stored = _stored_parts(visit) if visit else ()
         is_comparison = request.endpoint == "compare"
         without_versus = [pair for pair in arguments if not pair[0].startswith(VERSUS)]
         html = render_template(
@@ -105,21 +100,23 @@ class PageRenderer:
             return redirect(Links(arguments).to(endpoint))
         return redirect(Links([pair for pair in arguments if pair[1].strip()]).to("home"))
 
-    def _index_features(self) -> Sequence[str]:
-        """The features that the form offers; empty if the engine does not answer."""
-        try:
-            return self.searcher.index.features()
-        except EsrError:
-            return ()
 
-    def _stored_parts(self) -> Sequence[str]:
-        """The stored parts of enrichment that some rankings need; empty if the engine does not answer."""
-        index = self.searcher.index
-        try:
-            has_parts = {PARSE: index.has_parses(), VECTORS: index.encoder() is not None}
-        except EsrError:
-            return ()
-        return [part for part, has_part in has_parts.items() if has_part]
+def _index_features(visit: Visit) -> Sequence[str]:
+    """The features that the form offers; empty if the engine does not answer."""
+    try:
+        return visit.searcher.index.features()
+    except EsrError:
+        return ()
+
+
+def _stored_parts(visit: Visit) -> Sequence[str]:
+    """The stored parts of enrichment that some rankings need; empty if the engine does not answer."""
+    try:
+        index = visit.searcher.index
+        has_parts = {PARSE: index.has_parses(), VECTORS: index.encoder() is not None}
+    except EsrError:
+        return ()
+    return [part for part, has_part in has_parts.items() if has_part]
 
 
 @lru_cache(CACHED_RANKINGS)
@@ -157,11 +154,6 @@ def install_filters(app: Flask) -> None:
     )
     app.jinja_env.tests["full_date"] = is_full_date
     app.jinja_env.globals.update(count=count, record=answers.require_record)
-
-
-def feature_label(name: str) -> str:
-    """A short description of a registered feature; of another feature, its name."""
-    return first_phrase(FEATURES[name].description) if name in FEATURES else name
 
 
 def web_url(url: str | None) -> str | None:

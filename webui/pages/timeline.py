@@ -6,12 +6,12 @@ The chart has bars for one query, a line for each of several.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 from flask import Flask, Response, request
 
 from esr.following.timeline import INTERVALS, Series, Timeline, timeline_rows
-from esr.ranking.searcher import Searcher
 from webui.answers import downloads
 from webui.answers.lists import make_timeline
 from webui.arguments.form import Links
@@ -19,6 +19,7 @@ from webui.arguments.query_string import decode_arguments, split_pairs
 from webui.arguments.request import MAX_QUERIES, TimelineRequest, parse_timeline
 from webui.arguments.table import PAGE, SCALES, rows
 from webui.pages.rendering import Highlighter, PageRenderer
+from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
 
 # The chart
@@ -108,20 +109,23 @@ def _points(heights: Sequence[float], step: float) -> str:
 # The page
 
 
-def install(app: Flask, searcher: Searcher, settings: Settings, render: PageRenderer) -> None:
+def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
     """Add the page to the application."""
+    get = partial(indexes.route, app)
 
     def read() -> TimelineRequest:
         return parse_timeline(decode_arguments(request.query_string, settings, "page", "timeline"))
 
-    @app.get("/timeline")
-    def timeline() -> Response:
+    @get("/timeline")
+    def timeline(visit: Visit) -> Response:
         asked = read()
+        searcher = visit.searcher
         made = make_timeline(searcher, asked, settings, asked.peaks)
         highlighters = [
             Highlighter(searcher.index.analyzer, searcher.terms(search.parsed)) for search in asked.searches
         ]
         return render(
+            visit,
             "timeline.html",
             search=asked.search,
             asked=asked,
@@ -136,9 +140,10 @@ def install(app: Flask, searcher: Searcher, settings: Settings, render: PageRend
             can_add=len(asked.searches) < MAX_QUERIES,
         )
 
-    @app.get("/timeline.csv")
-    def timeline_csv() -> Response:
-        return downloads.timeline_csv(timeline_rows(make_timeline(searcher, read(), settings, peaks=0)))
+    @get("/timeline.csv")
+    def timeline_csv(visit: Visit) -> Response:
+        asked = read()
+        return downloads.timeline_csv(timeline_rows(make_timeline(visit.searcher, asked, settings, peaks=0)))
 
 
 _OWN: dict[str, str | None] = dict.fromkeys(rows("timeline").keys() - PAGE.keys())

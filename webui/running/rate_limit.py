@@ -1,30 +1,27 @@
 """Rate limits: how many requests a client may make, and how clients are told apart behind proxies.
 
-All workers count together, in a SQLite file. The library `limits`, which parses the rates, keeps counts in
-the memory of one process or in a server (Redis, Memcached, MongoDB); a file needs no server or process that
-may die.
+All workers count together, in a SQLite file, which needs no server or process that may die.
 """
 
 from __future__ import annotations
 
 import math
-import os
+import re
 import sqlite3
 import threading
 import time
 from collections.abc import Callable
 from ipaddress import IPv6Address, ip_address, ip_network
-from pathlib import Path
+from typing import NamedTuple
 
 from flask import Flask, g, request
-from limits import RateLimitItem, parse
 from werkzeug.exceptions import TooManyRequests
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from esr.errors import UsageError
 from webui.running.health import PATHS
 from webui.running.request_errors import RequestError
-from webui.running.settings import COUNTS_FOLDER, Settings
+from webui.running.settings import Settings
 
 _TABLE = """
 PRAGMA journal_mode = MEMORY;
@@ -86,10 +83,11 @@ _NETWORK_BITS = 64
 """Bits of an IPv6 address that identify a client, which has all addresses that begin with them."""
 
 
-def install(app: Flask, settings: Settings) -> None:
+def install(app: Flask, settings: Settings, path: str) -> None:
     """Trust as many proxies as the settings say, and limit clients if the settings have a rate.
 
-    Workers that share a folder count together. Raises UsageError for an invalid rate.
+    Workers with the same `path`, that of a file or ":memory:", count together. Raises UsageError for an
+    invalid rate.
     """
     if settings.proxies:
         n = settings.proxies
@@ -97,10 +95,8 @@ def install(app: Flask, settings: Settings) -> None:
     rate = parse_rate(settings.rate)
     if rate is None:
         return
-    folder = os.environ.get(COUNTS_FOLDER)
-    path = str(Path(folder) / "rates.sqlite") if folder else ":memory:"
-    searches = SlidingWindow(path, rate.amount, rate.get_expiry())
-    completions = SlidingWindow(path, rate.amount * COMPLETIONS_PER_REQUEST, rate.get_expiry())
+    searches = SlidingWindow(path, rate.amount, rate.seconds)
+    completions = SlidingWindow(path, rate.amount * COMPLETIONS_PER_REQUEST, rate.seconds)
 
     def count(cost: int) -> None:
         client = client_key(request.remote_addr)
@@ -117,7 +113,7 @@ def install(app: Flask, settings: Settings) -> None:
 
     def count_queries(number: int) -> None:
         if number > rate.amount:  # waiting would not help
-            limit = f"{rate.amount:,} in {rate.get_expiry():,} s"
+            limit = f"{rate.amount:,} in {rate.seconds:,} s"
             raise RequestError(f"there are {number:,} queries: at most {limit} are allowed", "queries")
         if number > 1:
             count(number - 1)
@@ -149,9 +145,22 @@ def client_key(address: str | None) -> str:
     return str(parsed.ipv4_mapped or ip_network((parsed, _NETWORK_BITS), strict=False))
 
 
-def parse_rate(text: str) -> RateLimitItem | None:
+class Rate(NamedTuple):
+    """A number of requests within any `seconds`."""
+
+    amount: int
+    seconds: int
+
+
+_RATE = re.compile(r"(\d{1,9})\s*(?:/|per)\s*(\d{1,6})?\s*(second|minute|hour|day)s?", re.IGNORECASE)
+_SECONDS = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400}
+
+
+def parse_rate(text: str) -> Rate | None:
     """The rate in a setting, or None if the setting is empty. Raises UsageError."""
-    try:
-        return parse(text) if text else None
-    except ValueError:
-        raise UsageError(f"cannot read ESR_RATE {text!r}: give a rate such as 60/minute") from None
+    if not text:
+        return None
+    match = _RATE.fullmatch(text.strip())
+    if match is None:
+        raise UsageError(f"cannot read ESR_RATE {text!r}: give a rate such as 60/minute")
+    return Rate(int(match[1]), int(match[2] or 1) * _SECONDS[match[3].lower()])

@@ -14,11 +14,11 @@ from esr.ranking.searcher import Searcher
 from tests.support.fake_index import STORM, FakeIndex
 from webui.app import create_app
 from webui.running.rate_limit import COMPLETIONS_PER_REQUEST, SlidingWindow, client_key, parse_rate
-from webui.running.settings import COUNTS_FOLDER, Settings
+from webui.running.settings import Settings
 
 
-def limited(rate: str, proxies: int = 0) -> FlaskClient:
-    return create_app(Searcher(FakeIndex(STORM)), Settings(rate=rate, proxies=proxies)).test_client()
+def limited(rate: str, proxies: int = 0, rates: str = ":memory:") -> FlaskClient:
+    return create_app(Searcher(FakeIndex(STORM)), Settings(rate=rate, proxies=proxies), rates).test_client()
 
 
 def statuses(client: FlaskClient, count: int, address: str = "/api/v1/models", **kwargs: object) -> list[int]:
@@ -89,12 +89,9 @@ def test_health_checks_metrics_and_static_files_are_not_counted() -> None:
 
 
 @pytest.mark.parametrize("is_shared", [False, True])
-def test_completions_are_counted_apart_from_searches_and_allow_more(
-    is_shared: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if is_shared:  # workers count in one file
-        monkeypatch.setenv(COUNTS_FOLDER, str(tmp_path))
-    client = limited("2/minute")
+def test_completions_are_counted_apart_from_searches_and_allow_more(is_shared: bool, tmp_path: Path) -> None:
+    rates = str(tmp_path / "rates.sqlite") if is_shared else ":memory:"  # workers count in one file
+    client = limited("2/minute", rates=rates)
     allowed = 2 * COMPLETIONS_PER_REQUEST
     codes = statuses(client, allowed + 1, "/api/v1/complete?q=st")
     assert codes == [200] * allowed + [429]
@@ -117,7 +114,22 @@ def test_a_client_is_counted_by_its_address_or_its_network(address: str | None, 
     assert client_key(address) == key
 
 
-@pytest.mark.parametrize("rate", ["many", "60", "60/fortnight", "-1/minute"])
+@pytest.mark.parametrize(
+    ("text", "rate"),
+    [
+        ("60/minute", (60, 60)),
+        ("5/second", (5, 1)),
+        ("10 per hour", (10, 3_600)),
+        ("100/2 hours", (100, 7_200)),
+        (" 1/Day ", (1, 86_400)),
+    ],
+)
+def test_a_rate_is_a_number_of_requests_in_a_time(text: str, rate: tuple[int, int]) -> None:
+    assert parse_rate(text) == rate
+    assert parse_rate("") is None
+
+
+@pytest.mark.parametrize("rate", ["many", "60", "60/fortnight", "-1/minute", "1.5/minute"])
 def test_an_unreadable_rate_is_one_message(rate: str) -> None:
     with pytest.raises(UsageError, match="give a rate such as 60/minute"):
         parse_rate(rate)
