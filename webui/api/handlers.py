@@ -33,12 +33,23 @@ from esr.ranking.query_report import report_query
 from esr.ranking.searcher import Searcher, raw_request
 from esr.text.document import text_direction
 from webui.answers.explanations import compare_rankings, explain_sentence, score_document
-from webui.answers.lists import count_values, find_similar, make_timeline, rank_and_arrange
+from webui.answers.hits import HitWriter
+from webui.answers.lists import FoldedHit, count_values, find_similar, make_timeline, rank_and_arrange
+from webui.api.bodies import read_body, read_ranking, search_arguments, search_schema
 from webui.api.operation import Call
+from webui.arguments.query_string import Arguments
 from webui.arguments.rankings import parse_ranking
-from webui.arguments.request import check_query, parse_search, parse_similar, parse_timeline
+from webui.arguments.request import (
+    SearchRequest,
+    check_query,
+    parse_search,
+    parse_shape,
+    parse_similar,
+    parse_timeline,
+)
 from webui.arguments.table import VERSUS
-from webui.running.request_errors import IndexChanged, RequestError, blame_argument
+from webui.running.request_errors import IndexChanged, RequestError, UnknownId, blame_argument
+from webui.running.settings import Settings
 
 # Pages of a ranking
 
@@ -55,12 +66,12 @@ class Page:
     state: str | None
 
 
-def read_page(call: Call, k: int) -> Page:
+def read_page(arguments: Arguments, settings: Settings, k: int) -> Page:
     """The page that a request asks for. Raises RequestError."""
-    maximum, after = call.settings.max_depth, call.arguments.first("after")
+    maximum, after = settings.max_depth, arguments.first("after")
     if not after:
-        page = Page(call.arguments.value("offset"), k, None)
-    elif "offset" in call.arguments:
+        page = Page(arguments.value("offset"), k, None)
+    elif "offset" in arguments:
         raise RequestError("give offset or after, not both", "after")
     else:
         begin, state = _parse_token(after)
@@ -113,21 +124,32 @@ def _parse_token(token: str) -> tuple[int, str]:
 
 
 def search(call: Call) -> dict[str, Any]:
+    return _search(call, parse_search(call.arguments), call.arguments)
+
+
+def search_body(call: Call) -> dict[str, Any]:
+    body = read_body(search_schema(call.settings))
+    arguments = search_arguments(body, call.settings)
+    return _search(call, replace(parse_search(arguments), ranking=read_ranking(call, body)), arguments)
+
+
+def _search(call: Call, search: SearchRequest, arguments: Arguments) -> dict[str, Any]:
     """Repeats are folded as on the page. If sentences are grouped, `k` and `offset` count documents."""
-    search = parse_search(call.arguments)
-    page = read_page(call, search.k)
+    page, shape = read_page(arguments, call.settings, search.k), parse_shape(arguments)
     end = page.offset + page.k
     snapshot = call.searcher.snapshot()
     state = index_state(snapshot)
     check_state(page, state)
     answer, prepared, entries, has_more = rank_and_arrange(snapshot, search, end, call.settings)
-    # A page is short where little is new. The next one begins after its last entry.
-    end = min(end, len(entries))
-    listed = [folded for entry in entries[page.offset : end] for folded in entry.folded]
-    page_answer = replace(answer, hits=[folded.hit for folded in listed])
-    repeats = {folded.hit.sentence_id: folded.similar for folded in listed}
+    # A page is short where little is new, or the budget is small. The next one begins after its last entry.
+    listed = [entry.folded for entry in entries[page.offset : end]]
+    writer = HitWriter(snapshot.index, shape, prepared.counts, call.arguments.first("index"))
+    written = writer.write_entries(listed)
+    end = page.offset + len(written)
+    has_more = has_more or len(written) < len(listed)
     return {
-        **answer_dict(page_answer, report_query(prepared, search.filters), repeats),
+        **answer_dict(replace(answer, hits=[]), report_query(prepared, search.filters)),
+        "hits": [hit for hits in written for hit in hits],
         "documents": len(entries) if search.arrangement.group else None,
         "offset": page.offset,
         "next": page_token(end, state) if has_more and page.offset < end < call.settings.max_depth else None,
@@ -135,9 +157,12 @@ def search(call: Call) -> dict[str, Any]:
 
 
 def similar(call: Call) -> dict[str, Any]:
-    request = parse_similar(call.arguments)
+    request, shape = parse_similar(call.arguments), parse_shape(call.arguments)
     found = find_similar(call.searcher, request)
-    return {**answer_dict(found.answer), "terms": list(found.terms)}
+    writer = HitWriter(call.searcher.index, shape, found.terms, call.arguments.first("index"))
+    written = writer.write_entries([[FoldedHit(hit)] for hit in found.answer.hits], has_folded=False)
+    answer = answer_dict(replace(found.answer, hits=[]))
+    return {**answer, "hits": [hit for (hit,) in written], "terms": list(found.terms)}
 
 
 def timeline(call: Call) -> dict[str, Any]:
@@ -206,7 +231,24 @@ def complete(call: Call) -> dict[str, Any]:
 
 def document(call: Call) -> dict[str, Any]:
     search = parse_search(call.arguments)
-    scored = score_document(call.searcher, call.arguments.first("id"), search, call.settings)
+    return _document(call.searcher, call.arguments.first("id"), search, call.settings)
+
+
+def documents(call: Call) -> dict[str, Any]:
+    search, ids = parse_search(call.arguments), list(dict.fromkeys(call.arguments["id"]))
+    if len(ids) > call.settings.max_k:
+        raise RequestError(f"there are {len(ids)} ids: at most {call.settings.max_k} are allowed", "id")
+    snapshot, found, missing = call.searcher.snapshot(), [], []
+    for id in ids:
+        try:
+            found.append(_document(snapshot, id, search, call.settings))
+        except UnknownId:
+            missing.append(id)
+    return {"documents": found, "missing": missing}
+
+
+def _document(searcher: Searcher, id: str, search: SearchRequest, settings: Settings) -> dict[str, Any]:
+    scored = score_document(searcher, id, search, settings)
     data: dict[str, Any] = to_builtins(scored.document) | {
         "direction": text_direction(scored.document.language)
     }

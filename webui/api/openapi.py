@@ -29,8 +29,8 @@ def openapi_document(settings: Settings, server: str) -> dict[str, Any]:
         },
         "servers": [{"url": server}],
         "paths": {
-            operation.path: {operation.method.lower(): _operation(operation, settings)}
-            for operation in OPERATIONS.values()
+            path: {o.method.lower(): _operation(o, settings) for o in OPERATIONS.values() if o.path == path}
+            for path in dict.fromkeys(operation.path for operation in OPERATIONS.values())
         },
         "components": {
             "schemas": SCHEMAS,

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from webui.api.batch import CSV, RUN, batch, body_schema
+from webui.api.bodies import search_schema
 from webui.api.handlers import (
     analyze,
     catalogue,
     compare,
     complete,
     document,
+    documents,
     explain,
     facets,
     query,
     search,
+    search_body,
     similar,
     status,
     timeline,
@@ -29,9 +32,20 @@ OPERATIONS = {
             "/search",
             "Rank the sentences for a query.",
             search,
+            search_body,
             "Page",
             errors=(409,),
             page_twin="/search.json",
+        ),
+        Operation(
+            "search_body",
+            "POST",
+            "/search",
+            "Rank the sentences for a query that is sent as JSON.",
+            search_body,
+            "Page",
+            body=search_schema,
+            errors=(409,),
         ),
         Operation(
             "batch",
@@ -103,9 +117,18 @@ OPERATIONS = {
             "/document",
             "Get a document, with the scores of its sentences for a query.",
             document,
+            documents,
             "Document",
             errors=(404,),
             page_twin="/document.json",
+        ),
+        Operation(
+            "documents",
+            "GET",
+            "/documents",
+            "Get several documents, with the scores of their sentences for a query.",
+            documents,
+            "Documents",
         ),
         Operation(
             "compare",

@@ -9,7 +9,7 @@ from unicodedata import category
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from esr.errors import UsageError, unknown
-from webui.arguments.table import NAME, PAGE, REPEATABLE, Argument, rows
+from webui.arguments.table import NAME, PAGE, Argument, rows
 from webui.running.request_errors import RequestError, blame_argument
 from webui.running.settings import Settings
 
@@ -31,9 +31,9 @@ class Arguments(dict[str, Sequence[str]]):
         return row.read(texts[0], self._settings) if texts else row.type.default(self._settings)
 
     def values_of(self, name: str) -> tuple[Any, ...]:
-        """The values of a repeatable argument, without repetitions. Raises RequestError."""
-        row = self._rows.get(name) or PAGE[name]
-        return tuple(row.read(text, self._settings) for text in dict.fromkeys(self.get(name, ())))
+        """The values of an argument of names, also separated by commas, once each. Raises RequestError."""
+        texts = (text.strip() for text in ",".join(self.get(name, ())).split(","))
+        return tuple(self._rows[name].read(text, self._settings) for text in dict.fromkeys(texts) if text)
 
     def first(self, name: str) -> str:
         """The first text of an argument, empty if it is not given."""
@@ -63,7 +63,7 @@ def decode_arguments(query_string: bytes, settings: Settings, *takers: str) -> A
         if value.strip():
             values.setdefault(name, []).append(value.strip())
     for name, texts in values.items():
-        if len(texts) > 1 and name not in REPEATABLE:
+        if len(texts) > 1 and not _find_row(name, allowed).is_repeatable:
             raise RequestError(f"argument {name!r} is given {len(texts)} times: give it once", name)
     for row in allowed.values():
         if row.is_required and row.name not in values and row.name != "q":

@@ -143,6 +143,24 @@ def parse_timeline(arguments: Arguments) -> TimelineRequest:
     )
 
 
+class HitShape(Struct, frozen=True):
+    """What the hits of an answer hold: chosen fields, or the usual ones if there are none; windows; a budget.
+
+    `window`: the number of sentences before and after; `budget`: the characters of all texts, None for any.
+    """
+
+    fields: frozenset[str] = frozenset()
+    window: int = 0
+    budget: int | None = None
+
+
+def parse_shape(arguments: Arguments) -> HitShape:
+    """The shape of hits that these arguments ask for. Raises RequestError."""
+    return HitShape(
+        frozenset(arguments.values_of("fields")), arguments.value("window"), arguments.value("budget")
+    )
+
+
 class SimilarRequest(Struct, frozen=True):
     """A search for sentences similar to one. `own`: also those of its document."""
 

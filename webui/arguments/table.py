@@ -19,11 +19,12 @@ from esr.errors import EsrError, UsageError, unknown
 from esr.following.novelty import DEFAULT_THRESHOLD, MIN_THRESHOLD, parse_threshold
 from esr.following.timeline import INTERVALS, MAX_PEAKS, PEAKS
 from esr.index.filters import FACET_FIELDS
+from esr.index.hits import SentenceRecord
 from esr.models import priors
 from esr.plans.plan import CANDIDATES
 from esr.ranking.reranker import DEPTH
 from esr.text import dates
-from esr.text.document import ATTRIBUTES, META, is_attribute
+from esr.text.document import ATTRIBUTES, META, META_PREFIX
 from webui.running.request_errors import RequestError, blame_argument
 from webui.running.settings import Settings
 
@@ -97,20 +98,25 @@ class Whole(Type, frozen=True, kw_only=True):
 
     low: int = 1
     high: int | str
-    usual: int | str
+    usual: int | str | None = None
 
     def schema(self, settings: Settings) -> Schema:
-        low, high = self.bounds(settings)
-        return {"type": "integer", "minimum": low, "maximum": high, "default": self.default(settings)}
+        (low, high), usual = self.bounds(settings), self.default(settings)
+        return {
+            "type": "integer",
+            "minimum": low,
+            "maximum": high,
+            **({} if usual is None else {"default": usual}),
+        }
 
     def read(self, name: str, text: str, settings: Settings) -> int:
         return parse_whole(name, text, *self.bounds(settings))
 
-    def default(self, settings: Settings) -> int:
-        return self.usual if isinstance(self.usual, int) else int(getattr(settings, self.usual))
+    def default(self, settings: Settings) -> int | None:
+        return int(getattr(settings, self.usual)) if isinstance(self.usual, str) else self.usual
 
     def bounds(self, settings: Settings) -> tuple[int, int]:
-        return self.low, self.high if isinstance(self.high, int) else getattr(settings, self.high)
+        return self.low, getattr(settings, self.high) if isinstance(self.high, str) else self.high
 
 
 class Offset(Whole, frozen=True, kw_only=True):
@@ -157,7 +163,7 @@ class FieldName(Type, frozen=True, kw_only=True):
         return {"anyOf": [{"enum": list(self.names)}, META_FIELD]}
 
     def read(self, name: str, text: str, settings: Settings) -> str:
-        if text not in self.names and not is_attribute(text):
+        if text not in self.names and not (text.startswith(META_PREFIX) and text != META_PREFIX):
             raise unknown(name, text, self.names)
         return text
 
@@ -221,8 +227,14 @@ def _ranking(name: str, help: str, type: Type | None = None, is_repeatable: bool
 
 _LISTS = "search facets timeline similar compare query"
 _ASKED = "search facets timeline explain compare query"
-_RANKED = f"{_ASKED} similar document"
-_OF_INDEX = f"{_RANKED} batch values complete analyze status"
+_RANKED = f"{_ASKED} similar document documents"
+_OF_INDEX = f"{_RANKED} search_body batch values complete analyze status"
+_HITS = "search similar"
+"""The operations whose hits a request can shape."""
+HIT_FIELDS = (
+    *("score", "direction", "folded", "matches", "metadata", "permalink"),
+    *SentenceRecord._fields,
+)
 _SENTENCES = Whole(high="max_k", usual="default_k")
 _QUERY = "what to search for: words, or the query language"
 SORTS = {"score": "best first", "date": "newest first"}
@@ -267,6 +279,9 @@ TABLE: tuple[Argument, ...] = (
     ),
     Argument("text", "what to make terms of", Text("query_chars", 1), "analyze", is_required=True),
     Argument("id", "the id of the document", Text(min_chars=1), "document sentence", is_required=True),
+    Argument(
+        "id", "the id of a document", Text(min_chars=1), "documents", is_required=True, is_repeatable=True
+    ),
     Argument("id", "the id of the sentence", Text(min_chars=1), "similar explain", is_required=True),
     Argument("says", "a digest of the text of the sentence", Text(), "sentence", is_required=True),
     Argument("lost", "yes: the sentence is no longer in the document", Text(), "shown"),
@@ -284,7 +299,9 @@ TABLE: tuple[Argument, ...] = (
         is_required=True,
         elsewhere=("query", "search", "term", "terms", "text", "keywords"),
     ),
-    Argument("q", _QUERY, Text("query_chars"), "page document complete", elsewhere=("query", "search")),
+    Argument(
+        "q", _QUERY, Text("query_chars"), "page document documents complete", elsewhere=("query", "search")
+    ),
     Argument(
         "also", "another query in the same timeline", Text("query_chars"), "timeline", is_repeatable=True
     ),
@@ -304,6 +321,27 @@ TABLE: tuple[Argument, ...] = (
         "how many sentences to skip at the top, or documents where sentences are grouped",
         Offset(low=0, high="max_depth", usual=0),
         "search",
+    ),
+    Argument(
+        "fields",
+        "a field of each hit, also `matches`, `permalink`, `metadata` and a key of it, as in meta.desk; "
+        "several also with commas; by default, all but these",
+        FieldName(names=HIT_FIELDS),
+        _HITS,
+        is_repeatable=True,
+        elsewhere=("fl", "_source", "include"),
+    ),
+    Argument(
+        "window",
+        "how many sentences before and after each hit to add as its `window`",
+        Whole(low=0, high=20, usual=0),
+        _HITS,
+    ),
+    Argument(
+        "budget",
+        "how many characters the texts of hits may have in all: windows become shorter, then hits fewer",
+        Whole(high=999_999),
+        _HITS,
     ),
     Argument("after", "`next` of the page before, for the page after it", Text(), "search"),
     Argument(
@@ -354,7 +392,7 @@ TABLE: tuple[Argument, ...] = (
         "require",
         "all: sentences with every word of q, and no others",
         Choice(labels={"all": ""}),
-        f"page document {_ASKED}",
+        f"page document documents {_ASKED}",
         "reading",
         label="All words",
         phrase="all words",
@@ -363,7 +401,7 @@ TABLE: tuple[Argument, ...] = (
         "syntax",
         "none: read all of q as words, without any syntax",
         Choice(labels={"none": ""}),
-        f"page document {_ASKED}",
+        f"page document documents {_ASKED}",
         "reading",
         label="Search literally",
         phrase="searched literally",

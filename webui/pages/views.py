@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import partial
-from urllib.parse import urlencode
 
 from flask import Flask, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as Redirect
@@ -30,6 +29,7 @@ from webui.answers.explanations import (
     explain_sentence,
     score_document,
 )
+from webui.answers.hits import sentence_link
 from webui.answers.lists import find_similar, rank_sentences
 from webui.arguments.form import Links
 from webui.arguments.query_string import decode_arguments
@@ -188,13 +188,6 @@ def _add_similar(app: Flask, indexes: ServedIndexes, settings: Settings, render:
             by_meaning=BY_MEANING,
             highlight=Highlighter(visit.searcher.index.analyzer, found.terms),
         )
-
-
-def sentence_link(record: SentenceRecord, is_external: bool = False, index: str | None = None) -> str:
-    """The address of a sentence, by its document and a digest of its text: a new load may renumber it."""
-    values = {"id": record.document_id, "says": text_digest(record.text), "index": index}
-    query = urlencode({name: value for name, value in values.items() if value}, errors="replace")
-    return f"{url_for('sentence', _external=is_external)}?{query}"
 
 
 def _add_citation(app: Flask, indexes: ServedIndexes, settings: Settings, citation: CitationFormat) -> None:
