@@ -19,7 +19,7 @@ from esr.ranking.searcher import Searcher
 from webui.api.openapi import install_api
 from webui.pages import batch, timeline, views
 from webui.pages.rendering import PageRenderer, install_filters
-from webui.running import health, problems, rate_limit
+from webui.running import cors, health, problems, rate_limit
 from webui.running.metrics import install_access_log
 from webui.running.problems import Problem
 from webui.running.served_indexes import ServedIndexes, Visit
@@ -109,6 +109,7 @@ def create_app(
         return render(None, "error.html", problem=problem)
 
     install_access_log(app, settings)
+    cors.install(app, settings)
     rate_limit.install(app, settings, rates)
     health.install(app, indexes)
     views.install(app, indexes, settings, render)

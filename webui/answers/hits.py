@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from flask import url_for
 
+from esr.errors import UsageError
 from esr.following.citations import text_digest
 from esr.index.contract import Index
 from esr.index.hits import Hit, SentenceRecord
@@ -108,15 +109,19 @@ class HitWriter:
     def _sides(self, record: SentenceRecord) -> tuple[list[str], list[str]]:
         """The sentences before and after one, the nearest first."""
         n, place = self._shape.window, record.position
-        if n == 1:
+        texts = [sentence.text for sentence in self._document(record).sentences] if n > 1 else []
+        if texts[place : place + 1] != [record.text]:  # no document was read, or a later one
             return [record.previous] if record.previous else [], [record.next] if record.next else []
-        texts = [sentence.text for sentence in self._document(record).sentences]
         return texts[max(0, place - n) : place][::-1], texts[place + 1 : place + 1 + n]
 
     def _document(self, record: SentenceRecord) -> Document:
+        """The document of a sentence, an empty one if it has been removed since the search."""
         id = record.document_id
         if id not in self._documents:
-            self._documents[id] = self._index.document(id)
+            try:
+                self._documents[id] = self._index.document(id)
+            except UsageError:
+                self._documents[id] = Document(id, ())
         return self._documents[id]
 
 

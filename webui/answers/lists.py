@@ -170,6 +170,7 @@ class SimilarSentences:
 
     record: SentenceRecord
     search: SearchRequest
+    index: Index
     answer: Answer
     terms: Collection[str]
     has_own: bool
@@ -189,7 +190,7 @@ def find_similar(searcher: Searcher, request: SimilarRequest) -> SimilarSentence
         left_out = None if request.own else document_id
         has_vectors = snapshot.index.encoder() is not None
         answer = search_similar(prepared, sentence_id, left_out, search.k, search.filters)
-    return SimilarSentences(record, search, answer, prepared.counts, request.own, has_vectors)
+    return SimilarSentences(record, search, snapshot.index, answer, prepared.counts, request.own, has_vectors)
 
 
 # Timelines and facets

@@ -159,7 +159,7 @@ def _search(call: Call, search: SearchRequest, arguments: Arguments) -> dict[str
 def similar(call: Call) -> dict[str, Any]:
     request, shape = parse_similar(call.arguments), parse_shape(call.arguments)
     found = find_similar(call.searcher, request)
-    writer = HitWriter(call.searcher.index, shape, found.terms, call.arguments.first("index"))
+    writer = HitWriter(found.index, shape, found.terms, call.arguments.first("index"))
     written = writer.write_entries([[FoldedHit(hit)] for hit in found.answer.hits], has_folded=False)
     answer = answer_dict(replace(found.answer, hits=[]))
     return {**answer, "hits": [hit for (hit,) in written], "terms": list(found.terms)}

@@ -8,7 +8,7 @@ from typing import Any
 from flask import Flask, Response, jsonify, request
 
 import esr
-from webui.api.operation import BASE, ERRORS, Call, Operation, json_response
+from webui.api.operation import BASE, ERRORS, HEADERS, NOT_MODIFIED, Call, Operation, add_etag, json_response
 from webui.api.operations import OPERATIONS
 from webui.api.schemas import SCHEMAS
 from webui.arguments.query_string import decode_arguments
@@ -34,6 +34,10 @@ def openapi_document(settings: Settings, server: str) -> dict[str, Any]:
         },
         "components": {
             "schemas": SCHEMAS,
+            "headers": {
+                name: {"description": text, "schema": {"type": "string" if name == "ETag" else "integer"}}
+                for name, text in HEADERS.items()
+            },
             "responses": {f"Error{status}": _error(status) for status in ERRORS},
         },
     }
@@ -47,7 +51,12 @@ def _operation(operation: Operation, settings: Settings) -> dict[str, Any]:
         "summary": operation.summary,
         "parameters": [_parameter(row, settings) for row in operation.arguments],
         "responses": {
-            "200": {"description": operation.summary, "content": answer | others},
+            "200": {
+                "description": operation.summary,
+                "headers": _headers(operation),
+                "content": answer | others,
+            },
+            **({"304": {"description": NOT_MODIFIED}} if operation.method == "GET" else {}),
             **{str(s): {"$ref": f"#/components/responses/Error{s}"} for s in operation.statuses},
         },
     }
@@ -55,6 +64,11 @@ def _operation(operation: Operation, settings: Settings) -> dict[str, Any]:
         content = {"application/json": {"schema": operation.body(settings)}}
         described["requestBody"] = {"required": True, "content": content}
     return described
+
+
+def _headers(operation: Operation) -> Mapping[str, Any]:
+    names = [name for name in HEADERS if name != "ETag" or operation.method == "GET"]
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
 def _parameter(row: Argument, settings: Settings) -> Mapping[str, Any]:
@@ -81,20 +95,21 @@ def _error(status: int) -> Mapping[str, Any]:
 def install_api(app: Flask, indexes: ServedIndexes, settings: Settings) -> None:
     """Add the routes of all operations, and of the OpenAPI document."""
 
-    def view(operation: Operation, *others: str) -> View:
-        def answer(visit: Visit) -> Response:
+    def answering(operation: Operation, *others: str) -> View:
+        def view(visit: Visit) -> Response:
             arguments = decode_arguments(request.query_string, settings, operation.name, *others)
-            response = operation.handler(Call(visit, settings, arguments))
-            return response if isinstance(response, Response) else json_response(response)
+            answer = operation.handler(Call(visit, settings, arguments))
+            response = answer if isinstance(answer, Response) else json_response(answer)
+            return add_etag(response) if operation.method == "GET" else response
 
-        return answer
+        return view
 
     for operation in OPERATIONS.values():
         seconds = getattr(settings, operation.deadline)
         rule, endpoint = BASE + operation.path, f"api.{operation.name}"
-        indexes.route(app, rule, endpoint, operation.method, seconds)(view(operation))
+        indexes.route(app, rule, endpoint, operation.method, seconds)(answering(operation))
         if operation.page_twin:  # also accepts the page's other arguments
-            indexes.route(app, operation.page_twin, f"{operation.name}_json")(view(operation, "page"))
+            indexes.route(app, operation.page_twin, f"{operation.name}_json")(answering(operation, "page"))
 
     @app.get(BASE + "/openapi.json", endpoint="api.openapi")
     def openapi() -> Response:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from flask import Response, current_app
+from flask import Response, current_app, request
 from msgspec import Struct
 
 from esr.ranking.searcher import Searcher
@@ -17,6 +19,14 @@ from webui.running.served_indexes import Visit
 from webui.running.settings import Settings
 
 BASE = "/api/v1"
+NOT_MODIFIED = "Nothing has changed since the answer whose `ETag` the request gave as `If-None-Match`."
+HEADERS = {
+    "ETag": "a tag of the answer, for `If-None-Match` of a later request",
+    "RateLimit-Limit": "how many requests the client may make, where there is a limit",
+    "RateLimit-Remaining": "how many of them remain",
+    "RateLimit-Reset": "seconds after which the oldest counts no more",
+}
+"""The headers of answers, beside those of errors."""
 ERRORS = {
     400: "Something in the request cannot be used; `field` names it.",
     404: "What the request names does not exist.",
@@ -77,6 +87,18 @@ class Operation:
     def statuses(self) -> list[int]:
         """All statuses of the operation's errors, sorted."""
         return sorted({*_COMMON, *self.errors, *((413, 415) if self.body else ())})
+
+
+_TIME_TAKEN = re.compile(rb'"took_ms":[^,}]*')
+
+
+def add_etag(response: Response) -> Response:
+    """Add a tag of the answer, except for the time that it took. The answer is 304 if the client has it."""
+    content = _TIME_TAKEN.sub(b"", response.get_data())
+    response.set_etag(hashlib.blake2b(content, digest_size=16).hexdigest(), weak=True)
+    if "If-None-Match" in request.headers:
+        response.make_conditional(request)
+    return response
 
 
 def json_response(data: Any) -> Response:

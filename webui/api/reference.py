@@ -40,6 +40,8 @@ curl 'http://localhost:8080{BASE}/search?q=earthquake+relief&model=bm25&params.k
 curl 'http://localhost:8080{BASE}/search' -G --data-urlencode 'q="white house" -trump before:2017-03'
 curl 'http://localhost:8080{BASE}/batch' -H 'Content-Type: application/json' \\
   -d '{{"queries": [{{"id": "1", "query": "earthquake relief"}}], "k": 100, "format": "run"}}'
+curl 'http://localhost:8080{BASE}/search' -H 'Content-Type: application/json' \\
+  -d '{{"q": "earthquake relief", "filters": {{"source": ["BBC News", "Reuters"]}}, "fields": ["text"]}}'
 ```
 
 Answers are JSON in UTF-8, with `null` in place of NaN and infinity. No operation needs a login, and none
@@ -59,11 +61,38 @@ sentence has.
 
 `complete` answers while somebody types. Its requests are counted apart from all others ([limits](#limits)).
 
+## Hits
+
+A hit has the sentence with its neighbours and the fields of its document. `fields=text,title` leaves only
+these and its `sentence_id`. They may also be `matches` (where words of the query stand in the text, in code
+points), `permalink` (an address that stays that of the sentence after another load), `metadata` (what the
+document has beside the usual fields) and `meta.desk` (a key of it, also within objects, as in `meta.a.b`).
+
+`window=2` adds two sentences before each hit and two after it, from its document. `budget=4000` limits the
+characters of all sentences of the answer, with neighbours, repeats and windows: windows get the nearest
+sentences first, those of all hits alike, and a hit for which nothing is left is on the next page. The first
+hit is always in the answer.
+
 ## Errors
 
 An error is `{{"error": {{"code", "message", "field"}}}}`. `field` is the argument at fault (in a batch with
 its place, such as `queries.2.query`), or `null`. An argument that the operation does not have is an error.
 Each answer has an `X-Request-Id`, which is also in the server's log; one that the request brings is kept.
+"""
+PROMISE = f"""## What `{BASE}` promises
+
+Operations, arguments and the fields of answers keep their names and meanings. Later versions may add
+operations, arguments and fields, and values of arguments: a program should ignore fields that it does not
+know. Anything else comes under another address. Rankings are not part of this: they change with the index,
+and with better defaults, which the [changelog](../CHANGELOG.md) names.
+
+## Repeated requests and other sites
+
+An answer to GET has an `ETag`. Send it as `If-None-Match` to get the status 304 without a body if the answer
+would be the same, whatever time it takes. The server still computes it.
+
+Pages of other sites may use the API if `ESR_CORS_ORIGINS` names their origins, as in
+`ESR_CORS_ORIGINS="https://example.org https://app.example.org"`; `*` allows all.
 """
 PAGING = f"""## Pages
 
@@ -83,7 +112,9 @@ sentences.
 ## Limits
 
 The numbers below are the defaults, which the server's operator may change ([serving](serving.md)). Rates are
-counted by client, and a batch counts as many requests as it has queries. Requests of `complete` are counted
+counted by client, and a batch counts as many requests as it has queries. Where there is a rate, each answer
+has the headers `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset`: how many requests are allowed,
+how many remain, and after how many seconds the oldest counts no more. Requests of `complete` are counted
 by themselves: a client may make {COMPLETIONS_PER_REQUEST} times as many of them. If there is no answer in
 time, the answer is an error 503 with `Retry-After`. If part of the engine did not answer, `incomplete` says
 what is missing.
@@ -97,6 +128,7 @@ def text() -> str:
         [
             INTRODUCTION,
             format_table(("status", "meaning"), errors),
+            PROMISE,
             PAGING,
             _limits(),
             "## Arguments of a ranking and filters\n",
@@ -182,6 +214,8 @@ def _shape(schema: Schema) -> str:
     if schema["type"] == "integer":
         return f"{schema['minimum']:,} to {schema['maximum']:,}"
     if schema["type"] == "array":
+        if "properties" not in schema["items"]:
+            return f"list of at most {schema['maxItems']:,}"
         return f"{schema['minItems']:,} to {schema['maxItems']:,} of `{_keys(schema['items'])}`"
     if schema["type"] == "object":
         return f"`{_keys(schema)}`" if "properties" in schema else "object"

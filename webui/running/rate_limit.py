@@ -14,7 +14,7 @@ from collections.abc import Callable
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import NamedTuple
 
-from flask import Flask, g, request
+from flask import Flask, Response, g, request
 from werkzeug.exceptions import TooManyRequests
 from werkzeug.middleware.proxy_fix import ProxyFix
 
@@ -34,6 +34,18 @@ _LOCK_SECONDS = 2.0
 """How long to wait while other workers lock the file."""
 
 
+class Standing(NamedTuple):
+    """Where a client stands after a request: in how many seconds it may be repeated, 0 if it was counted.
+
+    `limit` and `remaining` are costs; after `reset` seconds, the oldest that is counted counts no more.
+    """
+
+    retry: float
+    limit: int
+    remaining: int
+    reset: float
+
+
 class SlidingWindow:
     """Allows each client a total cost of `amount` within any `seconds`. `path`: a file, or ":memory:"."""
 
@@ -49,11 +61,8 @@ class SlidingWindow:
         )
         self._database.executescript(_TABLE)
 
-    def hit(self, client: str, cost: int = 1) -> float:
-        """Count a request and return 0; if it exceeds the limit, return the seconds until it may be repeated.
-
-        Raises sqlite3.Error if the file cannot be used.
-        """
+    def hit(self, client: str, cost: int = 1) -> Standing:
+        """Count a request, unless it exceeds the limit. Raises sqlite3.Error if the file cannot be used."""
         with self._lock, self._database:
             self._database.execute("BEGIN IMMEDIATE")
             now = self._clock()
@@ -62,14 +71,18 @@ class SlidingWindow:
                 "SELECT at, cost FROM hits WHERE client = ? ORDER BY at", (client,)
             ).fetchall()
             free = self._amount - sum(hit_cost for _, hit_cost in hits)
-            if cost <= free:
+            is_allowed = cost <= free
+            if is_allowed:
                 self._database.execute("INSERT INTO hits VALUES (?, ?, ?)", (now, client, cost))
-                return 0.0
+        reset = float(hits[0][0]) + self._seconds - now if hits else self._seconds
+        if is_allowed:
+            return Standing(0.0, self._amount, free - cost, reset)
+        left = free
         for at, hit_cost in hits:
-            free += hit_cost
-            if cost <= free:
-                return float(at) + self._seconds - now
-        return self._seconds
+            left += hit_cost
+            if cost <= left:
+                return Standing(float(at) + self._seconds - now, self._amount, free, reset)
+        return Standing(self._seconds, self._amount, free, reset)
 
 
 COMPLETION_ENDPOINTS = frozenset({"api.complete", "api.values"})
@@ -102,14 +115,15 @@ def install(app: Flask, settings: Settings, path: str) -> None:
         client = client_key(request.remote_addr)
         try:
             if request.endpoint in COMPLETION_ENDPOINTS:
-                seconds = completions.hit(f"{client} completions", cost)
+                standing = completions.hit(f"{client} completions", cost)
             else:
-                seconds = searches.hit(client, cost)
+                standing = searches.hit(client, cost)
         except sqlite3.Error as error:  # better no limit than no answer
             app.logger.error("requests are not counted: %s", error)
             return
-        if seconds:
-            raise TooManyRequests(retry_after=math.ceil(seconds))
+        g.standing = standing
+        if standing.retry:
+            raise TooManyRequests(retry_after=math.ceil(standing.retry))
 
     def count_queries(number: int) -> None:
         if number > rate.amount:  # waiting would not help
@@ -123,6 +137,16 @@ def install(app: Flask, settings: Settings, path: str) -> None:
         g.count_queries = count_queries
         if request.path not in PATHS and request.endpoint != "static":
             count(1)
+
+    @app.after_request
+    def tell(response: Response) -> Response:
+        """Say in headers how many requests remain."""
+        standing: Standing | None = g.get("standing")
+        if standing:
+            response.headers["RateLimit-Limit"] = str(standing.limit)
+            response.headers["RateLimit-Remaining"] = str(standing.remaining)
+            response.headers["RateLimit-Reset"] = str(math.ceil(standing.reset))
+        return response
 
 
 def count_queries(number: int) -> None:

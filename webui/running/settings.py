@@ -74,6 +74,9 @@ class Settings:
     threads: int = _setting(64, "requests that one worker handles at a time, including those that wait", 4)
     workers: int = _setting(1, "server processes")
     rate: str = _setting("", "requests that each client may make, such as 60/minute; empty: no limit")
+    cors_origins: str = _setting(
+        "", "origins whose pages may use the API, such as https://example.org, with blanks between; *: any"
+    )
     proxies: int = _setting(
         0, "trusted proxies in front, which set X-Forwarded-For, -Proto, -Host, -Prefix", 0
     )
