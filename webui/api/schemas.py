@@ -292,6 +292,7 @@ SCHEMAS: dict[str, Schema] = {
         features=array(
             {
                 **having(feature=_TEXT, value=NUMBER, form=_TEXT, adds=NUMBER),
+                "additionalProperties": {"type": "number"},
                 "description": "with the parameters of the form",
             }
         ),

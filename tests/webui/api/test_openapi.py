@@ -48,7 +48,7 @@ def test_the_parameters_of_a_search_are_those_of_the_page_and_the_registries(
     parameters = {f"params.{p.name}" for model in models.MODELS.values() for p in model.parameters}
     weights = {f"prior.{name}" for name in priors.PRIORS}
     page.remove("facet")  # what the page lists beside the sentences
-    assert written == page | parameters | weights | {"offset", "after"}
+    assert written == page | parameters | weights | {"offset", "after", "fields", "window", "budget"}
 
 
 def test_what_a_page_counts_is_described_for_groups(described: dict[str, Any]) -> None:
