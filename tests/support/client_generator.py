@@ -54,22 +54,27 @@ def _fetch(folder: Path) -> None:
 NODE_PACKAGES = ("openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3")
 
 
-def run_typescript(document: dict[str, Any], program: str, folder: Path) -> str:
-    """What a strictly typed program prints that imports the types of the document from `./schema`."""
+def generate_types(document: dict[str, Any], folder: Path) -> None:
+    """Write the types of the API into a folder, for programs in TypeScript that import `./schema.js`."""
     modules = _install_node_packages() / "node_modules"
     folder.mkdir()
     (folder / "node_modules").symlink_to(modules)
     (folder / "package.json").write_text('{"type": "module"}')
     (folder / "openapi.json").write_text(json.dumps(document))
+    _run(folder, str(modules / ".bin" / "openapi-typescript"), "openapi.json", "-o", "schema.ts")
+
+
+def run_typescript(folder: Path, program: str) -> str:
+    """What a program prints, compiled with strict checks. Raises AssertionError if it does not compile."""
     (folder / "program.ts").write_text(program)
     options = ["--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom"]
-    for command in (
-        [str(modules / ".bin" / "openapi-typescript"), "openapi.json", "-o", "schema.ts"],
-        [str(modules / ".bin" / "tsc"), *options, "--exactOptionalPropertyTypes", "program.ts"],
-        ["node", "program.js"],
-    ):
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
+    _run(folder, "node_modules/.bin/tsc", *options, "--exactOptionalPropertyTypes", "program.ts")
+    return _run(folder, "node", "program.js")
+
+
+def _run(folder: Path, *command: str) -> str:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 

@@ -12,7 +12,6 @@ from urllib.parse import urlencode
 
 from flask import url_for
 
-from esr.errors import UsageError
 from esr.following.citations import text_digest
 from esr.index.contract import Index
 from esr.index.hits import Hit, SentenceRecord
@@ -42,7 +41,7 @@ class HitWriter:
         self._shape = shape
         self._terms = terms
         self._index_name = index_name
-        self._documents: dict[str, Document] = {}
+        self._documents: Mapping[str, Document] = {}
 
     def write_entries(
         self, entries: Iterable[Sequence[FoldedHit]], has_folded: bool = True
@@ -51,18 +50,22 @@ class HitWriter:
 
         `has_folded`: hits have those that repeat them, unless their fields are chosen without `folded`.
         """
+        entries = list(entries)
+        if self._shape.reads_documents:
+            hits = (hit for entry in entries for folded in entry for hit in (folded.hit, *folded.similar))
+            self._documents = self._index.find_documents({require_record(hit).document_id for hit in hits})
         has_folded = has_folded and (not self._shape.fields or "folded" in self._shape.fields)
         left = self._shape.budget
         written: list[list[HitData]] = []
         windows = []
         for entry in entries:
-            hits = [self._write(folded, has_folded) for folded in entry]
-            size = sum(map(_size, hits))
+            data = [self._write(folded, has_folded) for folded in entry]
+            size = sum(map(_size, data))
             if left is not None and written and size > left:
                 break
             left = None if left is None else left - size
-            written.append(hits)
-            windows += [(data, require_record(folded.hit)) for data, folded in zip(hits, entry, strict=True)]
+            written.append(data)
+            windows += [(hit, require_record(each.hit)) for hit, each in zip(data, entry, strict=True)]
         if self._shape.window:
             self._add_windows(windows, left)
         return written
@@ -116,13 +119,7 @@ class HitWriter:
 
     def _document(self, record: SentenceRecord) -> Document:
         """The document of a sentence, an empty one if it has been removed since the search."""
-        id = record.document_id
-        if id not in self._documents:
-            try:
-                self._documents[id] = self._index.document(id)
-            except UsageError:
-                self._documents[id] = Document(id, ())
-        return self._documents[id]
+        return self._documents.get(record.document_id) or Document(record.document_id, ())
 
 
 def _size(data: HitData) -> int:

@@ -19,7 +19,7 @@ from esr.query.interpretation import Interpretation
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from esr.text.document import ATTRIBUTES, META
+from esr.text.document import ATTRIBUTES, META, META_PREFIX
 from webui.arguments.query_string import Arguments, decode_arguments
 from webui.arguments.rankings import parse_ranking
 from webui.arguments.table import names_of
@@ -152,6 +152,13 @@ class HitShape(Struct, frozen=True):
     fields: frozenset[str] = frozenset()
     window: int = 0
     budget: int | None = None
+
+    @property
+    def reads_documents(self) -> bool:
+        """Whether the documents of the hits must be read."""
+        return self.window > 1 or any(
+            name == "metadata" or name.startswith(META_PREFIX) for name in self.fields
+        )
 
 
 def parse_shape(arguments: Arguments) -> HitShape:

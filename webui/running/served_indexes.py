@@ -48,6 +48,7 @@ ENGINE_METHODS = frozenset(
         "count_days",
         "by_date",
         "document",
+        "find_documents",
         "documents_at",
         "terms_with_prefix",
         "words_with_prefix",

@@ -14,7 +14,7 @@ from flask import Flask
 from jsonschema import Draft202012Validator
 from werkzeug.serving import make_server
 
-from tests.support.client_generator import generate_client, run_typescript
+from tests.support.client_generator import generate_client, generate_types, run_typescript
 from tests.support.needed import need
 from webui.api.openapi import openapi_document
 from webui.api.operation import BASE
@@ -133,6 +133,14 @@ console.log(JSON.stringify({ kinds, text, score: hit.score! < 0 }));
 """
 
 
+@pytest.fixture(scope="module")
+def typed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the types of the API in TypeScript."""
+    folder = tmp_path_factory.mktemp("typed") / "client"
+    generate_types(openapi_document(Settings(), BASE), folder)
+    return folder
+
+
 def call_in_typescript(name: str) -> str:
     operation, arguments = OPERATIONS[name], CALLS[name]
     query = {key.replace("prior_", "prior."): value for key, value in arguments.items()}
@@ -141,21 +149,21 @@ def call_in_typescript(name: str) -> str:
     return f"{{ const {{ data, response }} = {call}; tell({json.dumps(name)}, response, data); }}"
 
 
-def test_a_generated_typescript_client_calls_every_operation(app: Flask, tmp_path: Path) -> None:
+def test_a_generated_typescript_client_calls_every_operation(app: Flask, typed: Path) -> None:
     with listening(app) as address:
         program = PROGRAM % (address, "\n".join(map(call_in_typescript, OPERATIONS)))
-        printed = json.loads(run_typescript(openapi_document(Settings(), BASE), program, tmp_path / "ts"))
+        printed = json.loads(run_typescript(typed, program))
     assert printed["kinds"] == {name: "400 error" if name == "query" else "200 object" for name in OPERATIONS}
     assert "storm" in printed["text"].lower() and printed["score"]
 
 
-def test_a_program_in_typescript_that_misuses_the_api_does_not_compile(tmp_path: Path) -> None:
+def test_a_program_in_typescript_that_misuses_the_api_does_not_compile(typed: Path) -> None:
     wrong = PROGRAM % (
         "http://localhost",
         'await client.GET("/search", { params: { query: { k: "three" } } });',
     )
     with pytest.raises(AssertionError, match=r"program\.ts"):
-        run_typescript(openapi_document(Settings(), BASE), wrong, tmp_path / "ts")
+        run_typescript(typed, wrong)
 
 
 def closed(name: str) -> dict[str, Any]:
