@@ -354,6 +354,17 @@ class ElasticsearchIndex:
     def documents(self) -> Iterator[Document]:
         return read_documents(self.cluster)
 
+    def find_documents(self, ids: Collection[str]) -> dict[str, Document]:
+        answer = search(
+            self.cluster,
+            index=self.cluster.documents_alias,
+            query={"ids": {"values": list(ids)}},
+            source=WITHOUT_CONTEXT,
+            size=len(ids),
+        )
+        found = (decode_document(hit["_source"]) for hit in answer["hits"]["hits"])
+        return {document.id: document for document in found}
+
     def documents_at(self, numbers: Sequence[int]) -> list[Document]:
         return read_documents_at(self.cluster, numbers)
 

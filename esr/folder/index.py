@@ -311,6 +311,13 @@ class EmbeddedIndex:
                 return segment.document(number)
         raise UsageError(f"there is no document {document_id!r} in {self.where}")
 
+    def find_documents(self, ids: Collection[str]) -> dict[str, Document]:
+        found: dict[str, Document] = {}
+        for segment in self._snapshot().segments:
+            numbers = ((id, segment.document_ids.find(id)) for id in ids if id not in found)
+            found |= {id: segment.document(number) for id, number in numbers if number is not None}
+        return found
+
     def documents(self) -> Iterator[Document]:
         for segment in self._snapshot().segments:
             yield from (segment.document(number) for number in range(segment.document_count))

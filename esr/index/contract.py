@@ -292,6 +292,9 @@ class Index(Vocabulary, Protocol):
     def document(self, document_id: str) -> Document:
         """A complete document. Raises UsageError for an unknown id."""
 
+    def find_documents(self, ids: Collection[str]) -> dict[str, Document]:
+        """The complete documents with these ids, by id, without those that do not exist."""
+
     def documents(self) -> Iterator[Document]:
         """All documents as they were loaded, in collection order, as of the start of the iteration."""
 

@@ -36,6 +36,8 @@ def test_documents_are_stored_as_they_came_and_shown_at_their_sentences(anywhere
     assert documents(anywhere) == [FULL, PLAIN]
     with esr.open(anywhere) as searcher:
         full, plain = searcher.index.sentences(["full.s0", "plain.s0"])
+        assert searcher.index.find_documents(["plain", "nope", "full"]) == {"full": FULL, "plain": PLAIN}
+        assert searcher.index.find_documents([]) == {}
     assert (full.authors, full.section, full.keywords) == (FULL.authors, FULL.section, FULL.keywords)
     assert (plain.authors, plain.section, plain.keywords) == ((), None, ())
 

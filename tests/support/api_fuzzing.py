@@ -45,12 +45,17 @@ GOOD = {
     "complete": {"q": "storm fl"},
     "analyze": {"text": "The U.S. troops"},
     "query": {"q": "storm"},
+    "documents": {"id": ["a", "b"]},
     "status": {},
+    "search_body": {},
     "batch": {},
 }
 """Arguments that make an answer likely."""
-GOOD_BODY = {"queries": [{"id": "1", "query": "storm flood"}]}
-"""What of a batch's body makes an answer likely."""
+GOOD_BODY = {
+    "batch": {"queries": [{"id": "1", "query": "storm flood"}]},
+    "search_body": {"q": "storm flood"},
+}
+"""What makes an answer to a body likely."""
 
 
 def checks_of(case: schemathesis.Case) -> list[Any]:
@@ -100,7 +105,7 @@ def _make_likely(case: schemathesis.Case, name: str, data: st.DataObject) -> Non
         case.query = {n: v for n, v in case.query.items() if n in kept} | GOOD[name]
     if isinstance(case.body, dict) and case.body:
         kept = data.draw(st.lists(st.sampled_from(sorted(case.body)), max_size=1))
-        case.body = {n: v for n, v in case.body.items() if n in kept} | GOOD_BODY
+        case.body = {n: v for n, v in case.body.items() if n in kept} | GOOD_BODY[name]
 
 
 def _examples(count: int) -> settings:

@@ -331,8 +331,11 @@ def _refuse(sock: socket.socket, status: str, code: str, message: str) -> None:
 GRACE_SECONDS = 5
 """Time beyond the deadline in which open requests may finish when the server is stopped."""
 
-CreateApp = Callable[[ServedIndexes, Settings], Flask]
-"""Creates the application of a worker. The metrics library must not be imported before this call."""
+CreateApp = Callable[[ServedIndexes, Settings, str], Flask]
+"""Creates the application of a worker, given the file in which workers count the requests of clients.
+
+The metrics library must not be imported before this call.
+"""
 
 
 def serve(where: str, host: str, port: int, create_app: CreateApp) -> None:
@@ -344,18 +347,22 @@ def serve(where: str, host: str, port: int, create_app: CreateApp) -> None:
     """
     settings = Settings.from_environment(os.environ)
     locations = parse_locations(where)
-    with shared_folder(settings.workers):
+    with shared_folder(settings.workers) as folder:
+        rates = ":memory:" if folder is None else str(folder / "rates.sqlite")
         check(locations, settings)
         listener = listen(host, port)
         greeting = f"esr serves {redact(where)} at {url(listener)}"
-        _Server(locations, settings, listener.detach(), greeting, create_app).run()
+        _Server(
+            locations, settings, listener.detach(), greeting, lambda *made: create_app(*made, rates)
+        ).run()
 
 
 def check(locations: Mapping[str, str], settings: Settings) -> None:
     """Open each index once, to report mistakes before the server starts. Raises EsrError."""
-    from webui.running import rate_limit  # imports the metrics library
+    from webui.running import cors, rate_limit  # imports the metrics library
 
     rate_limit.parse_rate(settings.rate)
+    cors.parse_origins(settings.cors_origins)
     for location in locations.values():
         try:
             with within(settings.deadline):
@@ -411,7 +418,7 @@ class _Server(BaseApplication):  # type: ignore[misc]
         settings: Settings,
         descriptor: int,
         greeting: str,
-        create_app: CreateApp,
+        create_app: Callable[[ServedIndexes, Settings], Flask],
     ) -> None:
         self._locations = locations
         self._limits = settings

@@ -10,7 +10,7 @@ from esr import models
 from esr.models import priors
 from webui.api.operation import BASE
 from webui.api.operations import OPERATIONS
-from webui.arguments.query_string import SEARCH_ARGUMENTS
+from webui.arguments.table import PAGE
 
 pytestmark = pytest.mark.slow
 
@@ -44,11 +44,11 @@ def test_the_parameters_of_a_search_are_those_of_the_page_and_the_registries(
     described: dict[str, Any],
 ) -> None:
     written = {p["name"] for p in described["paths"]["/search"]["get"]["parameters"]}
-    page = {name for name in SEARCH_ARGUMENTS if not name.endswith("NAME")}
+    page = {name for name in PAGE if not name.endswith("NAME")}
     parameters = {f"params.{p.name}" for model in models.MODELS.values() for p in model.parameters}
     weights = {f"prior.{name}" for name in priors.PRIORS}
     page.remove("facet")  # what the page lists beside the sentences
-    assert written == page | parameters | weights | {"offset", "after"}
+    assert written == page | parameters | weights | {"offset", "after", "fields", "window", "budget"}
 
 
 def test_what_a_page_counts_is_described_for_groups(described: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ def test_the_page_describes_every_operation_and_its_arguments(operation) -> None
     page = text()
     section = page.split(f"## {operation.method} /api/v1{operation.path}\n", 1)[1].split("\n## ", 1)[0]
     assert operation.summary in section
-    for parameter in operation.parameters(Settings()):
+    for parameter in operation.arguments:
         assert f"| `{parameter.name.removeprefix('vs.')}` |" in page
 
 
