@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from os import fspath
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from esr.errors import UsageError
 from esr.index.factory import Where
 from esr.library.index import Index, load_index, read_login
 from esr.library.options import LoadOptions
 from esr.query import ParsedQuery, parse
+
+if TYPE_CHECKING:
+    from esr.library.asynchronous import AsyncIndex
 
 
 def open(
@@ -29,6 +33,24 @@ def open(
     not verify the certificate. Raises UsageError, IndexMissing, IndexUnusable or EngineUnreachable.
     """
     return Index(where, read_login(api_key, user, password, ca_file, insecure))
+
+
+def open_async(
+    where: Where,
+    *,
+    api_key: str | None = None,
+    user: str | None = None,
+    password: str | None = None,
+    ca_file: Where | None = None,
+    insecure: bool = False,
+) -> AsyncIndex:
+    """An index for programs of asyncio, with the arguments of `open`.
+
+    It is opened by `async with` or `await`, and raises as `open` does then.
+    """
+    from esr.library.asynchronous import AsyncIndex  # imports asyncio
+
+    return AsyncIndex(partial(Index, where, read_login(api_key, user, password, ca_file, insecure)))
 
 
 def create(where: Where, rows: Iterable[object], **options: Unpack[LoadOptions]) -> Index:
