@@ -14,16 +14,37 @@ if TYPE_CHECKING:
         InputError,
         UsageError,
     )
+    from esr.following.timeline import Peak, Series, Timeline
+    from esr.index.enrichment_run import EnrichmentReport
+    from esr.index.generations import Generation
+    from esr.index.writer import DeliveryReport, LoadReport
     from esr.library.asynchronous import AsyncIndex
     from esr.library.hits import Hit, Hits
     from esr.library.index import Index
     from esr.library.opening import create, load, open, open_async, parse_query
+    from esr.library.options import (
+        AppendOptions,
+        EnrichOptions,
+        LoadOptions,
+        LoginOptions,
+        ReadOptions,
+        SearchOptions,
+        WriteOptions,
+    )
+    from esr.ranking.explain import Explanation
+    from esr.text.document import Document, Sentence
 
-__version__ = "0.1.0"
 __all__ = [
+    "AppendOptions",
     "AsyncIndex",
+    "DeliveryReport",
+    "Document",
     "EngineUnreachable",
+    "EnrichOptions",
+    "EnrichmentReport",
     "EsrError",
+    "Explanation",
+    "Generation",
     "Hit",
     "Hits",
     "Index",
@@ -31,7 +52,17 @@ __all__ = [
     "IndexMissing",
     "IndexUnusable",
     "InputError",
+    "LoadOptions",
+    "LoadReport",
+    "LoginOptions",
+    "Peak",
+    "ReadOptions",
+    "SearchOptions",
+    "Sentence",
+    "Series",
+    "Timeline",
     "UsageError",
+    "WriteOptions",
     "__version__",
     "create",
     "load",
@@ -39,12 +70,21 @@ __all__ = [
     "open_async",
     "parse_query",
 ]
+__version__ = "0.1.0"
 _MODULES = {
     "esr.errors": "EngineUnreachable EsrError IndexClosed IndexMissing IndexUnusable InputError UsageError",
+    "esr.following.timeline": "Peak Series Timeline",
+    "esr.index.enrichment_run": "EnrichmentReport",
+    "esr.index.generations": "Generation",
+    "esr.index.writer": "DeliveryReport LoadReport",
     "esr.library.asynchronous": "AsyncIndex",
     "esr.library.hits": "Hit Hits",
     "esr.library.index": "Index",
     "esr.library.opening": "create load open open_async parse_query",
+    "esr.library.options": "AppendOptions EnrichOptions LoadOptions LoginOptions "
+    "ReadOptions SearchOptions WriteOptions",
+    "esr.ranking.explain": "Explanation",
+    "esr.text.document": "Document Sentence",
 }
 """The public names, by the module that has them. A module is imported when one of its names is used."""
 
