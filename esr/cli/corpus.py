@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-import esr
 from esr.cli import options
 from esr.cli.options import describe_choices
 from esr.cli.ranking_options import ReadQuery, filter_options, query_argument
@@ -18,6 +17,7 @@ from esr.corpus.collocations import COLLOCATIONS, MEASURES, MIN_COUNT, WINDOW, C
 from esr.corpus.concordance import LINES, SORTS, WIDTH, Concordance, Unit, build_concordance
 from esr.index.filters import Filters
 from esr.ranking.answers import guard_formula
+from esr.ranking.searcher import open_searcher
 
 _format = click.option(
     "--format",
@@ -76,7 +76,7 @@ def concordance(
       esr concordance "climate change" --sort right1 --index my-index
       esr concordance "immigra* +policy" --sample 500 --format csv --index my-index
     """
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         made = build_concordance(
             searcher, query.parsed, filters, k=k, sort=sort, width=width, unit=unit, sample=sample, seed=seed
         )
@@ -150,7 +150,7 @@ def collocations(
       esr collocations "climate change" --sentence --measure log-likelihood --from 2017 --index my-index
     """
     reach = None if sentence else window
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         found = find_collocations(
             searcher, query.parsed, filters, window=reach, measure=measure, min_count=min_count, k=k
         )

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-import esr
 from esr.cli.main import main
 from esr.corpus import concordance as concordances
 from esr.corpus.collocations import MEASURES, find_collocations
 from esr.corpus.concordance import SORTS, Concordance, build_concordance, split_node
 from esr.errors import UsageError
 from esr.index.filters import NO_FILTERS
-from esr.ranking.searcher import Searcher
+from esr.query import parse
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Document
 from tests.support.elasticsearch import document, load
@@ -64,12 +64,12 @@ def language(request: pytest.FixtureRequest) -> str:
 def searcher(anywhere: str, language: str) -> Iterator[Searcher]:
     analyzer = {"english": "english-stem", "german": "german", "chinese": "multilingual"}[language]
     load(anywhere, random_documents(language), analyzer=analyzer)
-    with esr.open(anywhere) as opened:
+    with open_searcher(anywhere) as opened:
         yield opened
 
 
 def make(searcher: Searcher, query: str, **options: Any) -> Concordance:
-    return build_concordance(searcher, esr.parse_query(query), NO_FILTERS, **options)
+    return build_concordance(searcher, parse(query), NO_FILTERS, **options)
 
 
 def scan(searcher: Searcher, query: str) -> list[tuple[str, list[str], list[str], list[str]]]:
@@ -176,9 +176,7 @@ def test_collocations_are_those_of_a_plain_count(searcher: Searcher, language: s
         for token in analyzer.tokens(text):
             place = max(n for n, word in enumerate(words) if word.start <= token.start)
             near[token.term] += place in around - inside
-    found = find_collocations(
-        searcher, esr.parse_query(query), NO_FILTERS, window=window, min_count=1, k=1000
-    )
+    found = find_collocations(searcher, parse(query), NO_FILTERS, window=window, min_count=1, k=1000)
     assert found.node == occurrences
     assert {each.term: (each.near, each.frequency) for each in found.collocations} == {
         term: (count, frequency[term]) for term, count in near.items() if count
@@ -198,8 +196,8 @@ def folder(tmp_path: Path) -> str:
 
 def test_measures_are_those_of_nltk(folder: str) -> None:
     nltk = pytest.importorskip("nltk.metrics.association")
-    with esr.open(folder) as searcher:
-        found = find_collocations(searcher, esr.parse_query("flood"), NO_FILTERS, min_count=1)
+    with open_searcher(folder) as searcher:
+        found = find_collocations(searcher, parse("flood"), NO_FILTERS, min_count=1)
         size = searcher.index.statistics([]).collection.occurrences
     window = sum(each.near for each in found.collocations)
     for each in found.collocations:
@@ -225,29 +223,32 @@ def test_measures_are_those_of_nltk(folder: str) -> None:
 def test_the_node_is_the_phrase_the_prefix_or_the_first_words(
     query: str, node: list[tuple[str, ...]]
 ) -> None:
-    patterns, _ = split_node(esr.parse_query(query))
+    patterns, _ = split_node(parse(query))
     assert [pattern.words for pattern in patterns] == node
 
 
 @pytest.mark.parametrize("query", ["", "source:bbc.co.uk", "-storm", "!!!"])
 def test_a_query_without_a_node_is_refused(folder: str, query: str) -> None:
-    with esr.open(folder) as searcher, pytest.raises(UsageError, match=r"give a word|no letter or digit"):
+    with (
+        open_searcher(folder) as searcher,
+        pytest.raises(UsageError, match=r"give a word|no letter or digit"),
+    ):
         make(searcher, query)
 
 
 def test_no_more_sentences_are_read_than_is_told(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(concordances, "MAX_SENTENCES", 2)
-    with esr.open(folder) as searcher:
+    with open_searcher(folder) as searcher:
         made = make(searcher, "flood", sort="right1")
     assert (made.read, made.sentences) == (2, 6)
     monkeypatch.setattr("esr.corpus.collocations.MAX_SENTENCES", 2)
-    with esr.open(folder) as searcher, pytest.raises(UsageError, match="6 sentences match, at most 2"):
-        find_collocations(searcher, esr.parse_query("flood"), NO_FILTERS)
+    with open_searcher(folder) as searcher, pytest.raises(UsageError, match="6 sentences match, at most 2"):
+        find_collocations(searcher, parse("flood"), NO_FILTERS)
 
 
 @pytest.mark.parametrize("unit", ["characters", "words"])
 def test_the_width_is_that_of_the_text_on_each_side(folder: str, unit: Any) -> None:
-    with esr.open(folder) as searcher:
+    with open_searcher(folder) as searcher:
         for width in (0, 1, 3):
             for line in make(searcher, "warning*", width=width, unit=unit).lines:
                 for text in (line.left, line.right):

@@ -8,7 +8,6 @@ import click
 from msgspec.structs import replace
 from tqdm import tqdm
 
-import esr
 from esr.batch import runs
 from esr.batch.runs import choose_restrictions
 from esr.batch.topics import TITLE, Topic, read_topics, split_fields
@@ -18,7 +17,7 @@ from esr.cli.ranking_options import filter_options, ranking_options
 from esr.errors import EsrError, UsageError
 from esr.index.filters import Filters
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import UnsearchableQuery
+from esr.ranking.searcher import UnsearchableQuery, open_searcher
 
 
 @click.command()
@@ -73,7 +72,7 @@ def run(
     allowed = choose_restrictions(restrict, all_topics)
     queries, skipped = _build_queries(all_topics, field)
     total = 0
-    with esr.open(where) as searcher, open_output(output, topics, restrict) as file:
+    with open_searcher(where) as searcher, open_output(output, topics, restrict) as file:
         for topic, query in tqdm(queries.items(), unit=" topics", disable=None, leave=False):
             topic_filters = filters
             if allowed is not None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-import esr
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Sentence
 from tests.support.api_requests import error, get, ids
 from tests.support.elasticsearch import fresh, load
@@ -43,7 +43,7 @@ def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         else:
             where = stack.enter_context(fresh(request.getfixturevalue("elasticsearch_url")))
         load(where, DOCUMENTS)
-        yield create_app(stack.enter_context(esr.open(where)), Settings(access_log=0)).test_client()
+        yield create_app(stack.enter_context(open_searcher(where)), Settings(access_log=0)).test_client()
 
 
 def hits(client: FlaskClient, path: str = "/search", **arguments: Any) -> list[dict[str, Any]]:

@@ -6,8 +6,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-import esr
 from esr.errors import UsageError
+from esr.ranking.searcher import open_searcher
 from tests.support.api_requests import get
 from webui.api.operation import BASE, json_response
 from webui.app import create_app
@@ -50,7 +50,7 @@ ORIGIN = {"Origin": "https://a.example"}
 
 def test_pages_of_the_named_origins_may_use_the_api(where: str) -> None:
     settings = Settings(access_log=0, rate="4/minute", cors_origins="https://a.example http://b.example:8080")
-    client = create_app(esr.open(where), settings).test_client()
+    client = create_app(open_searcher(where), settings).test_client()
     asks = {"Access-Control-Request-Method": "POST"}
     preflight = client.options(SEARCH, headers=ORIGIN | asks)
     assert (preflight.status_code, preflight.data) == (204, b"")
@@ -73,7 +73,7 @@ def test_pages_of_the_named_origins_may_use_the_api(where: str) -> None:
 def test_pages_of_other_sites_may_not_use_the_api_by_default(where: str, client: FlaskClient) -> None:
     answer = client.get(SEARCH, headers=ORIGIN)
     assert not [name for name in answer.headers if name.startswith("Access-Control")]
-    open_to_all = create_app(esr.open(where), Settings(access_log=0, cors_origins="*")).test_client()
+    open_to_all = create_app(open_searcher(where), Settings(access_log=0, cors_origins="*")).test_client()
     assert open_to_all.get(SEARCH, headers=ORIGIN).headers["Access-Control-Allow-Origin"] == "*"
 
 
