@@ -23,6 +23,7 @@ MODULES = {
         "warcio",
     ),
     "learn": ("lightgbm",),
+    "mcp": ("mcp", "pydantic", "uvicorn"),
     "meaning": ("onnxruntime", "onnxruntime_extensions", "tokenizers"),
     "report": ("matplotlib",),
 }

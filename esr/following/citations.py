@@ -1,4 +1,4 @@
-"""Sentences as citations of their articles: BibTeX, RIS and CSL-JSON; and URNs of sentences and feeds.
+"""Citations of the articles of sentences: a line, BibTeX, RIS and CSL-JSON; and URNs of sentences and feeds.
 
 A URN is made of the document's id and the sentence's text, so it stays the same over loads.
 """
@@ -17,7 +17,7 @@ from esr.hashing import hash64
 from esr.index.hits import SentenceRecord
 from esr.registry import Registry
 from esr.text.dates import normalise_date
-from esr.text.document import value_key
+from esr.text.document import Document, value_key
 
 
 class CitationFormat(Struct, frozen=True):
@@ -28,6 +28,15 @@ class CitationFormat(Struct, frozen=True):
     suffix: str
     media_type: str
     render: Callable[[Sequence[SentenceRecord]], str]
+
+
+def cite(of: SentenceRecord | Document) -> str:
+    """The source of a sentence or document as one line: authors, title, source, day and address, if known."""
+    title = (
+        f"“{of.title}”" if of.title else f"document {of.id if isinstance(of, Document) else of.document_id}"
+    )
+    day = "-".join(filter(None, _date_parts(of.date)))
+    return _one_line(", ".join(filter(None, (*of.authors, title, of.source, day, of.url))))
 
 
 def to_bibtex(records: Sequence[SentenceRecord]) -> str:
