@@ -22,6 +22,7 @@ MODULES = {
         "trafilatura",
         "warcio",
     ),
+    "ir-datasets": ("ir_datasets",),
     "learn": ("lightgbm",),
     "mcp": ("mcp", "pydantic", "uvicorn"),
     "meaning": ("onnxruntime", "onnxruntime_extensions", "tokenizers"),
