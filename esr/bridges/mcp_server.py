@@ -155,7 +155,7 @@ def build_tools(searcher: Searcher, ranking: Ranking) -> list[Callable[..., Call
         total = len(sentences)
         if start is not None and start >= total > 0:
             raise UsageError(f"document {found.id!r} has {total} sentences: start is from 0 to {total - 1}")
-        answer: dict[str, Any] = {"document_id": found.id, "citation": cite(found), "total": total}
+        answer: dict[str, Any] = {"document_id": found.id, "citation": cite(found.id, found), "total": total}
         room = budget - size({**answer, "start": total, "next": total, "sentences": []})
         first, end = choose_window([size(each) + 1 for each in sentences], start, at, room)
         answer |= {"start": first, "next": end if end < total else None}
@@ -271,7 +271,11 @@ def _to_json(data: Any) -> str:
 def describe_hit(hit: Hit, window: int, repeats: int = 0) -> dict[str, Any]:
     """A hit as answers show it: id, text, citation, and its neighbours."""
     record = require_record(hit)
-    found: dict[str, Any] = {"id": record.sentence_id, "text": record.text, "citation": cite(record)}
+    found: dict[str, Any] = {
+        "id": record.sentence_id,
+        "text": record.text,
+        "citation": cite(record.document_id, record),
+    }
     if window:
         found |= {"before": record.previous, "after": record.next}
     found |= {"document_id": record.document_id, "repeats": repeats or None}

@@ -9,7 +9,7 @@ import json
 import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -17,7 +17,7 @@ from esr.hashing import hash64
 from esr.index.hits import SentenceRecord
 from esr.registry import Registry
 from esr.text.dates import normalise_date
-from esr.text.document import Document, value_key
+from esr.text.document import value_key
 
 
 class CitationFormat(Struct, frozen=True):
@@ -30,11 +30,24 @@ class CitationFormat(Struct, frozen=True):
     render: Callable[[Sequence[SentenceRecord]], str]
 
 
-def cite(of: SentenceRecord | Document) -> str:
-    """The source of a sentence or document as one line: authors, title, source, day and address, if known."""
-    title = (
-        f"“{of.title}”" if of.title else f"document {of.id if isinstance(of, Document) else of.document_id}"
-    )
+class Article(Protocol):
+    """What a citation names: the fields of a document, which sentences and hits have too."""
+
+    @property
+    def title(self) -> str | None: ...
+    @property
+    def date(self) -> str | None: ...
+    @property
+    def source(self) -> str | None: ...
+    @property
+    def url(self) -> str | None: ...
+    @property
+    def authors(self) -> tuple[str, ...]: ...
+
+
+def cite(document_id: str, of: Article) -> str:
+    """An article as one line: its authors, title, source, day and address, as far as they are known."""
+    title = f"“{of.title}”" if of.title else f"document {document_id}"
     day = "-".join(filter(None, _date_parts(of.date)))
     return _one_line(", ".join(filter(None, (*of.authors, title, of.source, day, of.url))))
 

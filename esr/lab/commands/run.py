@@ -18,7 +18,7 @@ from esr.cli.ranking_options import filter_options, ranking_options
 from esr.errors import EsrError, UsageError
 from esr.index.filters import Filters
 from esr.index.hits import Hit
-from esr.ranking.answers import require_record
+from esr.ranking.answers import best_of_documents, require_record
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import UnsearchableQuery
@@ -116,16 +116,19 @@ def run(
 
 def find_documents(prepared: PreparedQuery, k: int, filters: Filters) -> Answer:
     """The best k documents, each with the score of its best sentence. The hits have ids of documents."""
-    fetched = 4 * k
-    while True:
-        answer = prepared.search(fetched, filters)
-        best: dict[str, Hit] = {}
-        for hit in answer.hits:
-            best.setdefault(require_record(hit).document_id, hit)
-        if len(best) >= k or len(answer.hits) < fetched:
-            hits = [hit._replace(sentence_id=document) for document, hit in best.items()]
-            return replace(answer, hits=hits[:k])
-        fetched *= 4
+    answer = Answer([], 0, 0.0)
+
+    def find(n: int) -> Sequence[Hit]:
+        nonlocal answer
+        answer = prepared.search(n, filters)
+        return answer.hits
+
+    hits = best_of_documents(find, k, _document_of)
+    return replace(answer, hits=[hit._replace(sentence_id=_document_of(hit)) for hit in hits])
+
+
+def _document_of(hit: Hit) -> str:
+    return require_record(hit).document_id
 
 
 def _build_queries(topics: Sequence[Topic], field: str) -> tuple[dict[str, str], list[str]]:
