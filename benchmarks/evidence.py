@@ -20,7 +20,6 @@ from typing import Any
 
 from tqdm import tqdm
 
-import esr
 from benchmarks.evidence_claims import CLAIMS, FeatureResults
 from benchmarks.results import COLLECTIONS, prepare_collection
 from esr.batch import topics
@@ -34,6 +33,7 @@ from esr.lab.tuner import Tuner, build_tasks
 from esr.models.adjustment import Adjustment
 from esr.parameter import Value
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
 
 BASES = {"tfisf": Ranking("tfisf")}
 WEIGHTED = ("linear", "log", "step", "satu", "sigm")
@@ -99,7 +99,7 @@ def measure_feature(source: Path, work: Path, base: str, feature: str) -> dict[s
     """One feature in every form over one base: values by form, measure and topic."""
     collection = prepare_collection(source, work)
     values: dict[str, Any] = {}
-    with esr.open(collection.index) as searcher:
+    with open_searcher(collection.index) as searcher:
         tasks = build_tasks(topics.read_topics(collection.topics), read_qrels(collection.qrels)).ready
         tuner = Tuner(searcher, tasks, memory=MEMORY)
         tuners = {measure: tuner.with_objective(measure) for measure in MEASURES}
@@ -187,7 +187,7 @@ def _feature_results(results: Results, name: str, arguments: argparse.Namespace)
 
     @cache
     def curves(feature: str) -> Estimates:
-        with esr.open(collection.index) as searcher:
+        with open_searcher(collection.index) as searcher:
             return estimate_feature_curves(searcher, tasks, BASES["tfisf"], feature).before
 
     return FeatureResults({feature: results[name, "tfisf", feature] for feature in FEATURES}, curves)

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-import esr
 from benchmarks import recall
 from benchmarks.claims import CLAIMS
 from benchmarks.figures import Figures
@@ -36,6 +35,7 @@ from esr.lab.comparison import (
     read_results,
 )
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
 from esr.ranking.signals import RankingSignal
 
 COLLECTIONS = ("squad-small", "squadshifts-medium", "wice-dev")
@@ -130,7 +130,7 @@ def prepare_collection(source: Path, work: Path) -> Collection:
     if not index.exists():
         documents = loaders.read_documents([str(source / "docs.jsonl.gz")])
         open_writer(str(index), LoadOptions(analyzer="english-stem")).load(documents)
-        with esr.open(str(index)) as searcher:
+        with open_searcher(str(index)) as searcher:
             run_enrichment(searcher.index, Enricher(analyzer="english-stem"), workers=2)
     if not topics.exists():
         with gzip.open(qrels, "rt", encoding="utf-8") as lines:

@@ -28,13 +28,10 @@ def test_the_model_of_the_guide_ranks_sentences(tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text(model, "utf-8")
     program = """
 import model, esr
-from esr import loaders
-from esr.index.factory import LoadOptions, open_writer
 
-open_writer("index", LoadOptions()).load(loaders.read_documents([ARTICLES]))
-with esr.open("index") as searcher:
-    answer = searcher.search("earthquake relief", k=3, model="example", params={"share": 0.4})
-    assert len(answer.hits) == 3 and answer.hits[0].score > answer.hits[2].score
+with esr.load("index", ARTICLES) as index:
+    hits = index.search("earthquake relief", k=3, model="example", share=0.4)
+    assert len(hits) == 3 and hits[0].score > hits[2].score
 """
     program = program.replace("ARTICLES", repr(str(ROOT / "examples" / "articles.jsonl")))
     done = subprocess.run(

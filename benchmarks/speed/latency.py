@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import esr
 from benchmarks.speed import peers, queries
 from benchmarks.speed.setup import RESULT_SIZES, Setup
 from benchmarks.speed.timing import Search, time_interleaved, time_search
@@ -27,7 +26,7 @@ from esr.index.filters import NO_FILTERS
 from esr.index.hits import Hit, LazyHits
 from esr.models import MODELS
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 
 OWN_TERMS = Ranking(candidates="matching")
 GROWN = ("bm25s", "tantivy")
@@ -40,7 +39,7 @@ class Exhaustive:
     """The embedded engine with every candidate scored: nothing of the public interface asks for that."""
 
     def __init__(self, where: Path) -> None:
-        self.searcher = esr.open(str(where))
+        self.searcher = open_searcher(str(where))
         self.snapshot = Snapshot(where, manifest.read_manifest(where))
         self._cache = SearchCache(self.snapshot)
 
@@ -184,7 +183,7 @@ def recall(setup: Setup) -> Iterator[dict[str, Any]]:
 def _open(where: Path) -> Searcher:
     """With the kernel, as a server loads it."""
     LOADER.load()
-    return esr.open(str(where))
+    return open_searcher(str(where))
 
 
 def _peers(setup: Setup, size: int, sample: Sequence[str], k: int) -> dict[str, Search]:

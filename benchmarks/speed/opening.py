@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import esr
 from benchmarks.speed import queries
 from benchmarks.speed.cold_start import MEMORY_SAMPLES
 from benchmarks.speed.figures import ROOT
 from benchmarks.speed.setup import Setup
 from benchmarks.speed.workspace import count_bytes, esr_index
+from esr.ranking.searcher import open_searcher
 
 
 def opening(setup: Setup) -> Iterator[dict[str, Any]]:
@@ -34,7 +34,7 @@ def opening(setup: Setup) -> Iterator[dict[str, Any]]:
             )
             for _ in range(setup.runs)
         ]
-        with esr.open(str(index)) as searcher:
+        with open_searcher(str(index)) as searcher:
             sentences = searcher.index.statistics([]).collection.sentences
         yield {"key": size, "sentences": sentences, "runs": runs, "bytes": count_bytes(index)}
 

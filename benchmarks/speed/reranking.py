@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-import esr
 from benchmarks.speed import queries
 from benchmarks.speed.setup import Setup
 from benchmarks.speed.timing import time_interleaved
@@ -15,7 +14,7 @@ from benchmarks.speed.workspace import enriched_index
 from esr.dependency import signals
 from esr.models.priors import PRIORS
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.ranking.signals import FEATURE, PRIOR, RankingSignal
 
 PARSER = "spacy"
@@ -23,7 +22,7 @@ PARSER = "spacy"
 
 def rerank(setup: Setup) -> Iterator[dict[str, Any]]:
     """Rerank the best `depth` sentences of the default model by each group of signals and by all of them."""
-    with esr.open(str(enriched_index(setup))) as searcher:
+    with open_searcher(str(enriched_index(setup))) as searcher:
         sample = _find_large(searcher, queries.all_queries(setup), setup)
         groups = {
             "priors": [PRIOR + name for name in PRIORS],

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 import click
 
-import esr
 from esr.cli import options
 from esr.cli.ranking_options import ReadQuery, filter_options, query_argument, ranking_options
 from esr.dependency.drawing import text_tree
@@ -19,7 +18,7 @@ from esr.json_text import replace_nonfinite
 from esr.ranking.explain import Explanation, FeaturePart, SecondPart
 from esr.ranking.explain import explain as explain_sentence
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import can_rescore, raw_request
+from esr.ranking.searcher import can_rescore, open_searcher, raw_request
 
 
 @click.command()
@@ -35,7 +34,7 @@ def explain(query: ReadQuery, sentence_id: str, where: str, ranking: Ranking, as
     Example:
       esr explain "earthquake relief China" NA-12.s3 --index my-index
     """
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
         explanation = explain_sentence(prepared, sentence_id)
         (record,) = prepared.index.sentences([sentence_id])
@@ -168,7 +167,7 @@ def query(query: ReadQuery, where: str, ranking: Ranking, filters: Filters, k: i
     then the request is the first stage. Terms that boosts add are computed now and are part of the request;
     those of feedback change with the collection.
     """
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
         body = raw_request(prepared, k, filters=filters, standalone=standalone)
     if can_rescore(ranking):

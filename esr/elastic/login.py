@@ -6,7 +6,6 @@ Secrets are never shown. Translated errors say what happened, at which server, a
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,16 @@ from elasticsearch import ApiError, UnsupportedProductError
 
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.index.generations import LOAD_OVER, describe_missing
-from esr.index.login import API_KEY, API_KEY_FILE, CA_FILE, INSECURE, PASSWORD, PASSWORD_FILE, USER
+from esr.index.login import (
+    API_KEY,
+    API_KEY_FILE,
+    CA_FILE,
+    INSECURE,
+    PASSWORD,
+    PASSWORD_FILE,
+    USER,
+    login_variables,
+)
 
 _LOG = logging.getLogger("esr")
 
@@ -32,8 +40,9 @@ class Login:
     insecure: bool = False
 
     @classmethod
-    def resolve(cls, basic_auth: tuple[str, str] | None, environ: Mapping[str, str] = os.environ) -> Login:
+    def resolve(cls, basic_auth: tuple[str, str] | None, environ: Mapping[str, str] | None = None) -> Login:
         """The login of the location if it has one, otherwise that of the environment. Raises UsageError."""
+        environ = login_variables() if environ is None else environ
         key = password = None
         if basic_auth is None:
             key = _secret(environ, API_KEY, API_KEY_FILE)

@@ -7,8 +7,9 @@ one are raised, or passed on as malformed documents, when reading reaches them.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import PurePath
 from typing import Any
 
@@ -389,7 +390,8 @@ def read_documents(
     if not paths:
         raise UsageError("nothing to load: name a file, a folder, or - for standard input")
     _check_paths(paths)
-    return _read_documents(tuple(paths), open_reader(format, options), options)
+    reader = open_reader(format, options)
+    return build_documents(chain.from_iterable(map(reader.read, tuple(paths))), options)
 
 
 def find_files(paths: Sequence[str], options: ReadOptions) -> Iterator[FoundFile]:
@@ -428,23 +430,23 @@ def _check_paths(paths: Sequence[str]) -> None:
             raise InputError(display_name(path), "there is no such file or folder")
 
 
-def _read_documents(paths: Sequence[str], reader: SourceReader, options: ReadOptions) -> Iterator[Located]:
+def build_documents(results: Iterable[ReadResult], options: ReadOptions) -> Iterator[Located]:
+    """The documents of records. Raises InputError as `read_documents` does, also if none is left."""
     documents = malformed = skipped = 0
     cause: Malformed | Skipped | None = None  # the last malformed document, or else the first skipped one
-    for path in paths:
-        for result in reader.read(path):
-            document = _build(result, options) if isinstance(result, Record) else result
-            if isinstance(document, Located):
-                documents += 1
-                yield document
-                continue
-            if isinstance(document, Skipped):
-                skipped += 1
-                cause = cause or document
-            else:
-                malformed += 1
-                cause = document
-            _pass_on(document, options)
+    for result in results:
+        document = _build(result, options) if isinstance(result, Record) else result
+        if isinstance(document, Located):
+            documents += 1
+            yield document
+            continue
+        if isinstance(document, Skipped):
+            skipped += 1
+            cause = cause or document
+        else:
+            malformed += 1
+            cause = document
+        _pass_on(document, options)
     if cause and not documents:
         # An empty index must not replace one that has documents.
         raise InputError(cause.where, _nothing_left(cause, malformed, skipped))

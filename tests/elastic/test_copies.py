@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-import esr
 from esr.elastic.location import documents_index
+from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import document, http
 from tests.support.elasticsearch import load as load_documents
 from tests.support.fake_enricher import FakeEnricher
@@ -26,7 +26,7 @@ OF_AN_INDEX = ("creation_date", "provided_name", "uuid", "version")
 def original(where: str) -> str:
     """A place with sentences that have vectors."""
     load_documents(where, NEWS)
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         enrich(searcher.index, FakeEnricher())
     return where
 
@@ -77,7 +77,7 @@ def test_a_copy_with_all_settings_and_mappings_searches_as_the_original(original
     http("POST", f"{url}/_aliases", {"actions": actions})
     assert len(matches(original)) == 3
     assert matches(f"{url}/{alias}c") == matches(original)
-    with esr.open(original) as one, esr.open(f"{url}/{alias}c") as two:
+    with open_searcher(original) as one, open_searcher(f"{url}/{alias}c") as two:
         for query in ("earthquakes in towns", '"relief came" OR flooding', "title:earthquake"):
             expected, actual = (searcher.search(query, 10).hits for searcher in (one, two))
             assert [(hit.sentence_id, hit.score) for hit in actual] == [

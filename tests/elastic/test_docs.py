@@ -22,6 +22,7 @@ import esr
 from esr import resources
 from esr.elastic.cluster import Cluster
 from esr.elastic.meta import install_templates
+from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import fresh, http
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -101,7 +102,7 @@ def test_the_outputs_are_those_of_the_page(outputs: list[str]) -> None:
 def test_both_forms_rank_as_esr_does(where: str, outputs: list[str]) -> None:
     answers = [json.loads(text) for text in outputs if text.startswith('{"took"')]
     ranked = [[hit["_id"] for hit in answer["hits"]["hits"]] for answer in answers]
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         expected = [
             [hit.sentence_id for hit in searcher.search("earthquake relief", 2, context=context).hits]
             for context in ("both", "document")
@@ -112,7 +113,7 @@ def test_both_forms_rank_as_esr_does(where: str, outputs: list[str]) -> None:
 def test_conditions_let_through_what_esr_does(where: str, outputs: list[str]) -> None:
     answers = [json.loads(text)["hits"]["hits"] for text in outputs if text.startswith('{"took"')]
     of_request, of_own_query = ({hit["_id"] for hit in hits} for hits in answers[1:3])
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         query = esr.parse_query('"county government" -magnitude after:2024')
         assert of_request == {hit.sentence_id for hit in searcher.search(query, 2).hits} != set()
         query = esr.parse_query('"county government" death* -magnitude after:2024')
@@ -127,7 +128,7 @@ def test_the_shift_is_what_the_page_says(where: str, outputs: list[str], ranking
     from esr.index.filters import Filters
     from esr.ranking.ranking import Ranking
 
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         ranking_with_prior = Ranking(**ranking, priors={"importance": 1.0})
         expected = searcher.search("earthquake relief relief road", 5, ranking=ranking_with_prior).hits
         plan = searcher.prepare("earthquake relief relief road", ranking_with_prior).plan

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-import esr
 from esr import resources
 from esr.elastic.search.score_query import SCORE_SCRIPT, score_query
 from esr.elastic.statistics import static_bounds
@@ -21,7 +20,7 @@ from esr.models.forms import FORMS, get_form
 from esr.plans.evaluate import score_static
 from esr.plans.plan import CollectionStatistics, Plan, PlanTerm, Saturation, Smoothing
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Document, Sentence
 from tests.support.elasticsearch import close, differences, fresh, http, load
 
@@ -74,7 +73,7 @@ def engines(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory) ->
     load(folder, documents())
     with fresh(elasticsearch_url) as where:
         load(where, documents(), shards=3)
-        with esr.open(folder) as embedded, esr.open(where) as elasticsearch:
+        with open_searcher(folder) as embedded, open_searcher(where) as elasticsearch:
             yield Engines(embedded, elasticsearch, [s.id for d in documents() for s in d.sentences])
 
 
@@ -246,7 +245,7 @@ def test_a_load_without_the_feature_is_ranked_too(elasticsearch_url: str) -> Non
     with fresh(elasticsearch_url) as where:
         load(where, [Document("a", (Sentence("a.s0", "flood", {"subj": 1.0}), Sentence("a.s1", "flood")))])
         load(where, [Document("b", (Sentence("b.s0", "flood"),))], if_exists="append")
-        with esr.open(where) as searcher:
+        with open_searcher(where) as searcher:
             answer = searcher.search("flood", model="tfisf", features=[{"feature": "subj", "form": "linear"}])
             assert [hit.sentence_id for hit in answer.hits] == ["a.s0", "a.s1", "b.s0"]
             assert answer.hits[0].score - answer.hits[2].score == pytest.approx(1, rel=1e-6)

@@ -18,7 +18,6 @@ from dataclasses import replace
 
 import pytest
 
-import esr
 from esr.elastic import loads, meta
 from esr.elastic.cluster import Cluster
 from esr.elastic.loads import (
@@ -37,6 +36,7 @@ from esr.errors import EsrError, UsageError
 from esr.index.factory import open_generations
 from esr.index.generations import KEPT, SERVING
 from esr.index.writer import Description, LoadOptions
+from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import document, load
 
 
@@ -158,7 +158,7 @@ def test_what_a_killed_container_left_is_broken_and_goes(where: str, cluster: Cl
             at.delete([alive.generation])
         load(where, [document("d2", "A river.")], if_exists="append")
         assert {killed.generation, alive.generation} & {each.name for each in at.all()} == {alive.generation}
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         assert searcher.index.status()["documents"] == 2
 
 

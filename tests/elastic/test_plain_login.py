@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-import esr
 from esr.errors import EngineUnreachable, EsrError
+from esr.ranking.searcher import open_searcher
 from tests.conftest import without_node
 from tests.elastic.test_errors import DOCUMENTS, search_and_load
 from tests.support import base
@@ -58,20 +58,20 @@ def test_a_login_is_required_and_a_key_that_may_read_only_searches(
         with pytest.raises(EngineUnreachable, match="requires a login: set ESR_API_KEY, or ESR_USER"):
             call()
     with pytest.raises(EngineUnreachable, match="rejects the login: check the user and password"):
-        esr.open(where.replace("//", "//nobody:wrong@"))
+        open_searcher(where.replace("//", "//nobody:wrong@"))
 
     assert secured.auth is not None
     full, password = with_login(secured, where), secured.auth[1]
     load(full, DOCUMENTS)
     monkeypatch.setenv("ESR_API_KEY", read_only_key(secured, "news"))
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         answer = searcher.search("flood", 100)
         assert (answer.total, answer.incomplete) == (120, None)
         assert searcher.index.document("d1").id == "d1"
     for if_exists in ("replace", "append", "fail"):
         with pytest.raises(EsrError, match=r"denies the request: .* is unauthorized for API key"):
             load(where, DOCUMENTS, if_exists=if_exists)
-    with esr.open(full) as searcher:
+    with open_searcher(full) as searcher:
         assert searcher.search("flood", 100).total == 120
         assert password not in searcher.index.where
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-import esr
 from esr import loaders, models, resources
 from esr.cli import main
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Sentence
 from tests.support.elasticsearch import counts_occurrences, document, fresh, http, load
 
@@ -60,7 +60,7 @@ def answer(where: str, body: Any, search_type: str = "") -> list[dict[str, Any]]
 
 @pytest.mark.parametrize("model, context", SPLITS)
 def test_a_printed_query_ranks_as_esr_does(where: str, model: str, context: str | None) -> None:
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         for query, prior in product(QUERIES, ("importance", "length")):
             ranking = {"model": model, "context": context, "priors": {prior: 1.0}}
             expected = searcher.search(query, 25, **ranking).hits
@@ -84,7 +84,7 @@ def test_a_second_stage_is_said_to_be_left_out(where: str, options: list[str]) -
 def test_boosts_run_inside_the_request(where: str, model: str, context: str | None) -> None:
     boosts = {"answer_type": 1.0, "variants": 0.3, "feedback": {"w": 0.5, "terms": 5}}
     options = ["--boost", "answer_type", "--boost", "variants:0.3", "--boost", "feedback:0.5:terms=5"]
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         for query in ("How many earthquakes?", "who sent relief", "flood bank"):
             hits = searcher.search(query, 25, model=model, context=context, boosts=boosts).hits
             actual = answer(where, print_query(where, query, "-k25", *options, model=model, context=context))
@@ -124,7 +124,7 @@ def test_whole_numbers_do_not_become_whole_divisions(where: str, model: str, con
 def test_a_standalone_query_needs_nothing_that_only_esr_knows(
     where: str, model: str, context: str | None
 ) -> None:
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         for query in QUERIES:
             expected = searcher.search(query, 25, model=model, context=context).hits
             body = print_query(where, query, "-k25", "--standalone", model=model, context=context)
@@ -139,7 +139,7 @@ def test_a_standalone_query_ranks_by_other_terms_too(where: str) -> None:
     """The terms changed by hand: the query is another one, and its order is right."""
     body = json.dumps(print_query(where, "flood", "-k25", "--standalone")).replace('"flood"', '"stone"')
     actual = answer(where, body, "?search_type=dfs_query_then_fetch")
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         expected = searcher.search("stone", 25).hits
     assert [hit["_id"] for hit in actual] == [hit.sentence_id for hit in expected]
 
@@ -198,7 +198,7 @@ def test_scripts_are_named_and_never_hold_the_query(
     "text", ["'; return 1e9; //", '"}}, {"match_all": {', "${flood} <script>", "flood\\u0000"]
 )
 def test_a_query_that_looks_like_code(where: str, text: str) -> None:
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         words = " ".join(searcher.index.analyzer.terms(f"flood {text}"))
         expected, answer = (searcher.search(query, 5, model="jm") for query in (words, f"flood {text}"))
         assert [(h.sentence_id, h.score) for h in answer.hits] == [

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-import esr
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from tests.support import worked_examples as worked
 from tests.support.elasticsearch import close, fresh, load
 
@@ -23,7 +22,7 @@ def searcher(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator
             analyzer="plain",
             shards=request.param,
         )
-        with esr.open(where) as searcher:
+        with open_searcher(where) as searcher:
             yield searcher
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-import esr
 from esr.index.filters import Filters
 from esr.plans.plan import CANDIDATES
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
 from tests.index.test_parity import SPLITS, Engines, compare_answers
 from tests.support.boost_corpus import ODD, WORDS, corpus
 from tests.support.elasticsearch import fresh, load
@@ -33,7 +33,7 @@ def engines(
         for location, options in ((folder, {}), (where, {"shards": request.param})):
             load(location, corpus(0, 30), analyzer="plain", **options)
             load(location, corpus(100, 10), if_exists="append")
-        with esr.open(folder) as embedded, esr.open(where) as elasticsearch:
+        with open_searcher(folder) as embedded, open_searcher(where) as elasticsearch:
             yield Engines(embedded, elasticsearch)
 
 

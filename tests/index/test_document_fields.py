@@ -6,10 +6,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-import esr
 from esr.index.factory import open_delivery
 from esr.index.writer import LoadOptions
 from esr.loaders import read_documents
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Sentence
 from esr.text.validate import to_json_line
 from tests.support.elasticsearch import load, located
@@ -34,7 +34,7 @@ PLAIN = Document("plain", (Sentence("plain.s0", "Rain fell."),))
 def test_documents_are_stored_as_they_came_and_shown_at_their_sentences(anywhere: str) -> None:
     load(anywhere, [FULL, PLAIN])
     assert documents(anywhere) == [FULL, PLAIN]
-    with esr.open(anywhere) as searcher:
+    with open_searcher(anywhere) as searcher:
         full, plain = searcher.index.sentences(["full.s0", "plain.s0"])
     assert (full.authors, full.section, full.keywords) == (FULL.authors, FULL.section, FULL.keywords)
     assert (plain.authors, plain.section, plain.keywords) == ((), None, ())

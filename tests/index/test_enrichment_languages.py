@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-import esr
 from esr.folder.format import manifest
 from esr.folder.write import segment_writer
 from esr.index import enrichment_run
+from esr.ranking.searcher import open_searcher
 from esr.text.document import PARTS
 from tests.support.elasticsearch import document, load
 from tests.support.fake_enricher import FakeEnricher
@@ -34,7 +34,7 @@ TOOLS = {"model en": "1", "lexicon": "1", "spacy": "1"}
 
 def assert_stored(where: str, variants: Mapping[str, str], default: str) -> None:
     """Each document has the enrichment of its variant."""
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         expected_enrichment = {
             name: enrichment
             for d in DOCUMENTS
@@ -49,7 +49,7 @@ def assert_stored(where: str, variants: Mapping[str, str], default: str) -> None
 def run(where: str, tools: Mapping[str, str], variant: str = "", **options: object) -> list[str]:
     """The ids of the documents that were enriched. Checks the report."""
     enricher = FakeEnricher(tools=tools, variant=variant, **options)  # type: ignore[arg-type]
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         report = enrich(searcher.index, enricher)
     assert report.already == len(DOCUMENTS) - report.documents
     return enricher.enriched_ids
@@ -91,7 +91,7 @@ def test_another_tool_of_all_languages_reads_all_documents(where: str) -> None:
 def test_an_interrupted_run_over_one_language_resumes(where: str) -> None:
     with_french = {**TOOLS, "model fr": "1"}
     half = FakeEnricher(tools=with_french, variant="1")
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         enrich(searcher.index, half, slice=(1, 2))
     assert 0 < len(half.enriched_ids) < len(FRENCH)
     rest = run(where, with_french, variant="2")
@@ -121,7 +121,7 @@ def test_a_run_over_one_language_leaves_few_layers(tmp_path: Path, monkeypatch: 
         nonlocal largest
         largest = max(largest, len(manifest.read_manifest(where).layers))
 
-    with esr.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         enrich(searcher.index, FakeEnricher(tools={**TOOLS, "model fr": "1"}), on_progress=step)
     commit = manifest.read_manifest(where)
     assert len(commit.layers) == 1 and len(commit.recipes) == 1 and largest <= 5

@@ -19,6 +19,7 @@ from esr.index.filters import FACET_FIELDS, Filters, resolve_name
 from esr.index.hits import SentenceRecord
 from esr.index.names import keys_by_type, name_key
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
 from esr.text.document import ATTRIBUTES, PARTS, Document, SentenceEnrichment, value_key
 from tests.index.test_parity import (
     FIRST_STAGES,
@@ -56,7 +57,7 @@ def load_both_engines(url: str, folder: str, shards: int) -> Iterator[Engines]:
         for location, options in ((folder, {}), (where, {"shards": shards})):
             load(location, corpus(), **options)
             load(location, second_batch(), if_exists="append")
-        with esr.open(folder) as embedded, esr.open(where) as elasticsearch:
+        with open_searcher(folder) as embedded, open_searcher(where) as elasticsearch:
             yield Engines(embedded, elasticsearch)
 
 
@@ -142,7 +143,7 @@ def test_scores_stay_the_same_while_sentences_are_updated(
     def enrich_twice() -> None:
         try:
             for version in ("0", "1"):
-                with esr.open(where) as other:
+                with open_searcher(where) as other:
                     enricher = PausingEnricher(version=version)
                     enricher.pause = wait_for_comparisons
                     enrich(other.index, enricher)
@@ -301,7 +302,7 @@ def test_parts_can_be_enriched_one_after_another_on_both(tmp_path: Path, elastic
     with fresh(elasticsearch_url) as where:
         for location in (str(tmp_path / "index"), where):
             load(location, documents)
-            with esr.open(location) as searcher:
+            with open_searcher(location) as searcher:
                 steps = [(("features",), "1"), (("entities", "parse", "vectors"), "1"), (("features",), "2")]
                 for parts, version in steps:
                     assert enrich(searcher.index, FakeEnricher(parts, version)).documents == len(documents)

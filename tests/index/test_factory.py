@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-import esr
 from esr.errors import UsageError
 from esr.folder.index import EmbeddedIndex
 from esr.folder.write.folder_writer import FolderWriter
@@ -19,6 +18,7 @@ from esr.index.factory import (
     open_writer,
 )
 from esr.index.writer import IF_EXISTS, LoadOptions
+from esr.ranking.searcher import open_searcher
 from tests.support.folder_index import document, load
 
 
@@ -39,7 +39,7 @@ def test_the_location_determines_the_engine(where: str, answer: bool) -> None:
 def test_a_folder_is_opened_by_the_embedded_engine(tmp_path: Path) -> None:
     load(tmp_path / "index", [document("A", "one")])
     assert isinstance(open_index(str(tmp_path / "index")), EmbeddedIndex)
-    assert isinstance(esr.open(str(tmp_path / "index")).index, EmbeddedIndex)
+    assert isinstance(open_searcher(str(tmp_path / "index")).index, EmbeddedIndex)
     assert isinstance(open_writer(str(tmp_path / "new"), LoadOptions()), FolderWriter)
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-import esr
 from esr.index.hits import Hit, LazyHits, Places
+from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import document, load
 
 HITS = [Hit("s7", 2.0, None, 7), Hit("s3", 1.5, None, 3), Hit("s9", 1.5, None, 9)]
@@ -65,7 +65,7 @@ def test_they_equal_the_same_hits() -> None:
 def test_an_index_that_is_gone_still_names_what_it_found(tmp_path: Path) -> None:
     where = str(tmp_path / "index")
     load(where, [document("old", "A flood at the bank.", "A river.")])
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         hits = searcher.search("flood", records=False).hits
         load(where, [document("new", "A flood.")], if_exists="replace", keep=0)
         assert searcher.search("flood", records=False).hits[0].sentence_id == "new.s0"

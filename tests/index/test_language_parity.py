@@ -11,6 +11,7 @@ import pytest
 import esr
 from esr import loaders
 from esr.index.hits import Hit
+from esr.ranking.searcher import open_searcher
 from esr.text.analyzer import analyzer_for_language
 from esr.text.document import Document
 from esr.text.validate import build_document
@@ -28,7 +29,7 @@ def differing_answers(
     load(str(folder), documents, analyzer=analyzer)
     with fresh(url) as where:
         load(where, documents, analyzer=analyzer)
-        with esr.open(where) as on_cluster, esr.open(str(folder)) as on_disk:
+        with open_searcher(where) as on_cluster, open_searcher(str(folder)) as on_disk:
             compared = 0
             for query in queries:
                 if not on_disk.index.analyzer.terms(query):

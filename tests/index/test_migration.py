@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-import esr
 from esr.elastic import meta
 from esr.elastic.loads import serve
 from esr.elastic.write import actions
@@ -23,6 +22,7 @@ from esr.folder.write import migration, segment_writer, session
 from esr.index.factory import open_delivery, open_generations, open_migration
 from esr.index.writer import LoadOptions, LoadReport
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Document
 from tests.index.test_parity import random_documents
 from tests.support.elasticsearch import document, fresh, index_settings, load, located
@@ -115,7 +115,7 @@ def test_an_older_index_must_be_migrated(anywhere: str, tmp_path: Path, format: 
     assert states(anywhere) == ["serving"]
     format(5)
     for use in (
-        lambda: esr.open(anywhere),
+        lambda: open_searcher(anywhere),
         lambda: open_delivery(anywhere, LoadOptions()),
         lambda: load(anywhere, [ADDED], if_exists="append"),
     ):
@@ -130,7 +130,7 @@ def test_an_older_index_must_be_migrated(anywhere: str, tmp_path: Path, format: 
     with closing(open_generations(anywhere)) as generations:
         generations.rollback()
     with pytest.raises(IndexUnusable, match="run esr migrate"):
-        esr.open(anywhere)
+        open_searcher(anywhere)
     format(4)
     assert documents(anywhere) == NEWS
 
@@ -146,7 +146,7 @@ def test_an_older_index_can_be_replaced(anywhere: str, format: Any) -> None:
 def test_a_newer_index_is_not_touched(anywhere: str, format: Any) -> None:
     load(anywhere, NEWS)
     format(3)
-    for use in (lambda: esr.open(anywhere), lambda: migrate(anywhere), lambda: states(anywhere)):
+    for use in (lambda: open_searcher(anywhere), lambda: migrate(anywhere), lambda: states(anywhere)):
         with pytest.raises(IndexUnusable, match="has index format 4, this esr knows 3: use a newer esr"):
             use()
 
@@ -159,14 +159,14 @@ def test_a_migration_needs_an_index(anywhere: str) -> None:
 def test_a_migration_retains_enrichment(anywhere: str, format: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The new segments start and end at other documents than the old ones."""
     load(anywhere, NEWS)
-    with esr.open(anywhere) as searcher:
+    with open_searcher(anywhere) as searcher:
         enrich(searcher.index, FakeEnricher())
         before = read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]
     contents = index_contents(anywhere)
     format(5)
     monkeypatch.setattr(segment_writer, "FULL_TERMS", 170)
     migrate(anywhere)
-    with esr.open(anywhere) as searcher:
+    with open_searcher(anywhere) as searcher:
         assert (read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]) == before
         assert enrich(searcher.index, FakeEnricher()).documents == 0
     assert index_contents(anywhere) == contents
@@ -177,7 +177,7 @@ def test_a_killed_migration_is_resumed(
     anywhere: str, tmp_path: Path, format: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load(anywhere, NEWS)
-    with esr.open(anywhere) as searcher:
+    with open_searcher(anywhere) as searcher:
         enrich(searcher.index, FakeEnricher())
     contents = index_contents(anywhere)
     command = [sys.executable, "-c", KILLED, anywhere]
@@ -331,7 +331,7 @@ class TestElasticsearch:
         stored_enrichment: list[Any] = []
 
         def action() -> None:
-            with esr.open(where) as searcher:
+            with open_searcher(where) as searcher:
                 enrich(searcher.index, FakeEnricher())
                 stored_enrichment.append(
                     (read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"])
@@ -340,7 +340,7 @@ class TestElasticsearch:
         before_the_end(action)
         format(5)
         migrate(where)
-        with esr.open(where) as searcher:
+        with open_searcher(where) as searcher:
             assert [
                 (read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"])
             ] == stored_enrichment

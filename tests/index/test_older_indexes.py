@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-import esr
 from esr.errors import IndexUnusable
 from esr.folder.format import manifest
 from esr.index.factory import open_generations, open_migration
 from esr.index.writer import LoadOptions
 from esr.loaders import read_documents
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Document
 from tests.support.elasticsearch import load
 from tests.support.index_contents import documents
@@ -46,7 +46,7 @@ def migrate(where: Path) -> None:
     if is_current(manifest.read_any_format(where)):
         return
     with pytest.raises(IndexUnusable, match="run esr migrate"):
-        esr.open(str(where))
+        open_searcher(str(where))
     open_migration(str(where), LoadOptions()).run()
 
 
@@ -56,7 +56,7 @@ def test_it_has_its_documents_and_answers_as_a_new_one(older: Path, tmp_path: Pa
     assert [document.id for document in documents(str(older))] == [document.id for document in articles()]
     answers = []
     for where in (older, tmp_path / "new"):
-        with esr.open(str(where)) as searcher:
+        with open_searcher(str(where)) as searcher:
             answers.append([(hit.sentence_id, hit.score) for hit in searcher.search(QUERY, k=50).hits])
     assert answers[0] == answers[1] != []
 
@@ -64,7 +64,7 @@ def test_it_has_its_documents_and_answers_as_a_new_one(older: Path, tmp_path: Pa
 def test_it_keeps_its_enrichment(older: Path) -> None:
     """Numbers that spaCy and the lexica of that day gave: they are stored, and are not computed again."""
     migrate(older)
-    with esr.open(str(older)) as searcher:
+    with open_searcher(str(older)) as searcher:
         parts = {part["part"]: part["documents"] for part in searcher.index.status()["enrichment"]}
         enrichment = read_enrichment(searcher.index, articles())
     assert parts == {"features": 12, "entities": 12, "parse": 12}

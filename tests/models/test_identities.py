@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-import esr
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from tests.support.folder_index import document, load
 
 QUERIES = ["a b", "c c c a", "e title", "f unseen a"]
@@ -27,7 +26,7 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
         for n in range(25)
     ]
     load(where, news)
-    return esr.open(str(where))
+    return open_searcher(str(where))
 
 
 def scores(

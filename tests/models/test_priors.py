@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-import esr
 from esr.errors import UsageError
 from esr.models import priors
 from esr.models.priors import check_weight
 from esr.plans.plan import CollectionStatistics
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from tests.support import worked_examples as worked
 from tests.support.folder_index import document, load
 
@@ -58,7 +57,7 @@ def test_the_length_prior_of_an_empty_collection_is_a_number() -> None:
 @pytest.fixture
 def searcher(tmp_path: Path) -> Searcher:
     load(tmp_path / "index", worked.documents())
-    return esr.open(str(tmp_path / "index"))
+    return open_searcher(str(tmp_path / "index"))
 
 
 def test_a_weight_scales_what_the_prior_adds(searcher: Searcher) -> None:
@@ -76,7 +75,7 @@ def test_a_weight_scales_what_the_prior_adds(searcher: Searcher) -> None:
 @pytest.mark.parametrize("weight", [1.0, 0.0, -1.0])
 def test_the_length_prior_leaves_sentences_without_terms_out(tmp_path: Path, weight: float) -> None:
     load(tmp_path / "index", [document("A", "storm", "", "...", "storm flood")])
-    with esr.open(str(tmp_path / "index")) as searcher:
+    with open_searcher(str(tmp_path / "index")) as searcher:
         answer = searcher.search("storm", candidates="all", priors={"length": weight})
     assert {hit.sentence_id for hit in answer.hits} == {"A.s0", "A.s3"}
     assert answer.total == 2

@@ -16,7 +16,7 @@ from esr.errors import UsageError
 from esr.index.filters import Filters
 from esr.plans.condition import HasAttribute
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.dates import parse_date_end, parse_date_start
 from tests.support.both_engines import ENGINES, open_loaded
 from tests.support.folder_index import document, load
@@ -157,7 +157,7 @@ def test_a_ranking_is_also_a_name_a_file_or_a_mapping(searcher: Searcher, tmp_pa
 
 def test_a_folder_may_be_a_path(tmp_path: Path) -> None:
     load(tmp_path / "index", NEWS)
-    with esr.open(tmp_path / "index") as searcher:
+    with open_searcher(tmp_path / "index") as searcher:
         assert searcher.search("storm").total == 4
         assert searcher.index.where == str(tmp_path / "index")
 
@@ -166,4 +166,4 @@ def test_a_folder_may_be_a_path(tmp_path: Path) -> None:
 def test_another_location_is_refused(where: Any) -> None:
     message = f"an index is a folder or http(s)://host:port/alias, not {where!r}"
     with pytest.raises(UsageError, match=re.escape(message)):
-        esr.open(where)
+        open_searcher(where)

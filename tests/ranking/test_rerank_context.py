@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-import esr
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import build_context
+from esr.ranking.searcher import open_searcher
 from esr.ranking.signals import RankingSignal
 from tests.ranking.test_reranker import QUERIES, documents
 from tests.support.elasticsearch import load
@@ -16,7 +16,7 @@ from tests.support.elasticsearch import load
 
 def test_evidence_of_more_terms_or_in_another_order_gives_the_same_scores(tmp_path: Path) -> None:
     load(str(tmp_path / "index"), documents(), analyzer="plain")
-    with esr.open(str(tmp_path / "index")) as searcher:
+    with open_searcher(str(tmp_path / "index")) as searcher:
         prepared = searcher.prepare(QUERIES[0], Ranking())
         ids = [hit.sentence_id for hit in searcher.search(QUERIES[0], 30).hits]
         context = build_context(searcher.index, prepared.counts, prepared.statistics, ids, ())
@@ -33,7 +33,7 @@ def test_hits_are_looked_up_by_their_ordinals_and_not_by_their_ids(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load(str(tmp_path / "index"), documents(), analyzer="plain")
-    with esr.open(str(tmp_path / "index")) as searcher:
+    with open_searcher(str(tmp_path / "index")) as searcher:
         prepared = searcher.prepare(QUERIES[0], Ranking())
         hits = searcher.search(QUERIES[0], 30).hits[::-1]
         ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
@@ -50,7 +50,7 @@ def test_hits_are_looked_up_by_their_ordinals_and_not_by_their_ids(
 
 def test_what_no_signal_needs_is_not_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load(str(tmp_path / "index"), documents(), analyzer="plain")
-    with esr.open(str(tmp_path / "index")) as searcher:
+    with open_searcher(str(tmp_path / "index")) as searcher:
         fetched: list[str] = []
         index_type = type(searcher.index)
         monkeypatch.setattr(index_type, "parses", lambda *arguments: fetched.append("parses"))

@@ -18,7 +18,7 @@ from esr.lab.tuner import Task, Tuner
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.reranker import merge_scores
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Document, ParseWord, Sentence
 from tests.support.elasticsearch import close, fresh
 from tests.support.elasticsearch import load as load_there
@@ -84,7 +84,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def searcher(place: str) -> Iterator[Searcher]:
-    with esr.open(place) as searcher:
+    with open_searcher(place) as searcher:
         yield searcher
 
 
@@ -114,7 +114,7 @@ def test_explanations_say_where_sets_were_left_out(tmp_path: Path, signal: str, 
     where = str(tmp_path / "index")
     sentence = Sentence("a.s0", " ".join(words), parse=parse)
     load_there(where, [Document("a", (sentence,))], analyzer="plain")
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         for query, expected in ((words, bounded), (words[1:], False)):
             explanation = explain(
                 searcher.prepare(" ".join(query), Ranking.from_dict({"rerank": [{"signal": signal}]})), "a.s0"
@@ -231,7 +231,7 @@ def unparsed() -> list[Document]:
 
 
 def check_refusals(where: str) -> None:
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         for data in NEEDS_PARSES:
             with pytest.raises(UsageError, match="has no parses: run esr enrich --only parse, or rank wi"):
                 searcher.search(QUERIES[0], ranking=Ranking.from_dict(data))
@@ -241,7 +241,7 @@ def check_refusals(where: str) -> None:
 
 def check_counts(where: str) -> None:
     has_none = {s.id for d in documents() for s in d.sentences if not s.parse}
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         for data in NEEDS_PARSES:
             ranking = Ranking.from_dict(data)
             answer = searcher.search(QUERIES[3], 20, ranking=ranking)
@@ -276,7 +276,7 @@ def test_elasticsearch_also_knows_which_parses_it_has(elasticsearch_url: str) ->
 def test_both_engines_rerank_alike(elasticsearch_url: str, place: str, shards: int) -> None:
     with fresh(elasticsearch_url) as where:
         load_there(where, documents(), analyzer="plain", shards=shards)
-        with esr.open(place) as embedded, esr.open(where) as elasticsearch:
+        with open_searcher(place) as embedded, open_searcher(where) as elasticsearch:
             for data in RANKINGS:
                 for query in QUERIES:
                     ranking = Ranking.from_dict(data)

@@ -9,7 +9,7 @@ from esr.errors import UsageError
 from esr.ranking.answers import answer_dict
 from esr.ranking.query_report import report_reading
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.ranking.signals import signal_types
 from tests.support.both_engines import ENGINES, open_loaded
 from tests.support.elasticsearch import document as unlocated_document
@@ -23,7 +23,7 @@ def searcher(tmp_path: Path) -> Searcher:
         document("B", "Markets grew.", "A storm of selling.", "Calm."),
     ]
     load(tmp_path / "index", news, analyzer="english-stem")
-    return esr.open(str(tmp_path / "index"))
+    return open_searcher(str(tmp_path / "index"))
 
 
 def ids(searcher: Searcher, query: str, **settings: object) -> list[str]:
@@ -215,7 +215,7 @@ def test_a_searcher_closes_with_its_block(searcher: Searcher) -> None:
 def test_a_prefix_adds_its_most_frequent_terms_the_most_frequent_first(tmp_path: Path) -> None:
     texts = ["Climate clinic", "Climate climber clinic", "Climate rain", "Climber", "Clip climax"]
     load(tmp_path / "index", [document("A", *texts)])
-    with esr.open(str(tmp_path / "index")) as searcher:
+    with open_searcher(str(tmp_path / "index")) as searcher:
         prepared = searcher.prepare(esr.parse_query("clinic rain +cli*"), Ranking())
     assert list(prepared.counts.items()) == [("clinic", 1), ("rain", 1), ("climate", 1), ("climber", 1)]
     assert [term.term for term in prepared.plan.terms] == ["clinic", "rain", "climate", "climber"]

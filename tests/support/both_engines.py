@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-import esr
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Document
 from tests.support.elasticsearch import fresh, load
 
@@ -27,4 +26,4 @@ def open_loaded(
         if request.param == "elasticsearch":
             where = stack.enter_context(fresh(request.getfixturevalue("elasticsearch_url")))
         load(where, documents, **options)
-        yield stack.enter_context(esr.open(where))
+        yield stack.enter_context(open_searcher(where))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import esr
 from esr.index.contract import Index
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Document
 
 TERMS = ["flood", "bank", "rare", "titleword", "relief", "river", "the", "unseenword"]
@@ -17,7 +17,7 @@ def index_contents(where: str, *, priors: bool = True) -> dict[str, Any]:
 
     They are of one generation: the last request of a loader that was killed may still move the alias.
     """
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         return _contents(searcher.index.snapshot(), priors)
 
 
@@ -52,5 +52,5 @@ def _hits(index: Index) -> list[Any]:
 
 
 def documents(where: str) -> list[Document]:
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         return list(searcher.index.documents())

@@ -9,9 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-from msgspec.structs import replace
+from typing import NamedTuple
 
 from esr.errors import UsageError
 from esr.following.novelty import (
@@ -30,7 +28,6 @@ from esr.index.hits import Hit, SentenceRecord
 from esr.ranking.answers import require_record
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.searcher import Searcher
-from esr.text.document import is_attribute
 from webui.arguments.query_string import Arguments
 from webui.arguments.request import Arrangement, SearchRequest, TimelineRequest, check_query, parse_search
 from webui.running.request_errors import RequestError, UnknownId, blame_argument
@@ -219,20 +216,6 @@ def make_timeline(
         return build_timeline(prepared, request.search.filters, request.interval, peaks)
 
 
-_OWN_FILTER: dict[str, dict[str, Any]] = {
-    "source": {"sources": ()},
-    "month": {"date_from": None, "date_to": None},
-}
-"""By field, the change that removes its own filter. Fields not listed are types of entities."""
-
-
-def _without_own(filters: Filters, field: str) -> Filters:
-    """The filters without that of the field itself."""
-    if is_attribute(field):
-        return filters.without_attribute(field)
-    return replace(filters, **_OWN_FILTER.get(field, {"entities": ()}))
-
-
 @dataclass(frozen=True)
 class ValueCounts:
     """The most frequent values of a field. `has_more`: there are others."""
@@ -254,6 +237,6 @@ def count_values(
     plan = prepared.matching_plan
     if not plan.terms and plan.candidates != "all":
         return [ValueCounts(field, (), False) for field in fields]
-    filters_of = {field: _without_own(filters, field) for field in fields}
+    filters_of = {field: filters.without_field(field) for field in fields}
     counts = prepared.index.facets(plan, filters_of, size + 1)
     return [ValueCounts(field, values[:size], len(values) > size) for field, values in counts.items()]

@@ -18,11 +18,10 @@ from urllib.parse import parse_qs
 
 from flask import Flask, g, request
 
-import esr
 from esr.errors import EngineUnreachable, unknown
 from esr.index.contract import Index, Result
 from esr.index.limits import time_remaining, within
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from webui.running.gate import OPEN, QUEUE, Busy, CircuitBreaker, Gate, time_stage
 from webui.running.request_errors import blame_argument
 from webui.running.settings import Settings
@@ -175,7 +174,7 @@ class ServedIndexes:
     @classmethod
     def at(cls, locations: Mapping[str, str], settings: Settings) -> ServedIndexes:
         def opener(where: str) -> Opener:
-            return lambda: esr.open(where)
+            return lambda: open_searcher(where)
 
         return cls({name: opener(where) for name, where in locations.items()}, settings)
 

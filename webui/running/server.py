@@ -30,10 +30,10 @@ from gunicorn.glogging import Logger
 from gunicorn.http.body import LengthReader
 from gunicorn.workers.gthread import ThreadWorker
 
-import esr
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from esr.index.limits import within
 from esr.index.login import redact
+from esr.ranking.searcher import open_searcher
 from webui.running.logs import JsonFormatter, log_to_standard_error
 from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import COUNTS_FOLDER, Settings, parse_locations, shared_folder
@@ -359,7 +359,7 @@ def check(locations: Mapping[str, str], settings: Settings) -> None:
     for location in locations.values():
         try:
             with within(settings.deadline):
-                esr.open(location).close()
+                open_searcher(location).close()
         except EngineUnreachable as error:
             print(f"Warning: {error}. Each search will try again.", file=sys.stderr, flush=True)
 

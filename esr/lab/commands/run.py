@@ -8,7 +8,6 @@ import click
 from msgspec.structs import replace
 from tqdm import tqdm
 
-import esr
 from esr.batch import runs
 from esr.batch.runs import choose_restrictions
 from esr.batch.topics import TITLE, Topic, read_topics, split_fields
@@ -21,7 +20,7 @@ from esr.index.hits import Hit
 from esr.ranking.answers import best_of_documents, require_record
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import UnsearchableQuery
+from esr.ranking.searcher import UnsearchableQuery, open_searcher
 
 
 @click.command()
@@ -85,7 +84,7 @@ def run(
     allowed = choose_restrictions(restrict, all_topics)
     queries, skipped = _build_queries(all_topics, field)
     total = 0
-    with esr.open(where) as searcher, open_output(output, topics, restrict) as file:
+    with open_searcher(where) as searcher, open_output(output, topics, restrict) as file:
         for topic, query in tqdm(queries.items(), unit=" topics", disable=None, leave=False):
             topic_filters = filters
             if allowed is not None:

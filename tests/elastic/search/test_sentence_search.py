@@ -16,6 +16,7 @@ from esr.elastic.search import pruned_search
 from esr.elastic.search.sentence_search import Presumption, SnapshotOutdated
 from esr.errors import EsrError, IndexMissing, UsageError
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import all_indices, document, http, load
 
 pytestmark = pytest.mark.elasticsearch
@@ -47,7 +48,7 @@ def searcher(
         monkeypatch.setattr(pruned_search, "FEW_CANDIDATES", 0)
     mixture = Ranking().mixture() if request.param == "by sentences" else None
     load(where, OLD, precomputed_mixture=mixture)
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         assert found(searcher, "flood") == ["old.s0", "old.s1"]
         yield searcher
 
@@ -96,7 +97,7 @@ def test_the_next_search_sees_a_second_index_that_has_none_of_its_words(
     before = searcher.search("flood", 1).hits[0].score
     load(where, [document("more", "Nothing of that, nothing at all.")] * 1, if_exists="append")
     assert searcher.search("flood", 1).hits[0].score != before, "p(t|C) is another"
-    with esr.open(where) as fresh:
+    with open_searcher(where) as fresh:
         assert searcher.search("flood", 10).hits == fresh.search("flood", 10).hits
 
 
@@ -161,7 +162,7 @@ def test_of_several_loads_nothing_is_presumed(
 def test_a_snapshot_does_not_keep_those_before_it(where: str) -> None:
     """A server makes one of each generation, and each has caches of its own."""
     load(where, OLD)
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         first = weakref.ref(searcher.index.snapshot())
         load(where, NEW, if_exists="replace")
         searcher.index.snapshot()

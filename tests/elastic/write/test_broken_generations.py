@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from elasticsearch._sync.client.indices import IndicesClient
 
-import esr
 from esr.elastic.location import DOCUMENTS, SENTENCES
 from esr.errors import IndexUnusable, UsageError
 from esr.index.factory import open_delivery, open_generations
 from esr.index.generations import Generation
 from esr.index.writer import LoadOptions
+from esr.ranking.searcher import open_searcher
 from tests.cli.conftest import call
 from tests.support.elasticsearch import all_indices, document, http, load, located
 
@@ -37,7 +37,7 @@ def delete_by_hand(where: str, generation: str, kind: str) -> str:
 
 
 def served(where: str) -> set[str]:
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         return {stored.id for stored in searcher.index.documents()}
 
 
@@ -92,9 +92,9 @@ def test_what_needs_a_broken_generation_names_the_missing_index(where: str, kind
     (broken,) = generations(where)
     missing = delete_by_hand(where, broken.name, kind)
     message = f"{missing} is missing: .*rollback"
-    with pytest.raises(IndexUnusable, match=message), esr.open(where) as searcher:
+    with pytest.raises(IndexUnusable, match=message), open_searcher(where) as searcher:
         searcher.search("flood", 1)
-    with pytest.raises(IndexUnusable, match=message), esr.open(where) as searcher:
+    with pytest.raises(IndexUnusable, match=message), open_searcher(where) as searcher:
         searcher.index.status()
     with pytest.raises(IndexUnusable, match=message):
         open_delivery(where, LoadOptions()).append(located(NEW))

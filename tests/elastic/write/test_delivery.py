@@ -7,7 +7,6 @@ from contextlib import closing
 
 import pytest
 
-import esr
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
 from esr.elastic.loads import PATIENCE, this_process
@@ -17,6 +16,7 @@ from esr.elastic.write import delivery
 from esr.elastic.write.delivery import _clone
 from esr.index.factory import open_delivery
 from esr.index.writer import LoadOptions
+from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import all_indices, document, index_settings, load, located
 from tests.support.fake_enricher import FakeEnricher
 from tests.support.generation_states import states
@@ -87,9 +87,9 @@ def test_a_copy_is_known_to_be_alive_while_its_documents_are_copied(
 def test_a_delivery_keeps_what_was_enriched_after_it_began(where: str) -> None:
     load(where, NEWS)
     delivery = open_delivery(where, LoadOptions())
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         assert enrich(searcher.index, FakeEnricher()).documents == len(NEWS)
     delivery.append(located(MORE))
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         assert {of_part["documents"] for of_part in searcher.index.status()["enrichment"]} == {len(NEWS)}
         assert enrich(searcher.index, FakeEnricher()).documents == len(MORE)

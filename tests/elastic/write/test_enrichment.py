@@ -7,7 +7,6 @@ from copy import deepcopy
 
 import pytest
 
-import esr
 from esr import resources
 from esr.elastic.cluster import Cluster
 from esr.elastic.meta import install_templates
@@ -15,6 +14,7 @@ from esr.elastic.write import enrichment as engine
 from esr.elastic.write.enrichment import replace_parts, send_updates
 from esr.enrichment.recipe import Recipe
 from esr.errors import EngineUnreachable, EsrError
+from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import document, http, load
 from tests.support.fake_enricher import FakeEnricher
 from tests.support.stored_enrichment import enrich, read_enrichment
@@ -27,7 +27,7 @@ def test_slices_share_no_document_and_omit_none(where: str, monkeypatch: pytest.
     load(where, DOCUMENTS[:20], shards=3)
     load(where, DOCUMENTS[20:], if_exists="append")
     enriched_ids: list[str] = []
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         for number in (2, 3, 1):
             enricher = FakeEnricher()
             report = enrich(searcher.index, enricher, slice=(number, 3))
@@ -42,7 +42,7 @@ def test_slices_share_no_document_and_omit_none(where: str, monkeypatch: pytest.
 def test_each_index_has_the_recipe(where: str) -> None:
     load(where, DOCUMENTS[:20])
     load(where, DOCUMENTS[20:], if_exists="append")
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         enrich(searcher.index)
     recipe = FakeEnricher().recipe
     mappings = http("GET", f"{where}/_mapping")
@@ -92,7 +92,7 @@ def test_an_index_made_before_enrichment_gets_the_fields(where: str) -> None:
     load(where, DOCUMENTS)
     for mapping in http("GET", f"{where}/_mapping").values():
         assert not engine._ENRICHMENT_FIELDS & mapping["mappings"]["properties"].keys()
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         enrich(searcher.index)
         http("POST", f"{where}/_refresh")
         assert all(enriched["features"] for enriched in read_enrichment(searcher.index, DOCUMENTS).values())
@@ -109,7 +109,7 @@ def test_a_load_that_replaces_the_index_meanwhile_is_reported(where: str) -> Non
             load(where, DOCUMENTS, if_exists="replace")
 
     with (
-        esr.open(where) as searcher,
+        open_searcher(where) as searcher,
         pytest.raises(EsrError, match=r"a load replaced .* meanwhile: enrich it again"),
     ):
         enrich(searcher.index, on_progress=step)
@@ -118,7 +118,7 @@ def test_a_load_that_replaces_the_index_meanwhile_is_reported(where: str) -> Non
 def test_replaced_entries_are_merged_away(where: str) -> None:
     """A copy of a shard keeps deleted entries for its replicas for half a minute."""
     load(where, DOCUMENTS)
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         enrich(searcher.index)
     end = time.monotonic() + 90
     while http("GET", f"{where}/_stats/docs")["_all"]["primaries"]["docs"]["deleted"]:
@@ -132,7 +132,7 @@ def test_an_index_that_accepts_no_writes_is_reported(where: str) -> None:
     load(where, DOCUMENTS)
     http("PUT", f"{where}/_settings", {"index.blocks.write": True})
     with (
-        esr.open(where) as searcher,
+        open_searcher(where) as searcher,
         pytest.raises(EngineUnreachable, match=r"accepts no writes: .*block.*; .*remove its setting"),
     ):
         enrich(searcher.index)

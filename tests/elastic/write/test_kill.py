@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import esr
+from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import all_indices, document, http, load
 from tests.support.forked import ForkedProcess, run_esr
 from tests.support.killed_load import AMID_BULK, load_until
@@ -61,7 +61,7 @@ def test_a_killed_load_can_be_repeated_or_resumed(
     option = ["--resume"] if resume else []
     ForkedProcess(run_esr, ["load", *command, *option]).finish()
     assert all_ids(where) == new
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         status = searcher.index.status()
         assert (status["sentences"], status["documents"]) == (2000, 100)
     # One generation is kept beside the served one. What the killed loader left was resumed or deleted.
@@ -86,5 +86,5 @@ def test_a_load_can_be_killed_at_any_moment(where: str, tmp_path: Path) -> None:
         loader.kill()
         assert http("GET", f"{where}/_count")["count"] in (2, 6000)
     ForkedProcess(run_esr, command).finish()
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         assert searcher.index.status()["sentences"] == 6000

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-import esr
 from esr.elastic import loads, meta
 from esr.elastic.loads import LoadOwner, serve, this_process
 from esr.elastic.meta import Load
@@ -17,6 +16,7 @@ from esr.elastic.write.writer import ElasticsearchWriter
 from esr.errors import EsrError
 from esr.index.factory import open_delivery
 from esr.index.writer import LoadOptions
+from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import all_indices, document, load, located
 
 pytestmark = pytest.mark.elasticsearch
@@ -45,7 +45,7 @@ def after_filling(monkeypatch: pytest.MonkeyPatch) -> Callable[[Event], None]:
 
 
 def ids(where: str) -> set[str]:
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         return {hit.sentence_id for hit in searcher.search("flood relief", 100, candidates="all").hits}
 
 

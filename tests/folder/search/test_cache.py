@@ -18,6 +18,7 @@ from esr.index.filters import Filters
 from esr.plans.condition import HasTerm, HasWords
 from esr.plans.plan import Plan, Static
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
 from esr.text.document import ParseWord, Sentence, SentenceEnrichment
 from tests.support.folder_index import document, load
 from tests.support.pruning import make_plan
@@ -96,13 +97,13 @@ def test_a_pinned_index_stays_at_its_commit(index: EmbeddedIndex, where: Path) -
 
 
 def search(where: str, query: str, **ranking: Any) -> esr.ranking.searcher.Searcher:
-    searcher = esr.open(where)
+    searcher = open_searcher(where)
     searcher.search(esr.parse_query(query), **ranking)
     return searcher
 
 
 def facets(where: str) -> esr.ranking.searcher.Searcher:
-    searcher = esr.open(where)
+    searcher = open_searcher(where)
     index = searcher.index
     plan = searcher.prepare("flood", Ranking()).plan
     index.facets(plan, {"source": Filters()}, 5)
@@ -111,7 +112,7 @@ def facets(where: str) -> esr.ranking.searcher.Searcher:
 
 
 def spelling(where: str) -> esr.ranking.searcher.Searcher:
-    searcher = esr.open(where)
+    searcher = open_searcher(where)
     searcher.index.similar_words("flod", 2, 1)
     searcher.index.written_forms(["flood"])
     searcher.index.count([HasTerm("flood"), HasWords(("bank",))], Filters())

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-import esr
 from esr.index.filters import Filters
+from esr.ranking.searcher import open_searcher
 from esr.text.dates import parse_date_end, parse_date_start
 from tests.support.folder_index import document, load
 
@@ -30,7 +30,7 @@ def index(request: pytest.FixtureRequest, where: Path) -> str:
 
 
 def search_documents(index: str, filters: Filters, **settings: object) -> list[str]:
-    with esr.open(index) as searcher:
+    with open_searcher(index) as searcher:
         hits = searcher.search("storm", 100, model="tfisf", filters=filters, **settings).hits
     return [hit.sentence_id.rpartition(".s")[0] for hit in hits]
 
@@ -87,7 +87,7 @@ def test_every_candidate_rule_is_filtered(index: str, candidates: str) -> None:
 
 
 def test_filters_leave_the_statistics_and_so_the_scores_alone(index: str) -> None:
-    with esr.open(index) as searcher:
+    with open_searcher(index) as searcher:
         unfiltered_scores = {hit.sentence_id: hit.score for hit in searcher.search("storm", 100).hits}
         few = searcher.search("storm", 100, filters=Filters(sources=("b.org",))).hits
     assert few and all(hit.score == unfiltered_scores[hit.sentence_id] for hit in few)

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-import esr
 from esr.errors import UsageError
 from esr.folder.search.memory import SearchMemory
 from esr.index.limits import DEFAULT_CACHE_LIMIT, VARIABLE
 from esr.query import parse
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Sentence
 from tests.support.folder_index import document, load
 from tests.support.threads import holds_in_threads
@@ -102,7 +102,7 @@ def test_searches_of_every_kind_stay_within_the_limit_and_find_the_same(
     ]
 
     def answers() -> list[list[tuple[str, float]]]:
-        with esr.open(str(folder)) as searcher:
+        with open_searcher(str(folder)) as searcher:
             searcher.index.warm_up()
             found = [
                 [(hit.sentence_id, hit.score) for hit in searcher.search(query, 5, **ranking).hits]
@@ -126,4 +126,4 @@ def test_a_limit_that_is_no_number_or_too_small_is_one_message(
 ) -> None:
     monkeypatch.setenv(VARIABLE, text)
     with pytest.raises(UsageError, match=f"{VARIABLE} must be a whole number of bytes, at least 1,000,000"):
-        esr.open(str(folder))
+        open_searcher(str(folder))

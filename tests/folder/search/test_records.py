@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-import esr
 from esr.folder.format.segment import Segment
 from esr.folder.index import EmbeddedIndex
 from esr.folder.search import records
 from esr.folder.search.memory import SearchMemory
 from esr.folder.search.records import DocumentCache, DocumentKey
 from esr.folder.write import segment_writer
+from esr.ranking.searcher import open_searcher
 from tests.support.folder_index import document, load
 from tests.support.threads import holds_in_threads
 
@@ -92,9 +92,9 @@ def test_threads_read_the_same_documents_within_the_limit(where: Path) -> None:
 def test_hits_are_the_same_when_hardly_any_document_is_kept(
     where: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with esr.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         hits = [searcher.search(query, 50).hits for query in "abcd" * 2]
     monkeypatch.setattr("esr.index.limits.LEAST", 1)
     monkeypatch.setenv("ESR_CACHE_BYTES", "5000")
-    with esr.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         assert [searcher.search(query, 50).hits for query in "abcd" * 2] == hits

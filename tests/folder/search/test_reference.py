@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-import esr
 from esr.folder.write import segment_writer
 from esr.index.hits import Hit
+from esr.ranking.searcher import open_searcher
 from tests.support.folder_index import document, load
 from tests.support.reference_scores import CONTEXTS, DEFAULTS, Reference, Text
 
@@ -117,7 +117,7 @@ def test_the_engine_ranks_as_the_formulas_say(
     ):
         where = Path(folder) / "index"
         load(where, (_document(n, text) for n, text in enumerate(texts)), title=titles)
-        with esr.open(str(where)) as searcher:
+        with open_searcher(str(where)) as searcher:
             for query, ranking in searches:
                 expected = reference.rank(query, **ranking)
                 answer = searcher.search(" ".join(query), 1000, records=False, **ranking)

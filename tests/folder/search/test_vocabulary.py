@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from rapidfuzz.distance import OSA
 
-import esr
 from esr.folder.search import vocabulary
 from esr.folder.write import segment_writer
+from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import document, load
 
 
@@ -17,7 +17,7 @@ def test_similar_words_are_counted_over_all_segments(tmp_path: Path, monkeypatch
     where = str(tmp_path / "index")
     texts = ("The election", "An election and an election", "Elections, ejection")
     load(where, [document("d0", *texts), *(document(f"d{n}", "An election, an erection") for n in (1, 2))])
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         similar = searcher.index.similar_words
         assert similar("electon", 2, 5) == {"election": 5}  # no segment has it as often
         assert similar("electon", 2, 1) == {"election": 5, "elections": 1, "ejection": 1, "erection": 2}
@@ -35,7 +35,7 @@ def test_similar_words_are_those_that_a_comparison_with_all_words_finds(
     rng, where = random.Random(1), str(tmp_path / "index")
     words = ["".join(rng.choices("abcdé東'1𝒳", k=rng.randrange(1, 7))) for _ in range(400)]
     load(where, [document(f"d{n}", " ".join(rng.choices(words, k=60))) for n in range(20)])
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         index = searcher.index
         counts = dict(index.words_with_prefix("", 10_000))
         assert len(counts) > 150
@@ -64,7 +64,7 @@ def test_similar_words_are_looked_for_once(tmp_path: Path, monkeypatch: pytest.M
         return near(words, encoded, *limits)
 
     monkeypatch.setattr(vocabulary._FrequentWords, "near", record)
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         similar = searcher.index.similar_words
         assert similar("electon", 2, 1) == similar("electon", 2, 1) == {"election": 1, "elections": 1}
         assert len(looked_for) == 1

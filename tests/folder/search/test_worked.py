@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import esr
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from tests.support import worked_examples as worked
 from tests.support.folder_index import load
 from tests.support.reference_scores import CONTEXTS, Reference, Text
@@ -17,7 +16,7 @@ RUNS = [*worked.runs(), *worked.adjusted(), *worked.dependence()]
 def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
     where = tmp_path_factory.mktemp("worked") / "index"
     load(where, worked.documents())
-    return esr.open(str(where))
+    return open_searcher(str(where))
 
 
 def test_there_are_1344_worked_scores() -> None:

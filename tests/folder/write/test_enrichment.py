@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import esr
 from esr.errors import IndexUnusable
 from esr.folder.format import manifest
 from esr.folder.format.layers import EncodedEnrichment, Layer, save_layer
@@ -17,6 +16,7 @@ from esr.folder.write import segment_writer
 from esr.folder.write.generations import EmbeddedGenerations
 from esr.index import enrichment_run
 from esr.index.filters import Filters
+from esr.ranking.searcher import open_searcher
 from esr.text.document import ParseWord, Sentence
 from tests.support.fake_enricher import FakeEnricher
 from tests.support.folder_index import document, file_contents, load
@@ -254,7 +254,7 @@ def test_parses_by_ordinal_are_those_by_id(where: Path) -> None:
     load(where, [document(f"n{n}", *(f"storm number {m}" for m in range(5))) for n in range(20)])
     load(where, [document(f"m{n}", f"storm {n}", "other words") for n in range(9)], if_exists="append")
     enrich(EmbeddedIndex(str(where)))
-    with esr.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         hits = searcher.search("storm", 200, model="tfisf").hits[::-1]
         ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
         parses = searcher.index.parses(ids, ordinals)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-import esr
 from esr.errors import EsrError, IndexUnusable, InputError, UsageError
 from esr.folder.format.manifest import hold_writer_lock
 from esr.folder.index import EmbeddedIndex
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Located, ParseWord, Sentence
 from tests.support.folder_index import append, document, file_contents, indexed_ids, load
 
@@ -119,7 +119,7 @@ def test_appending_with_another_analyzer_or_title_option_is_refused(where: Path,
 def test_appending_uses_the_analyzer_of_the_index(where: Path) -> None:
     load(where, [document("A", "storms", title="x")], analyzer="english-stem", title=False)
     load(where, [document("B", "storm")], if_exists="append", analyzer=None)
-    with esr.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         assert searcher.search("storming").total == 2
         assert searcher.index.description.title is False
 

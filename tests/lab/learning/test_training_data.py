@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import esr
 from esr.errors import UsageError
 from esr.lab import measures
 from esr.lab.learn import build_run
@@ -19,7 +18,7 @@ from esr.lab.training_data import (
 from esr.lab.tuner import Task
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.ranking.signals import RankingSignal
 from tests.lab.learning.samples import topics
 from tests.ranking.test_reranker import QUERIES, documents
@@ -71,7 +70,7 @@ QRELS = {task.topic: {**GRADES, "d4.s0": 0, "nowhere": 1} for task in TASKS}
 def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
     path = str(tmp_path_factory.mktemp("signals") / "index")
     load(path, documents(), analyzer="plain")
-    return esr.open(path)
+    return open_searcher(path)
 
 
 def test_signals_are_listed_from_the_registries_and_the_index(searcher: Searcher) -> None:

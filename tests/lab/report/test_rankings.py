@@ -4,7 +4,6 @@ import ir_measures
 import numpy as np
 import pytest
 
-import esr
 from esr.errors import UsageError
 from esr.folder.write.folder_writer import FolderWriter
 from esr.index.writer import Description
@@ -22,6 +21,7 @@ from esr.lab.report.rankings import (
     measure_lengths,
     merge_steps,
 )
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Located, Sentence
 
 
@@ -73,7 +73,7 @@ def index(tmp_path):
     words = ["one", "one two", "one two three", "one two three four"]
     document = Document("d", tuple(Sentence(f"s{n}", text) for n, text in enumerate(words, 1)))
     FolderWriter(tmp_path / "index", Description("plain", True)).load([Located("sample", document)])
-    with esr.open(str(tmp_path / "index")) as searcher:
+    with open_searcher(str(tmp_path / "index")) as searcher:
         yield searcher.index
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-import esr
 from esr.errors import UsageError
 from esr.lab import curves, grid
 from esr.lab.curves import CurveTraining, EstimationOptions
@@ -17,7 +16,7 @@ from esr.lab.grid import ascend, cross_validate, search_grid, split_folds, train
 from esr.lab.tuner import Task, Tuner
 from esr.models.adjustment import Adjustment, parse_adjustment
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from tests.lab.tuning.conftest import tasks
 from tests.support import elasticsearch as support
 from tests.support import worked_examples as worked
@@ -28,7 +27,7 @@ from tests.support.folder_index import load
 def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
     path = tmp_path_factory.mktemp("worked") / "index"
     load(path, worked.documents())
-    with esr.open(str(path)) as searcher:
+    with open_searcher(str(path)) as searcher:
         yield searcher
 
 
@@ -36,7 +35,7 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
 def elasticsearch(elasticsearch_url: str) -> Iterator[Searcher]:
     with support.fresh(elasticsearch_url) as index:
         support.load(index, [located.document for located in worked.documents()], analyzer="plain")
-        with esr.open(index) as searcher:
+        with open_searcher(index) as searcher:
             yield searcher
 
 

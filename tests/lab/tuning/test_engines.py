@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import esr
 from esr.lab.estimation import compute_likelihoods, generate_tasks
 from esr.lab.grid import cross_validate, search_grid
 from esr.lab.tuner import Tuner
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from tests.lab.tuning.conftest import documents, tasks
 from tests.support.elasticsearch import fresh, load
 
@@ -26,7 +25,7 @@ START = Ranking("2si", "both")
 def both(elasticsearch_url: str, index_path: Path) -> Iterator[list[Searcher]]:
     with fresh(elasticsearch_url) as index:
         load(index, documents(), analyzer="plain", shards=3)
-        with esr.open(str(index_path)) as embedded, esr.open(index) as elasticsearch:
+        with open_searcher(str(index_path)) as embedded, open_searcher(index) as elasticsearch:
             yield [embedded, elasticsearch]
 
 

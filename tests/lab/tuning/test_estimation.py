@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-import esr
 from esr.errors import UsageError
 from esr.folder.write.folder_writer import FolderWriter
 from esr.index.writer import Description
 from esr.lab.estimation import generate_tasks
+from esr.ranking.searcher import open_searcher
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Document, Located, Sentence
 
@@ -37,7 +37,7 @@ def index_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def source_shares(index_path: Path) -> dict[str, float]:
     """The share of query words by the index_path in the collection that they come from."""
     counts = dict.fromkeys(("own", "near", "document", "foreign"), 0)
-    with esr.open(str(index_path)) as searcher:
+    with open_searcher(str(index_path)) as searcher:
         for task in generate_tasks(searcher.index, 600, seed=3):
             document, position = task.relevant[0].split(".s")
             for word in task.query.split():
@@ -59,7 +59,7 @@ def test_half_of_the_words_are_foreign_and_most_others_come_from_the_sentence(in
 
 
 def test_pseudo_topics_are_reproducible_and_depend_on_the_seed(index_path: Path) -> None:
-    with esr.open(str(index_path)) as searcher:
+    with open_searcher(str(index_path)) as searcher:
         first, repeated, other = (generate_tasks(searcher.index, 50, seed) for seed in (1, 1, 2))
     assert first == repeated
     assert first != other
@@ -68,7 +68,7 @@ def test_pseudo_topics_are_reproducible_and_depend_on_the_seed(index_path: Path)
 
 def test_words_are_unstemmed_and_exclude_stop_words(tmp_path: Path) -> None:
     texts = {"d": ("The earthquakes destroyed buildings, hospitals and roads.",)}
-    with esr.open(str(index_of(tmp_path, texts, "english"))) as searcher:
+    with open_searcher(str(index_of(tmp_path, texts, "english"))) as searcher:
         tasks = generate_tasks(searcher.index, 20)
     words = {word for task in tasks for word in task.query.split()}
     assert words <= {"earthquakes", "destroyed", "buildings", "hospitals", "roads"}
@@ -77,7 +77,7 @@ def test_words_are_unstemmed_and_exclude_stop_words(tmp_path: Path) -> None:
 
 def test_words_of_any_script_keep_their_terms(tmp_path: Path) -> None:
     texts = {"d": ("U.S. troops left बैंक के पास, said Trump\u2019s cafe\u0301 中国经济",)}
-    with esr.open(str(index_of(tmp_path, texts, "multilingual"))) as searcher:
+    with open_searcher(str(index_of(tmp_path, texts, "multilingual"))) as searcher:
         tasks = generate_tasks(searcher.index, 40)
         terms = set(searcher.index.analyzer.terms(texts["d"][0]))
     words = {word for task in tasks for word in task.query.split()}
@@ -92,7 +92,7 @@ def test_a_collection_without_a_long_sentence_is_rejected(
     tmp_path: Path, texts: dict[str, tuple[str, ...]]
 ) -> None:
     with (
-        esr.open(str(index_of(tmp_path, texts))) as searcher,
+        open_searcher(str(index_of(tmp_path, texts))) as searcher,
         pytest.raises(UsageError, match="no sentence with 5 terms"),
     ):
         generate_tasks(searcher.index, 10)

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-import esr
 from esr.errors import UsageError
 from esr.models import MODELS
 from esr.plans.plan import CANDIDATES, PlanTerm, Static
@@ -20,7 +19,7 @@ from esr.ranking import boosts
 from esr.ranking.boosts import add_terms, answer_feature
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Origin, Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from tests.support.folder_index import document, load
 
 RANKING = Ranking(boosts={"answer_type": 0.3})
@@ -75,7 +74,7 @@ def test_sentences_with_such_a_name_gain_its_weight(searcher: Searcher) -> None:
 
 def test_an_index_without_such_features_is_an_error(tmp_path: Path) -> None:
     load(tmp_path / "plain", [document("a", "bank vote")])
-    with esr.open(str(tmp_path / "plain")) as searcher:
+    with open_searcher(str(tmp_path / "plain")) as searcher:
         for query in ("who votes", "bank"):
             with pytest.raises(UsageError, match="no sentence has any: run esr enrich"):
                 searcher.search(query, ranking=RANKING)

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-import esr
 from esr.batch import runs
 from esr.lab import grid, measures
 from esr.lab.grid import ascend, search_grid
 from esr.lab.tuner import Task, Tuner
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Located
 from tests.support.boost_corpus import corpus
 from tests.support.folder_index import load
@@ -35,7 +34,7 @@ BOOSTED = Ranking.from_dict(
 def searcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
     where = tmp_path_factory.mktemp("tuned") / "index"
     load(where, [Located("made up", document) for document in corpus(0, 30)])
-    with esr.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         yield searcher
 
 

@@ -9,10 +9,10 @@ import pytest
 from flask.testing import FlaskClient
 from msgspec.structs import replace
 
-import esr
 from esr.batch import runs
 from esr.folder.index import EmbeddedIndex
 from esr.ranking.answers import COLUMNS
+from esr.ranking.searcher import open_searcher
 from tests.support.api_requests import get, ids, post
 from webui.app import create_app
 from webui.running.settings import Settings
@@ -139,14 +139,14 @@ def test_a_body_of_another_type_or_too_large_a_size_is_rejected(client: FlaskCli
 
 
 def test_a_batch_counts_as_many_requests_as_it_has_queries(where: str) -> None:
-    client = create_app(esr.open(where), Settings(rate="5/minute")).test_client()
+    client = create_app(open_searcher(where), Settings(rate="5/minute")).test_client()
     post(client, {"queries": TWO})
     post(client, {"queries": TWO})
     assert post(client, {"queries": TWO}, 429).json["error"]["code"] == "too_many_requests"
 
 
 def test_a_batch_that_the_rate_never_allows_is_told_the_limit(where: str) -> None:
-    client = create_app(esr.open(where), Settings(rate="2/minute")).test_client()
+    client = create_app(open_searcher(where), Settings(rate="2/minute")).test_client()
     queries = [*TWO, {"id": "3", "query": "storm"}]
     assert post(client, {"queries": queries}, 400).json["error"] == {
         "code": "bad_input",
@@ -158,7 +158,7 @@ def test_a_batch_that_the_rate_never_allows_is_told_the_limit(where: str) -> Non
 
 
 def test_a_batch_has_a_deadline(where: str) -> None:
-    client = create_app(esr.open(where), Settings(batch_deadline=0.01)).test_client()
+    client = create_app(open_searcher(where), Settings(batch_deadline=0.01)).test_client()
     queries = [{"id": str(n), "query": "storm flood"} for n in range(100)]
     error = post(client, {"queries": queries, "k": 1000}, 503).json["error"]
     assert error["code"] == "engine_unreachable"

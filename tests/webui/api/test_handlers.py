@@ -13,14 +13,13 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-import esr
 from esr.following.novelty import find_novel
 from esr.index.filters import FACET_FIELDS, NO_FILTERS
 from esr.query import parse
 from esr.ranking import answers
 from esr.ranking.query_report import Completion, report_query
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from tests.support.api_requests import error, get, ids
 from tests.webui.api.conftest import TEXTS, load
 from webui.api.handlers import page_token
@@ -163,7 +162,7 @@ def test_an_answer_is_that_of_the_library_with_an_offset_and_a_next_page(
     client: FlaskClient, where: str
 ) -> None:
     found = get(client, "/search", q="storm flood", k=5, fold="no")
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         prepared = searcher.prepare(parse("storm flood"), Ranking())
         expected = answers.answer_dict(prepared.search(5), report_query(prepared, NO_FILTERS))
     assert found.pop("offset") == 0
@@ -186,7 +185,7 @@ def test_the_ranking_and_the_filters_reach_the_engine(client: FlaskClient, where
         feature="subj:linear:0.5",
         source="The Example",
     )
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         features = [{"feature": "subj", "form": "linear", "w": 0.5}]
         expected = searcher.search("storm", model="dir", params={"mu": 50}, features=features)
     assert [(hit["sentence_id"], hit["score"]) for hit in found["hits"]] == [h[:2] for h in expected.hits]
@@ -222,7 +221,7 @@ def test_folded_pages_fit_together(client: FlaskClient) -> None:
 @pytest.mark.slow
 def test_a_next_page_after_a_load_is_rejected(tmp_path: Path) -> None:
     where = load(tmp_path / "index")
-    client = create_app(esr.open(where)).test_client()
+    client = create_app(open_searcher(where)).test_client()
     after = get(client, "/search", q="storm", k=2)["next"]
     load(tmp_path / "index", {**TEXTS, "z": ["Another storm."]}, "replace")
     failure = error(client, "/search", 409, q="storm", k=2, after=after)
@@ -374,7 +373,7 @@ def test_where_sentences_are_grouped_pages_count_documents_and_the_answer_says_h
 def test_repeats_are_folded_as_on_the_page_unless_told_otherwise(tmp_path: Path) -> None:
     said = "The storm took the old bridge over the river near the northern town"
     texts = {f"r{n}": [f"{said}, police said {'again ' * (n % 2)}."] for n in range(4)}
-    client = create_app(esr.open(load(tmp_path / "index", {**texts, **TEXTS}))).test_client()
+    client = create_app(open_searcher(load(tmp_path / "index", {**texts, **TEXTS}))).test_client()
     folded = get(client, "/search", q="bridge river", k=2, candidates="matching")
     (first, second) = folded["hits"]
     assert {first["sentence_id"], *ids({"hits": first["folded"]})} == {f"r{n}.s0" for n in range(4)}
@@ -387,7 +386,7 @@ def test_repeats_are_folded_as_on_the_page_unless_told_otherwise(tmp_path: Path)
 
 @pytest.mark.slow
 def test_only_what_is_new_comes_page_by_page(client: FlaskClient, where: str) -> None:
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         expected = find_novel(searcher.prepare("storm", Ranking()), 100, threshold=0.5)
     first = get(client, "/search", q="storm", novel="yes", overlap=0.5, k=1)
     found, after = ids(first), first["next"]
@@ -401,7 +400,7 @@ def test_only_what_is_new_comes_page_by_page(client: FlaskClient, where: str) ->
 @pytest.mark.slow
 def test_limits_come_from_the_settings(where: str) -> None:
     settings = Settings(max_k=3, default_k=2, max_depth=4, query_chars=8, query_terms=1)
-    client = create_app(esr.open(where), settings).test_client()
+    client = create_app(open_searcher(where), settings).test_client()
     assert len(get(client, "/search", q="storm")["hits"]) == 2
     assert get(client, "/search", q="storm", offset=2)["next"] is None
     for given in (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import esr
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Sentence
 from tests.support.folder_index import document, load
 from webui.app import create_app
@@ -21,7 +21,7 @@ def paragraphs(where: Path, sentences: list[tuple[str, int | None]], query: str 
     """The paragraphs of a document's page: `#n` is where a sentence begins, `best` the best one."""
     built = (Sentence(f"a.s{n}", text, paragraph=number) for n, (text, number) in enumerate(sentences))
     load(where, [document("a", *built)])
-    with esr.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         client = create_app(searcher, Settings(access_log=0)).test_client()
         html = client.get(f"/document?id=a&q={query}").text
     article = html[html.rindex("</header>") : html.index("</article>")]
@@ -68,7 +68,7 @@ def test_what_is_known_of_a_document_is_shown(tmp_path: Path) -> None:
         "metadata": {"desk": {"city": ["Berlin", "Bonn"]}, "rank": 3},
     }
     load(tmp_path / "i", [document("a", Sentence("a.s0", "The storms came."), **known)])
-    with esr.open(str(tmp_path / "i")) as searcher:
+    with open_searcher(str(tmp_path / "i")) as searcher:
         client = create_app(searcher, Settings(access_log=0)).test_client()
         pages = [client.get(f"/{page}&q=storms").text for page in ("document?id=a", "search?")]
     of_document, of_hits = (" ".join(re.sub(r"<[^>]*>", " ", page).split()) for page in pages)

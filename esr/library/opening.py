@@ -1,0 +1,65 @@
+"""The functions of the Python API: they make an index of a location, or of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import fspath
+from typing import Unpack
+
+from esr.errors import UsageError
+from esr.index.factory import Where
+from esr.library.index import Index, load_index, read_login
+from esr.library.options import LoadOptions
+from esr.query import ParsedQuery, parse
+
+
+def open(
+    where: Where,
+    *,
+    api_key: str | None = None,
+    user: str | None = None,
+    password: str | None = None,
+    ca_file: Where | None = None,
+    insecure: bool = False,
+) -> Index:
+    """Open an index: a folder, or `http(s)://host:port/alias` of Elasticsearch.
+
+    The other arguments are for Elasticsearch, and take precedence over the variables ESR_API_KEY and so on:
+    an API key, or a user and a password; a file (PEM) with the certificates to trust; `insecure=True` does
+    not verify the certificate. Raises UsageError, IndexMissing, IndexUnusable or EngineUnreachable.
+    """
+    return Index(where, read_login(api_key, user, password, ca_file, insecure))
+
+
+def create(where: Where, rows: Iterable[object], **options: Unpack[LoadOptions]) -> Index:
+    """Make an index of rows, and open it: all of them are loaded, or nothing is left if there is an error.
+
+    A row is a mapping, or an object with fields (a dataclass, a named tuple, a struct of msgspec, a model of
+    pydantic, an `esr` document); `rows` is an iterable of them, such as a list or a generator, or a table of
+    pandas, polars or pyarrow. A row has `text`, or `sentences`; `id`, `title`, `date`, `source`, `url`,
+    `language`, `authors`, `section` and `keywords` are optional, and other keys are kept as metadata. Known
+    other names, such as `body` for the text, are understood; `index.report.notes` says which were. `options`
+    are those of `LoadOptions`.
+
+    Raises UsageError if there is an index already (see `if_exists`), and InputError with the number of a row
+    that is wrong.
+    """
+    return load_index(where, rows, {}, options)
+
+
+def load(where: Where, *paths: Where, **options: Unpack[LoadOptions]) -> Index:
+    """Make an index of files, folders and archives, in any format that `esr load` reads, and open it.
+
+    `options` are those of `LoadOptions`. Raises UsageError if there is an index already (see `if_exists`),
+    and InputError with the place of what is wrong.
+    """
+    from esr.library.sources import Files
+
+    return load_index(where, Files(fspath(path) for path in paths), {}, options)
+
+
+def parse_query(text: str) -> ParsedQuery:
+    """What the query language reads in a text: its words, phrases and fields."""
+    if not isinstance(text, str):
+        raise UsageError(f"a query is a text, not {text!r}")
+    return parse(text)
