@@ -43,8 +43,8 @@ def mcp(where: str, http: bool, host: str, port: int, names: tuple[str, ...], ra
     require("esr mcp", "mcp")
     from esr.bridges.mcp_server import build_server, serve_http
 
-    with esr.open(where) as searcher:
-        server = build_server(searcher, ranking)
+    with esr.open(where) as index:
+        server = build_server(index, ranking)
         if not http:
             server.run("stdio")
             return

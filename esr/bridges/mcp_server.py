@@ -19,16 +19,11 @@ from pydantic import Field, ValidationError
 import esr
 from esr.errors import EsrError, UsageError, to_one_line, unknown
 from esr.following.citations import cite
-from esr.following.novelty import find_newest, fold_answer, hits_to_fold, prepare_similar, search_similar
-from esr.following.timeline import MAX_PEAKS, PEAKS, Interval, build_timeline
-from esr.index.filters import Filters
-from esr.index.hits import Hit
+from esr.following.timeline import MAX_PEAKS, PEAKS, Interval
 from esr.index.names import ENTITY_TYPES
+from esr.library.options import SearchOptions
 from esr.ranking.answers import require_record
-from esr.ranking.prepared_query import Answer
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
-from esr.text.dates import parse_date_start
 
 MIN_BUDGET, BUDGET, MAX_BUDGET = 500, 8_000, 100_000
 INSTRUCTIONS = """\
@@ -53,10 +48,7 @@ Count = Annotated[int, Field(ge=1, le=100, description="Most sentences to return
 Budget = Annotated[
     int, Field(ge=MIN_BUDGET, le=MAX_BUDGET, description="Most characters of the whole answer, as JSON.")
 ]
-Window = Annotated[
-    int, Field(ge=0, le=1, description="1: with the sentence before and the one after; 0: without.")
-]
-NameType = Literal["person", "location", "organization"]
+Window = Annotated[int, Field(ge=0, le=10, description="Sentences before and after each to show.")]
 
 
 class SentenceServer(MCPServer[Any]):
@@ -95,18 +87,18 @@ def _describe(error: ValidationError) -> str:
     return "; ".join(f"argument {argument!r}: {problem}" for argument, problem in problems.items())
 
 
-def build_server(searcher: Searcher, ranking: Ranking) -> MCPServer[Any]:
+def build_server(index: esr.Index, ranking: Ranking) -> MCPServer[Any]:
     """A server of the tools for an index. `ranking` orders the sentences of all searches."""
     server = SentenceServer(
         "esr", instructions=INSTRUCTIONS, version=esr.__version__, log_level="WARNING", subscriptions=False
     )
     reads = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
-    for tool in build_tools(searcher, ranking):
+    for tool in build_tools(index, ranking):
         server.add_tool(tool, annotations=reads)
     return server
 
 
-def build_tools(searcher: Searcher, ranking: Ranking) -> list[Callable[..., CallToolResult]]:
+def build_tools(index: esr.Index, ranking: Ranking) -> list[Callable[..., CallToolResult]]:
     """The tools as functions. They raise EsrError."""
 
     def search(
@@ -117,19 +109,18 @@ def build_tools(searcher: Searcher, ranking: Ranking) -> list[Callable[..., Call
         before: Before = None,
         sort: Annotated[
             Literal["score", "date"],
-            Field(description="score: the best first; date: the newest of those with all words first."),
+            Field(
+                description="score: the best first, without repeats; date: the newest that have all words."
+            ),
         ] = "score",
         window: Window = 1,
         budget: Budget = BUDGET,
     ) -> CallToolResult:
-        """Find sentences of news for a query, each with neighbours, id and citation. Repeats are folded."""
-        filters = build_filters(source, after, before)
-        prepared = searcher.prepare(query, ranking)
-        count = hits_to_fold(k)
-        answer = find_newest(prepared, count, filters) if sort == "date" else prepared.search(count, filters)
-        folded = fold_answer(answer, prepared.index, k)
-        repeats = {sentence_id: len(hits) for sentence_id, hits in folded.repeats.items()}
-        return list_hits(folded.answer, window, budget, repeats)
+        """Find sentences of news for a query, each with its neighbours, its id and a citation."""
+        options = SearchOptions(source=source, after=after, before=before, ranking=ranking)
+        if sort == "date":
+            return list_hits(index.newest(query, k, **options), window, budget)
+        return list_hits(index.search(query, k, fold=True, **options), window, budget)
 
     def document(
         id: Annotated[str, Field(description="A document's id, or that of a sentence to read around.")],
@@ -139,13 +130,12 @@ def build_tools(searcher: Searcher, ranking: Ranking) -> list[Callable[..., Call
         budget: Budget = BUDGET,
     ) -> CallToolResult:
         """Read an article, or what stands around one of its sentences. `next` is the start to go on from."""
-        index = searcher.snapshot().index
         at = 0
         try:
             found = index.document(id)
         except UsageError:
             try:
-                (record,) = index.sentences([id])
+                (record,) = index.searcher.index.sentences([id])
             except UsageError:
                 raise UsageError(
                     f"there is no document or sentence {id!r}: take an id of an answer"
@@ -175,24 +165,29 @@ def build_tools(searcher: Searcher, ranking: Ranking) -> list[Callable[..., Call
         budget: Budget = BUDGET,
     ) -> CallToolResult:
         """Count the sentences with all words of a query by day, week, month or year, and show the peaks."""
-        filters = build_filters(source, after, before)
-        made = build_timeline([searcher.prepare(query, ranking)], filters, interval, peaks)
+        options = SearchOptions(source=source, after=after, before=before, ranking=ranking)
+        made = index.timeline(query, interval=interval, peaks=peaks, **options)
         (series,) = made.series
         counts = {p: n for p, n in zip(made.periods, series.counts, strict=True) if n}
-        answer = {
-            "interval": made.interval,
-            "total": series.total,
-            "undated": series.undated,
-            "counts": counts,
-        }
-        if size(answer) + MIN_BUDGET > budget:
+        answer = {"interval": made.interval, "total": series.total, "undated": series.undated}
+        answer["counts"] = counts
+        if size(answer) > budget // 2:
             raise UsageError(
-                f"{len(counts):,} periods need a budget of {size(answer) + MIN_BUDGET:,}: raise it, take a "
-                "coarser interval, or limit the dates"
+                f"{len(counts):,} periods need a budget of {2 * size(answer):,}: raise it, take a coarser "
+                "interval, or limit the dates"
             )
-        shown = [
-            {"period": peak.period, "count": peak.count, **describe_hit(peak.hit, 0)} for peak in series.peaks
-        ]
+        shown = []
+        for peak in series.peaks:
+            best = require_record(peak.hit)
+            shown.append(
+                {
+                    "period": peak.period,
+                    "count": peak.count,
+                    "id": best.sentence_id,
+                    "text": best.text,
+                    "citation": cite(best.document_id, best),
+                }
+            )
         return fit(answer, "peaks", shown, budget)
 
     def similar(
@@ -206,17 +201,15 @@ def build_tools(searcher: Searcher, ranking: Ranking) -> list[Callable[..., Call
         budget: Budget = BUDGET,
     ) -> CallToolResult:
         """Find sentences that say the same as a sentence, or go on from it: what others report of it."""
-        filters = build_filters(source, after, before)
-        prepared, document_id = prepare_similar(searcher, id, ranking)
-        answer = search_similar(prepared, id, None if own_document else document_id, k, filters)
-        return list_hits(answer, window, budget)
+        options = SearchOptions(source=source, after=after, before=before, ranking=ranking)
+        return list_hits(index.similar(id, k, own_document=own_document, **options), window, budget)
 
     def names(
         query: Annotated[
             str | None, Field(description="Count names in the sentences for this query, most frequent first.")
         ] = None,
         prefix: Annotated[str, Field(description="Without a query: names that begin like this.")] = "",
-        type: NameType | None = None,
+        type: Literal["person", "location", "organization"] | None = None,
         k: Annotated[int, Field(ge=1, le=1000, description="Most names of each type.")] = 20,
         source: Sources = None,
         after: After = None,
@@ -224,36 +217,27 @@ def build_tools(searcher: Searcher, ranking: Ranking) -> list[Callable[..., Call
         budget: Budget = BUDGET,
     ) -> CallToolResult:
         """List persons, places and organizations with their numbers of sentences; `filter` is for queries."""
-        filters = build_filters(source, after, before)
         types = [type] if type else list(ENTITY_TYPES)
-        index = searcher.snapshot().index
-        if not index.name_keys("", 1):
+        known = index.searcher.snapshot().index
+        if not known.name_keys("", 1):
             raise UsageError("the index has no names: esr enrich finds them")
         if query is None:
-            if filters:
-                raise UsageError("names of sources or times are counted for a query: give one")
-            found = index.find_names(index.name_keys(prefix, 10 * k if type else k)).values()
-            rows = [(n.type, n.form, n.sentences) for n in found if n.type in types][:k]
+            if source or after or before:
+                raise UsageError("names of sources and times are counted for a query: give one")
+            found = known.find_names(known.name_keys(prefix, 10 * k if type else k)).values()
+            rows = [(name.type, name.form, name.sentences) for name in found if name.type in types][:k]
         else:
-            prepared = searcher.prepare(query, ranking)
-            counts = prepared.index.facets(prepared.matching_plan, dict.fromkeys(types, filters), k)
-            rows = sorted(
-                ((t, form, n) for t, of_type in counts.items() for form, n in of_type),
-                key=lambda row: -row[2],
-            )
-        shown = [{"name": form, "type": t, "sentences": n, "filter": f'{t}:"{form}"'} for t, form, n in rows]
+            options = SearchOptions(source=source, after=after, before=before, ranking=ranking)
+            counts = index.search(query, 1, **options).facets(*types, size=k)
+            rows = [(each, form, n) for each, of_type in counts.items() for form, n in of_type.items()]
+            rows.sort(key=lambda row: -row[2])
+        shown = [
+            {"name": form, "type": each, "sentences": n, "filter": f'{each}:"{form}"'}
+            for each, form, n in rows
+        ]
         return fit({"total": len(shown)}, "names", shown, budget)
 
     return [search, document, timeline, similar, names]
-
-
-def build_filters(source: list[str] | str | None, after: str | None, before: str | None) -> Filters:
-    """The filters of a call. Raises UsageError for a text that is not a date."""
-    try:
-        end = None if before is None else parse_date_start(before) - 1
-    except ValueError:
-        raise UsageError(f"before is a date such as '2024-01-31', not {before!r}") from None
-    return Filters(after, end, source or ())
 
 
 # Answers
@@ -268,32 +252,29 @@ def _to_json(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
-def describe_hit(hit: Hit, window: int, repeats: int = 0) -> dict[str, Any]:
-    """A hit as answers show it: id, text, citation, and its neighbours."""
-    record = require_record(hit)
-    found: dict[str, Any] = {
-        "id": record.sentence_id,
-        "text": record.text,
-        "citation": cite(record.document_id, record),
+def describe_hit(hit: esr.Hit, window: int) -> dict[str, Any]:
+    """A hit as answers show it: id, text, citation, and the sentences around it."""
+    texts = hit.window(window)
+    at = min(hit.position, window)
+    return {
+        "id": hit.id,
+        "text": hit.text,
+        "citation": cite(hit.document_id, hit),
+        **{name: " ".join(of) for name, of in (("before", texts[:at]), ("after", texts[at + 1 :])) if of},
+        "document_id": hit.document_id,
+        **({"repeats": len(hit.folded)} if hit.folded else {}),
     }
-    if window:
-        found |= {"before": record.previous, "after": record.next}
-    found |= {"document_id": record.document_id, "repeats": repeats or None}
-    return {name: value for name, value in found.items() if value is not None}
 
 
-def list_hits(
-    answer: Answer, window: int, budget: int, repeats: dict[str, int] | None = None
-) -> CallToolResult:
-    """The hits that the budget has room for, how many sentences there are, and notes on the query."""
-    notes = [value.message for value in answer.unknown_filters]
-    if answer.unseen:
-        notes.append(f"no article has the words: {', '.join(answer.unseen)}")
-    if answer.incomplete:
-        notes.append(f"the answer is incomplete: {answer.incomplete}")
-    head = {"total": answer.total, **({"note": "; ".join(notes)} if notes else {})}
-    hits = [describe_hit(hit, window, (repeats or {}).get(hit.sentence_id, 0)) for hit in answer.hits]
-    return fit(head, "hits", hits, budget)
+def list_hits(hits: esr.Hits, window: int, budget: int) -> CallToolResult:
+    """The hits that the budget has room for, how many sentences there are, and a note on the query."""
+    notes = [value.message for value in hits.unknown_filters]
+    if hits.unseen:
+        notes.append(f"no article has the words: {', '.join(hits.unseen)}")
+    if hits.incomplete:
+        notes.append(f"the answer is incomplete: {hits.incomplete}")
+    head = {"total": hits.total, **({"note": "; ".join(notes)} if notes else {})}
+    return fit(head, "hits", [describe_hit(hit, window) for hit in hits], budget)
 
 
 def fit(answer: dict[str, Any], key: str, items: Sequence[dict[str, Any]], budget: int) -> CallToolResult:

@@ -59,8 +59,8 @@ def error(server: Any, tool: str, **arguments: Any) -> str:
 
 @pytest.fixture(scope="module")
 def server(where: str) -> Iterator[Any]:
-    with esr.open(where) as searcher:
-        yield made.build_server(searcher, Ranking())
+    with esr.open(where) as index:
+        yield made.build_server(index, Ranking())
 
 
 # Answers
@@ -70,13 +70,12 @@ def test_sentences_come_in_the_order_of_a_search_with_id_text_neighbours_and_cit
     server: Any, where: str
 ) -> None:
     found = answer(server, "search", query=QUERY, k=5)["hits"]
-    with esr.open(where) as searcher:
-        hits = searcher.search(QUERY, 50).hits
-    ids = [hit.sentence_id for hit in hits]
+    with esr.open(where) as index:
+        hits = index.search(QUERY, 50)
+    ids = [hit.id for hit in hits]
     assert len(found) == 5
     assert [ids.index(hit["id"]) for hit in found] == sorted(ids.index(hit["id"]) for hit in found)
-    best = hits[0].record
-    assert best is not None
+    best = hits[0]
     assert found[0]["text"] == best.text
     assert (found[0].get("before"), found[0].get("after")) == (best.previous, best.next)
     for part in (best.title, best.source, (best.date or "")[:10], best.url):
@@ -204,7 +203,11 @@ def test_half_a_surrogate_pair_in_a_text_is_no_failure() -> None:
             "search: argument 'k': input should be greater than or equal to 1",
         ),
         ("search", {"query": "x", "after": "yesterday"}, "a date such as '2024-01-31', not 'yesterday'"),
-        ("search", {"query": "x", "before": "soon"}, "before is a date such as '2024-01-31', not 'soon'"),
+        (
+            "search",
+            {"query": "x", "before": "soon"},
+            "'before' is a date such as '2024-01-31', not 'soon'",
+        ),
         ("search", {"query": "x", "after": "2018", "before": "2017"}, "the first day is after the last"),
         ("search", {"query": "x", "sort": "best"}, "input should be 'score' or 'date', not 'best'"),
         ("search", {"query": "x", "budget": 10}, "greater than or equal to 500"),
@@ -225,8 +228,8 @@ def test_a_wrong_call_gets_one_line_that_says_what_is_wrong(
 def test_an_index_without_names_says_how_they_are_found(tmp_path: Path) -> None:
     articles = Path("examples/articles.jsonl").resolve()
     assert run_command("load", articles, "--index", tmp_path / "plain").exit_code == 0
-    with esr.open(tmp_path / "plain") as searcher:
-        assert "esr enrich finds them" in error(made.build_server(searcher, Ranking()), "names")
+    with esr.open(tmp_path / "plain") as index:
+        assert "esr enrich finds them" in error(made.build_server(index, Ranking()), "names")
 
 
 def test_without_the_extra_the_command_says_what_to_install(
@@ -259,8 +262,8 @@ def test_a_client_talks_to_the_command_over_standard_input_and_output(where: str
         command=sys.executable, args=[*COMMAND, "--index", where], env={**os.environ}
     )
     found = answer(mcp.stdio_client(parameters), "search", query=QUERY, k=3)
-    with esr.open(where) as searcher:
-        assert found["hits"][0]["id"] == searcher.search(QUERY, 1).hits[0].sentence_id
+    with esr.open(where) as index:
+        assert found["hits"][0]["id"] == index.search(QUERY, 1)[0].id
     assert "argument 'k'" in error(mcp.stdio_client(parameters), "search", query=QUERY, k=0)
 
 

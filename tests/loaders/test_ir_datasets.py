@@ -80,7 +80,7 @@ def test_the_documents_of_a_data_set_are_those_of_the_same_file(tmp_path: Path) 
         result = call("load", source, "--index", tmp_path / index)
         assert result.exit_code == 0, result.output
     with esr.open(tmp_path / "a") as loaded, esr.open(tmp_path / "b") as expected:
-        assert [*loaded.index.documents()] == [*expected.index.documents()]
+        assert [*loaded.documents()] == [*expected.documents()]
 
 
 def test_the_queries_of_a_data_set_are_topics() -> None:
@@ -101,12 +101,11 @@ def test_documents_are_ranked_and_evaluated_by_their_best_sentences(tmp_path: Pa
     assert result.exit_code == 0, result.output
     assert "skipped topic 3: the query has only stop words" in result.stderr
     lines = [line.split() for line in run.read_text().splitlines()]
-    with esr.open(index) as searcher:
+    with esr.open(index) as opened:
         for id in ("1", "2"):
             best: dict[str, float] = {}
-            for hit in searcher.search(QUERIES[id], 10_000).hits:
-                assert hit.record
-                best.setdefault(hit.record.document_id, hit.score)
+            for hit in opened.search(QUERIES[id], 10_000):
+                best.setdefault(hit.document_id, hit.score)
             assert [(d, float(score)) for q, _, d, _, score, _ in lines if q == id] == [*best.items()][:3]
     printed = call("evaluate", NAME, run, "-m", "RR", "--json")
     assert printed.exit_code == 0, printed.output
