@@ -169,8 +169,8 @@ def build_tools(index: esr.Index, ranking: Ranking) -> list[Callable[..., CallTo
         made = index.timeline(query, interval=interval, peaks=peaks, **options)
         (series,) = made.series
         counts = {p: n for p, n in zip(made.periods, series.counts, strict=True) if n}
-        answer = {"interval": made.interval, "total": series.total, "undated": series.undated}
-        answer["counts"] = counts
+        numbers = {"total": series.total, "undated": series.undated, "counts": counts}
+        answer = {"interval": made.interval, **numbers}
         if size(answer) > budget // 2:
             raise UsageError(
                 f"{len(counts):,} periods need a budget of {2 * size(answer):,}: raise it, take a coarser "

