@@ -48,6 +48,9 @@ class Retriever(pt.Transformer):
         self.options = {**_WORDS, **options}
         read_search_options(self.options)  # raises UsageError for a bad one
 
+    def __repr__(self) -> str:
+        return f"esr({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
+
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
         pt.validate.query_frame(inp, extra_columns=["query"])
         queries = inp[pt.model.query_columns(inp)].drop_duplicates("qid")
