@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # that of `typing`, which would take longer to import than all of this
 
 if TYPE_CHECKING:
     from esr.errors import (
@@ -14,14 +14,37 @@ if TYPE_CHECKING:
         InputError,
         UsageError,
     )
+    from esr.following.timeline import Peak, Series, Timeline
+    from esr.index.enrichment_run import EnrichmentReport
+    from esr.index.generations import Generation
+    from esr.index.writer import DeliveryReport, LoadReport
+    from esr.library.asynchronous import AsyncIndex
     from esr.library.hits import Hit, Hits
     from esr.library.index import Index
-    from esr.library.opening import create, load, open, parse_query
+    from esr.library.opening import create, load, open, open_async, parse_query
+    from esr.library.options import (
+        AppendOptions,
+        EnrichOptions,
+        LoadOptions,
+        LoginOptions,
+        ReadOptions,
+        SearchOptions,
+        WriteOptions,
+    )
+    from esr.ranking.explain import Explanation
+    from esr.text.document import Document, Sentence
 
-__version__ = "0.1.0"
 __all__ = [
+    "AppendOptions",
+    "AsyncIndex",
+    "DeliveryReport",
+    "Document",
     "EngineUnreachable",
+    "EnrichOptions",
+    "EnrichmentReport",
     "EsrError",
+    "Explanation",
+    "Generation",
     "Hit",
     "Hits",
     "Index",
@@ -29,30 +52,53 @@ __all__ = [
     "IndexMissing",
     "IndexUnusable",
     "InputError",
+    "LoadOptions",
+    "LoadReport",
+    "LoginOptions",
+    "Peak",
+    "ReadOptions",
+    "SearchOptions",
+    "Sentence",
+    "Series",
+    "Timeline",
     "UsageError",
+    "WriteOptions",
     "__version__",
     "create",
     "load",
     "open",
+    "open_async",
     "parse_query",
 ]
+__version__ = "0.1.0"
 _MODULES = {
     "esr.errors": "EngineUnreachable EsrError IndexClosed IndexMissing IndexUnusable InputError UsageError",
+    "esr.following.timeline": "Peak Series Timeline",
+    "esr.index.enrichment_run": "EnrichmentReport",
+    "esr.index.generations": "Generation",
+    "esr.index.writer": "DeliveryReport LoadReport",
+    "esr.library.asynchronous": "AsyncIndex",
     "esr.library.hits": "Hit Hits",
     "esr.library.index": "Index",
-    "esr.library.opening": "create load open parse_query",
+    "esr.library.opening": "create load open open_async parse_query",
+    "esr.library.options": "AppendOptions EnrichOptions LoadOptions LoginOptions "
+    "ReadOptions SearchOptions WriteOptions",
+    "esr.ranking.explain": "Explanation",
+    "esr.text.document": "Document Sentence",
 }
 """The public names, by the module that has them. A module is imported when one of its names is used."""
 
 
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
+if not TYPE_CHECKING:
 
-    for module, names in _MODULES.items():
-        if name in names.split():
-            value = globals()[name] = getattr(import_module(module), name)
-            return value
-    raise AttributeError(f"module 'esr' has no attribute {name!r}")
+    def __getattr__(name):
+        from importlib import import_module
+
+        for module, names in _MODULES.items():
+            if name in names.split():
+                value = globals()[name] = getattr(import_module(module), name)
+                return value
+        raise AttributeError(f"module 'esr' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

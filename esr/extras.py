@@ -11,6 +11,7 @@ from importlib import import_module
 from esr.errors import UsageError
 
 MODULES = {
+    "dataframes": ("pandas", "polars"),
     "enrich": ("spacy", "textblob", "vaderSentiment"),
     "evaluation": ("ir_measures", "scipy"),
     "formats": (
@@ -22,7 +23,6 @@ MODULES = {
         "trafilatura",
         "warcio",
     ),
-    "frames": ("pandas", "polars"),
     "ir-datasets": ("ir_datasets",),
     "langchain": ("langchain_core",),
     "learn": ("lightgbm",),

@@ -9,8 +9,9 @@ only from a node that has reported these indices, or newer ones, behind the alia
 from __future__ import annotations
 
 import itertools
+import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from threading import Event
@@ -155,6 +156,25 @@ def _without_version(value: str) -> str:
     return _PLAIN + value.removeprefix(_NEWER).partition(";")[0]
 
 
+class ProcessConnections:
+    """The client of this process. After a fork, the new process gets one of its own.
+
+    Two processes that used the same sockets would get each other's answers.
+    """
+
+    def __init__(self, connect: Callable[[], Elasticsearch]) -> None:
+        self._connect = connect
+        self._of_process = os.getpid(), connect()
+
+    @property
+    def client(self) -> Elasticsearch:
+        process, client = self._of_process
+        if process == os.getpid():
+            return client
+        self._of_process = os.getpid(), self._connect()
+        return self._of_process[1]
+
+
 SEARCH_TIMEOUT = 20
 """Seconds that Elasticsearch may search before it returns a partial answer, which esr reports."""
 REQUEST_TIMEOUT = SEARCH_TIMEOUT + 10
@@ -188,22 +208,25 @@ class Cluster:
         self.aliases = AliasTargets(self.alias, self.documents_alias)
         """The aliases of the location, also if the cluster is pinned to indices."""
         self._targets: AliasTargets | None = None
-        self._client = Elasticsearch(
-            urls,
-            **login.client_options(self.url),
-            request_timeout=request_timeout / self._attempts,
-            max_retries=max(3, len(urls)),
-            retry_on_timeout=self._attempts > 1,
-            retry_on_status=BUSY,
-            transport_class=CompatibleTransport,
-            node_selector_class=StickyNodeSelector,
-            serializer=FastJsonSerializer(),
+        options = login.client_options(self.url)
+        self._connections = ProcessConnections(
+            lambda: Elasticsearch(
+                urls,
+                **options,
+                request_timeout=request_timeout / self._attempts,
+                max_retries=max(3, len(urls)),
+                retry_on_timeout=self._attempts > 1,
+                retry_on_status=BUSY,
+                transport_class=CompatibleTransport,
+                node_selector_class=StickyNodeSelector,
+                serializer=FastJsonSerializer(),
+            )
         )
 
     def close(self) -> None:
         """Close the connections, which pinned clusters share. Later use of any of them raises IndexClosed."""
         self._closed.set()
-        self._client.close()
+        self._connections.client.close()
 
     @contextmanager
     def closed_on_error(self) -> Iterator[None]:
@@ -223,9 +246,10 @@ class Cluster:
         if self._closed.is_set():
             raise IndexClosed(self.where)
         seconds = self._answer_seconds()
+        client = self._connections.client
         if seconds == self._timeout / self._attempts:
-            return self._client
-        return self._client.options(request_timeout=seconds)
+            return client
+        return client.options(request_timeout=seconds)
 
     @property
     def search_seconds(self) -> float:
@@ -238,7 +262,7 @@ class Cluster:
 
     def switch_node(self) -> None:
         """Send later requests of this thread to the next node."""
-        selector = self._client.transport.node_pool.node_selector
+        selector = self._connections.client.transport.node_pool.node_selector
         assert isinstance(selector, StickyNodeSelector)
         selector.switch()
 

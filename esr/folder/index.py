@@ -95,6 +95,7 @@ class EmbeddedIndex:
         """The last result of `snapshot`. It never changes, so searches of one commit share it."""
         self._manifest = os.path.join(where, manifest.MANIFEST_NAME)
         self._is_pinned = cache is not None
+        self._process = os.getpid()
         mark = self._commit_mark()
         self._use(cache or SearchCache(self._open()), mark)
 
@@ -368,6 +369,12 @@ class EmbeddedIndex:
         self.description = cache.snapshot.manifest.description
         self.analyzer = get_analyzer(self.description.analyzer)
 
+    def _begin_after_fork(self) -> None:
+        """Cache anew, as another thread may have held the locks of the caches in the process that forked."""
+        self._process = os.getpid()
+        cache, mark = self._opened
+        self._opened, self._pinned = (SearchCache(cache.snapshot), mark), None
+
     def _commit_mark(self) -> _Mark | None:
         """A value that changes with every commit, None if the index no longer exists."""
         try:
@@ -380,6 +387,8 @@ class EmbeddedIndex:
         """The cache of the last commit, which is opened if it is new. Raises IndexClosed."""
         if self._closed.is_set():
             raise IndexClosed(self.where)
+        if self._process != os.getpid():
+            self._begin_after_fork()
         cache, opened = self._opened
         if self._is_pinned:
             return cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing
 from functools import partial
 from os import fspath
@@ -298,15 +298,13 @@ class Index:
         return use_login(self._login)
 
 
-def load_index(
-    where: Where, rows: Iterable[object] | Sequence[str], login: Mapping[str, str], options: Mapping[str, Any]
-) -> Index:
+def load_index(where: Where, rows: Iterable[object], options: Mapping[str, Any]) -> Index:
     """Load rows, or files if these are a list of paths, into a new generation, and open the index."""
     from esr.library.loading import load_pipeline
     from esr.library.sources import open_source
 
     check_names(options, LoadOptions.__annotations__)
-    pipeline = open_source(rows, options)
+    pipeline, login = open_source(rows, options), read_login(options)
     with use_login(login):
         report = load_pipeline(
             pipeline,
@@ -331,22 +329,13 @@ def load_index(
     return index
 
 
-def read_login(
-    api_key: str | None,
-    user: str | None,
-    password: str | None,
-    ca_file: Where | None,
-    insecure: bool,
-) -> Mapping[str, str]:
-    """The variables of `esr.index.login` that these arguments mean."""
-    values = {
-        API_KEY: api_key,
-        USER: user,
-        PASSWORD: password,
-        CA_FILE: None if ca_file is None else fspath(ca_file),
-        INSECURE: "1" if insecure else None,
-    }
-    return {name: value for name, value in values.items() if value is not None}
+_VARIABLES = {"api_key": API_KEY, "user": USER, "password": PASSWORD, "ca_file": CA_FILE}
+
+
+def read_login(options: Mapping[str, Any]) -> Mapping[str, str]:
+    """The variables of `esr.index.login` that `LoginOptions` mean."""
+    given = {_VARIABLES[name]: fspath(options[name]) for name in _VARIABLES if options.get(name) is not None}
+    return {**given, INSECURE: "1"} if options.get("insecure") else given
 
 
 def _prepare(index: contract.Index, query: str, settings: SearchSettings) -> PreparedQuery:

@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from os import fspath
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from esr.errors import UsageError
 from esr.index.factory import Where
 from esr.library.index import Index, load_index, read_login
-from esr.library.options import LoadOptions
+from esr.library.options import LoadOptions, LoginOptions, check_names
 from esr.query import ParsedQuery, parse
 
+if TYPE_CHECKING:
+    from esr.library.asynchronous import AsyncIndex
 
-def open(
-    where: Where,
-    *,
-    api_key: str | None = None,
-    user: str | None = None,
-    password: str | None = None,
-    ca_file: Where | None = None,
-    insecure: bool = False,
-) -> Index:
+
+def open(where: Where, **login: Unpack[LoginOptions]) -> Index:
     """Open an index: a folder, or `http(s)://host:port/alias` of Elasticsearch.
 
-    The other arguments are for Elasticsearch, and take precedence over the variables ESR_API_KEY and so on:
-    an API key, or a user and a password; a file (PEM) with the certificates to trust; `insecure=True` does
-    not verify the certificate. Raises UsageError, IndexMissing, IndexUnusable or EngineUnreachable.
+    Raises UsageError, IndexMissing, IndexUnusable or EngineUnreachable.
     """
-    return Index(where, read_login(api_key, user, password, ca_file, insecure))
+    check_names(login, LoginOptions.__annotations__)
+    return Index(where, read_login(login))
+
+
+def open_async(where: Where, **login: Unpack[LoginOptions]) -> AsyncIndex:
+    """An index for programs of asyncio, with the arguments of `open`.
+
+    It is opened by `async with` or `await`, and raises as `open` does then.
+    """
+    from esr.library.asynchronous import AsyncIndex  # imports asyncio
+
+    return AsyncIndex(partial(open, where, **login))
 
 
 def create(where: Where, rows: Iterable[object], **options: Unpack[LoadOptions]) -> Index:
@@ -44,7 +49,7 @@ def create(where: Where, rows: Iterable[object], **options: Unpack[LoadOptions])
     Raises UsageError if there is an index already (see `if_exists`), and InputError with the number of a row
     that is wrong.
     """
-    return load_index(where, rows, {}, options)
+    return load_index(where, rows, options)
 
 
 def load(where: Where, *paths: Where, **options: Unpack[LoadOptions]) -> Index:
@@ -55,7 +60,7 @@ def load(where: Where, *paths: Where, **options: Unpack[LoadOptions]) -> Index:
     """
     from esr.library.sources import Files
 
-    return load_index(where, Files(fspath(path) for path in paths), {}, options)
+    return load_index(where, Files(fspath(path) for path in paths), options)
 
 
 def parse_query(text: str) -> ParsedQuery:

@@ -180,8 +180,22 @@ class AppendOptions(ReadOptions, WriteOptions, total=False):
     """The options of `append`: those of `ReadOptions` and of `WriteOptions`."""
 
 
-class LoadOptions(AppendOptions, total=False):
-    """The options of `create` and `load`: those of `append`, and those of a new index.
+class LoginOptions(TypedDict, total=False):
+    """The login to Elasticsearch. It takes precedence over the variables ESR_API_KEY, ESR_USER and so on.
+
+    `api_key`, or `user` and `password`; `ca_file` is a file (PEM) with the certificates to trust, and
+    `insecure=True` does not verify the certificate.
+    """
+
+    api_key: str | None
+    user: str | None
+    password: str | None
+    ca_file: str | PathLike[str] | None
+    insecure: bool | None
+
+
+class LoadOptions(AppendOptions, LoginOptions, total=False):
+    """The options of `create` and `load`: those of `append`, of the login, and of a new index.
 
     `if_exists` is "fail" (default), "replace" (a new generation, which is served when it is complete) or
     "append". `analyzer` says how text becomes terms; by default, the first documents decide. `title` counts

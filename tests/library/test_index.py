@@ -40,15 +40,15 @@ ROWS: list[dict[str, Any]] = [
 @pytest.fixture(scope="module", params=ENGINES)
 def index(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[esr.Index]:
     """An index of ROWS, which no test changes."""
-    with _place(request, tmp_path_factory.mktemp("library")) as where, esr.create(where, ROWS) as created:
+    with place(request, tmp_path_factory.mktemp("library")) as where, esr.create(where, ROWS) as created:
         yield created
 
 
 @pytest.fixture(params=ENGINES)
 def where(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """A location without an index."""
-    with _place(request, tmp_path) as place:
-        yield place
+    with place(request, tmp_path) as where:
+        yield where
 
 
 class _Folder(NamedTuple):
@@ -60,7 +60,8 @@ class _Folder(NamedTuple):
     def __exit__(self, *_: object) -> None: ...
 
 
-def _place(request: pytest.FixtureRequest, folder: Path) -> Any:
+def place(request: pytest.FixtureRequest, folder: Path) -> Any:
+    """A location on the engine of the fixture's parameter, in a context that removes what is there."""
     if request.param == "embedded":
         return _Folder(str(folder / "news"))
     return fresh(request.getfixturevalue("elasticsearch_url"))
