@@ -18,6 +18,8 @@ import esr
 from esr.cli import main
 from esr.ranking.ranking import Ranking
 from tests.cli.conftest import call as run_command
+from tests.support import page_corpus
+from tests.support.elasticsearch import fresh
 from tests.support.needed import need
 from tests.support.process import free_ports
 from tests.support.waiting import wait_until
@@ -185,6 +187,24 @@ def test_names_are_counted_and_are_filters_of_a_query(server: Any) -> None:
 
 def test_half_a_surrogate_pair_in_a_text_is_no_failure() -> None:
     assert made.fit({}, "hits", [{"text": "a\ud800"}], 500).structured_content == {"hits": [{"text": "a?"}]}
+
+
+def test_both_engines_give_the_same_answers(server: Any, elasticsearch_url: str) -> None:
+    with fresh(elasticsearch_url) as where:
+        page_corpus.store(where)
+        with esr.open(where) as index:
+            other = made.build_server(index, Ranking())
+            for tool, arguments in (
+                ("search", {"query": QUERY, "k": 5, "window": 2}),
+                ("search", {"query": "earthquake location:China", "sort": "date", "source": "northern wire"}),
+                ("document", {"id": "earthquake-relief.s5", "budget": 900}),
+                ("timeline", {"query": "earthquake"}),
+                ("similar", {"id": "earthquake-relief.s0", "k": 3}),
+                ("names", {"query": QUERY}),
+                ("names", {"prefix": "chi"}),
+            ):
+                assert answer(other, tool, **arguments) == answer(server, tool, **arguments), tool
+            assert "there is no document" in error(other, "document", id="nothing")
 
 
 # Errors
