@@ -175,8 +175,8 @@ def load(
 ) -> None:
     """Load documents into an index: all of them, or none if there is any error.
 
-    PATH is a file, a folder, an archive (zip, tar), or - for standard input. Files may be compressed (.gz,
-    .zst).
+    PATH is a file, a folder, an archive (zip, tar), - for standard input, or ir_datasets:NAME for the
+    documents of a data set. Files may be compressed (.gz, .zst).
 
     \b
     Example:

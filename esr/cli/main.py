@@ -80,6 +80,7 @@ COMMANDS = {
     "explain": "cli.explain",
     "query": "cli.explain",
     "serve": "cli.operate",
+    "mcp": "bridges.mcp",
     "roles": "cli.operate",
     "status": "cli.operate",
     "analyze": "cli.listings",

@@ -15,7 +15,7 @@ from typing import Any
 
 from esr.errors import InputError, UsageError, to_one_line
 from esr.extras import require
-from esr.loaders import archives
+from esr.loaders import archives, ir_datasets
 from esr.loaders.adapter import RecordAdapter
 from esr.loaders.encoding import decode_source
 from esr.loaders.fields import apply_constants, find_replaced
@@ -131,8 +131,10 @@ class SourceReader:
         self._adapter = RecordAdapter(options.mapping, options.on_remark, options.day_first)
 
     def read(self, path: str) -> Iterator[ReadResult]:
-        """The records in a file, a folder, an archive or standard input, in order. Raises InputError."""
-        if path != STANDARD_INPUT and os.path.isdir(path):
+        """The records in a file, folder, archive, data set or standard input, in order. Raises InputError."""
+        if ir_datasets.is_dataset(path):
+            yield from self.read_source(ir_datasets.FORMAT, ir_datasets.open_dataset(path))
+        elif path != STANDARD_INPUT and os.path.isdir(path):
             yield from self._read_folder(path)
         else:
             yield from self.read_file(FoundFile(path))
@@ -424,7 +426,7 @@ def open_reader(format: str, options: ReadOptions) -> SourceReader:
 
 def _check_paths(paths: Sequence[str]) -> None:
     for path in paths:
-        if path != STANDARD_INPUT and not os.path.exists(path):
+        if path != STANDARD_INPUT and not ir_datasets.is_dataset(path) and not os.path.exists(path):
             raise InputError(display_name(path), "there is no such file or folder")
 
 

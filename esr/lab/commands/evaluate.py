@@ -109,7 +109,8 @@ def evaluate(
     """Evaluate TREC runs of esr or other systems.
 
     QRELS has lines of "qid 0 sentence_id grade", or of "N12 docno:num" as in the Novelty track. A topic
-    that a run lacks scores 0. Files may be compressed with gzip; - is standard input.
+    that a run lacks scores 0. Files may be compressed with gzip; - is standard input, and ir_datasets:NAME
+    the judgements of a data set.
 
     \b
     Example:
