@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 
 import click
 
@@ -19,6 +20,7 @@ from esr.json_text import replace_nonfinite
 from esr.ranking.explain import Explanation, FeaturePart, SecondPart
 from esr.ranking.explain import explain as explain_sentence
 from esr.ranking.ranking import Ranking
+from esr.ranking.request_template import request_template
 from esr.ranking.searcher import can_rescore, raw_request
 
 
@@ -142,7 +144,7 @@ def _format_value(value: float | None) -> str:
 
 
 @click.command()
-@query_argument
+@partial(query_argument, required=False)
 @options.index
 @ranking_options
 @filter_options
@@ -154,7 +156,17 @@ def _format_value(value: float | None) -> str:
     is_flag=True,
     help="Let Elasticsearch compute p(t|C), so that the terms can be changed. Language models only.",
 )
-def query(query: ReadQuery, where: str, ranking: Ranking, filters: Filters, k: int, standalone: bool) -> None:
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice(["request", "slots"]),
+    default="request",
+    show_default=True,
+    help="slots: the request with slots for the words, from which clients/ build theirs; without QUERY.",
+)
+def query(
+    query: ReadQuery, where: str, ranking: Ranking, filters: Filters, k: int, standalone: bool, form: str
+) -> None:
     """Print the request for a query, which any application can send to the alias's _search.
 
     \b
@@ -169,6 +181,9 @@ def query(query: ReadQuery, where: str, ranking: Ranking, filters: Filters, k: i
     those of feedback change with the collection.
     """
     with esr.open(where) as searcher:
+        if form == "slots":
+            click.echo(json.dumps(request_template(ranking, searcher.index), indent=1))
+            return
         prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
         body = raw_request(prepared, k, filters=filters, standalone=standalone)
     if can_rescore(ranking):

@@ -123,7 +123,7 @@ class Load:
         return generation_name(self.index)
 
     def as_meta(self) -> dict[str, Any]:
-        """The `_meta` of both its indices."""
+        """The `_meta` of both its indices, with the template of requests that clients/ fill in."""
         return {
             "esr": {
                 "format": self.format,
@@ -139,6 +139,7 @@ class Load:
                 **({"aliases": dict(self.aliases)} if self.aliases else {}),
                 **({} if self.is_complete or not self.heartbeat else {"heartbeat": self.heartbeat}),
                 **self.description.as_dict(),
+                "request": resources.load_json("requests/default.json"),
             }
         }
 
