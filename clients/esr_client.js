@@ -6,7 +6,7 @@ const VERSION = 1; // of the template of requests that the index stores
 /** What went wrong, in one sentence: the server's reason, or why the index cannot be searched. */
 export class EsrClientError extends Error {}
 
-/** The part of the template with its slots filled. Values are taken as they are, whatever they look like. */
+/** The part of the template with its slots filled. Values are not searched for slots. */
 function fill(part, slots) {
   if (typeof part === "string") return Object.hasOwn(slots, part) ? slots[part] : part;
   if (Array.isArray(part)) return part.map((item) => fill(item, slots));
@@ -28,18 +28,19 @@ function filterClauses({ source, after, before, filter = [] }) {
  * @param request the template: `describe().request`, or what `esr query --as slots` prints
  * @param {Map<string, number>} counts how often the query has each term: `analyze()`
  * @param statistics those of the collection and of the terms: `statistics()`
- * @param options k (10), source (a name or several, as they are written), after and before (dates such as
- *   2017-03; the first includes it), filter (clauses of Elasticsearch)
+ * @param options k (10); source, one name or several, as they are written; after and before, dates such as
+ *   2017-03, of which after includes the date; filter, further clauses of Elasticsearch
  */
 export function build(request, counts, { occurrences, longest, terms }, { k = 10, ...filters } = {}) {
   const seen = [...counts].filter(([term]) => terms.has(term));
   if (!seen.length) throw new EsrClientError("no document contains a term of the query");
   const clauses = seen.map(([term, weight]) => {
     const background = Math.max(terms.get(term), 1) / Math.max(occurrences, 1);
-    return fill(request.clause, { $term: term, $weight: weight, $background: background, $occurrences: occurrences });
+    const slots = { $term: term, $weight: weight, $background: background, $occurrences: occurrences };
+    return fill(request.clause, slots);
   });
   const query = seen.reduce((sum, [, weight]) => sum + weight, 0);
-  // The server refuses scores below 0: the offset is the greatest amount that an empty or a long sentence loses.
+  // The server refuses scores below 0: the offset is the most that a sentence can lose for its length.
   const { mu, collection: [level, slope] } = request.body.query.script_score.script.params;
   const least = Math.min(...(mu ? [mu / (longest + mu), 1] : [0]).map((beta) => level + slope * beta));
   const slots = { $clauses: clauses, $filter: filterClauses(filters), $query: query, $k: k };
@@ -50,10 +51,11 @@ export function build(request, counts, { occurrences, longest, terms }, { k = 10
 export function scoreShift(body) {
   const { query, script } = body.query.script_score;
   const params = query.bool.should.map((clause) => clause.script_score.script.params);
-  return params.reduce((sum, { weight, background }) => sum + weight * Math.log(background), 0) - script.params.offset;
+  const logs = params.reduce((sum, { weight, background }) => sum + weight * Math.log(background), 0);
+  return logs - script.params.offset;
 }
 
-/** The answer of a search. Throws if the server left a part out: Elasticsearch calls that a success, too. */
+/** The answer of a search. Throws if a part is missing, which Elasticsearch calls a success. */
 function complete(answer) {
   if (answer.error) throw new EsrClientError(reasonOf(answer));
   if (answer.timed_out || answer._shards.failed) throw new EsrClientError("a part of the index did not answer");
@@ -74,7 +76,7 @@ function offsets(marked) {
   return pairs;
 }
 
-/** An index behind an alias. Every method asks the server; replace one to change what is asked, or how. */
+/** An index behind an alias. Each method asks the server: override one to change what is asked. */
 export class Index {
   /**
    * @param {string} url the alias, such as http://localhost:9200/news
@@ -86,10 +88,15 @@ export class Index {
     Object.assign(this, { server, alias, headers, request, fetch });
   }
 
+  /** Send a request, with an array as one line of JSON for each item, and return the decoded answer. */
   async send(path, body) {
-    const lines = Array.isArray(body) && body.map((line) => `${JSON.stringify(line)}\n`).join("");
-    const headers = { "Content-Type": lines ? "application/x-ndjson" : "application/json", ...this.headers };
-    const options = body === undefined ? { headers: this.headers } : { method: "POST", headers, body: lines || JSON.stringify(body) };
+    const options = { headers: { "Content-Type": "application/json", ...this.headers } };
+    if (Array.isArray(body)) {
+      options.headers["Content-Type"] = "application/x-ndjson";
+      Object.assign(options, { method: "POST", body: body.map((line) => `${JSON.stringify(line)}\n`).join("") });
+    } else if (body !== undefined) {
+      Object.assign(options, { method: "POST", body: JSON.stringify(body) });
+    }
     const response = await this.fetch(`${this.server}/${path}`, options).catch((error) => {
       throw new EsrClientError(`${this.server} cannot be reached: ${error.message}`);
     });
@@ -104,32 +111,46 @@ export class Index {
     const loads = Object.values(answer).map((index) => index.mappings._meta.esr);
     const name = `${this.server}/${this.alias}`;
     if (!loads.length) throw new EsrClientError(`${name} is not an index that esr loaded`);
-    const request = this.request ?? loads[0].request;
-    if (!request) throw new EsrClientError(`${name} was loaded by an older esr, which stored no request: load it again, or give request`);
-    if (request.version !== VERSION) throw new EsrClientError(`${name} stores requests of version ${request.version}: use a newer esr_client.js`);
+    const request = this.request ?? JSON.parse(loads[0].request ?? "null");
+    if (!request) {
+      const remedy = "load it again, or give request";
+      throw new EsrClientError(`${name} was loaded by an older esr, which stored no request: ${remedy}`);
+    }
+    if (request.version !== VERSION) {
+      const stored = `${name} stores requests of version ${request.version}`;
+      throw new EsrClientError(`${stored}: use a newer esr_client.js`);
+    }
     return { indices: Object.keys(answer).sort(), analyzer: loads[0].analyzer, request };
   }
 
-  /** How often the words have each term, in the order of the words. The server analyses them as it did the texts. */
+  /** How often the words have each term, in their order. The server analyses them like its texts. */
   async analyze(words, { indices } = {}) {
     const [index] = indices ?? (await this.describe()).indices;
     const asked = { doc: { text: words }, fields: ["text"], offsets: false, field_statistics: false };
     const { term_vectors: { text } } = await this.send(`${index}/_termvectors`, asked);
-    const terms = Object.entries(text?.terms ?? {}).map(([term, { term_freq, tokens }]) => [tokens[0].position, term, term_freq]);
-    return new Map(terms.sort(([a], [b]) => a - b).map(([, term, count]) => [term, count]));
+    const terms = Object.entries(text?.terms ?? {});
+    terms.sort(([, a], [, b]) => a.tokens[0].position - b.tokens[0].position);
+    return new Map(terms.map(([term, known]) => [term, known.term_freq]));
   }
 
-  /** The numbers of the collection that scores need, and the occurrences of each term that a document has. */
+  /** The collection's length in terms, its longest sentence, and cf of each term that a document has. */
   async statistics(terms, description) {
     const { indices, request } = description ?? (await this.describe());
     const documents = indices.map((name) => name.replace(/-esr-sentences$/, "-esr-documents"));
-    const [of, all] = [{ index: indices }, { index: [...indices, ...documents], ignore_unavailable: true }];
-    const { sentences, occurrences, seen } = request.statistics;
-    const asked = [of, sentences, ...terms.flatMap((term) => [of, fill(occurrences, { $term: term }), all, fill(seen, { $term: term })])];
+    const of = { index: indices };
+    const ofAll = { index: [...indices, ...documents], ignore_unavailable: true };
+    const asked = [of, request.statistics.sentences];
+    for (const $term of terms) {
+      asked.push(of, fill(request.statistics.occurrences, { $term }), ofAll, fill(request.statistics.seen, { $term }));
+    }
     const [collection, ...answers] = (await this.send("_msearch", asked)).responses.map(complete);
-    const counts = terms.map((term, n) => [term, answers[2 * n].aggregations.occurrences.value, answers[2 * n + 1].hits.total.value]);
-    const { occurrences: total, longest } = collection.aggregations;
-    return { occurrences: total.value, longest: longest.value ?? 0, terms: new Map(counts.filter(([, , hits]) => hits)) };
+    const counts = new Map();
+    for (const [number, term] of terms.entries()) {
+      const [counted, seen] = answers.slice(2 * number, 2 * number + 2);
+      if (seen.hits.total.value) counts.set(term, counted.aggregations.occurrences.value);
+    }
+    const { occurrences, longest } = collection.aggregations;
+    return { occurrences: occurrences.value, longest: longest.value ?? 0, terms: counts };
   }
 
   /**

@@ -1,6 +1,6 @@
 """Search an index that esr loaded into Elasticsearch, without esr. The ranking is esr's own.
 
-A module of the standard library alone, for Python 3.9 or later: copy this file. docs/elasticsearch.md shows its use.
+It needs Python 3.11 or later and nothing else: copy this file. docs/elasticsearch.md shows its use.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from http.client import HTTPException
-from typing import Any, Optional
+from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -34,7 +34,7 @@ class Description:
 
 @dataclass(frozen=True)
 class Statistics:
-    """The number of all occurrences, the longest sentence, and the occurrences of each term that a document has."""
+    """The collection's length in terms, its longest sentence, and cf of each term that a document has."""
 
     occurrences: int
     longest: int
@@ -52,18 +52,18 @@ class Hit:
     score: float
     document_id: str
     text: str
-    previous: Optional[str]
-    next: Optional[str]
-    title: Optional[str]
-    source: Optional[str]
-    date: Optional[str]
-    url: Optional[str]
+    previous: str | None
+    next: str | None
+    title: str | None
+    source: str | None
+    date: str | None
+    url: str | None
     highlights: Sequence[tuple[int, int]]
     source_fields: Mapping[str, Any]
 
 
 def _fill(part: Any, slots: Mapping[str, Any]) -> Any:
-    """The part of the template with its slots filled. Values are taken as they are, whatever they look like."""
+    """The part of the template with its slots filled. Values are not searched for slots."""
     if isinstance(part, str):
         return slots.get(part, part)
     if isinstance(part, Mapping):
@@ -72,7 +72,10 @@ def _fill(part: Any, slots: Mapping[str, Any]) -> Any:
 
 
 def _filter_clauses(
-    source: str | Iterable[str] | None, after: str | None, before: str | None, clauses: Iterable[Mapping[str, Any]]
+    source: str | Iterable[str] | None,
+    after: str | None,
+    before: str | None,
+    clauses: Iterable[Mapping[str, Any]],
 ) -> list[Mapping[str, Any]]:
     dates = {name: date for name, date in (("gte", after), ("lt", before)) if date}
     of_dates = [{"range": {"date": dates}}] if dates else []
@@ -93,9 +96,10 @@ def build(
 ) -> dict[str, Any]:
     """Make the body for `_search`: what `esr query` prints. Raises EsrClientError if no document has a term.
 
-    `request` is the template: `describe().request`, or what `esr query --as slots` prints. `counts` says how often
-    the query has each term (`analyze`). `source` is a name or several, as they are written; `after` and `before` are
-    dates such as 2017-03, of which the first includes it; `filter` are clauses of Elasticsearch.
+    `request` is the template: `describe().request`, or what `esr query --as slots` prints. `counts` says how
+    often the query has each term (`analyze`). `source` is one name or several, as they are written. `after`
+    and `before` are dates such as 2017-03: `after` includes the date, `before` does not. `filter` are further
+    clauses of Elasticsearch.
     """
     seen = {term: count for term, count in counts.items() if term in statistics.terms}
     if not seen:
@@ -107,11 +111,16 @@ def build(
         slots = {"$term": term, "$weight": count, "$background": background, "$occurrences": total}
         clauses.append(_fill(request["clause"], slots))
     query = sum(seen.values())
-    # The server refuses scores below 0: the offset is the greatest amount that an empty or a long sentence loses.
+    # The server refuses scores below 0: the offset is the most that a sentence can lose for its length.
     params = request["body"]["query"]["script_score"]["script"]["params"]
     mu, (level, slope) = params["mu"], params["collection"]
     least = min(level + slope * beta for beta in ((mu / (statistics.longest + mu), 1) if mu else (0,)))
-    slots = {"$clauses": clauses, "$filter": _filter_clauses(source, after, before, filter), "$query": query, "$k": k}
+    slots = {
+        "$clauses": clauses,
+        "$filter": _filter_clauses(source, after, before, filter),
+        "$query": query,
+        "$k": k,
+    }
     body: dict[str, Any] = _fill(request["body"], {**slots, "$offset": max(0.0, -query * math.log(least))})
     return body
 
@@ -125,7 +134,7 @@ def score_shift(body: Mapping[str, Any]) -> float:
 
 
 def _complete(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The answer of a search. Raises if the server left a part out: Elasticsearch calls that a success, too."""
+    """The answer of a search. Raises if a part is missing, which Elasticsearch calls a success."""
     if "error" in answer:
         raise EsrClientError(_reason(answer))
     if answer["timed_out"] or answer["_shards"]["failed"]:
@@ -152,7 +161,7 @@ def _offsets(marked: str) -> Iterator[tuple[int, int]]:
 
 
 class Index:
-    """An index behind an alias. Every method asks the server; override one to change what is asked, or how."""
+    """An index behind an alias. Each method asks the server: override one to change what is asked."""
 
     def __init__(
         self,
@@ -200,8 +209,8 @@ class Index:
         if not answer:
             raise EsrClientError(f"{name} is not an index that esr loaded")
         stored = next(iter(answer.values()))["mappings"]["_meta"]["esr"]
-        request = self.request or stored.get("request")
-        if request is None:
+        request = self.request or ("request" in stored and json.loads(stored["request"]))
+        if not request:
             raise EsrClientError(
                 f"{name} was loaded by an older esr, which stored no request: load it again, or give request"
             )
@@ -212,7 +221,7 @@ class Index:
         return Description(sorted(answer), stored["analyzer"], request)
 
     def analyze(self, words: str, description: Description | None = None) -> dict[str, int]:
-        """How often the words have each term, in their order. The server analyses them as it did the texts."""
+        """How often the words have each term, in their order. The server analyses them like its texts."""
         index = (description or self.describe()).indices[0]
         asked = {"doc": {"text": words}, "fields": ["text"], "offsets": False, "field_statistics": False}
         vectors = self.send(f"{index}/_termvectors", asked)["term_vectors"]
@@ -234,7 +243,7 @@ class Index:
         collection, *answers = map(_complete, self.send("_msearch", asked)["responses"])
         numbers = {
             term: round(counted["aggregations"]["occurrences"]["value"])
-            for term, counted, seen in zip(terms, answers[::2], answers[1::2])
+            for term, counted, seen in zip(terms, answers[::2], answers[1::2], strict=True)
             if seen["hits"]["total"]["value"]
         }
         sums = collection["aggregations"]
@@ -259,7 +268,12 @@ class Index:
         body = build(
             known.request, counts, statistics, k=k, source=source, after=after, before=before, filter=filter
         )
-        highlight = {"pre_tags": [_START], "post_tags": [_END], "number_of_fragments": 0, "fields": {"text": {}}}
+        highlight = {
+            "pre_tags": [_START],
+            "post_tags": [_END],
+            "number_of_fragments": 0,
+            "fields": {"text": {}},
+        }
         answer = _complete(self.send(f"{','.join(known.indices)}/_search", {**body, "highlight": highlight}))
         shift = score_shift(body)
         return [_hit(hit, shift) for hit in answer["hits"]["hits"]]

@@ -1,7 +1,7 @@
 """The request of a ranking with slots, for applications that fill in the words of each query themselves.
 
-Each index in Elasticsearch stores the template of the default ranking in its `_meta`, where clients/ reads it.
-A slot is a string that begins with $ and stands for one value of JSON.
+Each index in Elasticsearch stores the template of the default ranking in its `_meta`, where the clients of
+`clients/` find it. A slot is a string that begins with $ and stands for one JSON value.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ def request_template(ranking: Ranking, index: Index) -> dict[str, Any]:
     if not isinstance(plan.transform, Mixture) or ranking.settings().choice("background") != "occurrences":
         raise UsageError("only language models with p(t|C) from occurrences have a template")
     if plan.statics or ranking.boosts or ranking.reranker() or ranking.candidates:
-        raise UsageError("a template has a model and its parameters only: leave out what else the ranking has")
+        raise UsageError(
+            "a template is for a model and its parameters: leave out priors, features and the rest"
+        )
     body = index.request(plan, 10, Filters())
     score = body["query"]["script_score"]
     terms = score["query"]["bool"]

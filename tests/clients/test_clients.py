@@ -26,7 +26,7 @@ from tests.support.needed import end_test
 ROOT = Path(__file__).resolve().parents[2]
 DRIVER = """
 import { createInterface } from "node:readline";
-import { Index, build } from "%s/clients/esr_client.js";
+import { Index, build } from "ROOT/clients/esr_client.js";
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { url, words, options, request, printed } = JSON.parse(line);
@@ -41,7 +41,7 @@ async function print(index, words, options) {
   const counts = await index.analyze(words, known);
   return build(known.request, counts, await index.statistics([...counts.keys()], known), options);
 }
-""" % ROOT.as_uri()
+""".replace("ROOT", ROOT.as_uri())
 MIXTURES = [
     (model.name, context)
     for model in models.MODELS.values()
@@ -70,7 +70,13 @@ def ask_python(url: str, queries: Sequence[str], printed: bool = False, **known:
         except esr_client.EsrClientError as error:
             return {"error": type(error).__name__, "message": str(error)}
         return [
-            {**hit.source_fields, "id": hit.id, "score": hit.score, "text": hit.text, "highlights": hit.highlights}
+            {
+                **hit.source_fields,
+                "id": hit.id,
+                "score": hit.score,
+                "text": hit.text,
+                "highlights": hit.highlights,
+            }
             for hit in hits
         ]
 
@@ -128,12 +134,12 @@ def generated(first: int, count: int) -> Iterator[Document]:
     yield Document(f"empty{first}", (), title=f"Without sentences {first}")
 
 
-@pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
-def where(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[str]:
-    """Two loads behind one alias."""
+@pytest.fixture(scope="module")
+def where(elasticsearch_url: str) -> Iterator[str]:
+    """Two loads behind one alias, the first of several shards."""
     with fresh(elasticsearch_url) as location:
-        load(location, [*example_texts(), *generated(0, 100)], shards=request.param)
-        load(location, generated(1000, 40), shards=request.param, if_exists="append")
+        load(location, [*example_texts(), *generated(0, 100)], shards=3)
+        load(location, generated(1000, 40), if_exists="append")
         yield location
 
 
@@ -163,3 +169,131 @@ def test_a_client_ranks_as_esr_does(where: str, ask: Ask, count: int) -> None:
                 assert hit["text"] == right.text
             hits_seen += len(hits)
     assert hits_seen > 9 * count
+
+
+def esr_query(where: str, *arguments: str) -> Any:
+    """The JSON that `esr query` prints."""
+    result = CliRunner().invoke(main, ["query", "--index", where, *arguments])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.output)
+
+
+def without_zeros(value: Any) -> Any:
+    """The same JSON, with numbers that are equal to 12 digits as the same texts."""
+    if isinstance(value, Mapping):
+        return {key: without_zeros(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [without_zeros(item) for item in value]
+    return f"{value:.12g}" if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+@pytest.mark.parametrize("words", ["relief earthquakes relief", "2017 only7 nowhere", "$term flooded"])
+def test_a_client_makes_the_request_of_esr_query(where: str, ask: Ask, words: str) -> None:
+    (request,) = ask(where, [words], printed=True, options={"k": 3})
+    assert without_zeros(request) == without_zeros(esr_query(where, words, "--literal", "-k3"))
+
+
+def test_an_index_stores_what_esr_query_prints_as_slots(where: str) -> None:
+    template = resources.load_json("requests/default.json")
+    assert esr_query(where, "--as", "slots") == template, (
+        "run: esr query --as slots --index ... > index_templates/requests/default.json"
+    )
+    for index in http("GET", f"{where}/_mapping").values():
+        assert json.loads(index["mappings"]["_meta"]["esr"]["request"]) == template
+
+
+@pytest.mark.parametrize("model, context", MIXTURES)
+def test_a_client_takes_the_request_of_another_ranking(
+    where: str, ask: Ask, model: str, context: str | None
+) -> None:
+    ranking = ["--model", model, *(["--context", context] if context else [])]
+    template = esr_query(where, "--as", "slots", *ranking)
+    words = ["earthquake relief", "river 2017 of"]
+    answers = ask(where, words, request=template, options={"k": 20})
+    with esr.open(where) as searcher:
+        for text, hits in zip(words, answers, strict=True):
+            expected = searcher.search(text, 20, model=model, context=context).hits
+            assert [hit["id"] for hit in hits] == [hit.sentence_id for hit in expected]
+            assert [hit["score"] for hit in hits] == pytest.approx([h.score for h in expected], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "syntax"),
+    [
+        ({"source": "bbc.co.uk"}, "source:bbc.co.uk"),
+        ({"source": ["North", "South"]}, "source:North OR source:South"),
+        ({"after": "2016"}, "after:2016"),
+        ({"before": "2016-03"}, "before:2016-03"),
+        (
+            {"after": "2015-06-15", "before": "2016", "source": "South"},
+            "after:2015-06-15 before:2016 source:South",
+        ),
+        ({"filter": [{"match_phrase": {"text.words": "relief teams"}}]}, '"relief teams"'),
+    ],
+)
+def test_filters_let_through_what_those_of_esr_do(
+    where: str, ask: Ask, options: dict[str, Any], syntax: str
+) -> None:
+    (hits,) = ask(where, ["river bank relief"], options={"k": 1000, **options})
+    with esr.open(where) as searcher:
+        everything = searcher.search("river bank relief", 1000).hits
+        conditions = esr.parse_query(f"river bank relief {syntax}")
+        expected = {hit.sentence_id for hit in searcher.search(conditions, 1000).hits}
+    ranked = [hit.sentence_id for hit in everything if hit.sentence_id in expected]
+    assert [hit["id"] for hit in hits] == ranked
+    assert 0 < len(ranked) < len(everything)
+
+
+def test_highlights_are_the_words_that_match(where: str, ask: Ask) -> None:
+    (hits,) = ask(where, ["Relief EARTHQUAKES"], options={"k": 5, "source": "Northern Wire"})
+    marked = [[hit["text"][start:end].lower() for start, end in hit["highlights"]] for hit in hits]
+    assert {word for words in marked for word in words} == {"earthquake", "relief"}
+
+
+def test_words_without_a_term_find_nothing(where: str, ask: Ask) -> None:
+    assert ask(where, ["", "  ", "the of", "nowhere"]) == [[], [], [], []]
+
+
+def test_the_words_of_a_query_never_fill_a_slot(where: str, ask: Ask) -> None:
+    """Words that look like slots, and like the names of properties, are words."""
+    (request,) = ask(where, ["__proto__ constructor term"], printed=True)
+    clauses = request["query"]["script_score"]["query"]["bool"]["should"]
+    assert len(clauses) == 3
+    assert "$" not in json.dumps(request)
+
+
+def stored_meta(where: str) -> tuple[str, dict[str, Any]]:
+    """The name of the only index of sentences of a place, and its `_meta`."""
+    ((index, body),) = http("GET", f"{where}/_mapping").items()
+    return f"{where.rpartition('/')[0]}/{index}", body["mappings"]["_meta"]
+
+
+def test_what_cannot_be_searched_is_said_in_one_sentence(elasticsearch_url: str, ask: Ask) -> None:
+    with fresh(elasticsearch_url) as location:
+        assert_error(ask, location, "no such index")
+        load(location, example_texts())
+        index, meta = stored_meta(location)
+        for change, message in (
+            (lambda known: known.update(request='{"version": 2}'), "use a newer esr_client"),
+            (lambda known: known.pop("request"), "was loaded by an older esr, which stored no request"),
+        ):
+            change(meta["esr"])
+            http("PUT", f"{index}/_mapping", {"_meta": meta})
+            assert_error(ask, location, message)
+        http("PUT", f"{index}/_mapping", {"_meta": {}})
+        assert_error(ask, location, "is not an index that esr loaded")
+    assert_error(ask, "http://localhost:1/news", "http://localhost:1 cannot be reached")
+
+
+def test_an_incomplete_answer_is_an_error(elasticsearch_url: str, ask: Ask) -> None:
+    with fresh(elasticsearch_url) as location:
+        load(location, example_texts())
+        url = location.rpartition("/")[0]
+        http("POST", f"{url}/_aliases", {"actions": make_failing_load(location, "failing")})
+        assert_error(ask, location, "a part of the index did not answer")
+
+
+def assert_error(ask: Ask, where: str, message: str) -> None:
+    (answer,) = ask(where, ["flood relief"])
+    assert answer["error"] == "EsrClientError"
+    assert message in answer["message"]
