@@ -15,12 +15,13 @@ from esr.cli import options
 from esr.cli.ranking_options import ReadQuery, filter_options, query_argument, ranking_options
 from esr.dependency.drawing import text_tree
 from esr.dependency.explanation import TermSet
+from esr.errors import UsageError
 from esr.index.filters import Filters
 from esr.json_text import replace_nonfinite
 from esr.ranking.explain import Explanation, FeaturePart, SecondPart
 from esr.ranking.explain import explain as explain_sentence
 from esr.ranking.ranking import Ranking
-from esr.ranking.request_template import request_template
+from esr.ranking.request_template import request_template, search_template
 from esr.ranking.searcher import can_rescore, raw_request
 
 
@@ -159,10 +160,11 @@ def _format_value(value: float | None) -> str:
 @click.option(
     "--as",
     "form",
-    type=click.Choice(["request", "slots"]),
+    type=click.Choice(["request", "slots", "template"]),
     default="request",
     show_default=True,
-    help="slots: the request with slots for the words, from which clients/ build theirs; without QUERY.",
+    help="For any words, by a language model. slots: print the request with slots that clients/ fill in. "
+    "template: store it in Elasticsearch as a search template, and print the call for QUERY.",
 )
 def query(
     query: ReadQuery, where: str, ranking: Ranking, filters: Filters, k: int, standalone: bool, form: str
@@ -179,12 +181,25 @@ def query(
     stages (--rerank with another signal, with neighbours or document, and those of tdsr and the mrf models):
     then the request is the first stage. Terms that boosts add are computed now and are part of the request;
     those of feedback change with the collection.
+    \b
+    For any words, with a language model:
+      esr query --as slots --model jm --index http://localhost:9200/news > request.json
+      esr query "bank fraud" --as template --index http://localhost:9200/news
+    The second stores a search template, and prints what to send to
+    '_search/template?search_type=dfs_query_then_fetch'. Store it again after each load.
     """
+    if form != "request" and filters != Filters():
+        raise UsageError(f"--as {form} is for any filters: leave out those of one query")
     with esr.open(where) as searcher:
         if form == "slots":
             click.echo(json.dumps(request_template(ranking, searcher.index), indent=1))
             return
         prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
+        if form == "template":
+            name = searcher.index.store_search_template(search_template(ranking, searcher.index))
+            terms = [term.term for term in prepared.plan.terms for _ in range(int(term.weight))]
+            click.echo(json.dumps({"id": name, "params": {"terms": terms, "k": k}}, ensure_ascii=False))
+            return
         body = raw_request(prepared, k, filters=filters, standalone=standalone)
     if can_rescore(ranking):
         click.echo("esr: the request lacks what only vectors find; esr itself adds it", err=True)

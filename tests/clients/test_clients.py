@@ -19,9 +19,11 @@ from clients import esr_client
 from esr import loaders, models, resources
 from esr.cli import main
 from esr.query import literal
+from esr.ranking.ranking import Ranking
+from esr.ranking.request_template import search_template
 from esr.text.document import Document
-from tests.support.elasticsearch import document, fresh, http, load, make_failing_load
-from tests.support.needed import end_test
+from tests.support.elasticsearch import counts_occurrences, document, fresh, http, load, make_failing_load
+from tests.support.needed import end_test, need
 
 ROOT = Path(__file__).resolve().parents[2]
 DRIVER = """
@@ -297,3 +299,76 @@ def assert_error(ask: Ask, where: str, message: str) -> None:
     (answer,) = ask(where, ["flood relief"])
     assert answer["error"] == "EsrClientError"
     assert message in answer["message"]
+
+
+class Sized(list[str]):
+    """A list whose size a template can ask for, as Elasticsearch and OpenSearch allow."""
+
+    @property
+    def size(self) -> int:
+        return len(self)
+
+
+def render(source: str, **params: Any) -> Any:
+    """A search template with these parameters, as JSON."""
+    pystache = need("pystache")
+    escape = pystache.Renderer(escape=lambda text: json.dumps(str(text))[1:-1])
+    lists = {name: Sized(value) if isinstance(value, list) else value for name, value in params.items()}
+    return json.loads(escape.render(source, lists))
+
+
+def test_a_search_template_ranks_as_esr_does(where: str) -> None:
+    """Rendered here: the node of the tests has no module for templates, but it takes what they render to."""
+    if not counts_occurrences(where):
+        pytest.skip("this version of Elasticsearch gives sf in place of cf over several shards")
+    url = f"{where}/_search?search_type=dfs_query_then_fetch"
+    with esr.open(where) as searcher:
+        source = search_template(Ranking(), searcher.index)
+        for text in queries(FEW)[:20]:
+            plan = searcher.prepare(literal(text), Ranking()).plan
+            terms = [term.term for term in plan.terms for _ in range(int(term.weight))]
+            hits = http("POST", url, render(source, terms=terms))["hits"]["hits"]
+            expected = searcher.search(literal(text), 10).hits
+            assert [hit["_id"] for hit in hits] == [hit.sentence_id for hit in expected], text
+        filters = {"source": "South", "after": "2015-06", "before": "2017"}
+        body = render(source, words=["rivers", 'ba"nk'], k=500, **filters)
+        hits = http("POST", url, body)["hits"]["hits"]
+        conditions = esr.parse_query("river ba nk source:South after:2015-06 before:2017")
+        expected = searcher.search(conditions, 500).hits
+    assert {hit["_id"] for hit in hits} == {hit.sentence_id for hit in expected} != set()
+
+
+def test_a_server_without_search_templates_is_told(where: str) -> None:
+    url, _, alias = where.rpartition("/")
+    result = CliRunner().invoke(main, ["query", "flood", "--as", "template", "--index", where])
+    if result.exit_code == 0:  # a full distribution has the module
+        body = {**json.loads(result.output), "explain": False}
+        assert http("POST", f"{where}/_search/template?search_type=dfs_query_then_fetch", body)["hits"][
+            "hits"
+        ]
+        http("DELETE", f"{url}/_scripts/esr-{alias}")
+    else:
+        assert "lacks the module lang-mustache: use a client of clients/" in result.output
+        assert result.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--as", "slots", "--model", "bm25"], "only language models with p(t|C) from occurrences"),
+        (
+            ["--as", "slots", "--set", "background=documents"],
+            "only language models with p(t|C) from occurrences",
+        ),
+        (["--as", "slots", "--prior", "length"], "leave out priors, features and the rest"),
+        (["--as", "slots", "--boost", "variants"], "leave out priors, features and the rest"),
+        (["--as", "slots", "--rerank", "mrf_sdm"], "leave out priors, features and the rest"),
+        (["--as", "slots", "--source", "bbc.co.uk"], "--as slots is for any filters"),
+        (["--as", "template"], "the query is empty"),
+        ([], "the query is empty"),
+    ],
+)
+def test_what_has_no_template_is_told(where: str, arguments: list[str], message: str) -> None:
+    result = CliRunner().invoke(main, ["query", "--index", where, *arguments])
+    assert result.exit_code == 2
+    assert message in result.output
