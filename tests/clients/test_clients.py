@@ -219,12 +219,17 @@ def test_a_client_takes_the_request_of_another_ranking(
             assert [hit["score"] for hit in hits] == pytest.approx([h.score for h in expected], rel=1e-6)
 
 
+DATE = next(generated(0, 1)).date
+"""The date of a document."""
+
+
 @pytest.mark.parametrize(
     ("options", "syntax"),
     [
         ({"source": "bbc.co.uk"}, "source:bbc.co.uk"),
         ({"source": ["North", "South"]}, "source:North OR source:South"),
-        ({"after": "2016"}, "after:2016"),
+        ({"after": DATE}, f"after:{DATE}"),
+        ({"before": DATE}, f"before:{DATE}"),
         ({"before": "2016-03"}, "before:2016-03"),
         (
             {"after": "2015-06-15", "before": "2016", "source": "South"},
@@ -247,9 +252,9 @@ def test_filters_let_through_what_those_of_esr_do(
 
 
 def test_highlights_are_the_words_that_match(where: str, ask: Ask) -> None:
-    (hits,) = ask(where, ["Relief EARTHQUAKES"], options={"k": 5, "source": "Northern Wire"})
+    (hits,) = ask(where, ["Teams RELIEF province"], options={"k": 5, "source": "Northern Wire"})
     marked = [[hit["text"][start:end].lower() for start, end in hit["highlights"]] for hit in hits]
-    assert {word for words in marked for word in words} == {"earthquake", "relief"}
+    assert marked[0] == ["relief", "teams", "provinces"]
 
 
 def test_words_without_a_term_find_nothing(where: str, ask: Ask) -> None:
@@ -309,12 +314,12 @@ class Sized(list[str]):
         return len(self)
 
 
-def render(source: str, **params: Any) -> Any:
+def render(template: str, **params: Any) -> Any:
     """A search template with these parameters, as JSON."""
     pystache = need("pystache")
     escape = pystache.Renderer(escape=lambda text: json.dumps(str(text))[1:-1])
     lists = {name: Sized(value) if isinstance(value, list) else value for name, value in params.items()}
-    return json.loads(escape.render(source, lists))
+    return json.loads(escape.render(template, lists))
 
 
 def test_a_search_template_ranks_as_esr_does(where: str) -> None:
@@ -324,7 +329,7 @@ def test_a_search_template_ranks_as_esr_does(where: str) -> None:
     url = f"{where}/_search?search_type=dfs_query_then_fetch"
     with esr.open(where) as searcher:
         source = search_template(Ranking(), searcher.index)
-        for text in queries(FEW)[:20]:
+        for text in filter(searcher.index.analyzer.terms, queries(FEW)[:20]):
             plan = searcher.prepare(literal(text), Ranking()).plan
             terms = [term.term for term in plan.terms for _ in range(int(term.weight))]
             hits = http("POST", url, render(source, terms=terms))["hits"]["hits"]
@@ -342,7 +347,7 @@ def test_a_server_without_search_templates_is_told(where: str) -> None:
     url, _, alias = where.rpartition("/")
     result = CliRunner().invoke(main, ["query", "flood", "--as", "template", "--index", where])
     if result.exit_code == 0:  # a full distribution has the module
-        body = {**json.loads(result.output), "explain": False}
+        body = json.loads(result.output)
         assert http("POST", f"{where}/_search/template?search_type=dfs_query_then_fetch", body)["hits"][
             "hits"
         ]
@@ -355,10 +360,10 @@ def test_a_server_without_search_templates_is_told(where: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--as", "slots", "--model", "bm25"], "only language models with p(t|C) from occurrences"),
+        (["--as", "slots", "--model", "bm25"], "with p(t|C) from occurrences"),
         (
             ["--as", "slots", "--set", "background=documents"],
-            "only language models with p(t|C) from occurrences",
+            "with p(t|C) from occurrences",
         ),
         (["--as", "slots", "--prior", "length"], "leave out priors, features and the rest"),
         (["--as", "slots", "--boost", "variants"], "leave out priors, features and the rest"),
