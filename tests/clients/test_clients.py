@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -377,3 +379,20 @@ def test_what_has_no_template_is_told(where: str, arguments: list[str], message:
     result = CliRunner().invoke(main, ["query", "--index", where, *arguments])
     assert result.exit_code == 2
     assert message in result.output
+
+
+def test_the_programs_of_the_page_print_what_it_says(elasticsearch_url: str, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "elasticsearch.md").read_text("utf-8")
+    programs = {
+        name: re.findall(rf"^```{name}\n(.*?)^```", page, re.M | re.S)[0] for name in ("python", "js", "text")
+    }
+    with fresh(elasticsearch_url) as location:
+        load(location, example_texts())
+        for language, suffix, command in (("python", "py", sys.executable), ("js", "mjs", find_node())):
+            shutil.copy(ROOT / "clients" / f"esr_client.{suffix.removeprefix('m')}", tmp_path)
+            program = tmp_path / f"program.{suffix}"
+            program.write_text(programs[language].replace("http://localhost:9200/news", location), "utf-8")
+            done = subprocess.run(
+                [command, program], cwd=tmp_path, capture_output=True, text=True, check=False
+            )
+            assert done.stdout == programs["text"], done.stderr
