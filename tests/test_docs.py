@@ -157,6 +157,7 @@ def test_the_python_of_the_pages_passes_a_check_of_types(checker: str, tmp_path:
     assert {"README_0.py", "following_0.py", "fastapi_search.py"} <= {path.name for path in programs}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps({"typeCheckingMode": "strict"}), "utf-8")
     command = [sys.executable, "-m", checker, *CHECKERS[checker], *map(str, programs)]
-    environment = {**os.environ, "MYPYPATH": str(ROOT), "PYTHONPATH": str(ROOT)}
+    path = os.pathsep.join(map(str, (ROOT, ROOT / "clients")))
+    environment = {**os.environ, "MYPYPATH": path, "PYTHONPATH": path}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -5,15 +5,18 @@ for other applications.
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import click
 
 from esr.cli import options
 from esr.cli.ranking_options import ReadQuery, filter_options, query_argument, ranking_options
+from esr.errors import UsageError
 from esr.index.filters import Filters
 from esr.json_text import replace_nonfinite
 from esr.ranking.explain import explain as explain_sentence
 from esr.ranking.ranking import Ranking
+from esr.ranking.request_template import request_template, search_template
 from esr.ranking.searcher import can_rescore, open_searcher, raw_request
 
 
@@ -45,7 +48,7 @@ def explain(query: ReadQuery, sentence_id: str, where: str, ranking: Ranking, as
 
 
 @click.command()
-@query_argument
+@partial(query_argument, required=False)
 @options.index
 @ranking_options
 @filter_options
@@ -57,7 +60,18 @@ def explain(query: ReadQuery, sentence_id: str, where: str, ranking: Ranking, as
     is_flag=True,
     help="Let Elasticsearch compute p(t|C), so that the terms can be changed. Language models only.",
 )
-def query(query: ReadQuery, where: str, ranking: Ranking, filters: Filters, k: int, standalone: bool) -> None:
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice(["request", "slots", "template"]),
+    default="request",
+    show_default=True,
+    help="For any words, by a language model. slots: print the request with slots that clients/ fill in. "
+    "template: store it in Elasticsearch as a search template, and print the call for QUERY.",
+)
+def query(
+    query: ReadQuery, where: str, ranking: Ranking, filters: Filters, k: int, standalone: bool, form: str
+) -> None:
     """Print the request for a query, which any application can send to the alias's _search.
 
     \b
@@ -70,9 +84,25 @@ def query(query: ReadQuery, where: str, ranking: Ranking, filters: Filters, k: i
     stages (--rerank with another signal, with neighbours or document, and those of tdsr and the mrf models):
     then the request is the first stage. Terms that boosts add are computed now and are part of the request;
     those of feedback change with the collection.
+    \b
+    For any words, with a language model:
+      esr query --as slots --model jm --index http://localhost:9200/news > request.json
+      esr query "bank fraud" --as template --index http://localhost:9200/news
+    The second stores a search template, and prints what to send to
+    '_search/template?search_type=dfs_query_then_fetch'. Store it again after each load.
     """
+    if form != "request" and filters != Filters():
+        raise UsageError(f"--as {form} is for any filters: leave out those of one query")
     with open_searcher(where) as searcher:
+        if form == "slots":
+            click.echo(json.dumps(request_template(ranking, searcher.index), indent=1))
+            return
         prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
+        if form == "template":
+            name = searcher.index.store_search_template(search_template(ranking, searcher.index))
+            terms = [term.term for term in prepared.plan.terms for _ in range(int(term.weight))]
+            click.echo(json.dumps({"id": name, "params": {"terms": terms, "k": k}}, ensure_ascii=False))
+            return
         body = raw_request(prepared, k, filters=filters, standalone=standalone)
     if can_rescore(ranking):
         click.echo("esr: the request lacks what only vectors find; esr itself adds it", err=True)

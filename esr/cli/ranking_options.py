@@ -157,7 +157,7 @@ class ReadQuery(NamedTuple):
     require_all: bool
 
 
-def query_argument(command: F) -> F:
+def query_argument(command: F, required: bool = True) -> F:
     """Add the argument QUERY and its options. The command receives a `ReadQuery` as the parameter `query`."""
 
     @wraps(command)
@@ -165,7 +165,8 @@ def query_argument(command: F) -> F:
         parsed = literal(query) if is_literal else parse(query)
         return command(*args, query=ReadQuery(parsed, require == ALL), **kwargs)
 
-    return cast(F, add_options((click.argument("query"), *_QUERY_OPTIONS), with_query))
+    argument = click.argument("query", required=required, default=None if required else "")
+    return cast(F, add_options((argument, *_QUERY_OPTIONS), with_query))
 
 
 # Filters

@@ -13,7 +13,7 @@ from copy import copy
 from typing import Any
 
 import numpy as np
-from elasticsearch import AuthorizationException
+from elasticsearch import AuthorizationException, BadRequestError
 
 from esr.elastic import meta
 from esr.elastic.cluster import AliasTargets, Cluster
@@ -224,6 +224,20 @@ class ElasticsearchIndex:
         if rescoring is None:
             return body
         return add_rescoring(body, rescoring, self._encoders.fingerprints(rescoring.encoder))
+
+    def store_search_template(self, source: str) -> str:
+        name = f"esr-{self.cluster.alias}"
+        with self.cluster.translate_errors():
+            try:
+                self.cluster.client.put_script(id=name, script={"lang": "mustache", "source": source})
+            except BadRequestError as error:
+                if "unsupported lang" not in str(error):
+                    raise
+                raise UsageError(
+                    f"{self.cluster.where} stores no search templates, as its server lacks the module "
+                    "lang-mustache: use a client of clients/, or --standalone"
+                ) from error
+        return name
 
     def check_ready(self) -> None:
         meta.searchable_loads(self.cluster)

@@ -6,9 +6,11 @@ Both indices of a load store its description, since one may be missing. An index
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from elasticsearch import AuthorizationException, Elasticsearch, NotFoundError
@@ -123,7 +125,7 @@ class Load:
         return generation_name(self.index)
 
     def as_meta(self) -> dict[str, Any]:
-        """The `_meta` of both its indices."""
+        """The `_meta` of both its indices, with the template of requests that clients/ fill in."""
         return {
             "esr": {
                 "format": self.format,
@@ -139,8 +141,15 @@ class Load:
                 **({"aliases": dict(self.aliases)} if self.aliases else {}),
                 **({} if self.is_complete or not self.heartbeat else {"heartbeat": self.heartbeat}),
                 **self.description.as_dict(),
+                "request": _request_template(),
             }
         }
+
+
+@cache
+def _request_template() -> str:
+    """The template of requests. It is text since Elasticsearch may merge items of a list in a `_meta`."""
+    return json.dumps(resources.load_json("requests/default.json"), separators=(",", ":"))
 
 
 def searchable_loads(cluster: Cluster) -> list[Load]:

@@ -137,9 +137,10 @@ class EmbeddedIndex:
         standalone: bool = False,
         rescoring: SimilarityRescoring | None = None,
     ) -> dict[str, Any]:
-        raise UsageError(
-            "an index folder takes no requests: only http(s)://host:port/alias of Elasticsearch does"
-        )
+        raise _takes_no_requests()
+
+    def store_search_template(self, source: str) -> str:
+        raise _takes_no_requests()
 
     def check_ready(self) -> None:
         if self._commit_mark() is None:
@@ -422,6 +423,12 @@ class EmbeddedIndex:
                 raise UsageError(f"there is no sentence {id!r} in {self.where}")
             locations.append(location)
         return locations
+
+
+def _takes_no_requests() -> UsageError:
+    return UsageError(
+        "an index folder takes no requests: only http(s)://host:port/alias of Elasticsearch does"
+    )
 
 
 def _read_hits(cache: SearchCache, best: TopK, records: bool) -> Sequence[Hit]:

@@ -164,6 +164,12 @@ class Index(Vocabulary, Protocol):
         best sentences. Raises UsageError for an engine that takes no requests.
         """
 
+    def store_search_template(self, source: str) -> str:
+        """Store a search template for other applications, and return its name, `esr-` and the alias.
+
+        Raises UsageError for an engine that stores none.
+        """
+
     def check_ready(self) -> None:
         """Raise EsrError if the index cannot be searched. Always asks the engine, never a cache."""
 
