@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from esr.elastic.documents import (
 )
 from esr.elastic.lifts import Widening, find_widening
 from esr.elastic.names import NameReader, ValueReader
-from esr.elastic.requests import search
+from esr.elastic.requests import hits_of, search
 from esr.elastic.search import bound_query, score_query
 from esr.elastic.search.counts import (
     count_days,
@@ -73,107 +72,59 @@ from esr.text.analyzer import get_analyzer
 from esr.text.document import Document, QuantizedVector
 
 
-class ElasticsearchIndex:
-    """An index behind an alias. It sees each load as soon as the alias moves."""
+class Opened:
+    """What a cluster's aliases, or the indices that it `is_pinned` to, have for searches, and its readers."""
 
-    def __init__(self, where: str) -> None:
-        self._where_with_login = where
-        self._latest: tuple[AliasTargets, ElasticsearchIndex] | None = None
-        self._is_snapshot = False
-        self._presumption: Presumption | None = None
-        cluster = Cluster(where)
-        with cluster.closed_on_error():
-            self._connect(cluster)
-
-    def _connect(self, cluster: Cluster, is_pinned: bool = False) -> None:
-        """Read what searches need. `is_pinned`: the cluster's aliases are names of indices."""
+    def __init__(self, cluster: Cluster, is_pinned: bool = False) -> None:
         self.cluster = cluster
-        self._is_pinned = is_pinned
-        self.where = cluster.where
+        self.is_pinned = is_pinned
         loads = meta.searchable_loads(cluster)
         self.description = loads[0].description
-        self._lifts = loads[0].lifts if len(loads) == 1 else {}
+        self.lifts = loads[0].lifts if len(loads) == 1 else {}
         self.analyzer = get_analyzer(self.description.analyzer)
-        self._statistics = AliasStatistics(cluster, is_pinned)
-        self._evidence_reader = EvidenceReader(self.analyzer)
-        self._names = NameReader(cluster)
-        self._encoders = EncoderReader(cluster)
-        self._parses = StoredParses(cluster)
-        self._values = ValueReader(cluster, is_pinned)
-        self._shards: dict[str, int] = {}
+        self.statistics = AliasStatistics(cluster, is_pinned)
+        self.evidence_reader = EvidenceReader(self.analyzer)
+        self.names = NameReader(cluster)
+        self.encoders = EncoderReader(cluster)
+        self.parses = StoredParses(cluster)
+        self.values = ValueReader(cluster, is_pinned)
+        self.shards: dict[str, int] = {}
         """The number of shards of each index that was searched."""
+
+
+class ElasticsearchSnapshot:
+    """The answers of what was opened, which never leads to other indices if it is pinned to some.
+
+    A search checks the `presumption` that the aliases lead to these indices, if there is one.
+    """
+
+    def __init__(self, where_with_login: str, opened: Opened, presumption: Presumption | None = None) -> None:
+        self._where_with_login = where_with_login
+        self.opened = opened
+        self._presumption = presumption
+        self.cluster = opened.cluster
+        self.where = opened.cluster.where
+        self.description = opened.description
+        self.analyzer = opened.analyzer
 
     def close(self) -> None:
         self.cluster.close()
 
-    def snapshot(self) -> ElasticsearchIndex:
-        """A snapshot of the indices that the alias leads to: its statistics and results stay consistent."""
-        if self._is_snapshot:
-            return self
-        self.cluster.switch_node()  # one node must report the alias and answer the searches
-        with self.cluster.translate_errors():
-            try:
-                targets = self.cluster.look_up_targets()
-            except AuthorizationException:
-                return self  # a login that may only search sees a switch after some seconds
-        latest = self._latest  # another thread with another node may replace it
-        if latest is None or latest[0] != targets:
-            latest = self._latest = targets, self._pin(targets)
-        return latest[1]
+    def snapshot(self) -> ElasticsearchSnapshot:
+        return self
 
     def on_latest(self, work: Callable[[Index], Result]) -> Result:
-        presumed, failure = self._presume(), None
-        if presumed is None:
-            return work(self.snapshot())
-        snapshot, presumption = presumed
-        try:
-            result = work(snapshot)
-            if presumption.confirmed:
-                return result
-        except SnapshotOutdated:
-            return work(self.snapshot())
-        except EngineUnreachable:
-            raise
-        except EsrError as error:  # perhaps because the index is no longer served
-            failure = error
-        latest = self.snapshot()
-        if latest.cluster is not snapshot.cluster:
-            return work(latest)
-        if failure is not None:
-            raise failure
-        return result
-
-    def _presume(self) -> tuple[ElasticsearchIndex, Presumption] | None:
-        """The last snapshot, presumed to be the latest, which its searches confirm.
-
-        None if answers could not confirm that: with several loads, one may have no hits; with several nodes,
-        one may not have seen a switch yet.
-        """
-        if self._latest is None or self.cluster.has_several_nodes:
-            return None
-        targets, latest = self._latest
-        if not latest._is_pinned or not latest._shards or "," in targets.sentences:
-            return None
-        presumed = copy(latest)
-        presumed._presumption = presumption = Presumption(self.cluster.aliases, targets, latest._shards)
-        return presumed, presumption
-
-    def _pin(self, targets: AliasTargets) -> ElasticsearchIndex:
-        cluster = meta.pin_targets(self.cluster, targets)
-        pinned = copy(self)
-        pinned._is_snapshot, pinned._latest = True, None  # no chain of older snapshots
-        pinned._connect(cluster, is_pinned=cluster.alias == targets.sentences)
-        return pinned
+        return work(self)
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
-        return self._statistics.lookup(terms)
+        return self.opened.statistics.lookup(terms)
 
     def bounded_collection(self, plan: Plan) -> CollectionStatistics:
         """The collection's statistics, with the ranges of values in the columns of the plan."""
-        return self._statistics.bounded_collection(plan.statics)
+        return self.opened.statistics.bounded_collection(plan.statics)
 
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
-        return self._statistics.terms_with_prefix(prefix, limit)
+        return self.opened.statistics.terms_with_prefix(prefix, limit)
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         return words_with_prefix(self.cluster, prefix, limit)
@@ -185,7 +136,7 @@ class ElasticsearchIndex:
         return find_written_forms(self.cluster, words) if words else []
 
     def features(self) -> Sequence[str]:
-        return self._statistics.features()
+        return self.opened.statistics.features()
 
     def histogram(self, column: str) -> Histogram:
         histogram = read_histogram(self.cluster, column)
@@ -196,13 +147,13 @@ class ElasticsearchIndex:
         collection = self.bounded_collection(plan)
 
         def start(widening: Widening | None = None) -> Search:
-            presumption, shards = self._presumption, self._shards
+            presumption, shards = self._presumption, self.opened.shards
             return Search(self.cluster, plan, collection, filters, records, widening, presumption, shards)
 
         result: SearchResult | Unprunable = Unprunable("the alias may move between two requests")
-        if self._is_pinned:
+        if self.opened.is_pinned:
             statistics = self.statistics(plan.candidate_terms)
-            widening = find_widening(self._lifts, plan, statistics)
+            widening = find_widening(self.opened.lifts, plan, statistics)
             result = search_pruned(start(widening), k, statistics)
         if isinstance(result, Unprunable):
             return start().exhaustive(k, result.reason)
@@ -220,10 +171,10 @@ class ElasticsearchIndex:
         plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
         body = search_body(plan, self.bounded_collection(plan), filters, k, standalone=standalone)
         if standalone:
-            self._statistics.check_engine_counts()
+            self.opened.statistics.check_engine_counts()
         if rescoring is None:
             return body
-        return add_rescoring(body, rescoring, self._encoders.fingerprints(rescoring.encoder))
+        return add_rescoring(body, rescoring, self.opened.encoders.fingerprints(rescoring.encoder))
 
     def check_ready(self) -> None:
         meta.searchable_loads(self.cluster)
@@ -259,16 +210,16 @@ class ElasticsearchIndex:
         columns: Iterable[str] = (),
         ordinals: Sequence[int] | None = None,
     ) -> Evidence:
-        return self._evidence_reader.evidence(terms, look_up_sources(self.cluster, ids, True), columns)
+        return self.opened.evidence_reader.evidence(terms, look_up_sources(self.cluster, ids, True), columns)
 
     def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
         return look_up_parses(self.cluster, ids)
 
     def has_parses(self) -> bool:
-        return self._parses.exist()
+        return self.opened.parses.exist()
 
     def encoder(self) -> str | None:
-        return self._encoders.main_encoder()
+        return self.opened.encoders.main_encoder()
 
     def similarities(
         self,
@@ -280,7 +231,7 @@ class ElasticsearchIndex:
     ) -> Similarities:
         if ordinals is None:
             ordinals = [source["ordinal"] for source in look_up_sources(self.cluster, ids, ["ordinal"])]
-        marks = self._encoders.fingerprints(encoder)
+        marks = self.opened.encoders.fingerprints(encoder)
         return SimilarityReader(self.cluster, marks, query).read(ordinals, contexts)
 
     def nearest(
@@ -294,23 +245,25 @@ class ElasticsearchIndex:
         resolved = None if condition is None else resolve_condition(self, condition)
         clauses = filter_clauses(resolve_filters(self, filters))
         clauses += [] if resolved is None else [condition_query(resolved)]
-        marks = self._encoders.fingerprints(encoder)
+        marks = self.opened.encoders.fingerprints(encoder)
         return find_nearest(self.cluster, marks, query, k, clauses)
 
     def facets(
         self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
     ) -> dict[str, FacetCounts]:
         resolved = {field: resolve_filters(self, filters) for field, filters in filters_by_field.items()}
-        return count_facets(self.cluster, self._names, self._values, resolve_plan(self, plan), resolved, size)
+        return count_facets(
+            self.cluster, self.opened.names, self.opened.values, resolve_plan(self, plan), resolved, size
+        )
 
     def values(self, field: str) -> ValueTable:
-        return self._values.values(field)
+        return self.opened.values.values(field)
 
     def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
-        return self._names.find(keys)
+        return self.opened.names.find(keys)
 
     def name_keys(self, prefix: str, limit: int) -> list[str]:
-        return self._names.keys(prefix, limit)
+        return self.opened.names.keys(prefix, limit)
 
     def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
         resolved = [resolve_condition(self, condition) for condition in conditions]
@@ -337,7 +290,7 @@ class ElasticsearchIndex:
 
     def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
         plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
-        return self._evidence_reader.candidate_evidence(self.cluster, plan, filters)
+        return self.opened.evidence_reader.candidate_evidence(self.cluster, plan, filters)
 
     def document(self, document_id: str) -> Document:
         answer = search(
@@ -346,7 +299,7 @@ class ElasticsearchIndex:
             query={"ids": {"values": [document_id]}},
             source=WITHOUT_CONTEXT,
         )
-        hits = answer["hits"]["hits"]
+        hits = hits_of(answer)
         if not hits:
             raise UsageError(f"there is no document {document_id!r} in {self.where}")
         return decode_document(hits[0]["_source"])
@@ -358,7 +311,7 @@ class ElasticsearchIndex:
         return read_documents_at(self.cluster, numbers)
 
     def status(self) -> Mapping[str, Any]:
-        collection = self._statistics.lookup(()).collection
+        collection = self.opened.statistics.lookup(()).collection
         loads = meta.searchable_loads(self.cluster)
         return {
             "engine": "elasticsearch",
@@ -383,3 +336,67 @@ class ElasticsearchIndex:
                 return None
         size: int = answer["_all"]["primaries"]["store"]["size_in_bytes"]
         return size
+
+
+class ElasticsearchIndex(ElasticsearchSnapshot):
+    """An index behind an alias. It sees each load as soon as the alias moves."""
+
+    def __init__(self, where: str) -> None:
+        self._latest: tuple[AliasTargets, ElasticsearchSnapshot] | None = None
+        cluster = Cluster(where)
+        with cluster.closed_on_error():
+            super().__init__(where, Opened(cluster))
+
+    def snapshot(self) -> ElasticsearchSnapshot:
+        """A snapshot of the indices that the alias leads to: its statistics and results stay consistent."""
+        self.cluster.switch_node()  # one node must report the alias and answer the searches
+        with self.cluster.translate_errors():
+            try:
+                targets = self.cluster.look_up_targets()
+            except AuthorizationException:
+                return self  # a login that may only search sees a switch after some seconds
+        latest = self._latest  # another thread with another node may replace it
+        if latest is None or latest[0] != targets:
+            latest = self._latest = targets, self._pin(targets)
+        return latest[1]
+
+    def on_latest(self, work: Callable[[Index], Result]) -> Result:
+        presumed, failure = self._presume(), None
+        if presumed is None:
+            return work(self.snapshot())
+        snapshot, presumption = presumed
+        try:
+            result = work(snapshot)
+            if presumption.confirmed:
+                return result
+        except SnapshotOutdated:
+            return work(self.snapshot())
+        except EngineUnreachable:
+            raise
+        except EsrError as error:  # perhaps because the index is no longer served
+            failure = error
+        latest = self.snapshot()
+        if latest.cluster is not snapshot.cluster:
+            return work(latest)
+        if failure is not None:
+            raise failure
+        return result
+
+    def _presume(self) -> tuple[ElasticsearchSnapshot, Presumption] | None:
+        """The last snapshot, presumed to be the latest, which its searches confirm.
+
+        None if answers could not confirm that: with several loads, one may have no hits; with several nodes,
+        one may not have seen a switch yet.
+        """
+        if self._latest is None or self.cluster.has_several_nodes:
+            return None
+        targets, opened = self._latest[0], self._latest[1].opened
+        if not opened.is_pinned or not opened.shards or "," in targets.sentences:
+            return None
+        presumption = Presumption(self.cluster.aliases, targets, opened.shards)
+        return ElasticsearchSnapshot(self._where_with_login, opened, presumption), presumption
+
+    def _pin(self, targets: AliasTargets) -> ElasticsearchSnapshot:
+        cluster = meta.pin_targets(self.cluster, targets)
+        is_pinned = cluster.alias == targets.sentences
+        return ElasticsearchSnapshot(self._where_with_login, Opened(cluster, is_pinned))

@@ -7,7 +7,6 @@ Both indices of a load store its description, since one may be missing. An index
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -241,7 +240,7 @@ def pin_indices(cluster: Cluster, loads: Iterable[Load]) -> Cluster:
 
 def pin_targets(cluster: Cluster, targets: AliasTargets) -> Cluster:
     """The same servers, with these indices in place of the aliases, unless their names are too long."""
-    return cluster.pin(targets) if max(map(len, targets)) <= LONGEST_NAMES else copy(cluster)
+    return cluster.pin(targets) if max(map(len, targets)) <= LONGEST_NAMES else cluster
 
 
 def aliases_of(loads: Iterable[Load]) -> Mapping[str, Any]:

@@ -32,6 +32,17 @@ _NO_COPY = "no_shard_available_action_exception"
 _SHARDS_FAILED = "search_phase_execution_exception"
 
 
+def hits_of(answer: Any) -> list[Any]:
+    """The hits in the answer to a search."""
+    hits: list[Any] = answer["hits"]["hits"]
+    return hits
+
+
+def total_of(answer: Any) -> int:
+    """The number of entries that a search matches, which the answer has if it tracked the hits."""
+    return int(answer["hits"]["total"]["value"])
+
+
 def ask(cluster: Cluster, send: Callable[[], Answer]) -> Answer:
     """The answer to a request, from a node that has the indices of the request in their present state.
 
@@ -88,7 +99,7 @@ def search_pages(cluster: Cluster, size: int, **request: Any) -> Iterator[Any]:
     while True:
         answer = search(cluster, size=size, **request)
         yield answer
-        hits = answer["hits"]["hits"]
+        hits = hits_of(answer)
         if len(hits) < size:
             return
         request["search_after"] = hits[-1]["sort"]
@@ -100,7 +111,7 @@ def count(cluster: Cluster, index: str | Sequence[str], query: Mapping[str, Any]
     Elasticsearch's own count silently leaves out shards that do not answer.
     """
     answer = search(cluster, index=index, query=query, size=0, track_total_hits=True)
-    return int(answer["hits"]["total"]["value"])
+    return total_of(answer)
 
 
 def refresh(cluster: Cluster, index: str | Sequence[str]) -> None:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from esr.batches import batched
 from esr.elastic.cluster import Cluster
-from esr.elastic.requests import ask, msearch_dfs, search
+from esr.elastic.requests import ask, hits_of, msearch_dfs, search, total_of
 from esr.errors import EsrError, UsageError
 from esr.plans.plan import FEATURE_PREFIX, CollectionStatistics, Curve, Static, Statistics, TermStatistics
 
@@ -43,8 +43,8 @@ def read_collection_statistics(cluster: Cluster) -> CollectionStatistics:
         return int(answer["aggregations"][name]["value"] or 0.0)
 
     return CollectionStatistics(
-        sentences=sentences["hits"]["total"]["value"],
-        documents=documents["hits"]["total"]["value"],
+        sentences=total_of(sentences),
+        documents=total_of(documents),
         occurrences=value(sentences, "length"),
         document_length=value(documents, "length"),
         surrounding_length=value(sentences, "surrounding_length"),
@@ -172,7 +172,7 @@ def _engine_counts(asked: Sequence[tuple[str, str]]) -> dict[str, Any]:
 
 def _decode_engine_counts(answer: Any, number: int) -> list[list[int]]:
     """The high and the low digits of cf, and the low ones of sf, for each of `number` terms."""
-    hits = answer["hits"]["hits"]
+    hits = hits_of(answer)
     scores = hits[0]["matched_queries"] if hits else {}
     names = tuple(_engine_parts())
     return [[round(scores.get(f"{name}{position}", 0)) for name in names] for position in range(number)]
@@ -193,7 +193,7 @@ def _find_repeated_term(cluster: Cluster) -> str | None:
         track_total_hits=False,
         source=["context"],
     )
-    frequent = [Counter(hit["_source"]["context"].split()).most_common(1) for hit in answer["hits"]["hits"]]
+    frequent = [Counter(hit["_source"]["context"].split()).most_common(1) for hit in hits_of(answer)]
     return next((term for counts in frequent for term, count in counts if count > 1), None)
 
 
