@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event
 from typing import Any, NamedTuple
@@ -20,15 +20,15 @@ from elastic_transport import (
     BaseNode,
     NodeConfig,
     NodeSelector,
-    Transport,
-    TransportApiResponse,
     TransportError,
 )
 from elasticsearch import ApiError, Elasticsearch
 from elasticsearch.serializer import JsonSerializer
 
+from esr.elastic.dialect import ELASTICSEARCH, Dialect
 from esr.elastic.location import documents_index, parse_location, sentences_index
-from esr.elastic.login import BUSY, OLDEST_VERSION, ErrorTranslator, Login
+from esr.elastic.login import BUSY, ErrorTranslator, Login
+from esr.elastic.transport import ServerTransport
 from esr.errors import IndexClosed, IndexMissing, IndexUnusable
 from esr.index.limits import time_remaining
 from esr.json_text import read_json
@@ -124,36 +124,6 @@ class FastJsonSerializer(JsonSerializer):
         return read_json(data)
 
 
-_REFUSED = "media_type_header_exception"
-_NEWER, _PLAIN = "application/vnd.elasticsearch+", "application/"
-
-
-class CompatibleTransport(Transport):
-    """Requests answers in the media type of the client's version, which older servers do not accept.
-
-    An older server refuses the first request. It is sent again without a version, as are all later ones.
-    """
-
-    _is_older = False
-
-    def perform_request(  # type: ignore[override]
-        self, method: str, target: str, *, headers: Mapping[str, str], **options: Any
-    ) -> TransportApiResponse:
-        if not self._is_older:
-            answer = super().perform_request(method, target, headers=headers, **options)
-            if answer.meta.status != 400 or _REFUSED not in str(answer.body):
-                return answer
-            self._is_older = True
-        plain = {name: _without_version(value) for name, value in headers.items()}
-        return super().perform_request(method, target, headers=plain, **options)
-
-
-def _without_version(value: str) -> str:
-    if not value.startswith(_NEWER):
-        return value
-    return _PLAIN + value.removeprefix(_NEWER).partition(";")[0]
-
-
 SEARCH_TIMEOUT = 20
 """Seconds that Elasticsearch may search before it returns a partial answer, which esr reports."""
 REQUEST_TIMEOUT = SEARCH_TIMEOUT + 10
@@ -190,7 +160,7 @@ class Connection:
             max_retries=max(3, len(urls)),
             retry_on_timeout=self.attempts > 1,
             retry_on_status=BUSY,
-            transport_class=CompatibleTransport,
+            transport_class=ServerTransport,
             node_selector_class=StickyNodeSelector,
             serializer=FastJsonSerializer(),
         )
@@ -316,14 +286,24 @@ class Cluster:
         """The error for a location without an index."""
         return self._connection.translator.index_missing()
 
+    @property
+    def dialect(self) -> Dialect:
+        """The dialect of the server, which its first answer tells."""
+        transport = self._connection.client.transport
+        assert isinstance(transport, ServerTransport)
+        if transport.dialect is None:
+            with suppress(ApiError):
+                self.client.info()
+        return transport.dialect or ELASTICSEARCH
+
     def check_version(self) -> None:
-        """Raise IndexUnusable if Elasticsearch is too old."""
+        """Raise IndexUnusable if the server is too old."""
         version = self.version()
-        if version < OLDEST_VERSION:
+        if version < self.dialect.oldest:
             raise self._connection.translator.unsupported_version(".".join(map(str, version)))
 
     def version(self) -> tuple[int, ...]:
-        """The major and minor version of Elasticsearch."""
+        """The major and minor version of the server."""
         with self.translate_errors():
             version = str(self.client.info()["version"]["number"])
         return tuple(int(part) for part in version.split(".")[:2])

@@ -188,6 +188,7 @@ class ElasticsearchSnapshot:
                 *SIMILARITY_SCRIPTS,
                 *STATISTICS_SCRIPTS,
             )
+            if script not in self.cluster.dialect.missing_scripts
         ]
         search(
             self.cluster,

@@ -26,8 +26,6 @@ Answer = TypeVar("Answer", bound=ObjectApiResponse[Any])
 
 PAUSES = (0.1, 0.5, 2.0)
 """Seconds before each retry, on average."""
-NAMED_SCORES = "include_named_queries_score"
-"""The parameter that returns the scores of named queries with each hit. `msearch` always sets it."""
 _NO_COPY = "no_shard_available_action_exception"
 _SHARDS_FAILED = "search_phase_execution_exception"
 

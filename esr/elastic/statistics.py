@@ -89,19 +89,17 @@ class TermStatisticsReader:
 
     def read(self, terms: Sequence[str]) -> dict[str, TermStatistics]:
         """The statistics of these terms. Raises the errors of `search`."""
-        asked = [("text", term) for term in terms]
-        if self._repeated is not None:
-            asked.append(("context", self._repeated))
-        sentence_counts, document_counts, answer = msearch_dfs(
-            self._cluster,
-            [
-                (self._cluster.alias, _count_each("text", terms)),
-                (self._cluster.documents_alias, _count_each("context", terms)),
-                (self._cluster.alias, _engine_counts(asked)),
-            ],
-        )
-        of_engine = _decode_engine_counts(answer, len(asked))
-        is_proven = _counts_occurrences(answer, of_engine)
+        searches = [
+            (self._cluster.alias, _count_each("text", terms)),
+            (self._cluster.documents_alias, _count_each("context", terms)),
+        ]
+        asked = [("text", term) for term in terms] if self._cluster.dialect.counts_occurrences else []
+        if asked:
+            asked += [] if self._repeated is None else [("context", self._repeated)]
+            searches.append((self._cluster.alias, _engine_counts(asked)))
+        sentence_counts, document_counts, *answers = msearch_dfs(self._cluster, searches)
+        of_engine = [counts for answer in answers for counts in _decode_engine_counts(answer, len(asked))]
+        is_proven = any(_counts_occurrences(answer, of_engine) for answer in answers)
         statistics = {}
         inexact = []
         for position, term in enumerate(terms):
@@ -109,7 +107,7 @@ class TermStatisticsReader:
                 counts["aggregations"]["terms"]["buckets"][position]["doc_count"]
                 for counts in (sentence_counts, document_counts)
             )
-            high, low, engine_sf = of_engine[position]
+            high, low, engine_sf = of_engine[position] if asked else (0, 0, 0)
             statistics[term] = TermStatistics(sf, df, high * _EXACT + low)
             if sf % _EXACT != engine_sf or (sf and not is_proven):
                 inexact.append(term)
@@ -119,7 +117,15 @@ class TermStatisticsReader:
         return statistics
 
     def check_engine_counts(self) -> None:
-        """Raise UsageError if Elasticsearch's own cf is not exact because of its version."""
+        """Raise UsageError if the engine's own cf is not exact."""
+        if not self._cluster.dialect.counts_occurrences:
+            if search(self._cluster, index=self._cluster.alias, size=0)["_shards"]["total"] > 1:
+                raise UsageError(
+                    f"--standalone would not be exact: {self._cluster.where} has several shards, over which "
+                    f"{self._cluster.dialect.name} does not count occurrences: load with --shards 1, or leave "
+                    "out --standalone"
+                )
+            return
         repeated = _find_repeated_term(self._cluster)
         if repeated is None:  # then cf is sf
             return

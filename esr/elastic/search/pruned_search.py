@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.elastic.documents import decode_sentence
-from esr.elastic.requests import NAMED_SCORES, hits_of, total_of
+from esr.elastic.requests import hits_of, total_of
 from esr.elastic.search.bound_query import (
     BoundQuery,
     NearQueries,
@@ -38,6 +38,7 @@ from esr.elastic.search.filters import (
 )
 from esr.elastic.search.score_query import SORT, score_query
 from esr.elastic.search.sentence_search import PAGE, Search, decode_hit, hit_fields
+from esr.elastic.transport import NAMED_SCORES
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import Hit, SearchResult
 from esr.plans.bounds import Numbers

@@ -20,10 +20,11 @@ from esr.batches import batched
 from esr.elastic.cluster import AliasTargets, Cluster
 from esr.elastic.documents import decode_sentence
 from esr.elastic.lifts import Widening
-from esr.elastic.requests import NAMED_SCORES, hits_of, msearch, search, total_of
+from esr.elastic.requests import hits_of, msearch, search, total_of
 from esr.elastic.search.filters import Query
 from esr.elastic.search.score_query import RECORD_FIELDS, SORT, score_query
 from esr.elastic.statistics import MAX_AGE
+from esr.elastic.transport import NAMED_SCORES
 from esr.errors import UsageError
 from esr.index.filters import Filters
 from esr.index.hits import Hit, SearchResult
@@ -260,7 +261,7 @@ def look_up_parses(cluster: Cluster, ids: Sequence[str]) -> list[bytes | None]:
         )
         for fields in (hit["fields"] for hit in hits_of(answer)):
             parse = fields.get("parse")
-            parses[fields["sentence_id"][0]] = b64decode(parse[0]) if parse else None
+            parses[fields["sentence_id"][0]] = b64decode(parse[0] + "==") if parse else None
     _check_ids(cluster, ids, parses)
     return [parses[sentence_id] for sentence_id in ids]
 
