@@ -22,7 +22,7 @@ from elastic_transport import (
     NodeSelector,
     TransportError,
 )
-from elasticsearch import ApiError, Elasticsearch
+from elasticsearch import ApiError, AuthorizationException, Elasticsearch
 from elasticsearch.serializer import JsonSerializer
 
 from esr.elastic.dialect import ELASTICSEARCH, Dialect
@@ -307,3 +307,11 @@ class Cluster:
         with self.translate_errors():
             version = str(self.client.info()["version"]["number"])
         return tuple(int(part) for part in version.split(".")[:2])
+
+    def server(self) -> str:
+        """The name of the server with its version, without it for a login that may only search."""
+        with self.translate_errors():
+            try:
+                return f"{self.dialect.name} {self.client.info()['version']['number']}"
+            except AuthorizationException:
+                return self.dialect.name

@@ -30,8 +30,8 @@ class Dialect:
     name = "Elasticsearch"
     oldest = (8, 19)
     """The oldest version that esr works with."""
-    lacks: Mapping[str, str] = {}
-    """What the server does not have, by name, and what esr does without it."""
+    lacks: Sequence[str] = ()
+    """What the server does not have, and what follows from that."""
     counts_occurrences = True
     """Whether the server's statistics of terms, in scripts, can span several shards."""
     counts_metadata = True
@@ -106,12 +106,11 @@ _HEXADECIMAL = re.compile(r"\b0x[0-9A-F]+\b")
 class OpenSearch(Dialect):
     name = "OpenSearch"
     oldest = (2, 19)
-    lacks: Mapping[str, str] = {
-        "occurrences over shards": "esr counts those of each new word over its sentences; "
-        "esr query --standalone needs an index of one shard",
-        "vectors": "esr computes similarities in a script, over all sentences that a search is limited to",
-        "API keys": "esr roles --key cannot make one",
-    }
+    lacks = (
+        "occurrences over shards: the first search for a word takes longer, and --standalone needs one shard",
+        "a field type for vectors: a script computes similarities, which takes longer",
+        "API keys: esr roles cannot make one",
+    )
     counts_occurrences = False
     counts_metadata = False
     missing_scripts = ("esr-occurrences-v2", "esr-holders-v2")

@@ -172,9 +172,10 @@ class ElasticsearchSnapshot:
         body = search_body(plan, self.bounded_collection(plan), filters, k, standalone=standalone)
         if standalone:
             self.opened.statistics.check_engine_counts()
-        if rescoring is None:
-            return body
-        return add_rescoring(body, rescoring, self.opened.encoders.fingerprints(rescoring.encoder))
+        if rescoring is not None:
+            body = add_rescoring(body, rescoring, self.opened.encoders.fingerprints(rescoring.encoder))
+        translated: dict[str, Any] = self.cluster.dialect.search(body)
+        return translated
 
     def check_ready(self) -> None:
         meta.searchable_loads(self.cluster)
@@ -316,6 +317,8 @@ class ElasticsearchSnapshot:
         loads = meta.searchable_loads(self.cluster)
         return {
             "engine": "elasticsearch",
+            "server": self.cluster.server(),
+            **({"lacks": list(lacks)} if (lacks := self.cluster.dialect.lacks) else {}),
             "where": self.where,
             "documents": collection.documents,
             "sentences": collection.sentences,

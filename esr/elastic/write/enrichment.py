@@ -291,7 +291,7 @@ class ElasticsearchEnrichment:
         if part == "entities":
             return None if enriched.entities is None else group_entities(enriched.entities)
         if part == VECTORS:
-            return None if enriched.vector is None else encode_vector(enriched.vector)
+            return None if enriched.vector is None else encode_vector(enriched.vector, self._cluster.dialect)
         return None if enriched.parse is None else encode_parse(enriched.parse, self._analyzer)
 
 
