@@ -122,8 +122,8 @@ class TermStatisticsReader:
             if search(self._cluster, index=self._cluster.alias, size=0)["_shards"]["total"] > 1:
                 raise UsageError(
                     f"--standalone would not be exact: {self._cluster.where} has several shards, over which "
-                    f"{self._cluster.dialect.name} does not count occurrences: load with --shards 1, or leave "
-                    "out --standalone"
+                    f"{self._cluster.dialect.name} does not count occurrences: load with --shards 1, or "
+                    "leave out --standalone"
                 )
             return
         repeated = _find_repeated_term(self._cluster)

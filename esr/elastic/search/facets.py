@@ -156,13 +156,8 @@ def _value_terms(values: ValueReader, field: str, size: int, dialect: Dialect) -
     """
     table, names = values.values(field), attribute_names(values, field)
     width = _MOST_FORMS if table.has_variants or len(names) > 1 else size
-    return {
-        name: {
-            "terms": {**attribute_terms(name, dialect), "size": width, "shard_size": max(width, SHARD_SIZE)}
-        }
-        for name in names
-        if len(table)
-    }
+    sizes = {"size": width, "shard_size": max(width, SHARD_SIZE)}
+    return {name: {"terms": {**attribute_terms(name, dialect), **sizes}} for name in names if len(table)}
 
 
 def _with_filter(aggregation: Query, clauses: list[Query]) -> Query:
