@@ -50,20 +50,34 @@ class ServerTransport(Transport):
             headers = _without_version(headers)
         answer = super().perform_request(method, target, headers=headers, body=body, **options)
         if self.dialect is None:
-            if _PRODUCT in answer.meta.headers:
-                self.dialect = ELASTICSEARCH
-            elif _OPENSEARCH in answer.meta.headers:
-                self.dialect = OPENSEARCH
-                is_refused = answer.meta.status >= 400  # what was done must not be done again
-                return (
-                    self._ask_opensearch(request, headers, options)
-                    if is_refused
-                    else _as_elasticsearch(answer)
-                )
+            self.dialect = self._recognise(answer, headers, options)
+            if self.dialect is OPENSEARCH:
+                if answer.meta.status < 400:  # what was done must not be done again
+                    return _as_elasticsearch(answer)
+                return self._ask_opensearch(request, headers, options)
         if not self._is_plain and answer.meta.status == 400 and _REFUSED in str(answer.body):
             self._is_plain = True
             return self.perform_request(method, target, headers=headers, body=body, **options)
         return answer
+
+    def _recognise(
+        self, answer: TransportApiResponse, headers: Mapping[str, str], options: Mapping[str, Any]
+    ) -> Dialect | None:
+        """The dialect of the server that has sent this answer, None if it is unknown."""
+        if _PRODUCT in answer.meta.headers:
+            return ELASTICSEARCH
+        if _OPENSEARCH in answer.meta.headers:
+            return OPENSEARCH
+        if answer.meta.status in (401, 403) or answer.meta.status >= 500:
+            return None
+        # OpenSearch before 3 has no such header.
+        accepted = {
+            name: value for name, value in _without_version(headers).items() if name != "content-type"
+        }
+        body = super().perform_request("GET", "/", headers=accepted, **options).body
+        version = body.get("version") if isinstance(body, dict) else None
+        is_opensearch = isinstance(version, dict) and version.get("distribution") == "opensearch"
+        return OPENSEARCH if is_opensearch else None
 
     def _ask_opensearch(
         self, request: _Request, headers: Mapping[str, str], options: Mapping[str, Any]
@@ -94,8 +108,8 @@ class ServerTransport(Transport):
             target = f"/{header['index']}/_search?{urlencode({NAMED_SCORES: 'true', **parameters})}"
             answer = super().perform_request("POST", target, headers=plain, body=body, **options)
             responses.append({**answer.body, "status": answer.meta.status})
-        meta = replace(answer.meta, status=200)
-        return _as_elasticsearch(TransportApiResponse(meta, answer.body), {"responses": responses})
+        together = TransportApiResponse(replace(answer.meta, status=200), {"responses": responses})
+        return _as_elasticsearch(together)
 
 
 def _translate(request: _Request) -> _Request:

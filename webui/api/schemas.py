@@ -187,8 +187,6 @@ _OF_ONE_ENGINE: dict[str, Schema] = {
     "segments": {**WHOLE, "description": "of a folder"},
     "generation": {**WHOLE, "description": "of a folder"},
     "loads": {**WHOLE, "description": "of Elasticsearch"},
-    "server": {**_TEXT, "description": "its name and version; of Elasticsearch and OpenSearch"},
-    "lacks": {**array(_TEXT), "description": "what the server does not have; of OpenSearch"},
 }
 SCHEMAS: dict[str, Schema] = {
     "Problem": closed(
