@@ -148,7 +148,7 @@ class Connection:
         self.where = f"{self.url}/{location.alias}"
         self.aliases = AliasTargets(location.alias, f"{location.alias}-documents")
         login = Login.resolve(location.login)
-        self.translator = ErrorTranslator(self.url, self.where, login)
+        self.translator = ErrorTranslator(self.url, self.where, login, lambda: self.dialect or ELASTICSEARCH)
         self.attempts = min(len(urls), _MAX_ATTEMPTS)
         self.timeout = request_timeout
         self.confirmed = ConfirmedNodes()
@@ -164,6 +164,13 @@ class Connection:
             node_selector_class=StickyNodeSelector,
             serializer=FastJsonSerializer(),
         )
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """The dialect of the server, None before its first answer."""
+        transport = self.client.transport
+        assert isinstance(transport, ServerTransport)
+        return transport.dialect
 
 
 class Cluster:
@@ -289,12 +296,10 @@ class Cluster:
     @property
     def dialect(self) -> Dialect:
         """The dialect of the server, which its first answer tells."""
-        transport = self._connection.client.transport
-        assert isinstance(transport, ServerTransport)
-        if transport.dialect is None:
+        if self._connection.dialect is None:
             with suppress(ApiError):
                 self.client.info()
-        return transport.dialect or ELASTICSEARCH
+        return self._connection.dialect or ELASTICSEARCH
 
     def check_version(self) -> None:
         """Raise IndexUnusable if the server is too old."""

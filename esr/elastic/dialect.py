@@ -41,6 +41,8 @@ class Dialect:
     has_vectors = True
     """Whether there is a field type for vectors; otherwise, their bytes are stored."""
 
+    has_api_keys = True
+
     def template(self, template: Mapping[str, Any]) -> Mapping[str, Any]:
         """A component template, an index template or a mapping."""
         return template
@@ -115,16 +117,17 @@ class OpenSearch(Dialect):
     counts_metadata = False
     missing_scripts = ("esr-occurrences-v2", "esr-holders-v2")
     has_vectors = False
+    has_api_keys = False
 
     def template(self, template: Mapping[str, Any]) -> Mapping[str, Any]:
         translated: Mapping[str, Any] = _translate_template(template)
         return translated
 
     def script(self, source: str) -> str:
+        is_product = "dotProduct(" in source
         for part, other in _SCRIPT_PARTS.items():
             source = source.replace(part, other)
-        if "product(" in source:
-            source = _PRODUCT + source
+        source = _PRODUCT + source if is_product else source
         return _HEXADECIMAL.sub(lambda number: str(int(number[0], 16)), source)
 
     def entry(self, action: Mapping[str, Any]) -> Mapping[str, Any]:

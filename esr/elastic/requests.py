@@ -19,7 +19,7 @@ from elastic_transport import ObjectApiResponse
 from elasticsearch import ApiError, NotFoundError
 
 from esr.elastic.cluster import Cluster
-from esr.errors import EngineUnreachable, EsrError
+from esr.errors import EngineUnreachable, EsrError, UsageError
 from esr.index.limits import time_remaining
 
 Answer = TypeVar("Answer", bound=ObjectApiResponse[Any])
@@ -235,6 +235,11 @@ def issue_api_key(where: str, role_descriptors: Mapping[str, Any], patience: flo
 
 
 def _create(cluster: Cluster, role_descriptors: Mapping[str, Any]) -> str:
+    if not cluster.dialect.has_api_keys:
+        raise UsageError(
+            f"{cluster.dialect.name} at {cluster.url} has no API keys: create a user with these privileges "
+            "and set ESR_USER and ESR_PASSWORD (docs/elasticsearch.md, Servers)"
+        )
     with cluster.translate_errors():
         answer = cluster.client.security.create_api_key(
             name=f"esr-{cluster.alias}-{'-'.join(role_descriptors)}", role_descriptors=dict(role_descriptors)
