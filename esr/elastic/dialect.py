@@ -31,7 +31,7 @@ class Dialect:
     oldest = (8, 19)
     """The oldest version that esr works with."""
     lacks: Sequence[str] = ()
-    """What the server does not have, and what follows from that."""
+    """What the server does not have. docs/elasticsearch.md says what follows from that."""
     counts_occurrences = True
     """Whether the server's statistics of terms, in scripts, can span several shards."""
     counts_metadata = True
@@ -51,7 +51,7 @@ class Dialect:
         """The source of a script."""
         return source
 
-    def entry(self, action: Mapping[str, Any]) -> Mapping[str, Any]:
+    def entry(self, action: dict[str, Any]) -> dict[str, Any]:
         """The action that writes an entry."""
         return action
 
@@ -109,9 +109,11 @@ class OpenSearch(Dialect):
     name = "OpenSearch"
     oldest = (2, 19)
     lacks = (
-        "occurrences over shards: the first search for a word takes longer, and --standalone needs one shard",
-        "a field type for vectors: a script computes similarities, which takes longer",
-        "API keys: esr roles cannot make one",
+        "term statistics over several shards",
+        "a field type for vectors",
+        "counts of a flat field",
+        "named scores in a multi-search",
+        "API keys",
     )
     counts_occurrences = False
     counts_metadata = False
@@ -130,7 +132,7 @@ class OpenSearch(Dialect):
         source = _PRODUCT + source if is_product else source
         return _HEXADECIMAL.sub(lambda number: str(int(number[0], 16)), source)
 
-    def entry(self, action: Mapping[str, Any]) -> Mapping[str, Any]:
+    def entry(self, action: dict[str, Any]) -> dict[str, Any]:
         changed: dict[str, Any] = {}
         for field in _WEIGHT_FIELDS:
             if field in action:

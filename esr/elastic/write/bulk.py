@@ -64,12 +64,12 @@ def send_bulk(cluster: Cluster, actions: Iterable[Action]) -> list[RejectedItem]
     return rejected
 
 
-def _requests(actions: Iterable[Mapping[str, Any]]) -> Iterator[list[bytes]]:
+def _requests(actions: Iterable[Action]) -> Iterator[list[bytes]]:
     """The items of each request. An item is one line or two."""
     items: list[bytes] = []
     size = 0
     for action in actions:
-        lines = [part for part in expand_action(dict(action)) if part is not None]
+        lines = [part for part in expand_action(action) if part is not None]
         item = b"\n".join(map(_JSON.json_dumps, lines))
         if items and (size + len(item) > REQUEST_BYTES or len(items) >= REQUEST_ITEMS):
             yield items
