@@ -247,7 +247,7 @@ def test_a_search_waits_longer_than_elasticsearch_may_search() -> None:
         with closing(Cluster(f"http://{hosts}/news")) as cluster:
             assert cluster.search_seconds == pytest.approx(cluster._answer_seconds() * 2 / 3, abs=0.001)
             with within(6.0):
-                assert cluster.search_seconds <= 4.0 / cluster._attempts
+                assert cluster.search_seconds <= 4.0 / cluster._connection.attempts
 
 
 @pytest.mark.endurance

@@ -284,8 +284,8 @@ def analyze(call: Call) -> dict[str, Any]:
     return analysis_dict(call.searcher.index.analyzer, call.arguments.first("text"))
 
 
-HIDDEN = frozenset({"where", "indices"})
-"""Keys of internal addresses and names, which clients need not know."""
+HIDDEN = frozenset({"where", "indices", "server", "lacks"})
+"""Keys of internal addresses, names and versions, which clients need not know."""
 
 
 def status(call: Call) -> dict[str, Any]:
