@@ -91,7 +91,7 @@ FORMAT = 5
 SEGMENTS = "segments"
 """The subfolder of the segments."""
 UNNAMED = "0"
-"""The name of generations written before generations had names."""
+"""The name of the generation before the first load."""
 
 
 class Manifest(Struct, frozen=True):
@@ -218,11 +218,11 @@ class Manifest(Struct, frozen=True):
             Description.from_dict(data["description"]),
             tuple(data["segments"]),
             data["generation"],
-            tuple(map(LayerInfo.from_dict, data.get("layers", ()))),
-            data.get("recipes", {}),
+            tuple(map(LayerInfo.from_dict, data["layers"])),
+            data["recipes"],
             data["format"],
-            generation_name=data.get("made", UNNAMED),
-            kept_generations=tuple(map(cls.from_dict, data.get("kept", ()))),
+            generation_name=data["made"],
+            kept_generations=tuple(map(cls.from_dict, data["kept"])),
             is_rejected=data.get("rejected", False),
             aliases=data.get("aliases", {}),
         )

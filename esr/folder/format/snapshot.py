@@ -100,7 +100,7 @@ class CommitStatistics:
 
     def __init__(self, segments: Sequence[Segment]) -> None:
         # Without layers: the statistics outlive commits that replace layers.
-        self.segments = [segment.with_layers(()) for segment in segments]
+        self.segments = [Segment(segment.folder, opened=segment) for segment in segments]
         self.sentence_bases = [0, *accumulate(segment.sentence_count for segment in segments)]
         """The ordinal of each segment's first sentence, and the total number of sentences."""
         self._term_entries: dict[str, TermEntry] = {}
@@ -202,8 +202,10 @@ class Snapshot:
             run.name: open_layers.get(run.name) or _open_layer(folder, run) for run in manifest.layers
         }
         self.segments: list[Segment] = [
-            (open_segments.get(name) or Segment(folder / SEGMENTS / name)).with_layers(
-                [(run, self.layers[run.name]) for run in manifest.layers_of(name)]
+            Segment(
+                folder / SEGMENTS / name,
+                [(run, self.layers[run.name]) for run in manifest.layers_of(name)],
+                open_segments.get(name),
             )
             for name in manifest.segments
         ]

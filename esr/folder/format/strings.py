@@ -228,13 +228,6 @@ class AttributeTable:
         return self._documents[int(self._starts[numbers.start]) : int(self._starts[numbers.stop])]
 
 
-class NoAttributes(AttributeTable):
-    """The table of a segment whose format has no attributes."""
-
-    def __init__(self) -> None:
-        self._ranges = {}
-
-
 class AttributeBuilder:
     """Collects the attributes of the documents of a segment, in order."""
 
