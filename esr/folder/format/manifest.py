@@ -18,17 +18,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct, field, to_builtins
 from msgspec.structs import asdict, replace
 
 from esr.errors import IndexMissing, IndexUnusable
-from esr.folder.format.files import replace_json
+from esr.folder.format.files import Numbers, replace_json
 from esr.index.writer import Description, outdated_analyzer
 
 LAYERS = "layers"
 """The subfolder of the layers."""
-Numbers = npt.NDArray[np.int64]
 
 
 class LayerInfo(Struct, frozen=True):

@@ -18,19 +18,18 @@ import numpy.typing as npt
 
 from esr.errors import IndexUnusable
 from esr.folder.format.document_codec import StoredDocument
-from esr.folder.format.files import map_array
+from esr.folder.format.files import Column, Integers, map_array
 from esr.folder.format.layers import Layer, LayerStack
 from esr.folder.format.manifest import LayerInfo
 from esr.folder.format.strings import AttributeTable, BlobTable, StringTable
 from esr.folder.format.words import WordTable
 from esr.text.document import Document
 
-Array = npt.NDArray[Any]
 POSTINGS, COUNT_BITS = "sentence_postings", "sentence_count_bits"
 """Columns of the packed postings, and of a single number: how many bits of a posting are the count."""
 
 
-def pack(sentences: Array, counts: Array) -> dict[str, Array]:
+def pack(sentences: Column, counts: Column) -> dict[str, Column]:
     """Pack postings into columns, with 4 bytes each if sentence number and count fit into 31 bits."""
     bits = int(counts.max(initial=0)).bit_length()
     packed = sentences.astype(np.int64) << bits | counts
@@ -39,12 +38,11 @@ def pack(sentences: Array, counts: Array) -> dict[str, Array]:
     return {POSTINGS: packed, COUNT_BITS: np.array([bits], np.uint8)}
 
 
-def unpack(packed: Array, bits: int) -> tuple[Array, Array]:
+def unpack(packed: Column, bits: int) -> tuple[Column, Column]:
     """Unpack postings into sentence numbers and counts."""
     return packed >> bits, packed & ((1 << bits) - 1)
 
 
-Numbers = npt.NDArray[np.integer[Any]]
 NO_DATE = np.iinfo(np.int64).min
 """Value of the date column for documents without a date."""
 
@@ -52,8 +50,8 @@ NO_DATE = np.iinfo(np.int64).min
 class Postings(NamedTuple):
     """The sentences or documents that contain a term, ascending, and its count in each."""
 
-    numbers: Numbers
-    counts: Numbers
+    numbers: Integers
+    counts: Integers
 
 
 NO_POSTINGS = Postings(np.zeros(0, np.int32), np.zeros(0, np.uint8))
@@ -129,9 +127,9 @@ class SegmentFiles(NamedTuple):
     terms: StringTable
     document_ids: StringTable
     explicit_ids: StringTable
-    explicit_id_numbers: Array
+    explicit_id_numbers: Column
     documents: BlobTable
-    columns: dict[str, Array]
+    columns: dict[str, Column]
     sources: list[str | None]
     languages: list[str | None]
     attributes: AttributeTable

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from esr.folder.format.files import Numbers
 from esr.folder.format.layers import Layer
 from esr.folder.format.manifest import LAYERS, SEGMENTS, LayerInfo, Manifest
 from esr.folder.format.segment import Segment, SegmentDamaged
@@ -25,8 +26,6 @@ from esr.plans.evaluate import Array
 from esr.plans.plan import CollectionStatistics, TermStatistics
 from esr.text.analyzer import FREQUENT_SHARE, LONG_SENTENCE, TermSurvey, most_frequent
 from esr.text.document import Document
-
-Numbers = npt.NDArray[np.int64]
 
 
 class DocumentTable(NamedTuple):
@@ -83,13 +82,13 @@ MAX_TERM_ENTRIES = 20_000
 class TermEntry(NamedTuple):
     """A term in a commit.
 
-    `numbers` are its numbers in each segment, None where it is missing. `posting_ranges` are the start and
-    the end of its postings in each segment: those of sentences, then those of documents.
+    `numbers` are its numbers in each segment, None where it is missing. `posting_ranges` has four numbers for
+    each segment: the start and the end of its postings in sentences, then of those in documents.
     """
 
     statistics: TermStatistics
     numbers: tuple[int | None, ...]
-    posting_ranges: tuple[tuple[int, int, int, int], ...]
+    posting_ranges: tuple[int, ...]
 
 
 class CommitStatistics:
@@ -129,7 +128,8 @@ class CommitStatistics:
             for segment, number, each in zip(self.segments, numbers, ranges, strict=True):
                 sf, df = sf + each[1] - each[0], df + each[3] - each[2]
                 occurrences += segment.occurrences(number)
-            entry = TermEntry(TermStatistics(sf, df, occurrences), numbers, ranges)
+            flat = tuple([end for each in ranges for end in each])
+            entry = TermEntry(TermStatistics(sf, df, occurrences), numbers, flat)
             if len(self._term_entries) >= MAX_TERM_ENTRIES:
                 self._term_entries.clear()
             self._term_entries[term] = entry

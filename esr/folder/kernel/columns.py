@@ -13,6 +13,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from esr.folder.kernel.layout import RANGES
 from esr.folder.kernel.numba_support import inlined
 
 
@@ -116,15 +117,21 @@ def number_at(address, width, place):
 
 
 @inlined
-def column_number(segments, g, column, place):
-    """Read a number of a column of segment g."""
-    return number_at(segments[g, column], segments[g, column + 1], place)
+def view_ranges(numbers, segments):
+    """The numbers of posting ranges as RANGES, of shape (T, G)."""
+    return numbers.view(RANGES).reshape((len(numbers) // (4 * segments), segments))
 
 
 @inlined
-def lower_bound(segments, g, column, low, high, wanted):
+def read_column(column, place):
+    """Read a number of a COLUMN."""
+    return number_at(column.address, column.width, place)
+
+
+@inlined
+def lower_bound(column, low, high, wanted):
     """The first index from `low` to `high` of a sorted column whose number is at least `wanted`."""
-    address, width = segments[g, column], segments[g, column + 1]
+    address, width = column.address, column.width
     size = high - low
     while size > 1:
         half = size >> 1
@@ -136,12 +143,12 @@ def lower_bound(segments, g, column, low, high, wanted):
 
 
 @inlined
-def lower_bounds(segments, g, column, low, high, wanted, found):
+def lower_bounds(column, low, high, wanted, found):
     """Set `found` to the result of `lower_bound` for each of the wanted numbers.
 
     The searches advance in parallel, so none waits for the memory reads of another.
     """
-    address, width, size = segments[g, column], segments[g, column + 1], high - low
+    address, width, size = column.address, column.width, high - low
     for i in range(len(wanted)):
         found[i] = low
     while size > 1:

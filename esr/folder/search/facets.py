@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.errors import unknown
-from esr.folder.format.manifest import Numbers
+from esr.folder.format.files import Numbers
 from esr.folder.format.segment import NO_DATE, Segment
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.candidates import mask_allowed, select_candidates
