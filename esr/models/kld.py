@@ -18,7 +18,7 @@ def plan(settings: Settings, query: Query) -> WeightedQuery:
 KLD = register(
     Model(
         "kld",
-        "Kullback-Leibler divergence with Dirichlet smoothing; ranks as dir does, except with priors, features or boosts",
+        "Kullback-Leibler divergence with Dirichlet smoothing; ranks as dir does without priors and features",
         "Larkey et al. 2002; Fernández & Losada 2012; docs/formulas.md, B.2",
         plan,
         (mu_parameter(), BACKGROUND),

@@ -90,4 +90,4 @@ def test_the_older_version_can_be_gone_back_to(older: Path) -> None:
 
 def test_one_of_each_released_format_is_kept() -> None:
     """0.1.0, the first release, has format 5."""
-    assert KEPT == [PROJECT / fixture(format) for format in range(5, manifest.FORMAT + 1)]
+    assert [PROJECT / fixture(format) for format in range(5, manifest.FORMAT + 1)] == KEPT
