@@ -179,7 +179,7 @@ def growth(quantity: str, points: tuple[Point, ...] | None = None) -> Growth:
 def plan_folder(sentences: float, queries_per_second: float) -> Plan:
     """The requirements of a folder on one machine with its server. A folder is written by a single loader."""
     size = growth("bytes").at(sentences)
-    limit = _cache_limit(sentences)
+    limit = max(DEFAULT_CACHE_LIMIT, round(SEARCH_CACHE_BYTES * sentences))  # for ESR_CACHE_BYTES
     memory = growth("search_memory").at(sentences) + limit
     processors = max(1, math.ceil(queries_per_second * growth("page_p50").at(sentences) / BUSY))
     return Plan(
@@ -257,11 +257,6 @@ def elasticsearch_growth(quantity: str, points: tuple[Point, ...] | None = None)
     return fit(form, [p.sentences for p in points], [p.values[quantity] for p in points])
 
 
-def _cache_limit(sentences: float) -> int:
-    """The value for `ESR_CACHE_BYTES`, at least the default."""
-    return max(DEFAULT_CACHE_LIMIT, round(SEARCH_CACHE_BYTES * sentences))
-
-
 def _cache_share() -> float:
     """The share of a folder that searches read: everything except the stored texts."""
     largest = read_points()[-1].values
@@ -287,8 +282,5 @@ def format_value(value: float, unit: str) -> str:
         step, name = next((step for step in _SECONDS if value >= step[0]), (0.001, "ms"))
     else:
         return f"{value:,.0f}"
-    return f"{_round(value / step)} {name}"
-
-
-def _round(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+    number = value / step
+    return f"{number:,.0f} {name}" if number >= 10 else f"{number:.2g} {name}"

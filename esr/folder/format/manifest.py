@@ -309,15 +309,12 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
 
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
-    replace_json(folder / CHECKPOINT_NAME, _as_dict(checkpoint))
+    stored = {_STORED_NAMES.get(name, name): value for name, value in to_builtins(checkpoint).items()}
+    replace_json(folder / CHECKPOINT_NAME, stored)
 
 
 def remove_checkpoint(folder: Path) -> None:
     (folder / CHECKPOINT_NAME).unlink(missing_ok=True)
-
-
-def _as_dict(checkpoint: Checkpoint) -> dict[str, Any]:
-    return {_STORED_NAMES.get(name, name): value for name, value in to_builtins(checkpoint).items()}
 
 
 def _from_dict(data: Mapping[str, Any]) -> Checkpoint:
