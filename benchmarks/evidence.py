@@ -102,7 +102,7 @@ def measure_feature(source: Path, work: Path, base: str, feature: str) -> dict[s
     with open_searcher(collection.index) as searcher:
         tasks = build_tasks(topics.read_topics(collection.topics), read_qrels(collection.qrels)).ready
         tuner = Tuner(searcher, tasks, memory=MEMORY)
-        tuners = {measure: tuner.with_objective(measure) for measure in MEASURES}
+        tuners = {measure: Tuner(searcher, tuner.tasks, measure, cache=tuner.cache) for measure in MEASURES}
         values["base"] = {m: _values(tuners[m], [BASES[base]] * len(tasks)) for m in MEASURES}
         for form in FORMS:
             validation = _cross_validate(tuner, BASES[base], feature, form)

@@ -185,7 +185,8 @@ def compute_cells(cells: Mapping[str, Cell], path: Path, workers: int) -> Iterat
 
     Raises EsrError if a worker dies. An error or an interrupt terminates the workers.
     """
-    with path.open("a", encoding="utf-8") as file, _create_pool(workers) as pool:
+    processes = ProcessPoolExecutor(workers, get_context("spawn"), end_with_parent)
+    with path.open("a", encoding="utf-8") as file, processes as pool:
         if file.tell():
             file.write("\n")  # terminates the incomplete line of a killed call
         with defer_interrupt():
@@ -237,10 +238,6 @@ def compute_cell(cell: Cell, key: str) -> dict[str, Any]:
         "measures": {name: measures.mean(name, by_topic.values()) for name, by_topic in values.items()},
         "values": values,
     }
-
-
-def _create_pool(workers: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(workers, get_context("spawn"), end_with_parent)
 
 
 def _parse_plan(data: Any) -> ComparisonPlan:

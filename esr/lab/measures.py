@@ -365,7 +365,7 @@ def _randomisation_test(ours: Any, theirs: Any, resamples: int, seed: int) -> fl
         return math.nan
     result = permutation_test(
         (ours, theirs),
-        _mean_difference,
+        lambda ours, theirs, axis: np.mean(ours - theirs, axis=axis),
         permutation_type="samples",
         vectorized=True,
         n_resamples=resamples,
@@ -373,7 +373,3 @@ def _randomisation_test(ours: Any, theirs: Any, resamples: int, seed: int) -> fl
         rng=np.random.default_rng(seed),
     )
     return float(result.pvalue)
-
-
-def _mean_difference(ours: Any, theirs: Any, axis: int) -> Any:
-    return np.mean(ours - theirs, axis=axis)

@@ -156,14 +156,6 @@ def test_paragraphs_are_stored_in_the_smallest_integers_that_hold_them(where: Pa
     assert np.load(path).tolist() == [1, 1, 2, 0, 255, 0] and np.load(path).dtype == np.uint8
 
 
-def test_the_paragraphs_of_a_segment_without_that_column_are_unknown(where: Path) -> None:
-    load(where, [document("A", Sentence("A.s0", "storm", paragraph=3), "flood")])
-    (path,) = where.glob("segments/*/paragraph.npy")
-    path.unlink()
-    (found,) = EmbeddedIndex(str(where)).documents()
-    assert [s.paragraph for s in found.sentences] == [None, None]
-
-
 def test_an_empty_index_returns_no_hits(where: Path) -> None:
     load(where, [])
     with open_searcher(str(where)) as searcher:

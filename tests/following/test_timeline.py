@@ -12,7 +12,7 @@ import pytest
 
 import esr
 from esr.errors import UsageError
-from esr.folder.index import EmbeddedIndex
+from esr.folder.index import FolderSnapshot
 from esr.following.timeline import (
     INTERVALS,
     MAX_PERIODS,
@@ -154,7 +154,7 @@ def test_words_in_no_document_have_no_periods(searcher: Searcher) -> None:
 def test_a_peak_without_an_answer_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load(f"{tmp_path}/index", [document("a", "storm", date="2017-03-05")])
     nothing = SearchResult([], 0, "no shard answered")
-    monkeypatch.setattr(EmbeddedIndex, "search", lambda *args, **options: nothing)
+    monkeypatch.setattr(FolderSnapshot, "search", lambda *args, **options: nothing)
     with open_searcher(f"{tmp_path}/index") as opened:
         (series,) = make(opened, "storm").series
     assert (series.total, series.peaks) == (1, [])

@@ -312,7 +312,7 @@ def compare(
                 expected = {s.id for s in scanned if satisfies(s, parsed.groups, analyze)}
                 hits = prepared.search(len(scanned), records=False).hits
                 assert {hit.sentence_id for hit in hits} == expected, text
-                cache = prepared.index._latest()  # type: ignore[attr-defined]
+                cache = prepared.index.cache  # type: ignore[attr-defined]
                 exact = search_exhaustive(resolve_plan(prepared.index, prepared.plan), cache, 100, NO_FILTERS)
                 assert [hit.ordinal for hit in hits[:100]] == exact.ordinals.tolist(), text
                 for cluster in clusters:

@@ -25,10 +25,16 @@ KEPT = sorted((PROJECT / INDEXES).glob("*.tar.gz"))
 QUERY = "earthquake relief china"
 
 
-@pytest.fixture(params=KEPT, ids=lambda file: file.name.partition(".")[0])
-def older(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """An index folder as an earlier version left it."""
-    with tarfile.open(request.param) as archive:
+@pytest.fixture(
+    params=[(file, later) for file in KEPT for later in (False, True)],
+    ids=lambda param: param[0].name.partition(".")[0] + ("-later" if param[1] else ""),
+)
+def older(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An index folder as an earlier version left it, for this version and for one with a later format."""
+    file, is_later = request.param
+    if is_later:
+        monkeypatch.setattr(manifest, "FORMAT", manifest.FORMAT + 1)
+    with tarfile.open(file) as archive:
         archive.extractall(tmp_path, filter="data")
     return tmp_path / "index"
 
@@ -83,5 +89,5 @@ def test_the_older_version_can_be_gone_back_to(older: Path) -> None:
 
 
 def test_one_of_each_released_format_is_kept() -> None:
-    """4 was never released, but is what there was when the first index was kept."""
-    assert fixture(4) in {file.relative_to(PROJECT) for file in KEPT}
+    """0.1.0, the first release, has format 5."""
+    assert [PROJECT / fixture(format) for format in range(5, manifest.FORMAT + 1)] == KEPT

@@ -112,6 +112,21 @@ def test_kld_is_dir_divided_by_the_querys_length(searcher: Searcher) -> None:
         assert kld == pytest.approx({name: score / length for name, score in expected.items()}, rel=1e-9)
 
 
+def rank(searcher: Searcher, query: str, model: str, **options: Any) -> list[str]:
+    hits = searcher.search(query, 1000, model=model, params={"mu": 8}, candidates="all", **options).hits
+    return [hit.sentence_id for hit in hits]
+
+
+def test_kld_ranks_as_dir_does_unless_a_prior_is_added(searcher: Searcher) -> None:
+    rng = random.Random(3)
+    queries = [" ".join(rng.choices("abcdef", k=rng.randint(2, 7))) for _ in range(60)]
+    assert all(rank(searcher, query, "kld") == rank(searcher, query, "dir") for query in queries)
+    prior = {"priors": {"length": 1.0}}
+    assert any(
+        rank(searcher, query, "kld", **prior) != rank(searcher, query, "dir", **prior) for query in queries
+    )
+
+
 def test_a_parameter_changes_the_scores(searcher: Searcher) -> None:
     """Else the identities above would hold of anything."""
     for (model, context, params), _ in SAME.values():

@@ -1,4 +1,4 @@
-"""Loads the kernel when it pays, and converts the segments of a commit to its arguments.
+"""Loads the kernel when it pays.
 
 Loading takes half a second, so it waits until searches have taken as long, or until a server asks for it. The
 first time on a machine, compiling takes half a minute or more and is left to another process. Until the

@@ -44,13 +44,13 @@ def plan(index: EmbeddedIndex) -> Plan:
 
 
 def test_enrichment_takes_over_what_texts_give_and_drops_what_features_give(index: EmbeddedIndex) -> None:
-    before = index._latest()
+    before = index.cache
     impacts, tables = before.impacts.get(plan(index).transform), before.kernel_tables
     entry = before.snapshot.statistics.find("flood")
     assert before.statics.bounds(STATICS[:1]).greatest == 1.0
     assert before.statics.scores(STATICS[:1]).tolist() == [1.0, 0.0, 0.0]
     enrich(index, 5.0)
-    after = index._latest()
+    after = index.cache
     assert after is not before
     assert after.snapshot.statistics is before.snapshot.statistics
     assert after.snapshot.statistics.find("flood") is entry
@@ -62,10 +62,10 @@ def test_enrichment_takes_over_what_texts_give_and_drops_what_features_give(inde
 
 
 def test_other_segments_begin_anew(index: EmbeddedIndex, where: Path) -> None:
-    before = index._latest()
+    before = index.cache
     impacts, tables = before.impacts.get(plan(index).transform), before.kernel_tables
     load(where, [document("c", "flood")], if_exists="append")
-    after = index._latest()
+    after = index.cache
     assert after.snapshot.statistics.find("flood").statistics.sf == 3
     assert before.snapshot.statistics.find("flood").statistics.sf == 2
     assert after.impacts.get(plan(index).transform) is not impacts
@@ -74,14 +74,14 @@ def test_other_segments_begin_anew(index: EmbeddedIndex, where: Path) -> None:
 
 def test_statistics_hold_no_layer(index: EmbeddedIndex) -> None:
     enrich(index, 5.0)
-    snapshot = index._snapshot()
+    snapshot = index.cache.snapshot
     assert [segment.enrichment.features for segment in snapshot.segments] == [["x"]]
     assert [segment.enrichment.features for segment in snapshot.statistics.segments] == [[]]
 
 
 def test_keys_of_metadata_that_are_typed_do_not_fill_the_memory(where: Path) -> None:
     load(where, [document("a", metadata={"desk": "Berlin"})])
-    cache = EmbeddedIndex(str(where))._latest()
+    cache = EmbeddedIndex(str(where)).cache
     tables = {id(cache.values(f"meta.{key}")) for key in ("desk", "DESK", "Desk", *map(str, range(50)))}
     assert len(tables) == 2
 
@@ -92,7 +92,7 @@ def test_a_pinned_index_stays_at_its_commit(index: EmbeddedIndex, where: Path) -
     enrich(index, 5.0)
     assert index.search(plan(index), 9, Filters()).total == 4
     assert pinned.search(plan(index), 9, Filters()).total == 3
-    assert pinned.snapshot()._latest() is pinned._latest()
+    assert pinned.snapshot().cache is pinned.cache
     assert pinned.where == index.where and pinned.analyzer is index.analyzer
 
 
@@ -142,7 +142,7 @@ def test_an_index_that_is_not_used_any_more_closes_its_files_at_once(
     gc.disable()
     try:
         searcher = use(index.where)
-        snapshot = searcher.index._latest().snapshot  # type: ignore[attr-defined]
+        snapshot = searcher.index.cache.snapshot  # type: ignore[attr-defined]
         parts = [weakref.ref(snapshot), weakref.ref(snapshot.statistics)]
         searcher.close()
         del searcher, snapshot

@@ -46,7 +46,7 @@ def index(
             patch.setattr(segment_writer, "FULL_TERMS", 400)
         load(where, documents)
     opened = EmbeddedIndex(str(where))
-    assert (len(opened._snapshot().segments) > 1) == (request.param > 1)
+    assert (len(opened.cache.snapshot.segments) > 1) == (request.param > 1)
     yield opened
 
 
@@ -61,7 +61,7 @@ def random_condition(rng: random.Random, depth: int = 2) -> Condition:
 
 @pytest.mark.parametrize("filters", [NO_FILTERS, Filters(sources=("s1",)), Filters(sources=("none",))])
 def test_any_condition_is_counted_as_its_mask_is(index: EmbeddedIndex, kernel: Any, filters: Filters) -> None:
-    rng, cache = random.Random(2), index._latest()
+    rng, cache = random.Random(2), index.cache
     conditions = [random_condition(rng) for _ in range(300)]
     conditions += [AnyOf(tuple(map(HasTerm, WORDS))), AllOf((HasTerm("w0"), HasTerm("w1")))]
     counts = count_sentences(kernel, conditions, cache, filters)
@@ -73,14 +73,14 @@ def test_any_condition_is_counted_as_its_mask_is(index: EmbeddedIndex, kernel: A
 
 def test_an_index_without_sentences_has_none(tmp_path: Path, kernel: Any) -> None:
     load(tmp_path / "index", [])
-    cache = EmbeddedIndex(str(tmp_path / "index"))._latest()
+    cache = EmbeddedIndex(str(tmp_path / "index")).cache
     conditions = [HasTerm("a"), AnyOf((HasTerm("a"), HasTerm("b"))), HasWords(("a",)), HasPrefix("a")]
     for filters in (NO_FILTERS, Filters(sources=("s",))):
         assert count_sentences(kernel, conditions, cache, filters) == [0] * len(conditions)
 
 
 def test_postings_are_counted_once_for_the_same_terms(index: EmbeddedIndex, kernel: Any) -> None:
-    cache, calls = index._latest(), []
+    cache, calls = index.cache, []
 
     class Counting:
         def count_any(self, *args: Any) -> int:

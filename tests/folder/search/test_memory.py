@@ -109,7 +109,7 @@ def test_searches_of_every_kind_stay_within_the_limit_and_find_the_same(
                 for ranking in rankings
                 for query in queries
             ]
-            memory = searcher.index._latest().memory  # type: ignore[attr-defined]
+            memory = searcher.index.cache.memory  # type: ignore[attr-defined]
             assert len(memory) and memory.used <= memory.limit
             return found
 

@@ -28,7 +28,7 @@ def where(tmp_path: Path) -> Path:
 
 
 def open_segments(where: Path) -> list[Segment]:
-    return EmbeddedIndex(str(where))._latest().snapshot.segments
+    return EmbeddedIndex(str(where)).cache.snapshot.segments
 
 
 def test_a_document_is_unpacked_once(where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +50,7 @@ def test_documents_of_several_segments_are_told_apart(
     monkeypatch.setattr(segment_writer, "FULL_TERMS", 1)
     load(tmp_path / "index", [document(f"d{n}", f"text {n}") for n in range(5)])
     index = EmbeddedIndex(str(tmp_path / "index"))
-    assert len(index._latest().snapshot.segments) > 1
+    assert len(index.cache.snapshot.segments) > 1
     ids = [f"d{n}.s0" for n in range(5)]
     for _ in range(2):
         assert [record.text for record in index.sentences(ids)] == [f"text {n}" for n in range(5)]

@@ -116,7 +116,7 @@ def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_sentence_counts_once_and_a_title_does_not(where: Path) -> None:
-    cache = EmbeddedIndex(str(where))._latest()
+    cache = EmbeddedIndex(str(where)).cache
     assert len(cache.snapshot.segments) > 1
     for word in ("rain", "sun", "the", "again", "unseen", ""):
         assert cache.word_usage.count_sentences(word) == count_masked(HasWords((word,)), cache, NO_FILTERS)
@@ -139,13 +139,13 @@ def test_only_the_first_sentences_are_read(tmp_path: Path) -> None:
 
 def test_an_index_that_grows_is_counted_anew(where: Path) -> None:
     index = EmbeddedIndex(str(where))
-    before = index._latest().word_usage.count_sentences("rain")
+    before = index.cache.word_usage.count_sentences("rain")
     append(where, document("new", "rain", "rain"))
-    assert index._latest().word_usage.count_sentences("rain") == before + 2
+    assert index.cache.word_usage.count_sentences("rain") == before + 2
 
 
 def make_usage(where: Path, memory: SearchMemory) -> WordUsage:
-    snapshot = EmbeddedIndex(str(where))._latest().snapshot
+    snapshot = EmbeddedIndex(str(where)).cache.snapshot
     return WordUsage(snapshot, PlaceCache(memory), DocumentCache(snapshot.segments, memory), memory)
 
 

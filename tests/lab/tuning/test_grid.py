@@ -90,7 +90,7 @@ def test_an_ascent_tries_only_values_of_the_grid(searcher: Searcher) -> None:
 def test_computed_figures_are_cached(searcher: Searcher) -> None:
     tuner = Tuner(searcher, tasks())
     result = search_grid(tuner, START, GRID)
-    tuner._candidates = None  # type: ignore[assignment]  # no candidates can be retrieved any more
+    tuner.cache.get = None  # type: ignore[method-assign,assignment]  # no more candidates are retrieved
     assert search_grid(tuner, START, GRID).tried == result.tried
     assert np.array_equal(
         tuner.select_tasks([3, 5]).compute_figures([result.ranking])[0], result.figures[[3, 5]]

@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from msgspec.structs import replace
 
 from esr.batch import runs
-from esr.folder.index import EmbeddedIndex
+from esr.folder.index import FolderSnapshot
 from esr.ranking.answers import COLUMNS
 from esr.ranking.searcher import open_searcher
 from tests.support.api_requests import get, ids, post
@@ -165,11 +165,11 @@ def test_a_batch_has_a_deadline(where: str) -> None:
 
 
 def test_files_name_incomplete_answers(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    def search_incompletely(index: EmbeddedIndex, *args: Any, **kwargs: Any) -> Any:
+    def search_incompletely(index: FolderSnapshot, *args: Any, **kwargs: Any) -> Any:
         return replace(search(index, *args, **kwargs), incomplete="1 of 3 shards failed")
 
-    search = EmbeddedIndex.search
-    monkeypatch.setattr(EmbeddedIndex, "search", search_incompletely)
+    search = FolderSnapshot.search
+    monkeypatch.setattr(FolderSnapshot, "search", search_incompletely)
     run = post(client, {"queries": TWO, "format": "run", "tag": "mine"})
     assert run.headers["X-Incomplete"] == "1, 2"
     assert {line.split()[-1] for line in run.text.splitlines()} == {"mine-incomplete"}
