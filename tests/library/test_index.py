@@ -13,6 +13,9 @@ import msgspec
 import pytest
 
 import esr
+from esr.elastic.login import Login
+from esr.index.login import use_login
+from esr.library.index import read_login
 from esr.ranking.searcher import open_searcher
 from tests.support.both_engines import ENGINES
 from tests.support.elasticsearch import fresh
@@ -326,3 +329,14 @@ def test_features_and_names_are_computed_by_enrich(tmp_path: Path) -> None:
         assert index.search("flood", feature="len:log:0.1")[0].features
         with pytest.raises(esr.UsageError, match="unknown part 'names'"):
             index.enrich("names")  # type: ignore[arg-type]
+
+
+def test_the_login_of_a_call_replaces_that_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ESR_USER", "reader")
+    monkeypatch.setenv("ESR_PASSWORD", "secret")
+    with use_login(read_login({"api_key": "key", "insecure": True})):
+        given = Login.resolve(None)
+    assert (given.api_key, given.basic_auth, given.insecure) == ("key", None, True)
+    assert Login.resolve(None).basic_auth == ("reader", "secret")
+    with pytest.raises(esr.UsageError, match="unknown option 'apikey': did you mean 'api_key'"):
+        esr.open("http://localhost:1/news", apikey="key")  # type: ignore[call-arg]
