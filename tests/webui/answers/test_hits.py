@@ -164,7 +164,7 @@ def test_a_search_as_json_is_the_same_search(client: FlaskClient) -> None:
     }
     filters = {"meta": ["desk=berlin", "desk=bonn"], "document": ["a", "b"]}
     ranking = {"model": "dir", "params": {"mu": 9}}
-    body = {**arguments, "filters": filters, "ranking": ranking}
+    body = {**arguments, "k": 3.0, "filters": filters, "ranking": ranking}  # JSON has no other numbers
     answer = client.post(f"{BASE}/search", json=body)
     assert answer.status_code == 200, answer.text
     alone = get(client, "/search", **arguments, **filters, model="dir", params__mu=9)
