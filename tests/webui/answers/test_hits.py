@@ -108,6 +108,7 @@ def test_a_window_has_the_sentences_around_a_hit(client: FlaskClient) -> None:
     for n in (1, 2, 20):
         window = by_id(client, window=n, fields="text")["a.s1"]["window"]
         assert window == {"before": texts[:1], "after": texts[2 : 2 + n]}
+    assert by_id(client, window=2)["a.s3"]["window"] == {"before": texts[1:3], "after": []}
     assert by_id(client, window=2)["b.s1"]["window"] == {"before": ["A storm and a flood came."], "after": []}
     assert "window" not in by_id(client, window=0)["a.s1"]
 
