@@ -35,7 +35,9 @@ DOCUMENTS = [
 ]
 
 
-@pytest.fixture(scope="module", params=["folder", "elasticsearch"])
+@pytest.fixture(
+    scope="module", params=["folder", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)]
+)
 def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
     with ExitStack() as stack:
         if request.param == "folder":
