@@ -168,10 +168,7 @@ def clean_arguments(query_string: bytes, settings: Settings) -> Pairs:
 
 
 def build_form(
-    arguments: Pairs,
-    settings: Settings,
-    index_features: Sequence[str] = (),
-    stored: Iterable[str] = PARTS,
+    arguments: Pairs, settings: Settings, index_features: Sequence[str] = (), stored: Iterable[str] = PARTS
 ) -> Form:
     """The form that holds these arguments. `index_features` and `stored` are as in `ranking_controls`."""
     first = dict(reversed(arguments))

@@ -231,10 +231,7 @@ _RANKED = f"{_ASKED} similar document documents"
 _OF_INDEX = f"{_RANKED} search_body batch values complete analyze status"
 _HITS = "search similar"
 """The operations whose hits a request can shape."""
-HIT_FIELDS = (
-    *("score", "direction", "folded", "matches", "metadata", "permalink"),
-    *SentenceRecord._fields,
-)
+HIT_FIELDS = (*("score", "direction", "folded", "matches", "metadata", "permalink"), *SentenceRecord._fields)
 _SENTENCES = Whole(high="max_k", usual="default_k")
 _QUERY = "what to search for: words, or the query language"
 SORTS = {"score": "best first", "date": "newest first"}

@@ -254,8 +254,13 @@ class Visit:
         deadline = time.monotonic() + self._seconds
         with time_stage(QUEUE):
             served.gate.enter(self._seconds)
+        try:
+            index = served.open(deadline)
+        except BaseException:  # the next use of the visit tries again
+            served.gate.leave()
+            raise
         self._gate = served.gate
-        return Searcher(served.open(deadline), owns_index=False)
+        return Searcher(index, owns_index=False)
 
     def __enter__(self) -> Visit:
         return self

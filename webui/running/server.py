@@ -353,7 +353,11 @@ def serve(where: str, host: str, port: int, create_app: CreateApp) -> None:
         listener = listen(host, port)
         greeting = f"esr serves {redact(where)} at {url(listener)}"
         _Server(
-            locations, settings, listener.detach(), greeting, lambda *made: create_app(*made, rates)
+            locations,
+            settings,
+            listener.detach(),
+            greeting,
+            lambda served, limits: create_app(served, limits, rates),
         ).run()
 
 

@@ -35,7 +35,9 @@ DOCUMENTS = [
 ]
 
 
-@pytest.fixture(scope="module", params=["folder", "elasticsearch"])
+@pytest.fixture(
+    scope="module", params=["folder", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)]
+)
 def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
     with ExitStack() as stack:
         if request.param == "folder":
@@ -108,6 +110,7 @@ def test_a_window_has_the_sentences_around_a_hit(client: FlaskClient) -> None:
     for n in (1, 2, 20):
         window = by_id(client, window=n, fields="text")["a.s1"]["window"]
         assert window == {"before": texts[:1], "after": texts[2 : 2 + n]}
+    assert by_id(client, window=2)["a.s3"]["window"] == {"before": texts[1:3], "after": []}
     assert by_id(client, window=2)["b.s1"]["window"] == {"before": ["A storm and a flood came."], "after": []}
     assert "window" not in by_id(client, window=0)["a.s1"]
 
@@ -164,7 +167,7 @@ def test_a_search_as_json_is_the_same_search(client: FlaskClient) -> None:
     }
     filters = {"meta": ["desk=berlin", "desk=bonn"], "document": ["a", "b"]}
     ranking = {"model": "dir", "params": {"mu": 9}}
-    body = {**arguments, "filters": filters, "ranking": ranking}
+    body = {**arguments, "k": 3.0, "filters": filters, "ranking": ranking}  # JSON has no other numbers
     answer = client.post(f"{BASE}/search", json=body)
     assert answer.status_code == 200, answer.text
     alone = get(client, "/search", **arguments, **filters, model="dir", params__mu=9)

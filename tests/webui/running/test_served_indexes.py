@@ -246,5 +246,16 @@ def test_a_visit_holds_a_slot_from_its_first_use_to_its_end() -> None:
         assert third.searcher.index.where == "memory"
 
 
+def test_a_visit_to_an_index_that_cannot_be_opened_holds_no_slot() -> None:
+    def fails() -> Searcher:
+        raise UsageError("no index")
+
+    indexes = ServedIndexes({"news": fails}, Settings(searches=1))
+    with Visit(indexes, b"", 0.01) as visit:
+        for _ in range(3):  # a page asks for several things, each of which it can do without
+            with pytest.raises(UsageError, match="no index"):
+                visit.searcher.index.status()
+
+
 def test_cached_methods_are_engine_methods() -> None:
     assert CACHED_METHODS < ENGINE_METHODS
