@@ -79,10 +79,11 @@ def _shards() -> Iterator[str]:
         size = f"{point.values['bytes'] / point.sentences:,.0f}"
         seconds = format_value(point.values["search_p50"], "s")
         yield _row(["measured", f"{point.sentences:,}", size, seconds])
-    size, seconds = (
+    predicted, median = (
         elasticsearch_growth(name, tuple(smaller)).at(largest.sentences) for name in ("bytes", "search_p50")
     )
-    cells = [f"{largest.sentences:,}", f"{size / largest.sentences:,.0f}", format_value(seconds, "s")]
+    size, seconds = f"{predicted / largest.sentences:,.0f}", format_value(median, "s")
+    cells = [f"{largest.sentences:,}", size, seconds]
     yield _row(["predicted by the smaller ones", *cells])
 
 

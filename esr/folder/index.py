@@ -55,11 +55,10 @@ from esr.index.hits import (
     make_hits,
 )
 from esr.index.names import Name
-from esr.index.writer import Description
 from esr.plans.condition import Condition
 from esr.plans.evaluate import Evidence, concatenate, no_evidence
 from esr.plans.plan import FIELDS, Plan, Statistics, Unprunable
-from esr.text.analyzer import Analyzer, get_analyzer
+from esr.text.analyzer import get_analyzer
 from esr.text.document import Document, QuantizedVector
 
 if TYPE_CHECKING:
@@ -361,13 +360,8 @@ class EmbeddedIndex(FolderSnapshot):
         self.where = where
         self._closed = threading.Event()
         mark = _commit_mark(where)
-        self._opened = FolderSnapshot(where, SearchCache(_open(where)), self._closed), mark
-        """The last snapshot, and the mark of its commit.
-
-        The mark was read before the commit: if another commit came in between, the next call opens that one.
-        One assignment replaces both, since another thread may open another commit at the same time.
-        """
         self._process = os.getpid()
+        self._use(SearchCache(_open(where)), mark)
 
     def snapshot(self) -> FolderSnapshot:
         """The last commit, which is opened if it is new. Raises IndexClosed."""
@@ -377,29 +371,29 @@ class EmbeddedIndex(FolderSnapshot):
         before, mark = snapshot.cache, _commit_mark(self.where)
         # If the folder was removed, mapped files are still readable.
         if mark is not None and mark != opened:
-            cache = SearchCache(_open(self.where, before.snapshot), before)
-            snapshot = FolderSnapshot(self.where, cache, self._closed)
-            self._opened = snapshot, mark
+            snapshot = self._use(SearchCache(_open(self.where, before.snapshot), before), mark)
         return snapshot
 
     def _begin_after_fork(self) -> None:
         """Cache anew, as another thread may have held the locks of the caches in the process that forked."""
         snapshot, mark = self._opened
-        cache = SearchCache(snapshot.cache.snapshot)
-        self._opened = FolderSnapshot(self.where, cache, self._closed), mark
+        self._use(SearchCache(snapshot.cache.snapshot), mark)
         self._process = os.getpid()
 
     @property
     def cache(self) -> SearchCache:
         return self.snapshot().cache
 
-    @property
-    def description(self) -> Description:  # type: ignore[override]
-        return self._opened[0].description
+    def _use(self, cache: SearchCache, mark: tuple[int, int] | None) -> FolderSnapshot:
+        """Switch to a commit, and return it.
 
-    @property
-    def analyzer(self) -> Analyzer:  # type: ignore[override]
-        return self._opened[0].analyzer
+        `mark` was read before the commit: if another commit came in between, the next call opens that one.
+        """
+        snapshot = FolderSnapshot(self.where, cache, self._closed)
+        # One assignment: another thread may open another commit at the same time.
+        self._opened = snapshot, mark
+        self.description, self.analyzer = snapshot.description, snapshot.analyzer
+        return snapshot
 
 
 def _delegate(name: str) -> Callable[..., Any]:

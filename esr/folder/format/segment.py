@@ -170,7 +170,8 @@ class Segment:
         Raises SegmentDamaged.
         """
         self.folder = folder
-        self._files = files = SegmentFiles.open(folder) if opened is None else opened._files
+        files: SegmentFiles = SegmentFiles.open(folder) if opened is None else opened._files
+        self._files = files
         self.terms, self.document_ids, self.columns = files.terms, files.document_ids, files.columns
         self.sources, self.languages, self.attributes = files.sources, files.languages, files.attributes
         self.words, self.explicit_ids = files.words, files.explicit_ids

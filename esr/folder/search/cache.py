@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
 from esr.folder.format.snapshot import CommitStatistics, Snapshot
@@ -21,20 +21,11 @@ if TYPE_CHECKING:
     from esr.folder.search.words import WordUsage
 
 
-class _LazyTables:
-    """The segments as arguments of the kernel, built on first use.
+def _build_tables(statistics: CommitStatistics) -> KernelTables:
+    # A search from the command line ends before the kernel is loaded.
+    from esr.folder.search.impacts import KernelTables
 
-    A search from the command line ends before the kernel is loaded.
-    """
-
-    def __init__(self, statistics: CommitStatistics) -> None:
-        self._statistics = statistics
-
-    @cached_property
-    def tables(self) -> KernelTables:
-        from esr.folder.search.impacts import KernelTables
-
-        return KernelTables(self._statistics)
+    return KernelTables(statistics)
 
 
 class _TextCache:
@@ -48,15 +39,15 @@ class _TextCache:
         self.memory = SearchMemory()
         self.places = PlaceCache(self.memory)
         self.documents = DocumentCache(statistics.segments, self.memory)
-        self.kernel = _LazyTables(statistics)
+        self.kernel_tables = cache(partial(_build_tables, statistics))
+        """Returns the segments as arguments of the kernel, which the first call builds."""
         self._values: dict[tuple[str, ...], ValueTable] = {}
 
     @cached_property
     def impacts(self) -> ImpactCache:
         from esr.folder.search.impacts import ImpactCache  # only needed by the kernel
 
-        kernel = self.kernel
-        return ImpactCache(self._statistics, self.memory, lambda: kernel.tables)
+        return ImpactCache(self._statistics, self.memory, self.kernel_tables)
 
     def values(self, field: str) -> ValueTable:
         # By the names, not the field: keys that no document has may be typed in any number of ways.
@@ -107,7 +98,7 @@ class SearchCache:
     @property
     def kernel_tables(self) -> KernelTables:
         """The segments as arguments of the kernel."""
-        return self._texts.kernel.tables
+        return self._texts.kernel_tables()
 
     def values(self, field: str) -> ValueTable:
         """The values of `source` or of an attribute in the documents. Those of META are the keys."""

@@ -50,7 +50,7 @@ class ImpactComputation:
         self._fields = set(transform.fields())
 
     @cached_property
-    def formula(self) -> tuple[Any, ...]:
+    def formula(self) -> Any:
         """The transform as an argument of the kernel: `layout.Formula` as a plain tuple."""
         transform = self._transform
         shape, mixture, saturation = (

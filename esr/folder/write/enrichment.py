@@ -18,12 +18,11 @@ from esr.dependency.parses import encode
 from esr.enrichment.recipe import Recipe
 from esr.errors import UsageError
 from esr.folder.format import manifest
-from esr.folder.format.files import Mask, save_bundle, sync_folder, translate_disk_errors
+from esr.folder.format.files import Mask, Numbers, save_bundle, sync_folder, translate_disk_errors
 from esr.folder.format.layers import EncodedEnrichment, Layer, LayerStack, merge_layers, save_layer
 from esr.folder.format.manifest import (
     LAYERS,
     LayerInfo,
-    Numbers,
     delete_unreferenced,
     hold_writer_lock,
     new_layer_name,

@@ -110,9 +110,12 @@ def _data(results: ExperimentResults) -> Iterator[str]:
     yield "\n## Data\n"
     heads = ["year", "topics", "documents", "sentences", "ranked", "relevant", "micro %", "macro %"]
     rows = [
-        [year, *map(str, (s.topics, s.documents, s.sentences, s.ranked, s.relevant))]
-        + [f"{100 * s.relevant_micro:.2f}", f"{100 * s.relevant_macro:.2f}"]
-        + [f"{s.sentence_length:.2f}", f"{s.relevant_length:.2f}"]
+        [
+            year,
+            *map(str, (s.topics, s.documents, s.sentences, s.ranked, s.relevant)),
+            *(f"{100 * share:.2f}" for share in (s.relevant_micro, s.relevant_macro)),
+            *(f"{length:.2f}" for length in (s.sentence_length, s.relevant_length)),
+        ]
         for year, s in results.statistics.items()
     ]
     yield from table_lines([*heads, "terms of a sentence", "of a relevant one"], rows, left=1)
