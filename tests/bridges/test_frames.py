@@ -11,6 +11,8 @@ import pytest
 import esr
 from tests.support.needed import need
 
+pytestmark = pytest.mark.slow
+
 ROWS = {
     "id": ["a", "b", "c"],
     "title": ["Floods in the north", None, "Strike"],
