@@ -1,7 +1,7 @@
 """A search service with FastAPI: `ESR_INDEX=my-index fastapi dev examples/fastapi_search.py`."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
@@ -11,7 +11,7 @@ import esr
 
 
 @asynccontextmanager
-async def opened(app: FastAPI) -> AsyncIterator[None]:
+async def opened(app: FastAPI) -> AsyncGenerator[None, None]:
     async with esr.open_async(os.environ["ESR_INDEX"]) as index:
         app.state.index = index
         yield

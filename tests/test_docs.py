@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -44,7 +45,7 @@ SHELL = re.compile(r"^```(?:sh|crontab|ini)\n(.*?)^```", re.MULTILINE | re.DOTAL
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CHECKERS = {
     "mypy": ["--strict", "--follow-imports=silent"],
-    "basedpyright": ["--level", "error"],
+    "basedpyright": ["--level", "error", "--pythonpath", sys.executable],
 }
 """Checks of types that users run, with their options."""
 
@@ -150,8 +151,10 @@ def test_the_python_of_the_pages_passes_a_check_of_types(checker: str, tmp_path:
     for path in PATHS:
         for number, block in enumerate(PYTHON.findall(path.read_text("utf-8"))):
             (tmp_path / f"{path.stem}_{number}.py").write_text(block, "utf-8")
+    for path in (ROOT / "examples").glob("*.py"):
+        shutil.copy(path, tmp_path)
     programs = sorted(tmp_path.glob("*.py"))
-    assert {"README_0.py", "following_0.py"} <= {path.name for path in programs}
+    assert {"README_0.py", "following_0.py", "fastapi_search.py"} <= {path.name for path in programs}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps({"typeCheckingMode": "strict"}), "utf-8")
     command = [sys.executable, "-m", checker, *CHECKERS[checker], *map(str, programs)]
     environment = {**os.environ, "MYPYPATH": str(ROOT), "PYTHONPATH": str(ROOT)}

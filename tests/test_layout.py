@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "esr/ranking": "dependency encoders index models plans query text",
     "esr/following": "index models query ranking text",
     "esr/bridges": "esr cli following index library ranking",
-    "esr/library": "enrichment features following index loaders models query ranking text",
+    "esr/library": "esr enrichment features following index loaders models query ranking text",
     "esr/batch": "index loaders",
     "esr/lab": "batch dependency features index loaders models plans ranking text",
     "esr/lab/report": "esr batch index lab models plans ranking",
@@ -52,7 +52,7 @@ MAY_IMPORT = {
     "webui/api": "esr dependency features following index models plans query ranking text webui/answers "
     "webui/arguments webui/running",
     "webui": "plans ranking webui/api webui/pages webui/running",
-    "esr/cli": "esr dependency encoders enrichment features following index library loaders models plans "
+    "esr/cli": "esr encoders enrichment features following index library loaders models plans "
     "query ranking text webui webui/running",
 }
 """By folder, what it may import beside itself and `BASE`. `esr` is the Python API, `esr.open`."""

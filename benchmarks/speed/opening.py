@@ -19,7 +19,7 @@ from esr.ranking.searcher import open_searcher
 
 
 def opening(setup: Setup) -> Iterator[dict[str, Any]]:
-    """`esr.open` and the first searches in new processes, with the files in the page cache."""
+    """`open_searcher` and the first searches in new processes, with the files in the page cache."""
     number = MEMORY_SAMPLES[-1]
     lines = "\n".join((queries.all_queries(setup) * number)[:number])
     for size in setup.sizes:

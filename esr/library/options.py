@@ -118,7 +118,7 @@ def read_search_options(options: Mapping[str, Any]) -> SearchSettings:
     if require not in (None, "all"):
         raise UsageError(f"require is 'all' or None, not {require!r}")
     if given:
-        known = {name for model in models.MODELS.values() for name in (p.name for p in model.parameters)}
+        known = _parameter_names()
         params = {name.removesuffix("_"): value for name, value in given.items()}
         for name in params:
             if name not in known:
@@ -127,6 +127,10 @@ def read_search_options(options: Mapping[str, Any]) -> SearchSettings:
     return SearchSettings(
         build_ranking(**ranking) if ranking else _DEFAULT, read_filters(filters), require == "all", literal
     )
+
+
+def _parameter_names() -> frozenset[str]:
+    return frozenset(p.name for model in models.MODELS.values() for p in model.parameters)
 
 
 class ReadOptions(TypedDict, total=False):

@@ -15,6 +15,8 @@ from esr.ranking.signals import parse_signal, signal_from_dict
 Texts = str | Iterable[str | Mapping[str, Any]] | Mapping[str, Any]
 """Texts as on the command line, such as "subj:linear:0.5", or JSON as in a ranking file."""
 
+_DEFAULT = Ranking()
+
 
 def build_ranking(
     ranking: Ranking | Mapping[str, Any] | str | Path | None = None,
@@ -33,7 +35,7 @@ def build_ranking(
 
     Another model than that of `ranking` has none of its parameters, because parameters belong to a model.
     """
-    base = Ranking() if ranking is None else Ranking.of(ranking)
+    base = _DEFAULT if ranking is None else Ranking.of(ranking)
     data: dict[str, Any] = {"model": base.model, "context": base.context, "candidates": base.candidates}
     data |= {"params": dict(base.params), "priors": dict(base.priors)}
     if model is not None and model != base.model:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -163,16 +160,3 @@ def test_a_notebook_runs(folder: Path, name: str, monkeypatch: pytest.MonkeyPatc
     assert not [output for output in outputs if output.output_type == "error"]
     shown = "".join(str(output.get("data", {}).get("text/html", "")) for output in outputs)
     assert "<mark>earthquake</mark>" in shown or "<table" in shown
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("checker", "how"), [("mypy", ["--strict"]), ("basedpyright", ["--level", "error"])])
-def test_the_services_pass_a_check_of_types(checker: str, how: list[str], tmp_path: Path) -> None:
-    need(checker)
-    programs = [str(shutil.copy(path, tmp_path)) for path in (ROOT / "examples").glob("*.py")]
-    command = [sys.executable, "-m", checker, *how, *programs]
-    if checker == "mypy":
-        command.append("--follow-imports=silent")
-    environment = {**os.environ, "MYPYPATH": str(ROOT), "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr

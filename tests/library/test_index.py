@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ import esr
 from esr.ranking.searcher import open_searcher
 from tests.support.both_engines import ENGINES
 from tests.support.elasticsearch import fresh
+from tests.support.needed import need
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -279,3 +281,48 @@ def test_an_index_has_what_the_command_line_loads(tmp_path: Path) -> None:
         assert "english" in index.report.analyzer
     with open_searcher(tmp_path / "news") as searcher:
         assert searcher.search("earthquake").total
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_data_frames_are_rows_and_hits_are_data_frames(tmp_path: Path, library: str) -> None:
+    need(library)
+    dates = [datetime(2024, 3, 5, 10), None]
+    columns = {"id": ["a", "b"], "text": ["A flood.", "A storm."], "date": dates, "words": [2, None]}
+    frames = importlib.import_module(library)
+    frame = frames.table(columns) if library == "pyarrow" else frames.DataFrame(columns)
+    with esr.create(tmp_path / "news", frame) as index:
+        assert index.document("a").date == "2024-03-05T10:00:00" and index.document("b").date is None
+        assert float(index.document("a").metadata["words"]) == 2 and not index.document("b").metadata
+        hits = index.search("flood storm")
+        made = hits.to_polars().to_dicts() if library == "polars" else hits.as_dicts()
+        if library == "pandas":
+            made = hits.to_pandas().to_dict("records")
+        assert [row["text"] for row in made] == [hit.text for hit in hits]
+        assert [row["score"] for row in made] == [hit.score for hit in hits]
+
+
+def test_an_answer_in_a_notebook_is_a_table_with_marks_and_without_markup_of_texts(tmp_path: Path) -> None:
+    rows = [{"id": "<b>", "url": "javascript:x", "text": "A <i>flood</i> & more.", "title": "T<script>"}]
+    with esr.create(tmp_path / "news", rows) as index:
+        shown = index.search("flood")._repr_html_()
+    assert "A &lt;i&gt;<mark>flood</mark>&lt;/i&gt; &amp; more." in shown
+    assert "T&lt;script&gt;" in shown and "javascript" not in shown
+
+
+def test_repeats_are_folded_if_that_is_asked_for(tmp_path: Path) -> None:
+    text = "The river Example rose by nine metres on Monday and cut off two towns in the north."
+    rows = [{"id": f"d{n}", "text": text} for n in range(3)]
+    with esr.create(tmp_path / "news", rows) as index:
+        assert len(index.search("river")) == 3
+        (hit,) = index.search("river", fold=True)
+    assert [other.id for other in hit.folded] == ["d1.s0", "d2.s0"] and hit.folded[0].text == text
+
+
+def test_features_and_names_are_computed_by_enrich(tmp_path: Path) -> None:
+    need("spacy")
+    with esr.create(tmp_path / "news", ROWS) as index:
+        report = index.enrich("features", subjectivity=None)
+        assert report.documents == 3 and index.enrich("features").already == 3
+        assert index.search("flood", feature="len:log:0.1")[0].features
+        with pytest.raises(esr.UsageError, match="unknown part 'names'"):
+            index.enrich("names")  # type: ignore[arg-type]
