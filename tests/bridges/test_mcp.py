@@ -189,6 +189,17 @@ def test_names_are_counted_and_are_filters_of_a_query(server: Any) -> None:
     assert [name["name"] for name in begun] == ["China"]
 
 
+def test_ids_are_never_cut(tmp_path: Path) -> None:
+    long = "x" * 300
+    article = {"id": long, "title": "A title " * 100, "text": f"Rivers rose {'and rose ' * 200}on Monday."}
+    with esr.create(tmp_path / "index", [article]) as index:
+        server = build_server(index)
+        (hit,) = answer(server, "search", query="rivers", budget=1000)["hits"]
+        assert (hit["id"], hit["document_id"], hit["cut"]) == (f"{long}.s0", long, True)
+        assert hit["text"].startswith("Rivers rose") and hit["text"].endswith("…")
+        assert "need a budget of" in error(server, "search", query="rivers", budget=500)
+
+
 def test_half_a_surrogate_pair_in_a_text_is_no_failure() -> None:
     fit = need("esr.bridges.mcp_server").fit
     assert fit({}, "hits", [{"text": "a\ud800"}], 500).structured_content == {"hits": [{"text": "a?"}]}
