@@ -39,7 +39,7 @@ MAY_IMPORT = {
     "esr/following": "index models query ranking text",
     "esr/corpus": "index query ranking text",
     "esr/bridges": "esr cli following index library ranking",
-    "esr/library": "enrichment features following index loaders models query ranking text",
+    "esr/library": "esr corpus enrichment features following index loaders models query ranking text",
     "esr/batch": "index loaders",
     "esr/lab": "batch dependency features index loaders models plans ranking text",
     "esr/lab/report": "esr batch index lab models plans ranking",

@@ -278,7 +278,10 @@ def list_hits(hits: esr.Hits, window: int, budget: int) -> CallToolResult:
 
 
 def fit(answer: dict[str, Any], key: str, items: Sequence[dict[str, Any]], budget: int) -> CallToolResult:
-    """The answer with as many items as the budget has room for; the first is cut if it alone is too long."""
+    """The answer with as many items as the budget has room for; the first is cut if it alone is too long.
+
+    Raises UsageError if the budget has no room for the ids of an answer.
+    """
     answer = cut(answer, budget // 2)
     kept: list[dict[str, Any]] = []
     room = budget - size({**answer, key: [], "left_out": len(items)})
@@ -286,7 +289,7 @@ def fit(answer: dict[str, Any], key: str, items: Sequence[dict[str, Any]], budge
         if not kept:
             item = cut(item, room)
         room -= size(item) + 1
-        if room < -1:
+        if kept and room < -1:
             break
         kept.append(item)
     answer[key] = kept
@@ -294,19 +297,29 @@ def fit(answer: dict[str, Any], key: str, items: Sequence[dict[str, Any]], budge
         answer["left_out"] = len(items) - len(kept)
     # An id may hold half of a surrogate pair, which UTF-8 cannot encode.
     text = _to_json(answer).encode("utf-8", "replace").decode()
+    if len(text) > budget:
+        raise UsageError(f"the ids in the answer need a budget of {len(text):,}: raise it")
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=json.loads(text))
 
 
+_CUT = ("text", "citation", "note")
+"""What may be cut."""
+
+
 def cut(item: dict[str, Any], room: int) -> dict[str, Any]:
-    """The item in this many characters: without neighbours, then with its longest texts cut and marked."""
+    """The item in this many characters: without neighbours, then with its longest texts cut and marked.
+
+    Ids are never cut, so what has long ones may be longer.
+    """
     if size(item) <= room:
         return item
     item = {name: value for name, value in item.items() if name not in ("before", "after")} | {"cut": True}
     while (excess := size(item) - room) > 0:
-        longest = max((name for name in item if isinstance(item[name], str)), key=lambda n: len(item[n]))
-        if len(item[longest]) < 2:
+        longest = max(_CUT, key=lambda name: len(item.get(name, "")))
+        length = len(item.get(longest, ""))
+        if length < 4:
             break
-        item[longest] = item[longest][: max(len(item[longest]) - excess - 1, 0)] + "…"
+        item[longest] = item[longest][: max(length - excess - 1, length // 2)] + "…"
     return item
 
 

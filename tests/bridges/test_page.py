@@ -14,6 +14,8 @@ from esr.ranking.ranking import Ranking
 from tests.cli.conftest import call
 from tests.support.needed import need
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "bridges.md").read_text("utf-8")
 PROGRAMS = re.findall(r"^```py\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)

@@ -11,6 +11,8 @@ import pytest
 import esr
 from tests.support.needed import need
 
+pytestmark = pytest.mark.slow
+
 QUESTION = 'What relief came to "China after the earthquake?'
 
 

@@ -14,14 +14,27 @@ from esr.errors import UsageError
 from tests.cli.conftest import call
 from tests.support.needed import need
 
-pd, pt, bridge = need("pandas"), need("pyterrier"), need("esr.bridges.pyterrier")
-
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:The inplace keyword:DeprecationWarning"
-)  # of PyTerrier itself
-
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning"),  # PyTerrier calls pandas so
+]
 QUERIES = {"1": "earthquake relief China", "2": "harbour -strike", "3": "the", "4": "village rebuild valley"}
 MEASURES = ("AP", "nDCG@10", "P@10", "RR", "R@1000")
+
+
+@pytest.fixture(scope="module")
+def pd() -> Any:
+    return need("pandas")
+
+
+@pytest.fixture(scope="module")
+def pt() -> Any:
+    return need("pyterrier")
+
+
+@pytest.fixture(scope="module")
+def bridge(pt: Any) -> Any:
+    return need("esr.bridges.pyterrier")
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +44,7 @@ def index(where: str) -> Iterator[Any]:
 
 
 @pytest.fixture
-def topics() -> Any:
+def topics(pd: Any) -> Any:
     return pd.DataFrame(QUERIES.items(), columns=["qid", "query"])
 
 
@@ -60,6 +73,9 @@ def test_the_figures_of_an_experiment_are_those_of_run_and_evaluate(
     topics: Any,
     grades: dict[str, Any],
     tmp_path: Path,
+    bridge: Any,
+    pd: Any,
+    pt: Any,
 ) -> None:
     judged = [(qid, id, grade) for qid, of in grades.items() for id, grade in of.items()]
     lines = (f"{qid}\t{query}\n" for qid, query in QUERIES.items())
@@ -81,7 +97,7 @@ def test_the_figures_of_an_experiment_are_those_of_run_and_evaluate(
 
 
 def test_results_are_the_hits_in_their_order_with_fields_and_the_columns_of_the_query(
-    index: Any, topics: Any
+    index: Any, topics: Any, bridge: Any
 ) -> None:
     retriever = bridge.Retriever(index, 5, fields=("text", "title", "date"))
     found = retriever(topics.assign(query_0="before"))
@@ -97,7 +113,9 @@ def test_results_are_the_hits_in_their_order_with_fields_and_the_columns_of_the_
     assert len(retriever.search("earthquake")) == 5
 
 
-def test_a_reranker_gives_found_sentences_the_scores_of_its_ranking(index: Any, topics: Any) -> None:
+def test_a_reranker_gives_found_sentences_the_scores_of_its_ranking(
+    index: Any, topics: Any, bridge: Any
+) -> None:
     found = bridge.Retriever(index, 1000)(topics)
     shuffled = found.sample(frac=1, random_state=1).assign(score=0.0)
     again = bridge.Reranker(index)(shuffled)
@@ -112,7 +130,7 @@ def test_a_reranker_gives_found_sentences_the_scores_of_its_ranking(index: Any, 
             assert row["score"] == pytest.approx(scores[row["docno"]], abs=1e-9)
 
 
-def test_transformers_are_combined_by_operators(index: Any, topics: Any) -> None:
+def test_transformers_are_combined_by_operators(index: Any, topics: Any, bridge: Any) -> None:
     one, other = bridge.Retriever(index, 20), bridge.Retriever(index, 20, model="bm25")
     combined = (0.5 * one + other)(topics)
     both = one(topics).merge(other(topics), on=["qid", "docno"])
@@ -122,7 +140,7 @@ def test_transformers_are_combined_by_operators(index: Any, topics: Any) -> None
     assert len((one % 3)(topics)) == 9
 
 
-def test_documents_are_ranked_by_their_best_sentences(index: Any, topics: Any) -> None:
+def test_documents_are_ranked_by_their_best_sentences(index: Any, topics: Any, bridge: Any) -> None:
     found = bridge.Retriever(index, 4, unit="document")(topics)
     best: dict[str, float] = {}
     for hit in index.search(QUERIES["1"], 1000, literal=True):
@@ -131,7 +149,7 @@ def test_documents_are_ranked_by_their_best_sentences(index: Any, topics: Any) -
     assert [*zip(first["docno"], first["score"], strict=True)] == [*best.items()][:4]
 
 
-def test_an_indexer_makes_an_index_of_a_corpus(tmp_path: Path) -> None:
+def test_an_indexer_makes_an_index_of_a_corpus(tmp_path: Path, bridge: Any, pd: Any) -> None:
     corpus = [
         {"docno": "a", "text": "Rivers rose on Monday. Two towns were cut off.", "title": "Floods"},
         {"docno": "b", "text": "The harbour is closed.", "title": "Strike"},
@@ -152,7 +170,7 @@ def test_an_indexer_makes_an_index_of_a_corpus(tmp_path: Path) -> None:
         }
 
 
-def test_bad_options_and_unknown_sentences_are_one_message(index: Any) -> None:
+def test_bad_options_and_unknown_sentences_are_one_message(index: Any, bridge: Any, pd: Any, pt: Any) -> None:
     with pytest.raises(UsageError, match="unknown option 'sorce': did you mean 'source'"):
         bridge.Retriever(index, sorce="x")
     frame = pd.DataFrame(
@@ -164,6 +182,6 @@ def test_bad_options_and_unknown_sentences_are_one_message(index: Any) -> None:
         bridge.Retriever(index)(pd.DataFrame([["1"]], columns=["qid"]))
 
 
-def test_no_java_is_started(index: Any, topics: Any) -> None:
+def test_no_java_is_started(index: Any, topics: Any, bridge: Any, pt: Any) -> None:
     bridge.Retriever(index)(topics)
     assert not pt.java.started()

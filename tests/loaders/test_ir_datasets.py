@@ -16,8 +16,8 @@ from esr.lab.measures import read_qrels
 from tests.cli.conftest import call
 from tests.support.needed import need
 
-ir_datasets = need("ir_datasets")
-formats = need("ir_datasets.formats")
+pytestmark = pytest.mark.slow
+
 NAME = "ir_datasets:esr-test"
 
 LINES = (Path(__file__).parents[2] / "examples" / "articles.jsonl").read_text("utf-8").splitlines()
@@ -37,33 +37,32 @@ class Article(NamedTuple):
         return self.body
 
 
-class Docs(formats.BaseDocs):  # type: ignore[name-defined,misc]
-    def docs_iter(self) -> Iterator[Article]:
-        for a in ARTICLES:
-            yield Article(a["id"], a["title"], a["text"], a["date"], a["source"])
-
-
-class Queries(formats.BaseQueries):  # type: ignore[name-defined,misc]
-    def queries_iter(self) -> Iterator[Any]:
-        for id, text in QUERIES.items():
-            yield formats.TrecQuery(id, text, f"What of {text}?", "All of it.")
-
-
-class Qrels(formats.BaseQrels):  # type: ignore[name-defined,misc]
-    def qrels_iter(self) -> Iterator[Any]:
-        for topic, grades in GRADES.items():
-            for document, grade in grades.items():
-                yield formats.TrecQrel(topic, document, grade, "0")
-
-
-class Broken(formats.BaseDocs):  # type: ignore[name-defined,misc]
-    def docs_iter(self) -> Iterator[Article]:
-        yield next(Docs().docs_iter())
-        raise OSError("the server\ndid not answer")
-
-
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two data sets, of which one ends after a document."""
+    ir_datasets, formats = need("ir_datasets"), need("ir_datasets.formats")
+
+    class Docs(formats.BaseDocs):  # type: ignore[name-defined,misc]
+        def docs_iter(self) -> Iterator[Article]:
+            for a in ARTICLES:
+                yield Article(a["id"], a["title"], a["text"], a["date"], a["source"])
+
+    class Queries(formats.BaseQueries):  # type: ignore[name-defined,misc]
+        def queries_iter(self) -> Iterator[Any]:
+            for id, text in QUERIES.items():
+                yield formats.TrecQuery(id, text, f"What of {text}?", "All of it.")
+
+    class Qrels(formats.BaseQrels):  # type: ignore[name-defined,misc]
+        def qrels_iter(self) -> Iterator[Any]:
+            for topic, grades in GRADES.items():
+                for document, grade in grades.items():
+                    yield formats.TrecQrel(topic, document, grade, "0")
+
+    class Broken(formats.BaseDocs):  # type: ignore[name-defined,misc]
+        def docs_iter(self) -> Iterator[Article]:
+            yield next(Docs().docs_iter())
+            raise OSError("the server\ndid not answer")
+
     sets = {
         "esr-test": ir_datasets.Dataset(Docs(), Queries(), Qrels()),
         "esr-test/broken": ir_datasets.Dataset(Broken()),

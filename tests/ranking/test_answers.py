@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from esr.index.hits import Hit, SentenceRecord
-from esr.ranking.answers import answer_dict, require_record
+from esr.ranking.answers import answer_dict, best_of_documents, require_record
 from esr.ranking.prepared_query import Answer
 
 STORM = SentenceRecord(
@@ -52,3 +52,10 @@ def test_an_answer_has_the_documented_keys() -> None:
 def test_a_hit_without_its_sentence_is_a_fault_of_the_program() -> None:
     with pytest.raises(TypeError, match=r"a\.s1"):
         require_record(Hit("a.s1", 0.0, None))
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 9])
+def test_the_best_documents_are_found_however_many_sentences_of_one_come_first(k: int) -> None:
+    ranked = [*(f"a.{n}" for n in range(50)), *(f"b.{n}" for n in range(50)), "a.50", "c.0"]
+    found = best_of_documents(lambda n: ranked[:n], k, lambda sentence: sentence[0])
+    assert found == ["a.0", "b.0", "c.0"][:k]
