@@ -288,4 +288,5 @@ def _hit(hit: Mapping[str, Any], shift: float) -> Hit:
         "highlights": tuple(_offsets(marked)),
         "source_fields": known,
     }
-    return Hit(**{field.name: known.get(field.name) for field in fields(Hit)} | own)
+    values: dict[str, Any] = {field.name: known.get(field.name) for field in fields(Hit)} | own
+    return Hit(**values)

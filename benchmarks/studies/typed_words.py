@@ -71,7 +71,7 @@ def main() -> None:
             right = {hit.sentence_id for hit in searcher.search(literal(text), K).hits}
             seen = {term.term: term.weight for term in searcher.prepare(literal(text), Ranking()).plan.terms}
             words = text.split()
-            forms = {
+            forms: dict[str, tuple[Mapping[str, float], str]] = {
                 "typed words": ({word: words.count(word) for word in words}, "match"),
                 "terms": ({term: counts.count(term) for term in counts}, "term"),
                 "terms that a document has": (seen, "term"),

@@ -96,7 +96,7 @@ def test_the_outputs_are_those_of_the_page(outputs: list[str]) -> None:
         else:
             assert differences(json.loads(block), json.loads(outputs[commands])) == []
             compared += 1
-    assert compared == 3
+    assert compared == 4
 
 
 def test_both_forms_rank_as_esr_does(where: str, outputs: list[str]) -> None:

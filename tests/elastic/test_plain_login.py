@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
 
+from clients import esr_client
 from esr.errors import EngineUnreachable, EsrError
 from esr.ranking.searcher import open_searcher
 from tests.conftest import without_node
@@ -68,6 +70,10 @@ def test_a_login_is_required_and_a_key_that_may_read_only_searches(
         answer = searcher.search("flood", 100)
         assert (answer.total, answer.incomplete) == (120, None)
         assert searcher.index.document("d1").id == "d1"
+    login = {"Authorization": f"ApiKey {os.environ['ESR_API_KEY']}"}
+    assert len(esr_client.Index(where, headers=login).search("flood", k=100)) == 100
+    with pytest.raises(esr_client.EsrClientError, match="missing authentication credentials"):
+        esr_client.Index(where).search("flood")
     for if_exists in ("replace", "append", "fail"):
         with pytest.raises(EsrError, match=r"denies the request: .* is unauthorized for API key"):
             load(where, DOCUMENTS, if_exists=if_exists)
