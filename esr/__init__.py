@@ -5,6 +5,8 @@ from __future__ import annotations
 TYPE_CHECKING = False  # that of `typing`, which would take longer to import than all of this
 
 if TYPE_CHECKING:
+    from esr.corpus.collocations import Collocation, Collocations
+    from esr.corpus.concordance import Concordance, Line
     from esr.errors import (
         EngineUnreachable,
         EsrError,
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
 __all__ = [
     "AppendOptions",
     "AsyncIndex",
+    "Collocation",
+    "Collocations",
+    "Concordance",
     "DeliveryReport",
     "Document",
     "EngineUnreachable",
@@ -52,6 +57,7 @@ __all__ = [
     "IndexMissing",
     "IndexUnusable",
     "InputError",
+    "Line",
     "LoadOptions",
     "LoadReport",
     "LoginOptions",
@@ -73,6 +79,8 @@ __all__ = [
 __version__ = "0.1.0"
 _MODULES = {
     "esr.errors": "EngineUnreachable EsrError IndexClosed IndexMissing IndexUnusable InputError UsageError",
+    "esr.corpus.collocations": "Collocation Collocations",
+    "esr.corpus.concordance": "Concordance Line",
     "esr.following.timeline": "Peak Series Timeline",
     "esr.index.enrichment_run": "EnrichmentReport",
     "esr.index.generations": "Generation",

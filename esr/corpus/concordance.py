@@ -175,7 +175,7 @@ class Concordance(Struct, frozen=True):
 def _sort_words(is_right: bool, first: int) -> Callable[[Occurrence], Any]:
     """A key: the words on one side, from the n-th word from the node outwards."""
 
-    def key(occurrence: Occurrence) -> list[str]:
+    def key(occurrence: Occurrence) -> Sequence[str]:
         words = occurrence.words
         side = words[occurrence.last :] if is_right else words[: occurrence.first][::-1]
         return side[first - 1 : _SORTED_WORDS]

@@ -10,6 +10,8 @@ from functools import partial
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar, Unpack
 
+from esr.corpus.collocations import COLLOCATIONS, MIN_COUNT, WINDOW, Collocations
+from esr.corpus.concordance import LINES, WIDTH, Concordance, Unit
 from esr.following.novelty import DEFAULT_THRESHOLD
 from esr.following.timeline import PEAKS, Interval, Timeline
 from esr.index.factory import Where
@@ -96,6 +98,40 @@ class AsyncIndex:
     ) -> Timeline:
         """`Index.timeline`."""
         return await self.run(self.index.timeline, *queries, interval=interval, peaks=peaks, **options)
+
+    async def concordance(
+        self,
+        query: str,
+        k: int = LINES,
+        *,
+        sort: str = "newest",
+        width: int = WIDTH,
+        unit: Unit = "characters",
+        sample: int | None = None,
+        seed: int = 0,
+        **options: Unpack[SearchOptions],
+    ) -> Concordance:
+        """`Index.concordance`."""
+        return await self.run(
+            partial(self.index.concordance, query, k, sort=sort, width=width, unit=unit),
+            sample=sample,
+            seed=seed,
+            **options,
+        )
+
+    async def collocations(
+        self,
+        query: str,
+        k: int = COLLOCATIONS,
+        *,
+        window: int | None = WINDOW,
+        measure: str = "logdice",
+        min_count: int = MIN_COUNT,
+        **options: Unpack[SearchOptions],
+    ) -> Collocations:
+        """`Index.collocations`."""
+        find = partial(self.index.collocations, query, k, window=window, measure=measure)
+        return await self.run(find, min_count=min_count, **options)
 
     async def document(self, id: str) -> Document:
         """`Index.document`."""

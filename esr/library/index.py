@@ -11,6 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from msgspec.structs import astuple
 
+from esr.corpus.collocations import (
+    COLLOCATIONS,
+    MEASURES,
+    MIN_COUNT,
+    WINDOW,
+    Collocations,
+    find_collocations,
+)
+from esr.corpus.concordance import LINES, SORTS, WIDTH, Concordance, Unit, build_concordance
 from esr.errors import UsageError, unknown
 from esr.following.novelty import (
     DEFAULT_THRESHOLD,
@@ -37,6 +46,7 @@ from esr.library.options import (
     check_names,
     read_search_options,
 )
+from esr.query import literal, parse
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery
@@ -195,6 +205,70 @@ class Index:
         snapshot = self._searcher.snapshot().index
         prepared = [_prepare(snapshot, query, settings) for query in queries]
         return build_timeline(prepared, settings.filters, interval, peaks)
+
+    def concordance(
+        self,
+        query: str,
+        k: int = LINES,
+        *,
+        sort: str = "newest",
+        width: int = WIDTH,
+        unit: Unit = "characters",
+        sample: int | None = None,
+        seed: int = 0,
+        **options: Unpack[SearchOptions],
+    ) -> Concordance:
+        """The occurrences of a word, a phrase or a prefix, one a line, with the text on both sides.
+
+        Words without syntax are read as a phrase. `width` counts the characters or words on each side. `sort`
+        is "newest", "oldest", "best", "source", "node", or "left1" to "right3". `sample` reads this many
+        sentences, drawn at random by `seed`. Raises UsageError for a query with nothing to show.
+        """
+        if sort not in SORTS:
+            raise unknown("order", sort, SORTS)
+        settings = read_search_options(options)
+        parsed = literal(query) if settings.literal else parse(query)
+        return build_concordance(
+            self._searcher,
+            parsed,
+            settings.filters,
+            ranking=settings.ranking,
+            k=k,
+            sort=sort,
+            width=width,
+            unit=unit,
+            sample=sample,
+            seed=seed,
+        )
+
+    def collocations(
+        self,
+        query: str,
+        k: int = COLLOCATIONS,
+        *,
+        window: int | None = WINDOW,
+        measure: str = "logdice",
+        min_count: int = MIN_COUNT,
+        **options: Unpack[SearchOptions],
+    ) -> Collocations:
+        """The k words that stand near a word or phrase more often than their frequency explains.
+
+        `window` is the number of words on each side; None takes the whole sentence. `measure` is "logdice",
+        "log-likelihood", "mi" or "t". Raises UsageError if too many sentences match.
+        """
+        if measure not in MEASURES:
+            raise unknown("measure", measure, MEASURES)
+        settings = read_search_options(options)
+        parsed = literal(query) if settings.literal else parse(query)
+        return find_collocations(
+            self._searcher,
+            parsed,
+            settings.filters,
+            window=window,
+            measure=measure,
+            min_count=min_count,
+            k=k,
+        )
 
     def document(self, id: str) -> Document:
         """A whole document. Raises UsageError for an unknown id."""

@@ -22,7 +22,8 @@ _SECTIONS = {
     "Index": "Index AsyncIndex",
     "Hits": "Hits Hit",
     "Options": "SearchOptions ReadOptions WriteOptions AppendOptions LoginOptions LoadOptions EnrichOptions",
-    "What is returned": "Document Sentence Timeline Series Peak Explanation LoadReport DeliveryReport "
+    "What is returned": "Document Sentence Timeline Series Peak Concordance Line Collocations Collocation "
+    "Explanation LoadReport DeliveryReport "
     "EnrichmentReport Generation",
     "Errors": "EsrError UsageError InputError IndexMissing IndexUnusable IndexClosed EngineUnreachable",
 }

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+import esr
 from esr.cli.main import main
 from esr.corpus import concordance as concordances
 from esr.corpus.collocations import MEASURES, find_collocations
@@ -276,3 +277,14 @@ def test_the_commands_print_text_json_and_csv(folder: str) -> None:
         assert run("concordance", "flood", "--index", folder, "--sort", sort).exit_code == 0
     refused = run("concordance", "flood", "--index", folder, "--sort", "best", "--sample", 3)
     assert refused.exit_code == 2 and "a sample is not ranked" in refused.stderr
+
+
+def test_the_python_api_has_the_same_lines_and_collocations(folder: str) -> None:
+    with esr.open(folder) as index, open_searcher(folder) as searcher:
+        assert index.concordance("flood", k=3, sort="right1") == make(searcher, "flood", k=3, sort="right1")
+        found = find_collocations(searcher, parse("flood"), NO_FILTERS, min_count=1)
+        assert index.collocations("flood", min_count=1) == found
+        with pytest.raises(UsageError, match="did you mean 'right1'"):
+            index.concordance("flood", sort="right")
+        with pytest.raises(UsageError, match="unknown measure 'dice'"):
+            index.collocations("flood", measure="dice")
