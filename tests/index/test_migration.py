@@ -39,17 +39,16 @@ ADDED = document("added", "A flood came.")
 FORMATS = (
     "esr.folder.format.manifest.FORMAT",
     "esr.elastic.meta.FORMAT",
-    "esr.elastic.write.migration.FORMAT",
 )
 KILLED = """
 import os, signal, sys
 from esr.cli import main
 from esr.elastic import meta
-from esr.elastic.write import actions, migration
+from esr.elastic.write import actions
 from esr.folder.format import manifest
 from esr.folder.write import segment_writer, session
 where = sys.argv[1]
-meta.FORMAT = migration.FORMAT = manifest.FORMAT = 5
+meta.FORMAT = manifest.FORMAT = 5
 segment_writer.FULL_TERMS, actions.CHUNK_SENTENCES = 100, 9
 module, name = (actions, "send_chunk") if where.startswith("http") else (session, "write_checkpoint")
 real, written = getattr(module, name), []
