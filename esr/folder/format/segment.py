@@ -162,6 +162,8 @@ class SegmentFiles(NamedTuple):
 class Segment:
     """An immutable part of an index. Sentences and documents are numbered from 0, in loading order."""
 
+    _files: SegmentFiles
+
     def __init__(
         self, folder: Path, layers: Sequence[tuple[LayerInfo, Layer]] = (), opened: Segment | None = None
     ) -> None:
@@ -170,8 +172,7 @@ class Segment:
         Raises SegmentDamaged.
         """
         self.folder = folder
-        files: SegmentFiles = SegmentFiles.open(folder) if opened is None else opened._files
-        self._files = files
+        self._files = files = SegmentFiles.open(folder) if opened is None else opened._files
         self.terms, self.document_ids, self.columns = files.terms, files.document_ids, files.columns
         self.sources, self.languages, self.attributes = files.sources, files.languages, files.attributes
         self.words, self.explicit_ids = files.words, files.explicit_ids
