@@ -18,6 +18,7 @@ from esr.index.filters import Filters
 from esr.json_text import replace_nonfinite
 from esr.ranking.explain import Explanation, FeaturePart, SecondPart
 from esr.ranking.explain import explain as explain_sentence
+from esr.ranking.furniture import lower_furniture
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import can_rescore, raw_request
 
@@ -27,8 +28,11 @@ from esr.ranking.searcher import can_rescore, raw_request
 @click.argument("sentence_id")
 @options.index
 @ranking_options
+@options.furniture
 @options.as_json
-def explain(query: ReadQuery, sentence_id: str, where: str, ranking: Ranking, as_json: bool) -> None:
+def explain(
+    query: ReadQuery, sentence_id: str, where: str, ranking: Ranking, with_furniture: bool, as_json: bool
+) -> None:
     """Show the parts of a sentence's score, which add up to it.
 
     \b
@@ -36,7 +40,9 @@ def explain(query: ReadQuery, sentence_id: str, where: str, ranking: Ranking, as
       esr explain "earthquake relief China" NA-12.s3 --index my-index
     """
     with esr.open(where) as searcher:
-        prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
+        snapshot = searcher.snapshot()
+        ranking = ranking if with_furniture else lower_furniture(ranking, snapshot.index)
+        prepared = snapshot.prepare(query.parsed, ranking, require_all=query.require_all)
         explanation = explain_sentence(prepared, sentence_id)
         (record,) = prepared.index.sentences([sentence_id])
     if as_json:

@@ -21,6 +21,7 @@ from esr.following.novelty import (
     hits_to_fold,
 )
 from esr.index.filters import Filters
+from esr.ranking.furniture import lower_furniture
 from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking
 
@@ -57,6 +58,7 @@ _MANY = 10
     show_default=True,
     help="Fold sentences that repeat an earlier one of the list, instead of listing them one by one.",
 )
+@options.furniture
 @click.option("-k", type=click.IntRange(1, 100_000), default=10, show_default=True, help="Sentences to show.")
 @format_option(default=None)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
@@ -69,6 +71,7 @@ def search(
     novel: bool,
     overlap: float | None,
     fold: bool,
+    with_furniture: bool,
     k: int,
     format_name: str | None,
     as_json: bool,
@@ -94,7 +97,9 @@ def search(
         raise UsageError("--novel begins with the oldest and --sort date with the newest: leave one out")
     output = FORMATS.find("json" if as_json else format_name or "text")
     with esr.open(where) as searcher:
-        prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
+        snapshot = searcher.snapshot()
+        ranking = ranking if with_furniture else lower_furniture(ranking, snapshot.index)
+        prepared = snapshot.prepare(query.parsed, ranking, require_all=query.require_all)
         threshold, folded = overlap or DEFAULT_THRESHOLD, NOTHING_FOLDED
         if novel:
             answer, repeats = astuple(find_novel(prepared, k, filters, threshold=threshold))

@@ -145,7 +145,7 @@ def _prepare(searcher: Searcher, search: SearchRequest, settings: Settings) -> P
     with blame_argument("feature"):
         searcher.check_features(feature.feature for feature in search.ranking.features)
     with blame_argument(None):
-        return searcher.prepare_interpretation(interpretation, search.ranking, started)
+        return searcher.prepare_interpretation(interpretation, search.ranking_on(searcher), started)
 
 
 def _find_hits(prepared: PreparedQuery, search: SearchRequest, k: int) -> Answer:

@@ -74,6 +74,7 @@ def reading_parameters() -> list[Parameter]:
     return [
         Parameter("syntax", SEARCH_ARGUMENTS["syntax"], {"enum": ["none"]}),
         Parameter("require", SEARCH_ARGUMENTS["require"], {"enum": ["all"]}),
+        Parameter("furniture", SEARCH_ARGUMENTS["furniture"], {"enum": ["yes"]}),
     ]
 
 

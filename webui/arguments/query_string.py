@@ -50,6 +50,7 @@ SEARCH_ARGUMENTS: dict[str, str] = {
     "group": "document: group the sentences of a document",
     "fold": "no: list sentences that repeat another one by one",
     "novel": "yes: the oldest sentences with all words first, and only those that say something new",
+    "furniture": "yes: rank links, labels and notices of pages as sentences are ranked, instead of lowering them",
     "overlap": "the share of a sentence from which one that has it makes it a repeat, by the rarity of terms",
     "syntax": "none: read all of q as words, without any syntax",
     "require": "all: sentences with every word of q, and no others",

@@ -18,6 +18,7 @@ from esr.following.timeline import INTERVALS, Interval
 from esr.index.filters import FACET_FIELDS, NO_FILTERS, Filters, build_attribute_filters, can_be_counted
 from esr.query import ParsedQuery, literal, parse
 from esr.query.interpretation import Interpretation
+from esr.ranking.furniture import lower_furniture
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
@@ -67,6 +68,8 @@ class SearchRequest(Struct, frozen=True, dict=True):
     require_all: bool = False
     facet: str | None = None
     """The field whose values the page lists at length."""
+    with_furniture: bool = False
+    """Whether furniture is ranked as sentences are."""
 
     @cached_property
     def parsed(self) -> ParsedQuery:
@@ -75,7 +78,12 @@ class SearchRequest(Struct, frozen=True, dict=True):
 
     def prepare(self, searcher: Searcher) -> PreparedQuery:
         """The query, planned on an index. Raises UsageError."""
-        return searcher.prepare(self.parsed, self.ranking, require_all=self.require_all)
+        snapshot = searcher.snapshot()
+        return snapshot.prepare(self.parsed, self.ranking_on(snapshot), require_all=self.require_all)
+
+    def ranking_on(self, searcher: Searcher) -> Ranking:
+        """The ranking on an index, which lowers the furniture that the index knows, unless asked otherwise."""
+        return self.ranking if self.with_furniture else lower_furniture(self.ranking, searcher.index)
 
 
 def read_search(query_string: bytes, settings: Settings) -> SearchRequest:
@@ -95,6 +103,7 @@ def parse_search(arguments: Arguments, settings: Settings) -> SearchRequest:
         is_literal=_is_set("syntax", "none", first),
         require_all=_is_set("require", "all", first),
         facet=_parse_facet(first.get("facet")),
+        with_furniture=_is_set("furniture", "yes", first),
     )
 
 
