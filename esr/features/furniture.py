@@ -41,7 +41,7 @@ BILDERGALERIE|KOMMENTAR|MEINUNG|EN IMAGES|VIDÉO|EN FOTOS|ВИДЕО|ФОТО|Ф
 """
 _CREDITS = """
 photo|photos|photograph|photographs|picture|pictures|image|images|photo credits?|image credits?|credit|credits|source|sources
-author|authors|foto|fotos|bild|bilder|quelle|quellen|autor|autorin|redaktion|crédit|crédits|crédits? photo|auteur|auteurs
+author|authors|foto|fotos|фото|bild|bilder|quelle|quellen|autor|autorin|redaktion|crédit|crédits|crédits? photo|auteur|auteurs
 fuente|fuentes|autores|créditos|fonti|fonte|autore|foto di|источник|источники|автор|bron|bronnen|kilde|källa|źródło|kaynak
 fotoğraf|المصدر|تصوير|स्रोत|फोटो|来源|图片|資料來源|出典|写真|출처|사진
 """
