@@ -22,7 +22,7 @@ from esr.features.feature import Feature, FeatureInput, Values, register
 
 # Phrases by what they are: patterns without case whose first word is plain. A blank is any space.
 _LINKS = """
-read more|read also|also read|read next|read the full story|see also|related|related articles?|related stor(?:y|ies)|learn more
+read more|read also|also read|opinion|read next|read the full story|see also|related|related articles?|related stor(?:y|ies)|learn more
 more on this|more from|continue reading|keep reading|find out more|click here|recommended|you may also like
 lesen sie auch|lesen sie mehr|mehr lesen|mehr zum thema|mehr dazu|weiterlesen|zum thema|das könnte sie auch interessieren
 lire aussi|à lire aussi|a lire aussi|lire la suite|voir aussi|à voir aussi|en savoir plus|sur le même sujet
@@ -111,6 +111,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
 _CLOSERS = " \t\n-–—\"'”“’‘«»›‹)]}）」』】*_"
 _ENDS = frozenset(".?!…。！？｡।॥؟۔։።‥;:,")
 """Characters that sentences, or parts of them, end with. A heading ends with none."""
+_QUOTES = ('"', "“", "„", "«", "»", "‘", "「", "『", "'")
 _CAPITAL_LETTERS = 10
 """A line of capitals with fewer letters may be an abbreviation."""
 _MOST_WORDS = 12
@@ -121,9 +122,9 @@ _FEW_CHARACTERS = 8
 """The same where words are not separated by spaces."""
 _SHORT = 20
 """Characters of a sentence that may have no letter."""
-_CREDIT_WORDS, _CONTACT_WORDS = 9, 7
-"""Most words of a credit, and beside an address."""
-_LEAST_SENTENCES, _LEAST_SHARE = 4, 0.7
+_CREDIT_WORDS, _CONTACT_WORDS, _LINK_WORDS = 9, 7, 2
+"""Most words of a credit, beside an address of mail or a handle, and beside an address of the web."""
+_LEAST_SENTENCES, _LEAST_SHARE = 4, 0.5
 """A document shows that its sentences end with a mark, if it has so many, and this share of them do."""
 
 CERTAIN, LIKELY, PROBABLE = 1.0, 0.875, 0.75
@@ -174,9 +175,11 @@ def _by_first_words(text: str) -> float:
 def _is_contact(text: str) -> bool:
     """Whether a sentence is an address and a few words beside it. A handle counts beside a network's name."""
     addresses = _CONTACT.findall(text)
-    if all(address.startswith("@") for address in addresses) and not _NETWORK_NAME.search(text):
-        return False
-    return bool(addresses) and _count_words(_CONTACT.sub(" ", text)) <= _CONTACT_WORDS
+    most = _LINK_WORDS
+    if any("@" in address for address in addresses):
+        is_named = _NETWORK_NAME.search(text) or not all(each.startswith("@") for each in addresses)
+        most = _CONTACT_WORDS if is_named else -1
+    return bool(addresses) and _count_words(_CONTACT.sub(" ", text)) <= most
 
 
 def _is_bar(text: str) -> bool:
@@ -187,6 +190,8 @@ def _is_bar(text: str) -> bool:
 def _by_form(text: str) -> float:
     """What the form of a sentence says that does not end as its document's sentences do."""
     words = _WORD.findall(text)
+    if text.lstrip().startswith(_QUOTES):  # what somebody says may be short
+        return 0.0
     if _UNSPACED.search(text):
         return PROBABLE if len(text.strip()) <= _FEW_CHARACTERS else 0.0
     if len(words) <= _FEW_WORDS or (len(words) <= _MOST_WORDS and _BYLINE.match(text)):
