@@ -28,7 +28,7 @@ furniture = click.option(
     "--furniture",
     "with_furniture",
     is_flag=True,
-    help="Rank links, labels, credits and notices of pages as sentences are ranked, instead of lowering them.",
+    help="Rank links, labels, credits and notices of pages like sentences, instead of lowering them.",
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 

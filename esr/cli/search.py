@@ -5,23 +5,24 @@ from __future__ import annotations
 from functools import partial
 
 import click
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
 import esr
 from esr.cli import options
-from esr.cli.output import FORMATS, NOTHING_FOLDED, describe_query, format_option
+from esr.cli.output import FORMATS, describe_query, format_option
 from esr.cli.ranking_options import ReadQuery, filter_options, query_argument, ranking_options
 from esr.errors import UsageError
+from esr.following.lists import list_passages
 from esr.following.novelty import (
     DEFAULT_THRESHOLD,
     MIN_THRESHOLD,
     find_newest,
     find_novel,
-    fold_answer,
     hits_to_fold,
 )
 from esr.index.filters import Filters
 from esr.ranking.furniture import lower_furniture
+from esr.ranking.passages import MOST_OF_DOCUMENT, single
 from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking
 
@@ -58,6 +59,13 @@ _MANY = 10
     show_default=True,
     help="Fold sentences that repeat an earlier one of the list, instead of listing them one by one.",
 )
+@click.option(
+    "--passages/--no-passages",
+    default=True,
+    show_default=True,
+    help="In text and JSON: join sentences that stand next to each other, and list at most "
+    f"{MOST_OF_DOCUMENT} passages of a document unless --document asks for it.",
+)
 @options.furniture
 @click.option("-k", type=click.IntRange(1, 100_000), default=10, show_default=True, help="Sentences to show.")
 @format_option(default=None)
@@ -71,6 +79,7 @@ def search(
     novel: bool,
     overlap: float | None,
     fold: bool,
+    passages: bool,
     with_furniture: bool,
     k: int,
     format_name: str | None,
@@ -100,20 +109,23 @@ def search(
         snapshot = searcher.snapshot()
         ranking = ranking if with_furniture else lower_furniture(ranking, snapshot.index)
         prepared = snapshot.prepare(query.parsed, ranking, require_all=query.require_all)
-        threshold, folded = overlap or DEFAULT_THRESHOLD, NOTHING_FOLDED
+        threshold = overlap or DEFAULT_THRESHOLD
+        joins = passages and output.has_passages and sort == "score"
+
         if novel:
             answer, repeats = astuple(find_novel(prepared, k, filters, threshold=threshold))
-            folded = repeats if fold else folded
+            listed = single([hit, *(repeats[hit.sentence_id] if fold else ())] for hit in answer.hits)
         else:
-            count = hits_to_fold(k) if fold else k
+            count = hits_to_fold(k) if fold or joins else k
             find = partial(find_newest, prepared) if sort == "date" else prepared.search
             answer = find(count, filters)
-            if fold:
-                read = answer
-                answer, folded = astuple(fold_answer(read, prepared.index, k, threshold))
-                if len(answer.hits) < k and len(read.hits) == count:  # most hits are repeats
-                    read = find(_MANY * count, filters)
-                    answer, folded = astuple(fold_answer(read, prepared.index, k, threshold))
+            arrange = partial(list_passages, prepared, overlap=threshold if fold else None, joins=joins)
+            listed = arrange(answer.hits, filters)
+            if len(listed) < k and len(answer.hits) == count:  # most hits are repeats or neighbours
+                answer = find(_MANY * count, filters)
+                listed = arrange(answer.hits, filters)
+            listed = listed[:k]
+            answer = replace(answer, hits=[passage.best for passage in listed])
         report = report_query(prepared, filters)
     if not output.has_warnings:
         if answer.incomplete:
@@ -132,6 +144,6 @@ def search(
             )
         for value in answer.unknown_filters:
             click.echo(value.message, err=True)
-        for line in describe_query(report, answer.unseen):
+        for line in describe_query(report, answer.unseen, bool(listed)):
             click.echo(line, err=True)
-    click.echo(output.render(answer, report, folded), nl=False)
+    click.echo(output.render(answer, report, listed), nl=False)

@@ -1,9 +1,9 @@
 """The feature `furniture`: how surely a sentence is part of the page instead of the text.
 
-Links to other articles, labels, credits, bylines, contact lines, consent and subscription notices, and bars of
-buttons are furniture. They are told from sentences by their form and by the phrases that sites use, in any
-language. A wrong value costs a reader a sentence, so what is in doubt is none: a form counts only where the
-document shows that its sentences have another, and no rule fires on a word that sentences begin with.
+Links to other articles, labels, credits, bylines, contact lines, notices of consent and subscription, and
+bars of buttons are furniture. They are told from sentences by their form and by the phrases that sites use,
+in any language. A wrong value costs a reader a sentence, so what is in doubt is none: a form counts only where
+the document shows that its sentences have another, and no rule fires on a word that sentences begin with.
 
 A load stores the feature with every sentence that is furniture, and nothing with the others.
 """
@@ -22,47 +22,55 @@ from esr.features.feature import Feature, FeatureInput, Values, register
 
 # Phrases by what they are: patterns without case whose first word is plain. A blank is any space.
 _LINKS = """
-read more|read also|also read|opinion|read next|read the full story|see also|related|related articles?|related stor(?:y|ies)|learn more
-more on this|more from|continue reading|keep reading|find out more|click here|recommended|you may also like
-lesen sie auch|lesen sie mehr|mehr lesen|mehr zum thema|mehr dazu|weiterlesen|zum thema|das könnte sie auch interessieren
-lire aussi|à lire aussi|a lire aussi|lire la suite|voir aussi|à voir aussi|en savoir plus|sur le même sujet
-lea también|lee también|lea además|leer más|te puede interesar|le puede interesar|vea también|ver más|más información
-sigue leyendo|leggi anche|leggi tutto|per saperne di più|vedi anche|continua a leggere
-leia também|leia mais|saiba mais|veja também|continue lendo|читайте также|читать далее|смотрите также|подробнее|по теме
-lees ook|lees meer|lees verder|bekijk ook|czytaj także|czytaj też|czytaj więcej|zobacz także|zobacz też
-läs också|läs mer|läs även|les også|les mer|læs også|læs mere|lue myös|lue lisää|ayrıca okuyun|ilgili haber|çok okunanlar
-devamını oku|čtěte také|číst více|citește și|citește mai mult|olvassa el ezt is|διαβάστε επίσης
-اقرأ أيضا|اقرأ أيضًا|اقرأ المزيد|شاهد أيضا|طالع أيضا|यह भी पढ़ें|ये भी पढ़ें|और पढ़ें|관련기사|더 보기|더보기
-相关阅读|延伸阅读|阅读更多|更多阅读|阅读全文|相關閱讀|延伸閱讀|関連記事|続きを読む|もっと読む|あわせて読みたい
+read more|read also|also read|opinion|read next|read the full story|see also|related|related articles?
+related stor(?:y|ies)|learn more|more on this|more from|continue reading|keep reading|find out more
+click here|recommended|you may also like|lesen sie auch|lesen sie mehr|mehr lesen|mehr zum thema|mehr dazu
+weiterlesen|zum thema|das könnte sie auch interessieren|lire aussi|à lire aussi|a lire aussi|lire la suite
+voir aussi|à voir aussi|en savoir plus|sur le même sujet|lea también|lee también|lea además|leer más
+te puede interesar|le puede interesar|vea también|ver más|más información|sigue leyendo|leggi anche
+leggi tutto|per saperne di più|vedi anche|continua a leggere|leia também|leia mais|saiba mais|veja também
+continue lendo|читайте также|читать далее|смотрите также|подробнее|по теме|lees ook|lees meer|lees verder
+bekijk ook|czytaj także|czytaj też|czytaj więcej|zobacz także|zobacz też|läs också|läs mer|läs även
+les også|les mer|læs også|læs mere|lue myös|lue lisää|ayrıca okuyun|ilgili haber|çok okunanlar
+devamını oku|čtěte také|číst více|citește și|citește mai mult|olvassa el ezt is|διαβάστε επίσης|اقرأ أيضا
+اقرأ أيضًا|اقرأ المزيد|شاهد أيضا|طالع أيضا|यह भी पढ़ें|ये भी पढ़ें|और पढ़ें|관련기사|더 보기|더보기
+相关阅读|延伸阅读|阅读更多|更多阅读|阅读全文|相關閱讀|延伸閱讀|関連記事|続きを読む|もっと読む
+あわせて読みたい
 """
 _CAPITAL_LINKS = """
-READ|WATCH|LISTEN|VIDEO|VIDEOS|GALLERY|PHOTOS|OPINION|INTERACTIVE|EXPLAINER|PODCAST|IN PICTURES|SPECIAL SERIES|FOTOSTRECKE
-BILDERGALERIE|KOMMENTAR|MEINUNG|EN IMAGES|VIDÉO|EN FOTOS|ВИДЕО|ФОТО|ФОТОГАЛЕРЕЯ
+READ|WATCH|LISTEN|VIDEO|VIDEOS|GALLERY|PHOTOS|OPINION|INTERACTIVE|EXPLAINER|PODCAST|IN PICTURES
+SPECIAL SERIES|FOTOSTRECKE|BILDERGALERIE|KOMMENTAR|MEINUNG|EN IMAGES|VIDÉO|EN FOTOS|ВИДЕО|ФОТО|ФОТОГАЛЕРЕЯ
 """
 _CREDITS = """
-photo|photos|photograph|photographs|picture|pictures|image|images|photo credits?|image credits?|credit|credits|source|sources
-author|authors|foto|fotos|фото|bild|bilder|quelle|quellen|autor|autorin|redaktion|crédit|crédits|crédits? photo|auteur|auteurs
-fuente|fuentes|autores|créditos|fonti|fonte|autore|foto di|источник|источники|автор|bron|bronnen|kilde|källa|źródło|kaynak
-fotoğraf|المصدر|تصوير|स्रोत|फोटो|来源|图片|資料來源|出典|写真|출처|사진
+photo|photos|photograph|photographs|picture|pictures|image|images|photo credits?|image credits?|credit
+credits|source|sources|author|authors|foto|fotos|фото|bild|bilder|quelle|quellen|autor|autorin|redaktion
+crédit|crédits|crédits? photo|auteur|auteurs|fuente|fuentes|autores|créditos|fonti|fonte|autore|foto di
+источник|источники|автор|bron|bronnen|kilde|källa|źródło|kaynak|fotoğraf|المصدر|تصوير|स्रोत|फोटो|来源|图片
+資料來源|出典|写真|출처|사진
 """
 _CALLS = r"""
-sign up\b.*\b(?:newsletters?|inbox|alerts?|updates)|register\b.*\b(?:newsletters?|inbox|alerts?|updates)|like us on\b
-subscribe\b.*\b(?:newsletters?|news|inbox|channel|email)|follow us\b|follow @|follow .{1,60} on (?:twitter|facebook|instagram)\b
-join us on (?:twitter|facebook|instagram)|join the conversation\b|click here\b|share this (?:slide|article|story|page|post)\b
-download the .{0,40}\bapp\b|download our .{0,40}\bapp\b|abonnieren sie|melden sie sich\b.*\bnewsletter|klicken sie hier
-folgen sie uns\b|folgen sie .{1,60} (?:auf|bei) (?:twitter|facebook|instagram)\b|jetzt .{0,40}\b(?:abonnieren|herunterladen)\b
-abonnez-vous|inscrivez-vous\b.*\b(?:newsletter|lettre)|suivez-nous|suivez .{1,60} sur (?:twitter|facebook|instagram)\b
-cliquez ici|partagez cet article|suscríbete|suscríbase|síguenos|síganos|haz clic|haga clic|iscriviti alla|seguici|clicca qui
-assine (?:a|o|nossa) |siga-nos|clique aqui|подписывайтесь на|подпишитесь на|следите за нами|нажмите|volg ons|meld je aan
-abonneer je|zapisz się|obserwuj nas|polub nas|följ oss|tilaa uutiskirje|abone ol|bizi takip|اشترك في|تابعونا|关注我们|订阅我们
+sign up\b.*\b(?:newsletters?|inbox|alerts?|updates)|register\b.*\b(?:newsletters?|inbox|alerts?|updates)
+like us on\b|subscribe\b.*\b(?:newsletters?|news|inbox|channel|email)|follow us\b|follow @
+follow .{1,60} on (?:twitter|facebook|instagram)\b|join us on (?:twitter|facebook|instagram)
+join the conversation\b|click here\b|share this (?:slide|article|story|page|post)\b
+download the .{0,40}\bapp\b|download our .{0,40}\bapp\b|abonnieren sie|melden sie sich\b.*\bnewsletter
+klicken sie hier|folgen sie uns\b|folgen sie .{1,60} (?:auf|bei) (?:twitter|facebook|instagram)\b
+jetzt .{0,40}\b(?:abonnieren|herunterladen)\b|abonnez-vous|inscrivez-vous\b.*\b(?:newsletter|lettre)
+suivez-nous|suivez .{1,60} sur (?:twitter|facebook|instagram)\b|cliquez ici|partagez cet article
+suscríbete|suscríbase|síguenos|síganos|haz clic|haga clic|iscriviti alla|seguici|clicca qui
+assine (?:a|o|nossa)|siga-nos|clique aqui|подписывайтесь на|подпишитесь на|следите за нами|нажмите
+volg ons|meld je aan|abonneer je|zapisz się|obserwuj nas|polub nas|följ oss|tilaa uutiskirje|abone ol
+bizi takip|اشترك في|تابعونا|关注我们|订阅我们
 """
 _RIGHTS = r"""
-copyright (?:©|\(c\)|\d{4})|all rights reserved|alle rechte vorbehalten|tous droits réservés|todos los derechos reservados
-todos os direitos reservados|tutti i diritti riservati|все права защищены|版权所有|無断転載
+copyright (?:©|\(c\)|\d{4})|all rights reserved|alle rechte vorbehalten|tous droits réservés
+todos los derechos reservados|todos os direitos reservados|tutti i diritti riservati|все права защищены
+版权所有|無断転載
 """
 _NETWORKS = r"""
-send|share|print|e-?mail|facebook|twitter|google ?\+|whatsapp|tumblr|linkedin|stumble|digg|reddit|newsvine|pinterest|instagram
-telegram|xing|pocket|flipboard|viber|messenger|permalink|вконтакте|одноклассники|teilen|partager|compartir
+send|share|print|e-?mail|facebook|twitter|google ?\+|whatsapp|tumblr|linkedin|stumble|digg|reddit|newsvine
+pinterest|instagram|telegram|xing|pocket|flipboard|viber|messenger|permalink|вконтакте|одноклассники
+teilen|partager|compartir
 """
 
 
@@ -108,8 +116,8 @@ _NETWORK_NAME = re.compile(r"twitter|facebook|instagram", re.IGNORECASE)
 _LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
 
-_CLOSERS = " \t\n-–—\"'”“’‘«»›‹)]}）」』】*_"
-_ENDS = frozenset(".?!…。！？｡।॥؟۔։።‥;:,")
+_CLOSERS = " \t\n-\"'”“’‘«»›‹)]}）」』】*_"
+_ENDS = frozenset(".?!…–—。！？｡।॥؟۔։።‥;:,")
 """Characters that sentences, or parts of them, end with. A heading ends with none."""
 _QUOTES = ('"', "“", "„", "«", "»", "‘", "「", "『", "'")
 _CAPITAL_LETTERS = 10
@@ -128,8 +136,8 @@ _LEAST_SENTENCES, _LEAST_SHARE = 4, 0.5
 """A document shows that its sentences end with a mark, if it has so many, and this share of them do."""
 
 CERTAIN, LIKELY, PROBABLE = 1.0, 0.875, 0.75
-"""The values: a phrase alone; a phrase with its form; a form that the document's sentences do not have. All are
-exact in 16 bits."""
+"""The values: a phrase alone; a phrase with its form; a form that the document's sentences do not have.
+They are exact in 16 bits."""
 
 
 def find_furniture(texts: Sequence[str]) -> list[float]:
@@ -213,7 +221,7 @@ MIN_REPEATS, MIN_REPEAT_SHARE = 8, 0.005
 
 
 class FurnitureFinder:
-    """Finds the furniture of many documents, also the sentences that many documents of their source repeat."""
+    """Finds the furniture of many documents, and the sentences that many documents of their source repeat."""
 
     def __init__(self) -> None:
         self._values = array("d")

@@ -187,18 +187,8 @@ def group_hits(hits: Sequence[Hit], index: Index, threshold: float) -> list[list
     return _group_by_terms(hits, _analyze(hits, index), index, threshold, FEW_TERMS_IN_LISTS)
 
 
-def fold_answer(answer: Answer, index: Index, k: int, threshold: float = DEFAULT_THRESHOLD) -> NovelAnswer:
-    """Return the first k hits that repeat none before them, and the repeats of each.
-
-    `answer` needs `hits_to_fold(k)` hits with records. Raises UsageError for a bad threshold.
-    """
-    groups = group_hits(answer.hits, index, threshold)[:k]
-    repeats = {first.sentence_id: rest for first, *rest in groups}
-    return NovelAnswer(replace(answer, hits=[group[0] for group in groups]), repeats)
-
-
 def hits_to_fold(k: int) -> int:
-    """How many hits to fetch, so that a folded list has k sentences in spite of repeats."""
+    """How many hits to fetch, so that a folded list has k items in spite of repeats and neighbours."""
     return min(k * _HITS_PER_SENTENCE, k + _MAX_MORE)
 
 

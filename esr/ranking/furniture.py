@@ -1,8 +1,8 @@
 """Lowers what is no sentence, by the feature `furniture`, and searches by features that only lower.
 
 A feature that only lowers leaves bounds of scores valid, so the best sentences without it are read until no
-other sentence can be among the best with it. The answer is that of the whole plan, and takes hardly longer than
-without the feature: of Elasticsearch's precomputed bounds, none are for plans with features.
+other sentence can be among the best with it. The answer is that of the whole plan, and takes hardly longer
+than without the feature: Elasticsearch's precomputed bounds are for plans without features.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -73,7 +72,6 @@ def test_the_answer_is_that_of_the_whole_plan(searcher: Searcher, query: str, k:
     assert not differences(whole.hits, best.hits, k)
     assert best.total == whole.total
     assert all(hit.record is not None for hit in best.hits)
-
 
 
 def test_a_feature_that_may_raise_is_part_of_the_first_stage(searcher: Searcher) -> None:

@@ -15,7 +15,6 @@ from functools import lru_cache
 from typing import Any
 
 from msgspec import to_builtins
-from msgspec.structs import replace
 
 from esr import models
 from esr.dependency.signals import SIGNALS
@@ -116,7 +115,10 @@ def _parse_token(token: str) -> tuple[int, str]:
 
 
 def search(call: Call) -> dict[str, Any]:
-    """Repeats are folded as on the page. If sentences are grouped, `k` and `offset` count documents."""
+    """Repeats are folded and neighbours joined as on the page.
+
+    If sentences are grouped, `k` and `offset` count documents.
+    """
     search = parse_search(call.arguments, call.settings)
     page = read_page(call, search.k)
     end = page.offset + page.k
@@ -126,11 +128,9 @@ def search(call: Call) -> dict[str, Any]:
     answer, prepared, entries, has_more = rank_and_arrange(snapshot, search, end, call.settings)
     # A page is short where little is new. The next one begins after its last entry.
     end = min(end, len(entries))
-    listed = [folded for entry in entries[page.offset : end] for folded in entry.folded]
-    page_answer = replace(answer, hits=[folded.hit for folded in listed])
-    repeats = {folded.hit.sentence_id: folded.similar for folded in listed}
+    listed = [passage for entry in entries[page.offset : end] for passage in entry.passages]
     return {
-        **answer_dict(page_answer, report_query(prepared, search.filters), repeats),
+        **answer_dict(answer, report_query(prepared, search.filters), listed),
         "documents": len(entries) if search.arrangement.group else None,
         "offset": page.offset,
         "next": page_token(end, state) if has_more and page.offset < end < call.settings.max_depth else None,

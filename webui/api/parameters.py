@@ -98,6 +98,7 @@ def arrangement_parameters() -> list[Parameter]:
         Parameter("sort", SEARCH_ARGUMENTS["sort"], {"enum": list(SORTS), "default": "score"}),
         Parameter("group", SEARCH_ARGUMENTS["group"], {"enum": ["document"]}),
         Parameter("fold", SEARCH_ARGUMENTS["fold"], {"enum": ["no"]}),
+        Parameter("passages", SEARCH_ARGUMENTS["passages"], {"enum": ["no"]}),
         Parameter("novel", SEARCH_ARGUMENTS["novel"], {"enum": ["yes"]}),
         Parameter(
             "overlap",

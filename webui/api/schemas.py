@@ -197,7 +197,17 @@ SCHEMAS: dict[str, Schema] = {
     "Error": closed(error=reference("Problem")),
     "Hit": _HIT,
     "ListedHit": extended(
-        "Hit", folded={**array(reference("Hit")), "description": "sentences after it that repeat it"}
+        "Hit",
+        passage={
+            **array(reference("Hit")),
+            "description": "the sentence and those beside it, in their order; empty if it is alone",
+        },
+        folded={**array(reference("Hit")), "description": "sentences after it that repeat it"},
+        more={**WHOLE, "description": "further sentences of its document among those read for the page"},
+        reason={
+            "type": ["string", "null"],
+            "description": "why it is listed without a word of the query; null if it has one",
+        },
     ),
     "ComparedHit": extended(
         "Hit",

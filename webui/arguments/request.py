@@ -46,9 +46,21 @@ class Arrangement(Struct, frozen=True):
     fold: bool = True
     novel: bool = False
     overlap: float = DEFAULT_THRESHOLD
+    passages: bool = True
+
+    @property
+    def joins(self) -> bool:
+        """Whether sentences that stand next to each other are one passage: in lists of the best ones."""
+        return self.passages and self.sort == "score" and not self.group and not self.novel
 
 
-_CHOICES = {"sort": tuple(SORTS), "group": ("document",), "fold": ("no",), "novel": ("yes",)}
+_CHOICES = {
+    "sort": tuple(SORTS),
+    "group": ("document",),
+    "fold": ("no",),
+    "novel": ("yes",),
+    "passages": ("no",),
+}
 """The allowed values of the arguments for the arrangement."""
 
 _RANKING, _ARRANGEMENT = Ranking(), Arrangement()
@@ -82,7 +94,7 @@ class SearchRequest(Struct, frozen=True, dict=True):
         return snapshot.prepare(self.parsed, self.ranking_on(snapshot), require_all=self.require_all)
 
     def ranking_on(self, searcher: Searcher) -> Ranking:
-        """The ranking on an index, which lowers the furniture that the index knows, unless asked otherwise."""
+        """The ranking on an index, which lowers the furniture that it knows unless asked otherwise."""
         return self.ranking if self.with_furniture else lower_furniture(self.ranking, searcher.index)
 
 
@@ -133,6 +145,7 @@ def _parse_arrangement(first: Mapping[str, str]) -> Arrangement:
         "fold" not in first,
         "novel" in first,
         _parse_overlap(first.get("overlap")),
+        "passages" not in first,
     )
 
 

@@ -1,0 +1,40 @@
+"""Lists for readers: hits as passages, as the page, the API and the command line show them alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from esr.following.novelty import group_hits
+from esr.index.filters import NO_FILTERS, Filters
+from esr.index.hits import Hit
+from esr.ranking.passages import MOST_OF_DOCUMENT, Passage, build_passages, single
+from esr.ranking.prepared_query import PreparedQuery
+from esr.ranking.reasons import explain_wordless, find_wordless, select_answering
+
+
+def list_passages(
+    prepared: PreparedQuery,
+    hits: Sequence[Hit],
+    filters: Filters = NO_FILTERS,
+    *,
+    overlap: float | None,
+    joins: bool,
+) -> list[Passage]:
+    """The hits of a query as passages, best first. They need records.
+
+    `overlap` is the share of a sentence from which an earlier one makes it a repeat, None to fold none. With
+    `joins`, neighbours are one passage, a document has few, and sentences that do not answer are left out.
+    """
+    wordless = find_wordless(prepared, hits) if joins else frozenset()
+    if joins:
+        hits = select_answering(prepared, hits, wordless)
+    groups: Sequence[Sequence[Hit]] = [[hit] for hit in hits]
+    if overlap is not None:
+        groups = group_hits(hits, prepared.index, overlap)
+    if not joins:
+        return single(groups)
+    passages = build_passages(groups, None if filters.documents else MOST_OF_DOCUMENT, wordless)
+    for passage in passages:
+        if passage.best.sentence_id in wordless:
+            passage.reason = explain_wordless(prepared, passage.best)
+    return passages
