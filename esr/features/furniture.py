@@ -2,8 +2,8 @@
 
 Links to other articles, labels, credits, bylines, contact lines, notices of consent and subscription, and
 bars of buttons are furniture. They are told from sentences by their form and by the phrases that sites use,
-in any language. A wrong value costs a reader a sentence, so what is in doubt is none: a form counts only where
-the document shows that its sentences have another, and no rule fires on a word that sentences begin with.
+in any language. A wrong value costs a reader a sentence, so what is in doubt is none: a form counts only
+where the document shows that its sentences have another, and a phrase only with its form.
 
 A load stores the feature with every sentence that is furniture, and nothing with the others.
 """

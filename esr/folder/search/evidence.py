@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.folder.format.segment import NO_POSTINGS, Postings, Segment
+from esr.folder.format.segment import NO_DATE, NO_POSTINGS, Postings, Segment
 from esr.folder.format.snapshot import IMPORTANCE, Snapshot, reduce_by_document
 from esr.folder.search.memory import SearchMemory
 from esr.plans.evaluate import Array, Evidence, score_static
-from esr.plans.plan import FEATURE_PREFIX, FieldName, Plan, Static
+from esr.plans.plan import DAY, FEATURE_PREFIX, FieldName, Plan, Static
 
 Numbers = npt.NDArray[np.int64]
 
@@ -76,6 +76,9 @@ def read_column(name: str, segment: Segment, importance: dict[str, Array], numbe
     values: Array
     if name == "length":
         values = segment.column("length")[numbers].astype(float)
+    elif name == DAY:
+        dates = segment.column("date")[segment.column("document")[numbers]]
+        values = np.where(dates == NO_DATE, np.nan, dates / 86_400_000)
     elif name == "position":
         values = (numbers - segment.column("first")[segment.column("document")[numbers]]).astype(float)
     else:
