@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 
-from esr.following.novelty import group_hits
+from esr.following.novelty import analyze_hits, group_hits
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import Hit
 from esr.ranking.passages import MOST_OF_DOCUMENT, Passage, build_passages, single
@@ -25,12 +26,15 @@ def list_passages(
     `overlap` is the share of a sentence from which an earlier one makes it a repeat, None to fold none. With
     `joins`, neighbours are one passage, a document has few, and sentences that do not answer are left out.
     """
-    wordless = find_wordless(prepared, hits) if joins else frozenset()
+    terms = analyze_hits(hits, prepared.index) if joins or overlap is not None else []
+    wordless: frozenset[str] = frozenset()
     if joins:
-        hits = select_answering(prepared, hits, wordless)
+        wordless = find_wordless(prepared, hits, terms)
+        answers = select_answering(prepared, hits, wordless)
+        hits, terms = list(compress(hits, answers)), list(compress(terms, answers))
     groups: Sequence[Sequence[Hit]] = [[hit] for hit in hits]
     if overlap is not None:
-        groups = group_hits(hits, prepared.index, overlap)
+        groups = group_hits(hits, prepared.index, overlap, terms)
     if not joins:
         return single(groups)
     passages = build_passages(groups, None if filters.documents else MOST_OF_DOCUMENT, wordless)

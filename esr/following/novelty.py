@@ -178,13 +178,17 @@ class NovelAnswer(Struct, frozen=True):
     repeats: Mapping[str, Sequence[Hit]]
 
 
-def group_hits(hits: Sequence[Hit], index: Index, threshold: float) -> list[list[Hit]]:
+def group_hits(
+    hits: Sequence[Hit], index: Index, threshold: float, terms: Sequence[Terms] | None = None
+) -> list[list[Hit]]:
     """Group the hits: each one that says something new with the later ones that repeat its group.
 
-    Further hits change none of the first sentences. Raises UsageError for a bad threshold.
+    `terms` are those of the hits, if they are known. Further hits change none of the first sentences. Raises
+    UsageError for a bad threshold.
     """
     check_threshold(threshold)
-    return _group_by_terms(hits, _analyze(hits, index), index, threshold, FEW_TERMS_IN_LISTS)
+    terms = analyze_hits(hits, index) if terms is None else terms
+    return _group_by_terms(hits, terms, index, threshold, FEW_TERMS_IN_LISTS)
 
 
 def hits_to_fold(k: int) -> int:
@@ -192,7 +196,8 @@ def hits_to_fold(k: int) -> int:
     return min(k * _HITS_PER_SENTENCE, k + _MAX_MORE)
 
 
-def _analyze(hits: Sequence[Hit], index: Index) -> list[Terms]:
+def analyze_hits(hits: Sequence[Hit], index: Index) -> list[Terms]:
+    """The distinct terms of each hit, which needs its record."""
     return [frozenset(index.analyzer.terms(require_record(hit).text)) for hit in hits]
 
 
@@ -239,7 +244,7 @@ def find_novel(
         count = min(count, MAX_READ)
         result = prepared.index.by_date(prepared.all_words, count, filters, oldest_first=True)
         hits = [*before, *result.hits]
-        terms += _analyze(hits[len(terms) :], prepared.index)  # analyse only the hits just read
+        terms += analyze_hits(hits[len(terms) :], prepared.index)  # analyse only the hits just read
         groups = _group_by_terms(hits, terms, prepared.index, threshold)
         new = [group for group in groups if group[0].sentence_id not in known]
         has_all = len(result.hits) >= result.total or len(result.hits) < count

@@ -33,26 +33,26 @@ def lower_furniture(ranking: Ranking, index: Index) -> Ranking:
     return replace(ranking, features=(*ranking.features, LOWERED))
 
 
-_MORE, _GROWTH, _MOST = 10, 4, 2000
-"""Sentences read beyond k, how their number grows if these do not suffice, and at most how many are read."""
+_GROWTH, _MOST = 2, 2000
+"""How the number of sentences read grows if the best k do not suffice, and at most how many are read."""
 
 
 def search_best(index: Index, plan: Plan, k: int, filters: Filters) -> SearchResult:
     """The best k sentences of a plan with their records, as `Index.search` gives them."""
     if not plan.terms or not plan.statics or not all(map(_only_lowers, plan.statics)):
         return index.search(plan, k, filters)
-    unlowered, n = replace(plan, statics=()), k + _MORE
-    while n <= max(_MOST, k + _MORE):
+    unlowered, n = replace(plan, statics=()), k
+    names = [static.column.removeprefix(FEATURE_PREFIX) for static in plan.statics]
+    while n <= max(_MOST, k):
         result = index.search(unlowered, n, filters)
         hits = result.hits
+        features = [hit.record.features if hit.record else {} for hit in hits]
+        if not any(name in known for known in features for name in names):
+            return replace(result, hits=hits[:k])
         scores, ordinals = np.array([h.score for h in hits]), np.array([h.ordinal for h in hits])
-        if not len(hits):
-            return result
         last = -scores[-1], ordinals[-1]
-        for static in plan.statics:
-            name = static.column.removeprefix(FEATURE_PREFIX)
-            values = [h.record.features.get(name, np.nan) if h.record else np.nan for h in hits]
-            scores = scores + score_static(static, np.array(values))
+        for static, name in zip(plan.statics, names, strict=True):
+            scores = scores + score_static(static, np.array([known.get(name, np.nan) for known in features]))
         best = np.lexsort((ordinals, -scores))[:k]
         if len(hits) < n or (-scores[best[-1]], ordinals[best[-1]]) <= last:
             lowered = [hits[place]._replace(score=float(scores[place])) for place in best.tolist()]

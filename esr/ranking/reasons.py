@@ -47,24 +47,25 @@ _WINDOW_SHARE = 0.5
 """The share of a query's terms that the sentences beside one without any must have, so that it is listed."""
 
 
-def find_wordless(prepared: PreparedQuery, hits: Sequence[Hit]) -> frozenset[str]:
-    """The ids of the hits without a word of the query. They need records."""
-    terms = {term.term for term in prepared.plan.terms}
-    if not terms or prepared.interpretation.decides_candidates:
+def find_wordless(
+    prepared: PreparedQuery, hits: Sequence[Hit], terms: Sequence[Collection[str]]
+) -> frozenset[str]:
+    """The ids of the hits without a word of the query. `terms` are those of the hits."""
+    of_query = {term.term for term in prepared.plan.terms}
+    if not of_query or prepared.interpretation.decides_candidates:
         return frozenset()
-    read = prepared.index.analyzer.terms
-    return frozenset(h.sentence_id for h in hits if h.record and terms.isdisjoint(read(h.record.text)))
+    return frozenset(
+        hit.sentence_id for hit, own in zip(hits, terms, strict=True) if of_query.isdisjoint(own)
+    )
 
 
-def select_answering(
-    prepared: PreparedQuery, hits: Sequence[Hit], wordless: Collection[str]
-) -> Sequence[Hit]:
-    """The hits without those that have no word of the query, nor enough of them beside them.
+def select_answering(prepared: PreparedQuery, hits: Sequence[Hit], wordless: Collection[str]) -> list[bool]:
+    """Which hits to list: those with a word of the query, or with enough of them beside them.
 
     With vectors, all stay: a sentence may say it in other words. So do all if no hit has a word.
     """
     if _uses_vectors(prepared) or not wordless or len(wordless) == len(hits):
-        return hits
+        return [True] * len(hits)
     own = set(prepared.plan.candidate_terms)
     least = max(1.0, _WINDOW_SHARE * len(own))
 
@@ -72,7 +73,7 @@ def select_answering(
         assert hit.record is not None
         return len(own.intersection(_terms_beside(hit.record, prepared.index.analyzer))) >= least
 
-    return [hit for hit in hits if hit.sentence_id not in wordless or answers(hit)]
+    return [hit.sentence_id not in wordless or answers(hit) for hit in hits]
 
 
 def explain_wordless(prepared: PreparedQuery, hit: Hit) -> str:
