@@ -216,8 +216,10 @@ def _count_words(text: str) -> int:
     return len(_WORD.findall(text))
 
 
-MIN_REPEATS, MIN_REPEAT_SHARE = 8, 0.005
+MIN_REPEATS, MIN_REPEAT_SHARE = 10, 0.005
 """A sentence is furniture if at least so many documents of its source have it, and this share of them."""
+MAX_REPEATED = 0.5
+"""Documents of which such a share is repeated are versions of one story, and do not count."""
 
 
 class FurnitureFinder:
@@ -225,33 +227,35 @@ class FurnitureFinder:
 
     def __init__(self) -> None:
         self._values = array("d")
-        self._repeats = array("q")
-        """For each sentence, a hash of it and its source; 0 where it has stood in its document before."""
+        self._keys = array("q")
+        """For each sentence, a hash of it and its source."""
         self._sources = array("q")
-        self._documents: Counter[int] = Counter()
-        """The number of documents of each source, by the source's hash."""
+        self._sizes = array("q")
+        """For each document, a hash of its source, and its number of sentences."""
 
     def add(self, source: str | None, texts: Sequence[str]) -> None:
         """Add the next document."""
         self._values.extend(find_furniture(texts))
-        known = {0}
-        for text in texts:
-            key = hash((source, text))
-            self._repeats.append(0 if key in known else key)
-            known.add(key)
-        of_source = hash(source)
-        self._documents[of_source] += 1
-        self._sources.extend([of_source] * len(texts))
+        self._keys.extend([hash((source, text)) for text in texts])
+        self._sources.append(hash(source))
+        self._sizes.append(len(texts))
 
     def values(self) -> npt.NDArray[np.float64]:
         """The feature of the sentences of all documents, of shape (n,), 0 for those that are no furniture."""
-        values, repeats = np.array(self._values), np.array(self._repeats)
-        _, which, counts = np.unique(repeats, return_inverse=True, return_counts=True)
-        documents = counts[which]
-        places = np.flatnonzero((repeats != 0) & (documents >= MIN_REPEATS))
-        of_source = np.array([self._documents[self._sources[place]] for place in places.tolist()])
-        places = places[documents[places] >= MIN_REPEAT_SHARE * of_source]
-        values[places] = np.maximum(values[places], PROBABLE)
+        values, sizes = np.array(self._values), np.array(self._sizes)
+        if not len(values):
+            return values
+        _, key, counts = np.unique(self._keys, return_inverse=True, return_counts=True)
+        document = np.repeat(np.arange(len(sizes)), sizes)
+        repeated = np.bincount(document[counts[key] >= MIN_REPEATS], minlength=len(sizes))
+        is_version = repeated >= MAX_REPEATED * np.maximum(sizes, 1)
+        where = np.flatnonzero((counts[key] >= MIN_REPEATS) & ~is_version[document])
+        pairs = np.unique(np.stack([key[where], document[where]]), axis=1)
+        documents = np.bincount(pairs[0], minlength=len(counts))
+        of_source = Counter(self._sources)
+        least = np.array([of_source[self._sources[n]] for n in document[where].tolist()]) * MIN_REPEAT_SHARE
+        where = where[documents[key[where]] >= np.maximum(least, MIN_REPEATS)]
+        values[where] = np.maximum(values[where], PROBABLE)
         return values
 
 

@@ -123,21 +123,36 @@ def test_lines_are_no_furniture_where_no_sentence_ends_with_a_mark() -> None:
     assert find_furniture(lines[:1]) == [0]
 
 
-def test_what_many_documents_of_a_source_repeat_is_furniture() -> None:
-    def find(documents: int, others: int, sources: tuple[str, str] = ("a", "a")) -> float:
-        finder = FurnitureFinder()
-        for n in range(documents):
-            finder.add(sources[n % 2], [f"Story {n} began.", "Our view is our own.", "Our view is our own."])
-        for n in range(others):
-            finder.add("a", [f"Another story {n} began."])
-        found = finder.values()
-        assert len(found) == 3 * documents + others and set(np.delete(found, slice(1, None, 3))) == {0}
-        return float(found[1])
+def repeat(documents: int, others: int = 0, sources: tuple[str, str] = ("a", "a")) -> float:
+    """The value of a sentence that so many documents have twice among four of their own."""
+    finder, ours = FurnitureFinder(), "Our view is our own."
+    for n in range(documents):
+        own = [f"Part {part} of story {n} began." for part in range(4)]
+        finder.add(sources[n % 2], [own[0], ours, *own[1:], ours])
+    for n in range(others):
+        finder.add("a", [f"Another story {n} began."])
+    found = finder.values()
+    assert len(found) == 6 * documents + others
+    repeated = found[: 6 * documents].reshape(documents, 6)
+    assert not repeated[:, [0, 2, 3, 4]].any() and not found[6 * documents :].any()
+    assert (repeated[:, 1] == repeated[:, 5]).all()
+    return float(repeated[0, 1])
 
-    assert find(MIN_REPEATS, 0) == 0.75
-    assert find(MIN_REPEATS - 1, 0) == 0
-    assert find(MIN_REPEATS, 2000) == 0  # too few of so many
-    assert find(MIN_REPEATS, 0, ("a", "b")) == 0
+
+def test_what_many_documents_of_a_source_repeat_is_furniture() -> None:
+    assert repeat(MIN_REPEATS) == 0.75
+    assert repeat(MIN_REPEATS - 1) == 0
+    assert repeat(MIN_REPEATS, 2500) == 0  # too few of so many
+    assert repeat(MIN_REPEATS, sources=("a", "b")) == 0
+
+
+def test_versions_of_one_story_repeat_no_furniture() -> None:
+    finder = FurnitureFinder()
+    story = ["The dam broke.", "Two towns were cut off.", "Help came late."]
+    for n in range(3 * MIN_REPEATS):
+        finder.add("a", [*story, f"That was version {n}."])
+    assert not finder.values().any()
+    assert not len(FurnitureFinder().values())
 
 
 def test_the_feature_is_known_for_furniture_alone() -> None:
