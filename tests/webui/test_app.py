@@ -126,7 +126,7 @@ def test_what_is_not_there_cannot_be_downloaded(client: FlaskClient) -> None:
 def test_sorting_by_date_says_what_was_sorted() -> None:
     many_more = client_over(*many(300), FLOOD)
     assert "The newest 10 of 300 with all words" in get(many_more, "/search?q=storm+number&sort=date").text
-    assert "The best 10 of 301 ranked" in get(many_more, "/search?q=storm").text
+    assert "The best 10 of 301 ranked" in get(many_more, "/search?q=storm&passages=no").text
 
 
 @pytest.mark.slow
@@ -179,8 +179,8 @@ def test_more_sentences_can_be_shown_up_to_the_limit() -> None:
     def more(address: str) -> list[str]:
         return [str(a["href"]) for a in get(client, address).all("a") if "#hit-" in str(a["href"])]
 
-    assert more("/search?q=storm&source=x") == ["/search?q=storm&source=x&k=20#hit-11"]
-    assert more("/search?q=storm&k=20") == ["/search?q=storm&k=25#hit-21"]
+    assert more("/search?q=storm&passages=no") == ["/search?q=storm&passages=no&k=20#hit-11"]
+    assert more("/search?q=storm&passages=no&k=20") == ["/search?q=storm&passages=no&k=25#hit-21"]
     assert more("/search?q=storm&k=25") == []
 
 
@@ -214,7 +214,7 @@ def test_the_selects_offer_what_is_registered(client: FlaskClient) -> None:
 
 @pytest.mark.slow
 def test_the_arguments_of_the_address_reach_the_index(client: FlaskClient, index: FakeIndex) -> None:
-    client.get("/search.json?q=storm&k=3&fold=no&source=x&document=a&candidates=all")
+    client.get("/search.json?q=storm&k=3&fold=no&passages=no&source=x&document=a&candidates=all")
     assert index.last_search is not None
     plan, k, filters = index.last_search
     assert (plan.candidates, k, filters) == ("all", 3, Filters(sources=("x",), documents=("a",)))
