@@ -185,6 +185,23 @@ def test_more_sentences_can_be_shown_up_to_the_limit() -> None:
 
 
 @pytest.mark.slow
+def test_neighbours_are_one_entry_and_the_rest_of_a_document_is_a_link() -> None:
+    places = [3, 4, 8, 12]
+    client = client_over(
+        *(STORM._replace(sentence_id=f"s{n}", position=n, text=f"A storm, number {n}.") for n in places)
+    )
+    page = get(client, "/search?q=storm&fold=no")
+    entries = [p for p in page.all("p") if p.get("class") == "sentence"]
+    assert len(entries) == 3 and len([li for li in page.all("li") if "hit-" in str(li.get("id"))]) == 2
+    assert "and 1 more from this document" in page.text
+    document = STORM.document_id
+    assert any(f"document={document}" in str(a["href"]) for a in page.all("a") if "search" in str(a["href"]))
+    alone = get(client, "/search?q=storm&fold=no&passages=no")
+    assert len([li for li in alone.all("li") if "hit-" in str(li.get("id"))]) == 4
+    assert "more from this document" not in alone.text
+
+
+@pytest.mark.slow
 def test_the_address_and_the_form_have_all_of_the_state(client: FlaskClient) -> None:
     address = "/search?q=storm&model=dir&from=2017-03-01&source=a&source=b&params.mu=50&k=5"
     page = get(client, address)
