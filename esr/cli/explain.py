@@ -15,6 +15,7 @@ from esr.errors import UsageError
 from esr.index.filters import Filters
 from esr.json_text import replace_nonfinite
 from esr.ranking.explain import explain as explain_sentence
+from esr.ranking.furniture import lower_furniture
 from esr.ranking.ranking import Ranking
 from esr.ranking.request_template import request_template, search_template
 from esr.ranking.searcher import can_rescore, open_searcher, raw_request
@@ -25,8 +26,11 @@ from esr.ranking.searcher import can_rescore, open_searcher, raw_request
 @click.argument("sentence_id")
 @options.index
 @ranking_options
+@options.furniture
 @options.as_json
-def explain(query: ReadQuery, sentence_id: str, where: str, ranking: Ranking, as_json: bool) -> None:
+def explain(
+    query: ReadQuery, sentence_id: str, where: str, ranking: Ranking, with_furniture: bool, as_json: bool
+) -> None:
     """Show the parts of a sentence's score, which add up to it.
 
     \b
@@ -34,7 +38,9 @@ def explain(query: ReadQuery, sentence_id: str, where: str, ranking: Ranking, as
       esr explain "earthquake relief China" NA-12.s3 --index my-index
     """
     with open_searcher(where) as searcher:
-        prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
+        snapshot = searcher.snapshot()
+        ranking = ranking if with_furniture else lower_furniture(ranking, snapshot.index)
+        prepared = snapshot.prepare(query.parsed, ranking, require_all=query.require_all)
         explanation = explain_sentence(prepared, sentence_id)
         (record,) = prepared.index.sentences([sentence_id])
     if as_json:

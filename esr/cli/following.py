@@ -15,7 +15,7 @@ import click
 
 from esr.cli import options
 from esr.cli.options import FILE
-from esr.cli.output import FORMATS, NOTHING_FOLDED, check_output, format_option
+from esr.cli.output import FORMATS, check_output, format_option
 from esr.cli.ranking_options import filter_options, ranking_options
 from esr.errors import UsageError
 from esr.following.novelty import prepare_similar, search_similar
@@ -41,6 +41,7 @@ from esr.following.watch import (
 )
 from esr.index.filters import Filters
 from esr.query import literal, parse
+from esr.ranking.passages import single
 from esr.ranking.query_report import report_reading
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
@@ -239,6 +240,6 @@ def similar(
         answer = search_similar(prepared, sentence_id, left_out, k, filters)
         report = report_reading(prepared)
     click.echo(
-        FORMATS.find(format_name).render(answer, report, NOTHING_FOLDED),
+        FORMATS.find(format_name).render(answer, report, single([hit] for hit in answer.hits)),
         nl=False,
     )

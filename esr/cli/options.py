@@ -24,6 +24,12 @@ index = click.option("--index", "where", required=True, **_INDEX)
 optional_index = click.option("--index", "where", **_INDEX)
 place = click.argument("where", metavar="WHERE")
 """The index, in the same form as for `--index`, for commands that manage indexes."""
+furniture = click.option(
+    "--furniture",
+    "with_furniture",
+    is_flag=True,
+    help="Rank links, labels, credits and notices of pages like sentences, instead of lowering them.",
+)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
 

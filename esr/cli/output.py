@@ -9,7 +9,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import fill
@@ -25,37 +25,40 @@ from esr.index.hits import Hit
 from esr.query.interpretation import ReadGroup, Reading
 from esr.ranking import answers
 from esr.ranking.answers import COLUMNS, build_rows, build_spreadsheet_rows
+from esr.ranking.passages import Passage
 from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import QueryReport
 from esr.registry import Registry
 
-Folded = Mapping[str, Sequence[Hit]]
-"""For a sentence id, the hits that repeat that sentence."""
-NOTHING_FOLDED: Folded = {}
 _NEIGHBOR, _HIT = "     ", "   > "
 
 
 class AnswerFormat(Struct, frozen=True):
-    """A format of answers. `has_warnings`: the output itself tells what the answer lacks."""
+    """A format of answers. `has_warnings`: the output itself tells what the answer lacks.
+
+    `has_passages`: it shows passages; the others have one sentence after the other, the hits of the answer.
+    """
 
     name: str
     description: str
-    render: Callable[[Answer, QueryReport, Folded], str]
+    render: Callable[[Answer, QueryReport, Sequence[Passage]], str]
     has_warnings: bool = False
+    has_passages: bool = False
 
 
-def to_text(answer: Answer, report: QueryReport, folded: Folded) -> str:
-    """The ranked sentences between their neighbours. Only lines of the sentence itself begin with `>`."""
+def to_text(answer: Answer, report: QueryReport, passages: Sequence[Passage]) -> str:
+    """The ranked passages between their neighbours. Only lines of their own sentences begin with `>`."""
     blocks = [
-        _format_hit(rank, hit) + _format_folded(folded.get(hit.sentence_id, ()))
-        for rank, hit in enumerate(answer.hits, 1)
+        _format_passage(rank, passage) + _format_folded(passage.similar) + _format_more(passage)
+        for rank, passage in enumerate(passages, 1)
     ] or ["Nothing matched."]
-    return "\n".join([*blocks, f"{_describe_counts(answer, report)}, {answer.took_ms:.0f} ms\n"])
+    return "\n".join([*blocks, f"{_describe_counts(answer, report, passages)}, {answer.took_ms:.0f} ms\n"])
 
 
-def _describe_counts(answer: Answer, report: QueryReport) -> str:
+def _describe_counts(answer: Answer, report: QueryReport, passages: Sequence[Passage]) -> str:
     """How many sentences are shown, how many are candidates, and how many contain the words."""
-    parts = [f"{len(answer.hits):,} of {answer.total:,} candidates"]
+    shown = sum(len(passage.sentences) for passage in passages)
+    parts = [f"{shown:,} of {answer.total:,} candidates"]
     every, some = report.counts
     if some is not None and len(report.terms) > 1:
         parts.append(f"{every:,} sentences with all words")
@@ -65,14 +68,17 @@ def _describe_counts(answer: Answer, report: QueryReport) -> str:
     return ", ".join(parts)
 
 
-def _format_hit(rank: int, hit: Hit) -> str:
-    record = answers.require_record(hit)
+def _format_passage(rank: int, passage: Passage) -> str:
+    hit, record = passage.best, answers.require_record(passage.best)
+    sentences = [answers.require_record(each) for each in passage.sentences]
+    before, after = sentences[0].previous, sentences[-1].next
     metadata = " · ".join(part for part in (record.title, record.source, record.date) if part)
     lines = [click.style(f"{rank:>3}  {hit.score:.4f}  {hit.sentence_id}", bold=True)]
     lines += [f"{_NEIGHBOR}{metadata}"] if metadata else []
-    lines += [click.style(_wrap(f"… {record.previous}", _NEIGHBOR), dim=True)] if record.previous else []
-    lines.append(_wrap(record.text or "(an empty sentence)", _HIT))
-    lines += [click.style(_wrap(f"{record.next} …", _NEIGHBOR), dim=True)] if record.next else []
+    lines += [click.style(_wrap(f"… {before}", _NEIGHBOR), dim=True)] if before else []
+    lines += [_wrap(each.text or "(an empty sentence)", _HIT) for each in sentences]
+    lines += [click.style(_wrap(f"{after} …", _NEIGHBOR), dim=True)] if after else []
+    lines += [click.style(_wrap(f"({passage.reason})", _NEIGHBOR), dim=True)] if passage.reason else []
     return "\n".join(lines) + "\n"
 
 
@@ -84,16 +90,24 @@ def _format_folded(repeats: Sequence[Hit]) -> str:
     return click.style(_wrap(f"{len(repeats):,} more {say} the same: {ids}", _NEIGHBOR), dim=True) + "\n"
 
 
+def _format_more(passage: Passage) -> str:
+    if not passage.more:
+        return ""
+    document = answers.require_record(passage.best).document_id
+    line = f"{passage.more:,} more of this document: --document {document}"
+    return click.style(_wrap(line, _NEIGHBOR), dim=True) + "\n"
+
+
 def _wrap(text: str, indent: str) -> str:
     return fill(text, 96, initial_indent=indent, subsequent_indent=indent)
 
 
-def to_json(answer: Answer, report: QueryReport, folded: Folded) -> str:
+def to_json(answer: Answer, report: QueryReport, passages: Sequence[Passage]) -> str:
     """The answer as in the API, with all stored data of each sentence."""
-    return json.dumps(answers.answer_dict(answer, report, folded), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(answers.answer_dict(answer, report, passages), indent=1, ensure_ascii=False) + "\n"
 
 
-def to_csv(answer: Answer, report: QueryReport, folded: Folded) -> str:
+def to_csv(answer: Answer, report: QueryReport, passages: Sequence[Passage]) -> str:
     """The same table as the search page's download."""
     import csv
 
@@ -102,20 +116,20 @@ def to_csv(answer: Answer, report: QueryReport, folded: Folded) -> str:
     return out.getvalue()
 
 
-def to_tsv(answer: Answer, report: QueryReport, folded: Folded) -> str:
+def to_tsv(answer: Answer, report: QueryReport, passages: Sequence[Passage]) -> str:
     """A line per sentence without quoting, for cut and awk. Tabs and line ends become blanks."""
     rows = ([" ".join(cell.split()) for cell in row] for row in build_rows(answer.hits))
     return "".join("\t".join(row) + "\n" for row in (COLUMNS, *rows))
 
 
-def _cite(citation: CitationFormat) -> Callable[[Answer, QueryReport, Folded], str]:
-    return lambda answer, report, folded: citation.render(list(map(answers.require_record, answer.hits)))
+def _cite(citation: CitationFormat) -> Callable[[Answer, QueryReport, Sequence[Passage]], str]:
+    return lambda answer, report, passages: citation.render(list(map(answers.require_record, answer.hits)))
 
 
 FORMATS: Registry[AnswerFormat] = Registry("output format")
 for _format in (
-    AnswerFormat("text", "sentences between their neighbours, for people", to_text),
-    AnswerFormat("json", "the answer as in the API", to_json, has_warnings=True),
+    AnswerFormat("text", "sentences between their neighbours, for people", to_text, has_passages=True),
+    AnswerFormat("json", "the answer as in the API", to_json, True, True),
     AnswerFormat("csv", "a table for spreadsheets, with an apostrophe before formulas", to_csv),
     AnswerFormat("tsv", "a line for each sentence, for cut and awk", to_tsv),
     *(
@@ -194,18 +208,20 @@ def _target(output: str | Path) -> str:
 _TOLD: tuple[Reading, ...] = ("required", "excluded", "ignored")
 
 
-def describe_query(report: QueryReport, unseen: Sequence[str]) -> Iterator[str]:
-    """Lines about a query: required, excluded and ignored words, notes, unknown words and suggestions.
+def describe_query(report: QueryReport, unseen: Sequence[str], found: bool = True) -> Iterator[str]:
+    """Lines about a query: unknown words; required, excluded and ignored ones; notes and suggestions.
 
-    A query of plain words that all occur in the index yields no line.
+    `found`: there is an answer without the unknown words. A query of plain words that all occur in the index
+    yields no line.
     """
+    if unseen:
+        without = f"; without {'it' if len(unseen) == 1 else 'them'}:" if found else "."
+        yield f"No sentence has {', '.join(unseen)}{without}"
     phrases = [f"{reading}: {texts}" for reading in _TOLD if (texts := _texts(report.groups, reading))]
     if phrases:
         yield " · ".join(phrases)
     for note in report.notes:
         yield f"Character {note.start + 1}: {note.message}"
-    if rest := report.without_suggestions(unseen):
-        yield f"In no document: {', '.join(rest)}."
     for suggestion in report.suggestions:
         alternatives = ", ".join(f"{word.text} ({word.sentences:,})" for word in suggestion.alternatives)
         yield f"Did you mean, for {suggestion.word}: {alternatives}?"

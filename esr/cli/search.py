@@ -8,17 +8,19 @@ import click
 from msgspec.structs import astuple
 
 from esr.cli import options
-from esr.cli.output import FORMATS, NOTHING_FOLDED, describe_query, format_option
+from esr.cli.output import FORMATS, describe_query, format_option
 from esr.cli.ranking_options import ReadQuery, filter_options, query_argument, ranking_options
 from esr.errors import UsageError
+from esr.following.lists import find_passages
 from esr.following.novelty import (
     DEFAULT_THRESHOLD,
     MIN_THRESHOLD,
-    find_folded,
     find_newest,
     find_novel,
 )
 from esr.index.filters import Filters
+from esr.ranking.furniture import lower_furniture
+from esr.ranking.passages import MOST_OF_DOCUMENT, single
 from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
@@ -53,6 +55,14 @@ from esr.ranking.searcher import open_searcher
     show_default=True,
     help="Fold sentences that repeat an earlier one of the list, instead of listing them one by one.",
 )
+@click.option(
+    "--passages/--no-passages",
+    default=True,
+    show_default=True,
+    help="In text and JSON: join sentences that stand next to each other, and list at most "
+    f"{MOST_OF_DOCUMENT} passages of a document unless --document asks for it.",
+)
+@options.furniture
 @click.option("-k", type=click.IntRange(1, 100_000), default=10, show_default=True, help="Sentences to show.")
 @format_option(default=None)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
@@ -65,6 +75,8 @@ def search(
     novel: bool,
     overlap: float | None,
     fold: bool,
+    passages: bool,
+    with_furniture: bool,
     k: int,
     format_name: str | None,
     as_json: bool,
@@ -90,18 +102,24 @@ def search(
         raise UsageError("--novel begins with the oldest and --sort date with the newest: leave one out")
     output = FORMATS.find("json" if as_json else format_name or "text")
     with open_searcher(where) as searcher:
-        prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
-        threshold, folded = overlap or DEFAULT_THRESHOLD, NOTHING_FOLDED
+        snapshot = searcher.snapshot()
+        ranking = ranking if with_furniture else lower_furniture(ranking, snapshot.index)
+        prepared = snapshot.prepare(query.parsed, ranking, require_all=query.require_all)
+        threshold = overlap or DEFAULT_THRESHOLD
+        joins = passages and output.has_passages and sort == "score"
         if novel:
             answer, repeats = astuple(find_novel(prepared, k, filters, threshold=threshold))
-            folded = repeats if fold else folded
+            listed = single([hit, *(repeats[hit.sentence_id] if fold else ())] for hit in answer.hits)
         else:
-            rank = partial(find_newest, prepared) if sort == "date" else prepared.search
-            find = partial(rank, filters=filters)
-            if fold:
-                answer, folded = astuple(find_folded(find, prepared.index, k, threshold))
-            else:
-                answer = find(k)
+            find = partial(find_newest, prepared) if sort == "date" else prepared.search
+            answer, listed = find_passages(
+                partial(find, filters=filters),
+                prepared,
+                k,
+                filters,
+                overlap=threshold if fold else None,
+                joins=joins,
+            )
         report = report_query(prepared, filters)
     if not output.has_warnings:
         if answer.incomplete:
@@ -120,6 +138,6 @@ def search(
             )
         for value in answer.unknown_filters:
             click.echo(value.message, err=True)
-        for line in describe_query(report, answer.unseen):
+        for line in describe_query(report, answer.unseen, bool(listed)):
             click.echo(line, err=True)
-    click.echo(output.render(answer, report, folded), nl=False)
+    click.echo(output.render(answer, report, listed), nl=False)

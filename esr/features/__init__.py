@@ -4,7 +4,7 @@
 from esr.features import subjectivity  # noqa: F401 isort: skip
 from esr.features import opinion  # noqa: F401 isort: skip
 from esr.features import entities  # noqa: F401 isort: skip
-from esr.features import quote, shape  # noqa: F401 isort: skip
+from esr.features import quote, shape, furniture  # noqa: F401 isort: skip
 from esr.features.feature import FEATURES, NEEDS, RULES, Feature, get
 
 __all__ = ["FEATURES", "NEEDS", "RULES", "Feature", "get"]

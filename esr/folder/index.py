@@ -75,12 +75,16 @@ class FolderSnapshot:
         self.analyzer = get_analyzer(self.description.analyzer)
         self._cache = cache
         self._closed = closed
+        self._process = os.getpid()
 
     @property
     def cache(self) -> SearchCache:
         """The opened commit, and what its searches keep in memory. Raises IndexClosed."""
         if self._closed.is_set():
             raise IndexClosed(self.where)
+        if self._process != os.getpid():
+            # Another thread may have held the locks of the caches in the process that forked.
+            self._cache, self._process = SearchCache(self._cache.snapshot), os.getpid()
         return self._cache
 
     def snapshot(self) -> FolderSnapshot:
@@ -360,25 +364,16 @@ class EmbeddedIndex(FolderSnapshot):
         self.where = where
         self._closed = threading.Event()
         mark = _commit_mark(where)
-        self._process = os.getpid()
         self._use(SearchCache(_open(where)), mark)
 
     def snapshot(self) -> FolderSnapshot:
         """The last commit, which is opened if it is new. Raises IndexClosed."""
-        if self._process != os.getpid():
-            self._begin_after_fork()
         snapshot, opened = self._opened
         before, mark = snapshot.cache, _commit_mark(self.where)
         # If the folder was removed, mapped files are still readable.
         if mark is not None and mark != opened:
             snapshot = self._use(SearchCache(_open(self.where, before.snapshot), before), mark)
         return snapshot
-
-    def _begin_after_fork(self) -> None:
-        """Cache anew, as another thread may have held the locks of the caches in the process that forked."""
-        snapshot, mark = self._opened
-        self._use(SearchCache(snapshot.cache.snapshot), mark)
-        self._process = os.getpid()
 
     @property
     def cache(self) -> SearchCache:

@@ -178,50 +178,30 @@ class NovelAnswer(Struct, frozen=True):
     repeats: Mapping[str, Sequence[Hit]]
 
 
-def group_hits(hits: Sequence[Hit], index: Index, threshold: float) -> list[list[Hit]]:
+def group_hits(
+    hits: Sequence[Hit], index: Index, threshold: float, terms: Sequence[Terms] | None = None
+) -> list[list[Hit]]:
     """Group the hits: each one that says something new with the later ones that repeat its group.
 
-    Further hits change none of the first sentences. Raises UsageError for a bad threshold.
+    `terms` are those of the hits, if they are known. Further hits change none of the first sentences. Raises
+    UsageError for a bad threshold.
     """
     check_threshold(threshold)
-    return _group_by_terms(hits, _analyze(hits, index), index, threshold, FEW_TERMS_IN_LISTS)
+    terms = analyze_hits(hits, index) if terms is None else terms
+    return _group_by_terms(hits, terms, index, threshold, FEW_TERMS_IN_LISTS)
 
 
-def fold_answer(answer: Answer, index: Index, k: int, threshold: float = DEFAULT_THRESHOLD) -> NovelAnswer:
-    """Return the first k hits that repeat none before them, and the repeats of each.
-
-    `answer` needs `hits_to_fold(k)` hits with records. Raises UsageError for a bad threshold.
-    """
-    groups = group_hits(answer.hits, index, threshold)[:k]
-    repeats = {first.sentence_id: rest for first, *rest in groups}
-    return NovelAnswer(replace(answer, hits=[group[0] for group in groups]), repeats)
-
-
-_MANY = 10
+MANY = 10
 """Factor by which more hits are read if most of the first ones are repeats."""
 
 
-def find_folded(
-    find: Callable[[int], Answer], index: Index, k: int, threshold: float = DEFAULT_THRESHOLD
-) -> NovelAnswer:
-    """Return the first k hits that repeat none before them, and the repeats of each.
-
-    `find` gives that many hits, with records. Raises UsageError for a bad threshold.
-    """
-    count = hits_to_fold(check_k(k))
-    read = find(count)
-    folded = fold_answer(read, index, k, threshold)
-    if len(folded.answer.hits) < k and len(read.hits) == count:  # most hits are repeats
-        folded = fold_answer(find(_MANY * count), index, k, threshold)
-    return folded
-
-
 def hits_to_fold(k: int) -> int:
-    """How many hits to fetch, so that a folded list has k sentences in spite of repeats."""
+    """How many hits to fetch, so that a folded list has k items in spite of repeats and neighbours."""
     return min(k * _HITS_PER_SENTENCE, k + _MAX_MORE)
 
 
-def _analyze(hits: Sequence[Hit], index: Index) -> list[Terms]:
+def analyze_hits(hits: Sequence[Hit], index: Index) -> list[Terms]:
+    """The distinct terms of each hit, which needs its record."""
     return [frozenset(index.analyzer.terms(require_record(hit).text)) for hit in hits]
 
 
@@ -268,7 +248,7 @@ def find_novel(
         count = min(count, MAX_READ)
         result = prepared.index.by_date(prepared.all_words, count, filters, oldest_first=True)
         hits = [*before, *result.hits]
-        terms += _analyze(hits[len(terms) :], prepared.index)  # analyse only the hits just read
+        terms += analyze_hits(hits[len(terms) :], prepared.index)  # analyse only the hits just read
         groups = _group_by_terms(hits, terms, prepared.index, threshold)
         new = [group for group in groups if group[0].sentence_id not in known]
         has_all = len(result.hits) >= result.total or len(result.hits) < count

@@ -36,7 +36,10 @@ GROUPS = ("models", "priors", "features", "term dependence", "meaning")
 def list_signals(index: Index, base: Ranking) -> tuple[RankingSignal, ...]:
     """All signals with values in the index, except features and priors that the base already uses."""
     stored = {*BUILTIN_FEATURES, *index.features()}
-    names = [*signal_types(), *(FEATURE + name for name in features.FEATURES if name in stored)]
+    names = [
+        *(kind.name for kind in signal_types().values() if kind.group != "time"),
+        *(FEATURE + name for name in features.FEATURES if name in stored),
+    ]
     used = {FEATURE + feature.feature for feature in base.features} | {PRIOR + name for name in base.priors}
     signals = (RankingSignal(name) for name in names if name not in used)
     return tuple(signal for signal in signals if signal.type.has_values(index))

@@ -21,9 +21,10 @@ from esr.corpus.collocations import (
 )
 from esr.corpus.concordance import LINES, SORTS, WIDTH, Concordance, Unit, build_concordance
 from esr.errors import UsageError, unknown
+from esr.following.lists import find_passages
 from esr.following.novelty import (
     DEFAULT_THRESHOLD,
-    find_folded,
+    check_threshold,
     find_newest,
     find_novel,
     prepare_similar,
@@ -47,7 +48,7 @@ from esr.library.options import (
     read_search_options,
 )
 from esr.query import literal, parse
-from esr.ranking.prepared_query import Answer, PreparedQuery
+from esr.ranking.prepared_query import Answer, PreparedQuery, check_k
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery
 from esr.text.document import Document
@@ -108,7 +109,10 @@ class Index:
             find = partial(prepared.search, filters=settings.filters)
             if not fold:
                 return Hits(prepared, find(k), settings.filters)
-            answer, repeats = astuple(find_folded(find, prepared.index, k, overlap))
+            answer, listed = find_passages(
+                find, prepared, check_k(k), settings.filters, overlap=check_threshold(overlap), joins=False
+            )
+            repeats = {passage.best.sentence_id: passage.similar for passage in listed}
             return Hits(prepared, answer, settings.filters, repeats)
 
         return self._on_latest(query, settings, search)

@@ -33,6 +33,8 @@ CANDIDATES: dict[CandidateRule, str] = {
 }
 
 
+DAY = "day"
+"""The column of the documents' dates, in days since the epoch, for the second stage."""
 FEATURE_PREFIX = "features."
 """Prefix of the columns of features, such as `features.subj`. Sentences may lack a value there."""
 

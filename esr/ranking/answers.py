@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from esr.index.hits import Hit, SentenceRecord
+from esr.ranking.passages import Passage
 from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import QueryReport
 from esr.text.analyzer import Analyzer
@@ -16,17 +17,17 @@ _RECORD_FIELDS = SentenceRecord._fields
 
 
 def answer_dict(
-    answer: Answer, report: QueryReport | None = None, folded: Mapping[str, Sequence[Hit]] | None = None
+    answer: Answer, report: QueryReport | None = None, passages: Sequence[Passage] | None = None
 ) -> dict[str, Any]:
     """The answer as JSON, with the names of `Answer`: `{"hits": [...], "total", "took_ms", ...}`.
 
-    With a report, it also has `"query"`, as in `QueryReport`. `folded` maps sentence ids to the hits that
-    repeat them, which each hit then has as `"folded"`. The search must have included records.
+    With a report, it also has `"query"`, as in `QueryReport`. With passages, its hits are their best ones,
+    each with `"passage"`, `"folded"`, `"more"` and `"reason"`. The search must have included records.
     """
-    hits = [hit_dict(hit) for hit in answer.hits]
-    if folded is not None:
-        for hit in hits:
-            hit["folded"] = [hit_dict(repeat) for repeat in folded.get(hit["sentence_id"], ())]
+    if passages is None:
+        hits = [hit_dict(hit) for hit in answer.hits]
+    else:
+        hits = [passage_dict(passage) for passage in passages]
     return {
         "hits": hits,
         "total": answer.total,
@@ -55,6 +56,18 @@ def hit_dict(hit: Hit) -> dict[str, Any]:
         fields[name] = list(fields[name])
     fields["direction"] = text_direction(record.language)
     return fields
+
+
+def passage_dict(passage: Passage) -> dict[str, Any]:
+    """The best hit of a passage as JSON. `"passage"` has all its sentences, if there are several."""
+    several = passage.sentences if len(passage.sentences) > 1 else ()
+    return {
+        **hit_dict(passage.best),
+        "passage": [hit_dict(hit) for hit in several],
+        "folded": [hit_dict(hit) for hit in passage.similar],
+        "more": passage.more,
+        "reason": passage.reason,
+    }
 
 
 def analysis_dict(analyzer: Analyzer, text: str) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from esr.plans.evaluate import Array, Evidence, score_sentences
 from esr.plans.plan import CandidateRule, Plan, Static, Statistics
 from esr.query.interpretation import Interpretation
 from esr.ranking import boosts
+from esr.ranking.furniture import search_best
 from esr.ranking.ranking import Origin, Ranking
 from esr.ranking.rerank_context import RerankContext, build_context, encode_query
 from esr.ranking.reranker import Candidates, Reranker, rerank
@@ -137,7 +138,10 @@ class PreparedQuery(Struct, frozen=True):
         if not self.has_candidates and not uses_vectors:
             return Answer([], 0, elapsed_ms(started), self.unseen)
         if reranker is None:
-            result = self.index.search(self.plan, k, filters, records=records)
+            if records:
+                result = search_best(self.index, self.plan, k, filters)
+            else:
+                result = self.index.search(self.plan, k, filters, records=False)
             return Answer(result.hits, result.total, elapsed_ms(started), self.unseen, *result.diagnostics)
         result = self.search_first_stage(max(k, reranker.depth), filters)
         candidates = self.add_candidates(result, reranker, filters)

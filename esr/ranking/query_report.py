@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Literal, NamedTuple
@@ -224,11 +224,6 @@ class QueryReport(Struct, frozen=True):
     counts: MatchCounts
     suggestions: tuple[Suggestion, ...]
     corrected: str | None
-
-    def without_suggestions(self, words: Iterable[str]) -> Sequence[str]:
-        """The words that have no suggestion."""
-        suggested = {suggestion.word for suggestion in self.suggestions}
-        return [word for word in words if word not in suggested]
 
     def as_dict(self) -> Mapping[str, Any]:
         """The report as JSON: `{"groups", "notes", "all_words", "any_word", "suggestions", "corrected"}`.

@@ -73,6 +73,7 @@ def check_types(data: Any, keys: Collection[str]) -> Mapping[str, Any]:
 
 
 SHIPPED = {
+    "latest": "latest and best: the default ranking, where a sentence 30 days older is half as probable",
     "hybrid": "words and meaning: the default ranking, and how close the vectors of sentence and query are",
 }
 """Descriptions of the shipped rankings, by name."""

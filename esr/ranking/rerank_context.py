@@ -5,6 +5,7 @@ The query's vector comes from the encoder that made the index's vectors.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -16,11 +17,16 @@ from msgspec import Struct
 from esr.dependency.cliques import ParsedSentences
 from esr.errors import UsageError
 from esr.index.contract import Index, Similarities
+from esr.index.filters import NO_FILTERS
 from esr.plans import evaluate
+from esr.plans.condition import DateRange
 from esr.plans.evaluate import Array, Evidence
 from esr.plans.plan import Plan, Statistics
+from esr.text.dates import parse_date_start
 from esr.text.document import QuantizedVector
 
+MILLISECONDS = 86_400_000
+"""Milliseconds of a day."""
 VARIABLE = "ESR_ENCODER"
 ENCODER_VARIABLES = {
     VARIABLE: "the folder of the encoder of queries, where an index has vectors of one that has no known name"
@@ -74,6 +80,8 @@ class RerankContext(Struct, frozen=True):
     parses: Callable[[], ParsedSentences]
     similarities: Callable[[tuple[str, ...]], Similarities]
     """Similarities of the query's vector to the sentences, and to the named contexts."""
+    newest_day: Callable[[], float] = lambda: math.nan
+    """The day of the newest sentence of the index, in days since the epoch, NaN if none has a date."""
 
     def plan_scores(self, plan: Plan) -> Array:
         """The sentences' scores by a plan for this query, of shape (n,)."""
@@ -113,7 +121,15 @@ def build_context(
         cache(lambda: index.evidence(terms, ids, columns, ordinals)),
         cache(lambda: load_parses(index, counts, ids, ordinals)),
         cache(lambda contexts: read_similarities(index, text, ids, ordinals, contexts)),
+        cache(lambda: read_newest_day(index)),
     )
+
+
+def read_newest_day(index: Index) -> float:
+    """The day of the newest sentence of the index, in days since the epoch, NaN if none has a date."""
+    hits = index.by_date(DateRange(), 1, NO_FILTERS).hits
+    date = hits[0].record.date if hits and hits[0].record else None
+    return math.nan if date is None else parse_date_start(date) / MILLISECONDS
 
 
 def read_similarities(

@@ -7,6 +7,7 @@ A signal is one of:
     prior importance             a prior
     feature subj                 the value of a feature
     meaning                      similarity of vectors (docs/formulas.md, section F)
+    freshness                    how new the document is
 
 Regression trees come from `esr learn --learner lambdamart`. Ranking files store them as plain numbers, so a
 file from elsewhere can do nothing worse than be rejected, and ranking with them needs only numpy.
@@ -32,7 +33,7 @@ from esr.models import Model, priors
 from esr.models.adjustment import feature_column
 from esr.parameter import Parameter, Value, check_parameters, describe, parse_values
 from esr.plans.evaluate import Array
-from esr.plans.plan import Plan
+from esr.plans.plan import DAY, Plan
 from esr.ranking.rerank_context import RerankContext
 from esr.text.document import PARSE, VECTORS
 
@@ -69,6 +70,18 @@ def meaning_values(context: RerankContext, settings: Mapping[str, Value]) -> Arr
     """The signal `meaning`: the sum of its shares, NaN for a sentence without a vector."""
     return sum(meaning_shares(context, settings).values(), start=np.zeros(()))
 
+
+# The signal `freshness`
+
+FRESHNESS = "freshness"
+HALF_LIFE = Parameter(
+    "half_life",
+    "days after which a sentence is half as probable",
+    30.0,
+    high=1e6,
+    open_low=True,
+    grid=(7.0, 30.0, 90.0, 365.0),
+)
 
 # Types of signals
 
@@ -139,7 +152,7 @@ def signal_types() -> Mapping[str, SignalType]:
         if model.second_stage is None:
             types += [_model(model, context) for context in model.contexts or (None,)]
     types += [_prior(prior) for prior in priors.PRIORS.values()]
-    types.append(_meaning())
+    types += [_meaning(), _freshness()]
     return {signal_type.name: signal_type for signal_type in types}
 
 
@@ -200,6 +213,26 @@ def _meaning() -> SignalType:
         parts=meaning_shares,
         needs=VECTORS,
     )
+
+
+def _freshness() -> SignalType:
+    return SignalType(
+        FRESHNESS,
+        "time",
+        "log prior of the date: each half-life before the newest sentence of the index halves it; a sentence "
+        "without a date is one half-life old",
+        "Li & Croft 2003; docs/formulas.md, B.12",
+        (HALF_LIFE,),
+        freshness_values,
+        DAY,
+    )
+
+
+def freshness_values(context: RerankContext, settings: Settings) -> Array:
+    """The signal `freshness`: -log 2 for each half-life of a sentence's age, of shape (n,)."""
+    ages = np.maximum(context.newest_day() - context.column(DAY), 0.0)
+    half_lives = np.nan_to_num(ages / float(settings["half_life"]), nan=1.0)
+    return -math.log(2.0) * half_lives
 
 
 def _feature(feature: str) -> SignalType:

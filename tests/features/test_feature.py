@@ -10,7 +10,9 @@ from esr.features import FEATURES, NEEDS, RULES, get
 from esr.features.feature import check_rule
 from esr.features.subjectivity import THRESHOLD
 
-EXPECTED = "subj subj_score pos neg opt pers loc org ne quote numbers novelty title_overlap len position"
+EXPECTED = (
+    "subj subj_score pos neg opt pers loc org ne quote numbers novelty title_overlap len position furniture"
+)
 
 
 def test_these_features_are_there() -> None:

@@ -39,6 +39,7 @@ from esr.ranking.signals import (
     trees_from_dict,
 )
 from esr.text.document import Document, Sentence
+from tests.support.both_engines import ENGINES, open_loaded
 from tests.support.elasticsearch import load
 from tests.support.tiny_encoder import write_tiny_encoder
 
@@ -522,3 +523,37 @@ def test_numbers_that_are_too_large_are_refused() -> None:
 def test_a_damaged_tree_cannot_go_in_circles() -> None:
     tree = RegressionTree((0,), (0.0,), (1,), (-1,), (-2,), (1.0, 2.0))
     assert tree.predict(np.array([[-1.0], [1.0], [np.nan]])).tolist() == [1.0, 2.0, 1.0]
+
+
+DATES = ["2024-05-01", "2024-04-01", "2024-03-02", None, "2023-05-01"]
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def dated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    documents = [
+        Document(f"d{n}", (Sentence(f"d{n}.s0", f"storm town {'north ' * n}"),), date=date)
+        for n, date in enumerate(DATES)
+    ]
+    with open_loaded(request, tmp_path_factory.mktemp("dated"), documents) as opened:
+        yield opened
+
+
+def test_freshness_halves_with_each_half_life_before_the_newest(dated: Searcher) -> None:
+    plain = {hit.sentence_id: hit.score for hit in dated.search("storm").hits}
+    fresh = {"rerank": [{"signal": "freshness", "w": 2, "half_life": 30}]}
+    found = {hit.sentence_id: hit.score for hit in dated.search("storm", ranking=fresh).hits}
+    halvings = [0, 1, 2, 1, 366 / 30]  # without a date as if one half-life old
+    for n, halved in enumerate(halvings):
+        assert found[f"d{n}.s0"] - plain[f"d{n}.s0"] == pytest.approx(-2 * halved * np.log(2), abs=1e-4)
+    prepared = dated.prepare("storm", fresh)
+    assert explain(prepared, "d4.s0").score == pytest.approx(found["d4.s0"], abs=1e-4)
+
+
+def test_latest_and_best_puts_the_newest_of_equals_first(dated: Searcher) -> None:
+    ids = [hit.sentence_id for hit in dated.search("town", ranking="latest").hits]
+    assert (ids[0], ids[-1]) == ("d0.s0", "d4.s0")
+    assert Ranking().rerank == ()
+
+
+def test_freshness_is_no_signal_to_learn_from(dated: Searcher) -> None:
+    assert "freshness" not in {signal.signal for signal in list_signals(dated.index, Ranking())}

@@ -106,15 +106,14 @@ def test_the_first_sentence_of_a_document_has_no_neighbour_before_it(client: Fla
 @pytest.mark.slow
 def test_unseen_words_are_listed_as_they_were_typed(client: FlaskClient) -> None:
     page = get(client, "/search?q=storm+Glorfings")
-    assert "This word is not in any document:" in page.text
-    assert "Glorfings" in page.text
+    assert "No sentence has Glorfings; without it:" in page.text
 
 
 @pytest.mark.slow
 def test_a_page_without_results_says_so(client: FlaskClient) -> None:
     page = get(client, "/search?q=blorf+snark")
     assert "No sentences found" in page.text
-    assert "These words are not in any document" in page.text
+    assert "No sentence has blorf, snark." in page.text
 
 
 @pytest.mark.slow
@@ -127,7 +126,7 @@ def test_what_is_not_there_cannot_be_downloaded(client: FlaskClient) -> None:
 def test_sorting_by_date_says_what_was_sorted() -> None:
     many_more = client_over(*many(300), FLOOD)
     assert "The newest 10 of 300 with all words" in get(many_more, "/search?q=storm+number&sort=date").text
-    assert "The best 10 of 301 ranked" in get(many_more, "/search?q=storm").text
+    assert "The best 10 of 301 ranked" in get(many_more, "/search?q=storm&passages=no").text
 
 
 @pytest.mark.slow
@@ -180,9 +179,26 @@ def test_more_sentences_can_be_shown_up_to_the_limit() -> None:
     def more(address: str) -> list[str]:
         return [str(a["href"]) for a in get(client, address).all("a") if "#hit-" in str(a["href"])]
 
-    assert more("/search?q=storm&source=x") == ["/search?q=storm&source=x&k=20#hit-11"]
-    assert more("/search?q=storm&k=20") == ["/search?q=storm&k=25#hit-21"]
+    assert more("/search?q=storm&passages=no") == ["/search?q=storm&passages=no&k=20#hit-11"]
+    assert more("/search?q=storm&passages=no&k=20") == ["/search?q=storm&passages=no&k=25#hit-21"]
     assert more("/search?q=storm&k=25") == []
+
+
+@pytest.mark.slow
+def test_neighbours_are_one_entry_and_the_rest_of_a_document_is_a_link() -> None:
+    places = [3, 4, 8, 12]
+    client = client_over(
+        *(STORM._replace(sentence_id=f"s{n}", position=n, text=f"A storm, number {n}.") for n in places)
+    )
+    page = get(client, "/search?q=storm&fold=no")
+    entries = [p for p in page.all("p") if p.get("class") == "sentence"]
+    assert len(entries) == 3 and len([li for li in page.all("li") if "hit-" in str(li.get("id"))]) == 2
+    assert "and 1 more from this document" in page.text
+    document = STORM.document_id
+    assert any(f"document={document}" in str(a["href"]) for a in page.all("a") if "search" in str(a["href"]))
+    alone = get(client, "/search?q=storm&fold=no&passages=no")
+    assert len([li for li in alone.all("li") if "hit-" in str(li.get("id"))]) == 4
+    assert "more from this document" not in alone.text
 
 
 @pytest.mark.slow
@@ -215,7 +231,7 @@ def test_the_selects_offer_what_is_registered(client: FlaskClient) -> None:
 
 @pytest.mark.slow
 def test_the_arguments_of_the_address_reach_the_index(client: FlaskClient, index: FakeIndex) -> None:
-    client.get("/search.json?q=storm&k=3&fold=no&source=x&document=a&candidates=all")
+    client.get("/search.json?q=storm&k=3&fold=no&passages=no&source=x&document=a&candidates=all")
     assert index.last_search is not None
     plan, k, filters = index.last_search
     assert (plan.candidates, k, filters) == ("all", 3, Filters(sources=("x",), documents=("a",)))

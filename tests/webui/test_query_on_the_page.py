@@ -113,7 +113,7 @@ def test_the_counts_are_of_what_they_say(client: FlaskClient, query: str, more: 
 def test_only_a_part_of_what_is_ranked_is_listed() -> None:
     client = create_app(Searcher(FakeIndex(*many(30)))).test_client()
     line = "30 sentences with this word. The best 10 of 30 ranked"
-    assert count_line(html_of(client, "storm")) == line
+    assert count_line(html_of(client, "storm", "&passages=no")) == line
     line = "30 sentences with this word. 1 document with the best of 30 ranked"
     assert count_line(html_of(client, "storm", "&group=document")) == line
 
@@ -161,7 +161,6 @@ def test_words_that_may_have_been_meant_are_links_above_the_results(
     line = "Did you mean: storm (1,234 sentences) · storms (5 sentences)"
     assert part(html, '<p class="suggested">', "</p>") == line.partition("Did")[0] + line
     assert target(html, "storm") == ("/search", {"q": "storm flood", "model": "dir"})
-    assert "not in any document" not in text_of(html)  # which the suggestion says better
     answer = "nothing" if query == "strom" else "hits"
     assert html.index('class="suggested"') < html.index(f'class="{answer}"')
 

@@ -16,9 +16,9 @@ from esr.following.citations import text_digest
 from esr.index.contract import Index
 from esr.index.hits import Hit, SentenceRecord
 from esr.ranking.answers import hit_dict, require_record
+from esr.ranking.passages import Passage
 from esr.text.document import META_PREFIX, Document
 from esr.text.spans import find_spans
-from webui.answers.lists import FoldedHit
 from webui.arguments.request import HitShape
 
 HitData = dict[str, Any]
@@ -44,36 +44,43 @@ class HitWriter:
         self._documents: Mapping[str, Document] = {}
 
     def write_entries(
-        self, entries: Iterable[Sequence[FoldedHit]], has_folded: bool = True
+        self, entries: Iterable[Sequence[Passage]], is_list: bool = True
     ) -> list[list[HitData]]:
         """The hits of each entry, of as many entries as the budget allows, at least one.
 
-        `has_folded`: hits have those that repeat them, unless their fields are chosen without `folded`.
+        `is_list`: hits have what `Passage` says of them, as far as their fields are chosen.
         """
         entries = list(entries)
         if self._shape.reads_documents:
-            hits = (hit for entry in entries for folded in entry for hit in (folded.hit, *folded.similar))
+            hits = (hit for entry in entries for each in entry for hit in (*each.sentences, *each.similar))
             self._documents = self._index.find_documents({require_record(hit).document_id for hit in hits})
-        has_folded = has_folded and (not self._shape.fields or "folded" in self._shape.fields)
         left = self._shape.budget
         written: list[list[HitData]] = []
         windows = []
         for entry in entries:
-            data = [self._write(folded, has_folded) for folded in entry]
+            data = [self._write(passage, is_list) for passage in entry]
             size = sum(map(_size, data))
             if left is not None and written and size > left:
                 break
             left = None if left is None else left - size
             written.append(data)
-            windows += [(hit, require_record(each.hit)) for hit, each in zip(data, entry, strict=True)]
+            windows += [(hit, require_record(each.best)) for hit, each in zip(data, entry, strict=True)]
         if self._shape.window:
             self._add_windows(windows, left)
         return written
 
-    def _write(self, folded: FoldedHit, has_folded: bool) -> HitData:
-        data = self._write_hit(folded.hit)
-        if has_folded:
-            data["folded"] = [self._write_hit(hit) for hit in folded.similar]
+    def _write(self, passage: Passage, is_list: bool) -> HitData:
+        data = self._write_hit(passage.best)
+        if is_list:
+            several = passage.sentences if len(passage.sentences) > 1 else ()
+            of_passage = {
+                "passage": [self._write_hit(hit) for hit in several],
+                "folded": [self._write_hit(hit) for hit in passage.similar],
+                "more": passage.more,
+                "reason": passage.reason,
+            }
+            fields = self._shape.fields or of_passage
+            data |= {name: value for name, value in of_passage.items() if name in fields}
         return data
 
     def _write_hit(self, hit: Hit) -> HitData:
@@ -125,7 +132,7 @@ class HitWriter:
 def _size(data: HitData) -> int:
     """The characters of a hit that count towards a budget."""
     own = sum(len(data[name] or "") for name in _COUNTED if name in data)
-    return own + sum(map(_size, data.get("folded", ())))
+    return own + sum(_size(hit) for name in ("passage", "folded") for hit in data.get(name, ()))
 
 
 def _value_at(metadata: Mapping[str, Any], key: str) -> Any:

@@ -1,7 +1,7 @@
 """Lists of sentences for a request: ranked, newest, new or similar ones; also its timeline and its facets.
 
-Hits become entries: repeats are folded, and sentences grouped by document. The first n entries stay the same
-however many are requested, so that "Show more" moves nothing.
+Hits become entries: repeats are folded, neighbours joined to passages, or sentences grouped by document. The
+first n entries stay the same however many are requested, so that "Show more" moves nothing.
 """
 
 from __future__ import annotations
@@ -12,20 +12,21 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from esr.errors import UsageError
+from esr.following.lists import list_passages
 from esr.following.novelty import (
     NovelAnswer,
     find_newest,
     find_novel,
-    group_hits,
     hits_to_fold,
     prepare_similar,
     search_similar,
 )
 from esr.following.timeline import PEAKS, Timeline, build_timeline
 from esr.index.contract import Index
-from esr.index.filters import FACET_FIELDS, Filters
+from esr.index.filters import FACET_FIELDS, NO_FILTERS, Filters
 from esr.index.hits import Hit, SentenceRecord
 from esr.ranking.answers import require_record
+from esr.ranking.passages import Passage, single
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.searcher import Searcher
 from webui.arguments.request import (
@@ -38,50 +39,43 @@ from webui.arguments.request import (
 from webui.running.request_errors import UnknownId, blame_argument
 from webui.running.settings import Settings
 
-# Folding and grouping
-
-
-@dataclass(frozen=True)
-class FoldedHit:
-    """A hit and the later ones that repeat what it says."""
-
-    hit: Hit
-    similar: Sequence[Hit] = ()
+# Passages and documents
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A numbered item of the list: a sentence, or the sentences of a document, best first."""
+    """A numbered item of the list: a passage, or the sentences of a document, best first."""
 
-    folded: tuple[FoldedHit, ...]
+    passages: tuple[Passage, ...]
 
     @property
     def best(self) -> Hit:
-        return self.folded[0].hit
+        return self.passages[0].best
 
 
 def hits_to_fetch(arrangement: Arrangement, k: int, max_k: int) -> int:
     """The number of hits that k entries need. It is fixed for grouping, so that entries do not move."""
     if arrangement.group:
         return 2 * max_k
-    return hits_to_fold(k) if arrangement.fold and not arrangement.novel else k
+    return hits_to_fold(k) if (arrangement.fold or arrangement.joins) and not arrangement.novel else k
 
 
-def fold_hits(hits: Sequence[Hit], arrangement: Arrangement, index: Index) -> list[FoldedHit]:
-    """The hits, each with the later ones that repeat it."""
-    if not arrangement.fold:
-        return [FoldedHit(hit) for hit in hits]
-    return [FoldedHit(first, rest) for first, *rest in group_hits(hits, index, arrangement.overlap)]
+def arrange_hits(
+    hits: Sequence[Hit], arrangement: Arrangement, prepared: PreparedQuery, filters: Filters = NO_FILTERS
+) -> list[Passage]:
+    """The hits as passages, as the arrangement has them."""
+    overlap = arrangement.overlap if arrangement.fold else None
+    return list_passages(prepared, hits, filters, overlap=overlap, joins=arrangement.joins)
 
 
-def build_entries(folded: Iterable[FoldedHit], arrangement: Arrangement) -> list[Entry]:
+def build_entries(passages: Iterable[Passage], arrangement: Arrangement) -> list[Entry]:
     """All entries, in the order of the list."""
     if arrangement.group:
-        by_document: dict[str, list[FoldedHit]] = {}
-        for hit in folded:
-            by_document.setdefault(require_record(hit.hit).document_id, []).append(hit)
+        by_document: dict[str, list[Passage]] = {}
+        for passage in passages:
+            by_document.setdefault(require_record(passage.best).document_id, []).append(passage)
         return [Entry(tuple(group)) for group in by_document.values()]
-    return [Entry((hit,)) for hit in folded]
+    return [Entry((passage,)) for passage in passages]
 
 
 # Ranking
@@ -124,17 +118,19 @@ def rank_and_arrange(searcher: Searcher, search: SearchRequest, k: int, settings
             novel = _find_novel(prepared, search, count + 1)  # one extra shows whether there are more
             answer = novel.answer
             repeats = novel.repeats if arrangement.fold else {}
-            folded = [FoldedHit(hit, repeats.get(hit.sentence_id, ())) for hit in answer.hits]
+            passages = single([hit, *repeats.get(hit.sentence_id, ())] for hit in answer.hits)
         else:
             while True:
                 answer = _find_hits(prepared, search, count)
-                folded = fold_hits(answer.hits, arrangement, prepared.index)
-                if arrangement.group or len(folded) >= min(k, answer.total) or len(answer.hits) < count:
+                passages = arrange_hits(answer.hits, arrangement, prepared, search.filters)
+                if arrangement.group or len(passages) >= min(k, answer.total) or len(answer.hits) < count:
                     break
-                if count >= hits_to_fold(settings.max_depth):
+                if count >= (
+                    _GROWTH * hits_to_fold(k) if arrangement.joins else hits_to_fold(settings.max_depth)
+                ):
                     break
-                count *= _GROWTH  # most hits repeat others
-    entries = build_entries(folded, arrangement)
+                count *= _GROWTH  # most hits repeat others or stand beside them
+    entries = build_entries(passages, arrangement)
     can_grow = not arrangement.group and not arrangement.novel and answer.total > len(answer.hits)
     return ArrangedAnswer(answer, prepared, entries, len(entries) > k or can_grow)
 
@@ -147,7 +143,7 @@ def _prepare(searcher: Searcher, search: SearchRequest, settings: Settings) -> P
     with blame_argument("feature"):
         searcher.check_features(feature.feature for feature in search.ranking.features)
     with blame_argument(None):
-        return searcher.prepare_interpretation(interpretation, search.ranking, started)
+        return searcher.prepare_interpretation(interpretation, search.ranking_on(searcher), started)
 
 
 def _find_hits(prepared: PreparedQuery, search: SearchRequest, k: int) -> Answer:

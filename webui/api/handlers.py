@@ -28,13 +28,14 @@ from esr.models.forms import FORMS
 from esr.plans.plan import CANDIDATES, CollectionStatistics
 from esr.ranking import boosts
 from esr.ranking.answers import analysis_dict, answer_dict
+from esr.ranking.passages import single
 from esr.ranking.query_report import complete as complete_query
 from esr.ranking.query_report import report_query
 from esr.ranking.searcher import Searcher, raw_request
 from esr.text.document import text_direction
 from webui.answers.explanations import compare_rankings, explain_sentence, score_document
 from webui.answers.hits import HitWriter
-from webui.answers.lists import FoldedHit, count_values, find_similar, make_timeline, rank_and_arrange
+from webui.answers.lists import count_values, find_similar, make_timeline, rank_and_arrange
 from webui.api.bodies import read_body, read_ranking, search_arguments, search_schema
 from webui.api.operation import Call
 from webui.arguments.query_string import Arguments
@@ -134,7 +135,10 @@ def search_body(call: Call) -> dict[str, Any]:
 
 
 def _search(call: Call, search: SearchRequest, arguments: Arguments) -> dict[str, Any]:
-    """Repeats are folded as on the page. If sentences are grouped, `k` and `offset` count documents."""
+    """Repeats are folded and neighbours joined as on the page.
+
+    If sentences are grouped, `k` and `offset` count documents.
+    """
     page, shape = read_page(arguments, call.settings, search.k), parse_shape(arguments)
     end = page.offset + page.k
     snapshot = call.searcher.snapshot()
@@ -142,7 +146,7 @@ def _search(call: Call, search: SearchRequest, arguments: Arguments) -> dict[str
     check_state(page, state)
     answer, prepared, entries, has_more = rank_and_arrange(snapshot, search, end, call.settings)
     # A page is short where little is new, or the budget is small. The next one begins after its last entry.
-    listed = [entry.folded for entry in entries[page.offset : end]]
+    listed = [entry.passages for entry in entries[page.offset : end]]
     writer = HitWriter(snapshot.index, shape, prepared.counts, call.arguments.first("index"))
     written = writer.write_entries(listed)
     end = page.offset + len(written)
@@ -160,7 +164,8 @@ def similar(call: Call) -> dict[str, Any]:
     request, shape = parse_similar(call.arguments), parse_shape(call.arguments)
     found = find_similar(call.searcher, request)
     writer = HitWriter(found.index, shape, found.terms, call.arguments.first("index"))
-    written = writer.write_entries([[FoldedHit(hit)] for hit in found.answer.hits], has_folded=False)
+    passages = single([hit] for hit in found.answer.hits)
+    written = writer.write_entries([[passage] for passage in passages], is_list=False)
     answer = answer_dict(replace(found.answer, hits=[]))
     return {**answer, "hits": [hit for (hit,) in written], "terms": list(found.terms)}
 

@@ -101,6 +101,10 @@ unchanged. `null` means that there is no more. It is valid as long as the index 
 load the answer is an error 409, so that no sentence is repeated or silently left out. `offset` skips
 sentences without this check.
 
+Sentences of the list that stand next to each other in a document are one hit, the best of them: the others
+stand in its `passage`. A page has at most two such hits of a document, unless the search is for that
+`document`; `more` counts the others. `passages=no` lists all one by one.
+
 A sentence that repeats one before it is not listed but stands in the `folded` of that one, among those that
 were read for the page; `fold=no` lists all one by one, and `total` counts all of them. The answers of other
 operations are not folded.

@@ -118,9 +118,18 @@ _HIT = having(score=NUMBER, **of_class(SentenceRecord), direction=_DIRECTION)
 _TEXT: Schema = {"type": "string"}
 _LISTED: dict[str, Schema] = {
     **_HIT["properties"],
+    "passage": {
+        **array(reference("ListedHit")),
+        "description": "the sentence and those beside it, in their order; empty if it is alone",
+    },
     "folded": {
         **array(reference("ListedHit")),
         "description": "sentences after it that repeat it; not of similar sentences",
+    },
+    "more": {**WHOLE, "description": "further sentences of its document among those read for the page"},
+    "reason": {
+        "type": ["string", "null"],
+        "description": "why it is listed without a word of the query; null if it has one",
     },
     "matches": {
         **array(having(start={**WHOLE, "description": "in code points of the text"}, end=WHOLE)),

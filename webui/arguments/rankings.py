@@ -116,6 +116,7 @@ def _as_text(signal: RankingSignal) -> str:
 
 _ANSWER_FEATURES = frozenset({"pers", "loc", "org", "numbers"})
 _HYBRID = Ranking.from_file("hybrid")
+_LATEST = Ranking.from_file("latest")
 BY_MEANING = {"rerank": _as_text(_HYBRID.rerank[0]), "depth": str(_HYBRID.depth)}
 """The arguments that rank by words and meaning."""
 PRESETS = (
@@ -126,6 +127,11 @@ PRESETS = (
         "also sentences that say it in other words",
         BY_MEANING,
         frozenset({VECTORS}),
+    ),
+    Preset(
+        "Latest and best",
+        "a sentence thirty days older counts half",
+        {"rerank": _as_text(_LATEST.rerank[0])},
     ),
     Preset("Passage", "the sentence and its neighbours", {"context": "surrounding"}),
     Preset("Long sentences", "longer sentences rank higher", {"prior.length": "1"}),
@@ -358,10 +364,13 @@ def _build(
     )
 
 
+_OFFERED = ("term dependence", "meaning", "time")
+
+
 def _signals(chosen: Collection[str], stored: Collection[str]) -> list[SignalType]:
     """The signals that rows offer. Others are chosen by other controls or in the address."""
-    kinds = [kind for kind in signal_types().values() if kind.group in ("term dependence", "meaning")]
-    return [kind for kind in kinds if kind.needs in stored or kind.name in chosen]
+    kinds = [kind for kind in signal_types().values() if kind.group in _OFFERED]
+    return [kind for kind in kinds if kind.needs is None or kind.needs in stored or kind.name in chosen]
 
 
 def _foreign(arguments: Iterable[tuple[str, str]], model: Model) -> list[tuple[str, str]]:

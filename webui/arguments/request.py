@@ -16,6 +16,7 @@ from esr.following.timeline import Interval
 from esr.index.filters import NO_FILTERS, Filters, build_attribute_filters
 from esr.query import ParsedQuery, literal, parse
 from esr.query.interpretation import Interpretation
+from esr.ranking.furniture import lower_furniture
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
@@ -40,6 +41,12 @@ class Arrangement(Struct, frozen=True):
     fold: bool = True
     novel: bool = False
     overlap: float = DEFAULT_THRESHOLD
+    passages: bool = True
+
+    @property
+    def joins(self) -> bool:
+        """Whether sentences that stand next to each other are one passage: in lists of the best ones."""
+        return self.passages and self.sort == "score" and not self.group and not self.novel
 
 
 _RANKING, _ARRANGEMENT = Ranking(), Arrangement()
@@ -58,6 +65,8 @@ class SearchRequest(Struct, frozen=True, dict=True):
     require_all: bool = False
     facet: str | None = None
     """The field whose values the page lists at length."""
+    with_furniture: bool = False
+    """Whether furniture is ranked as sentences are."""
 
     @cached_property
     def parsed(self) -> ParsedQuery:
@@ -66,7 +75,12 @@ class SearchRequest(Struct, frozen=True, dict=True):
 
     def prepare(self, searcher: Searcher) -> PreparedQuery:
         """The query, planned on an index. Raises UsageError."""
-        return searcher.prepare(self.parsed, self.ranking, require_all=self.require_all)
+        snapshot = searcher.snapshot()
+        return snapshot.prepare(self.parsed, self.ranking_on(snapshot), require_all=self.require_all)
+
+    def ranking_on(self, searcher: Searcher) -> Ranking:
+        """The ranking on an index, which lowers the furniture that it knows unless asked otherwise."""
+        return self.ranking if self.with_furniture else lower_furniture(self.ranking, searcher.index)
 
 
 def read_search(query_string: bytes, settings: Settings) -> SearchRequest:
@@ -88,10 +102,12 @@ def parse_search(arguments: Arguments) -> SearchRequest:
             fold=read("fold") is None,
             novel=read("novel") is not None,
             overlap=read("overlap"),
+            passages=read("passages") is None,
         ),
         is_literal=read("syntax") is not None,
         require_all=read("require") is not None,
         facet=read("facet"),
+        with_furniture=read("furniture") is not None,
     )
 
 

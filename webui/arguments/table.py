@@ -386,6 +386,20 @@ TABLE: tuple[Argument, ...] = (
         unticked="no",
     ),
     Argument(
+        "passages",
+        "no: list sentences that stand next to each other one by one, and any number of a document",
+        Choice(labels={"no": ""}),
+        "page search",
+        "arrangement",
+    ),
+    Argument(
+        "furniture",
+        "yes: rank links, labels and notices of pages like sentences, instead of lowering them",
+        Choice(labels={"yes": ""}),
+        f"page document documents {_ASKED}",
+        "reading",
+    ),
+    Argument(
         "require",
         "all: sentences with every word of q, and no others",
         Choice(labels={"all": ""}),

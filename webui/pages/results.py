@@ -11,15 +11,18 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from msgspec.structs import replace
+
 from esr.errors import EsrError
 from esr.index.filters import FACET_FIELDS, Filters
-from esr.index.hits import Hit, SentenceRecord
+from esr.index.hits import Hit
 from esr.index.names import ENTITY_TYPES, entity_key, name_key, parse_name_filter
 from esr.query import ParsedQuery
 from esr.query.interpretation import ReadGroup, Reading
 from esr.ranking.answers import require_record
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.query_report import QueryReport, report_query
+from esr.ranking.reasons import describe_match
 from esr.ranking.searcher import Searcher
 from esr.text import dates
 from esr.text.analyzer import Analyzer
@@ -71,10 +74,6 @@ def _match(prepared: PreparedQuery, report: QueryReport, matching: int | None) -
 
 # Reasons
 
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_TIMES = {1: "once", 2: "twice"}
-_ALL = {1: "the word itself", 2: "both words"}
-
 Reasons = Mapping[str, str]
 """Reasons by sentence id."""
 
@@ -84,31 +83,10 @@ def describe_hits(hits: Sequence[Hit], terms: Collection[str], analyzer: Analyze
     return {hit.sentence_id: describe_match(require_record(hit), terms, analyzer) for hit in hits if terms}
 
 
-def describe_match(record: SentenceRecord, terms: Collection[str], analyzer: Analyzer) -> str:
-    """Why a sentence is in the list, as in "all four words; twice beside it; in the headline"."""
-    own = len(set(terms).intersection(analyzer.terms(record.text)))
-    around = [term for text in (record.previous, record.next) if text for term in analyzer.terms(text)]
-    beside = sum(term in terms for term in around)
-    parts = [_count_words(own, len(set(terms)))]
-    parts += [f"{_TIMES.get(beside) or f'{_spell(beside)} times'} beside it"] if beside else []
-    parts += ["in the headline"] if set(terms).intersection(analyzer.terms(record.title or "")) else []
-    return "; ".join(parts)
-
-
 def share_of_best(bars: EvidenceBars, sentence_id: str) -> int | None:
     """The evidence for a sentence in percent of that for the first hit; None without a bar."""
     segments = bars.get(sentence_id)
     return round(100 * sum(segment.width for segment in segments) / EVIDENCE_BAR_WIDTH) if segments else None
-
-
-def _count_words(own: int, total: int) -> str:
-    if own == total:
-        return _ALL.get(total) or f"all {_spell(total)} words"
-    return f"{_spell(own)} of {_spell(total)} words" if own else "none of the words itself"
-
-
-def _spell(number: int) -> str:
-    return _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"
 
 
 # How the query was read
@@ -310,14 +288,9 @@ class Results:
     understanding: Understanding
 
     @property
-    def unseen(self) -> Sequence[str]:
-        """Words of the query that no document contains and for which there is no suggestion."""
-        return self.report.without_suggestions(self.answer.unseen)
-
-    @property
     def folded(self) -> int:
         """Number of sentences folded into others."""
-        return sum(len(hit.similar) for entry in self.entries for hit in entry.folded)
+        return sum(len(each.similar) for entry in self.entries for each in entry.passages)
 
 
 def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) -> Results:
@@ -325,7 +298,7 @@ def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) 
     answer, prepared, entries, has_more = rank_and_arrange(searcher.snapshot(), search, search.k, settings)
     next_k = min(search.k + settings.more_k, settings.max_k) if search.k < settings.max_k else None
     listed = entries[: search.k]
-    best = [folded.hit for entry in listed for folded in entry.folded[:GROUP_SENTENCES]]
+    best = [each.best for entry in listed for each in entry.passages[:GROUP_SENTENCES]]
     report = report_query(prepared, search.filters)
     by_date = search.arrangement.sort == "date" or search.arrangement.novel
     bars = _bars(prepared, best)
@@ -347,9 +320,10 @@ def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) 
 def listed_hits(
     searcher: Searcher, search: SearchRequest, settings: Settings
 ) -> tuple[Sequence[Hit], str | None]:
-    """The hits that the page lists, for a file, and what is missing from the answer."""
+    """The hits that the page lists, one by one for a file, and what is missing from the answer."""
+    search = replace(search, arrangement=replace(search.arrangement, passages=False))
     answer, _, entries, _ = rank_and_arrange(searcher.snapshot(), search, search.k, settings)
-    hits = [folded.hit for entry in entries[: search.k] for folded in entry.folded]
+    hits = [each.best for entry in entries[: search.k] for each in entry.passages]
     return hits, answer.incomplete
 
 

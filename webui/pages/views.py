@@ -18,6 +18,7 @@ from esr.following.novelty import find_newest
 from esr.following.watch import MEDIA_TYPE, Feed, render_feed
 from esr.index.hits import SentenceRecord
 from esr.ranking.answers import require_record
+from esr.ranking.reasons import describe_match
 from esr.ranking.searcher import Searcher
 from webui.answers import downloads
 from webui.answers.downloads import citations_file
@@ -38,7 +39,7 @@ from webui.arguments.request import SearchRequest, check_query, parse_search, pa
 from webui.arguments.table import VERSUS, names_of
 from webui.pages.bars import score_bars, tree_picture
 from webui.pages.rendering import Highlighter, PageRenderer
-from webui.pages.results import GROUP_SENTENCES, describe_hits, describe_match, find_results, listed_hits
+from webui.pages.results import GROUP_SENTENCES, describe_hits, find_results, listed_hits
 from webui.running.request_errors import UnknownId, blame_argument
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings

@@ -25,8 +25,9 @@ from esr.index.contract import Similarities, SimilarityRescoring, average_docume
 from esr.index.filters import Filters
 from esr.index.hits import EVIDENCE_COLUMNS, CandidateEvidence, Hit
 from esr.plans.evaluate import Array, Evidence, concatenate
-from esr.plans.plan import FEATURE_PREFIX, Plan
+from esr.plans.plan import DAY, FEATURE_PREFIX, Plan
 from esr.text.analyzer import Analyzer
+from esr.text.dates import parse_date_start
 from esr.text.document import QuantizedVector
 
 _PAGE = 1000
@@ -88,6 +89,9 @@ def _column(sources: Sequence[Mapping[str, Any]], name: str) -> Array:
 
 def _value(source: Mapping[str, Any], column: str) -> float:
     """The value of a column in a stored sentence, NaN if it has none."""
+    if column == DAY:
+        date = source.get("date")
+        return math.nan if date is None else parse_date_start(date) / 86_400_000
     name = column.removeprefix(FEATURE_PREFIX)
     value = source[column] if name == column else source.get("features", {}).get(name)
     return math.nan if value is None else float(value)

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from esr.batches import batched
 from esr.elastic.cluster import Cluster
 from esr.elastic.lifts import LIFTS_FIELD, described_base
@@ -22,6 +24,7 @@ from esr.elastic.statistics import AliasStatistics, read_next_ordinals
 from esr.elastic.write.actions import ActionBuilder, DocumentActions, PostingsByDocument, SegmentTerms
 from esr.elastic.write.lifts import SegmentLifts
 from esr.errors import EsrError
+from esr.features.furniture import NAME as FURNITURE
 from esr.folder.format import manifest
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.write.folder_writer import FolderWriter
@@ -92,7 +95,7 @@ def spool_actions(
             elsewhere = existing.occurrences, existing.total_occurrences
             lifts = SegmentLifts(spool, owner, postings, base, *elsewhere)
         priors = spool.statistics.importance_of(owner, existing.occurrences, existing.total_occurrences)
-        first = segment.column("first")
+        first, numbers = segment.column("first"), np.arange(segment.sentence_count)
         for number in range(segment.document_count):
             sentences = slice(int(first[number]), int(first[number + 1]))
             if is_selected(segment.document_ids[number]):
@@ -103,6 +106,10 @@ def spool_actions(
                     document_ordinal,
                     {name: column[sentences] for name, column in priors.items()},
                 )
+                known = segment.enrichment.feature(FURNITURE, numbers[sentences])
+                for place in np.flatnonzero(known == known).tolist():
+                    entry = actions.sentences[place]
+                    entry["features"] = {FURNITURE: float(known[place]), **entry.get("features", {})}
                 if lifts is not None:
                     for entry, of_sentence in zip(actions.sentences, lifts.of_document(number), strict=True):
                         entry[LIFTS_FIELD] = of_sentence

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.folder.format.files import Numbers
-from esr.folder.format.segment import NO_POSTINGS, Postings, Segment
+from esr.folder.format.segment import NO_DATE, NO_POSTINGS, Postings, Segment
 from esr.folder.format.snapshot import IMPORTANCE, Snapshot, reduce_by_document
 from esr.folder.search.memory import SearchMemory
 from esr.plans.evaluate import Array, Evidence, score_static
-from esr.plans.plan import FEATURE_PREFIX, FieldName, Plan, Static
+from esr.plans.plan import DAY, FEATURE_PREFIX, FieldName, Plan, Static
 
 
 def read_evidence(
@@ -75,6 +75,9 @@ def read_column(name: str, segment: Segment, importance: dict[str, Array], numbe
     values: Array
     if name == "length":
         values = segment.column("length")[numbers].astype(float)
+    elif name == DAY:
+        dates = segment.column("date")[segment.column("document")[numbers]]
+        values = np.where(dates == NO_DATE, np.nan, dates / 86_400_000)
     elif name == "position":
         values = (numbers - segment.column("first")[segment.column("document")[numbers]]).astype(float)
     else:

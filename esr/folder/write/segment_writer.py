@@ -17,6 +17,8 @@ import numpy.typing as npt
 
 from esr.dependency.parses import encode
 from esr.errors import EsrError
+from esr.features.furniture import NAME as FURNITURE
+from esr.features.furniture import FurnitureFinder
 from esr.folder.format.files import Column, narrow, save_array, save_bytes, sync_folder
 from esr.folder.format.layers import NO_ENRICHMENT, EncodedEnrichment, save_layer
 from esr.folder.format.manifest import LAYERS, SEGMENTS, LayerInfo
@@ -80,8 +82,10 @@ FULL_BYTES = 96_000_000
 class SegmentBuilder:
     """Collects documents up to a limit. A load of full segments takes about 400 MB of memory."""
 
-    def __init__(self, analyzer: Analyzer) -> None:
+    def __init__(self, analyzer: Analyzer, *, has_enrichment: bool) -> None:
+        """`has_enrichment`: the documents' enrichment is written elsewhere."""
         self._analyzer = analyzer
+        self._furniture = None if has_enrichment else FurnitureFinder()
         self._tokens, self._words = TokenBuffer(), TokenBuffer()
         self._term_count = 0
         self._sizes = array("i")
@@ -99,7 +103,7 @@ class SegmentBuilder:
         self.explicit_ids: list[str] = []
         self._explicit_id_numbers = array("q")
         self._inline: dict[int, EncodedEnrichment] = {}
-        """Features and parses that came with the documents, by sentence."""
+        """Features and parses that came with the documents, and their furniture, by sentence."""
 
     @property
     def is_full(self) -> bool:
@@ -126,6 +130,8 @@ class SegmentBuilder:
         for position in prepared.explicit_ids:
             self._explicit_id_numbers.append(self._sentences + position)
             self.explicit_ids.append(document.sentences[position].id)
+        if self._furniture is not None:
+            self._furniture.add(document.source, [sentence.text for sentence in document.sentences])
         self._sentences += len(document.sentences)
         self._paragraphs.extend(prepared.paragraphs)
         self._tokens.add(payload.batch.terms, payload.texts, payload.terms)
@@ -179,6 +185,14 @@ class SegmentBuilder:
         texts = TokenizedTexts(number[tokens], lengths, np.asarray(self._sizes, np.int64))
         return build_columns(texts, len(terms))
 
+    def mark_furniture(self) -> None:
+        """Add the feature of furniture to the inline enrichment. A document's own value takes precedence."""
+        values = np.zeros(0) if self._furniture is None else self._furniture.values()
+        for number in np.flatnonzero(values).tolist():
+            known = self._inline.get(number, NO_ENRICHMENT)
+            features = {FURNITURE: float(values[number]), **known.features}
+            self._inline[number] = known._replace(features=features)
+
     @property
     def inline_parts(self) -> tuple[str, ...]:
         """The parts of the inline enrichment."""
@@ -225,7 +239,7 @@ class SegmentWriter:
         self._start_segment()
 
     def _start_segment(self) -> None:
-        self._builder = SegmentBuilder(self._analyzer)
+        self._builder = SegmentBuilder(self._analyzer, has_enrichment=self._is_rewrite)
         self._checksums: list[bytes] = []
 
     def add(self, prepared: PreparedDocument) -> None:
@@ -244,6 +258,7 @@ class SegmentWriter:
         name = uuid.uuid4().hex[:12]
         builder.save(self._folder / SEGMENTS / name)
         sync_folder(self._folder / SEGMENTS)
+        builder.mark_furniture()
         layer = None
         if builder.inline_parts and not self._is_rewrite:
             builder.save_inline_layer(self._folder / LAYERS / name)

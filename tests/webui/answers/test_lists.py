@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from esr.index.hits import Hit
+from esr.ranking.prepared_query import PreparedQuery
+from esr.ranking.ranking import Ranking
 from tests.support.fake_index import STORM, FakeIndex
-from webui.answers.lists import Entry, build_entries, fold_hits, hits_to_fetch
+from webui.answers.lists import Entry, arrange_hits, build_entries, hits_to_fetch
 from webui.arguments.request import Arrangement
 
 ROWS = [
@@ -22,13 +26,18 @@ HITS = [
     for n, (document, date) in enumerate(ROWS)
 ]
 
+PREPARED = cast(
+    PreparedQuery, SimpleNamespace(index=FakeIndex(), plan=SimpleNamespace(terms=()), ranking=Ranking())
+)
+"""A query without terms: no sentence lacks its words."""
 
-def arrange_hits(hits: Sequence[Hit], arrangement: Arrangement) -> list[Entry]:
-    return build_entries(fold_hits(hits, arrangement, FakeIndex()), arrangement)
+
+def entries_of(hits: Sequence[Hit], arrangement: Arrangement) -> list[Entry]:
+    return build_entries(arrange_hits(hits, arrangement, PREPARED), arrangement)
 
 
 def arranged_ids(arrangement: Arrangement) -> list[list[str]]:
-    return [[f.hit.sentence_id for f in entry.folded] for entry in arrange_hits(HITS, arrangement)]
+    return [[each.best.sentence_id for each in entry.passages] for entry in entries_of(HITS, arrangement)]
 
 
 def test_sorted_by_score_hits_keep_the_order_of_the_engine() -> None:
@@ -52,7 +61,7 @@ def test_sentences_are_grouped_by_document_at_the_rank_of_the_best() -> None:
 def test_requesting_more_entries_moves_none_of_the_first(arrangement: Arrangement) -> None:
     def first_ids(k: int) -> list[str]:
         hits = HITS[: hits_to_fetch(arrangement, k, 3)]
-        return [entry.best.sentence_id for entry in arrange_hits(hits, arrangement)[:k]]
+        return [entry.best.sentence_id for entry in entries_of(hits, arrangement)[:k]]
 
     assert first_ids(3)[:2] == first_ids(2)
 
@@ -60,6 +69,6 @@ def test_requesting_more_entries_moves_none_of_the_first(arrangement: Arrangemen
 def test_a_page_is_full_even_if_each_sentence_has_a_duplicate() -> None:
     hits = [Hit(f"s{n}", -float(n), STORM._replace(text=f"word{n // 2}")) for n in range(60)]
     fetched = hits[: hits_to_fetch(Arrangement(), 10, 100)]
-    entries = arrange_hits(fetched, Arrangement())[:10]
+    entries = entries_of(fetched, Arrangement(passages=False))[:10]
     assert len(entries) == 10
-    assert all(len(entry.folded[0].similar) == 1 for entry in entries)
+    assert all(len(entry.passages[0].similar) == 1 for entry in entries)

@@ -161,13 +161,15 @@ def test_an_answer_names_unknown_sources_and_names_and_the_nearest(real: FlaskCl
 def test_an_answer_is_that_of_the_library_with_an_offset_and_a_next_page(
     client: FlaskClient, where: str
 ) -> None:
-    found = get(client, "/search", q="storm flood", k=5, fold="no")
+    found = get(client, "/search", q="storm flood", k=5, fold="no", passages="no", furniture="yes")
     with open_searcher(where) as searcher:
         prepared = searcher.prepare(parse("storm flood"), Ranking())
         expected = answers.answer_dict(prepared.search(5), report_query(prepared, NO_FILTERS))
     assert found.pop("offset") == 0
     assert found.pop("next")
-    assert [hit.pop("folded") for hit in found["hits"]] == [[]] * 5
+    for hit in found["hits"]:
+        alone = {"passage": [], "folded": [], "more": 0, "reason": None}
+        assert {name: hit.pop(name) for name in alone} == alone
     assert found.pop("documents") is None
     # What was scored depends on whether the kernel is loaded yet.
     varying = {"took_ms": 0, "scored": 0, "exhaustive": None}
@@ -184,30 +186,32 @@ def test_the_ranking_and_the_filters_reach_the_engine(client: FlaskClient, where
         params__mu=50,
         feature="subj:linear:0.5",
         source="The Example",
+        passages="no",
+        furniture="yes",
     )
     with open_searcher(where) as searcher:
         features = [{"feature": "subj", "form": "linear", "w": 0.5}]
         expected = searcher.search("storm", model="dir", params={"mu": 50}, features=features)
     assert [(hit["sentence_id"], hit["score"]) for hit in found["hits"]] == [h[:2] for h in expected.hits]
     assert get(client, "/search", q="storm", source="nobody")["total"] == 0
-    assert ids(get(client, "/search", q="storm", document="b")) == ["b.s0", "b.s1"]
+    assert ids(get(client, "/search", q="storm", document="b", passages="no")) == ["b.s0", "b.s1"]
 
 
 @pytest.mark.slow
 def test_pages_fit_together(client: FlaskClient) -> None:
-    complete = get(client, "/search", q="storm", fold="no", k=100)
+    complete = get(client, "/search", q="storm", fold="no", passages="no", k=100)
     assert complete["next"] is None
     found, after = (
-        ids(get(client, "/search", q="storm", fold="no", k=7)),
-        get(client, "/search", q="storm", fold="no", k=7)["next"],
+        ids(get(client, "/search", q="storm", fold="no", passages="no", k=7)),
+        get(client, "/search", q="storm", fold="no", passages="no", k=7)["next"],
     )
     while after:
-        page = get(client, "/search", q="storm", fold="no", k=7, after=after)
+        page = get(client, "/search", q="storm", fold="no", passages="no", k=7, after=after)
         assert page["offset"] == len(found)
         found, after = found + ids(page), page["next"]
     assert found == ids(complete)
     assert len(found) == complete["total"] > 60
-    assert ids(get(client, "/search", q="storm", fold="no", k=7, offset=14)) == found[14:21]
+    assert ids(get(client, "/search", q="storm", fold="no", passages="no", k=7, offset=14)) == found[14:21]
 
 
 @pytest.mark.slow
@@ -344,16 +348,17 @@ def test_the_reading_of_a_query_is_an_argument_wherever_a_query_is(client: Flask
 
 @pytest.mark.slow
 def test_sorting_and_grouping_work_as_on_the_page(client: FlaskClient) -> None:
-    grouped = get(client, "/search", q="storm flood", group="document", fold="no", k=3)
+    grouped = get(client, "/search", q="storm flood", group="document", fold="no", furniture="yes", k=3)
     assert len({hit["document_id"] for hit in grouped["hits"]}) == 3
     assert len(grouped["hits"]) == 6
-    second = get(client, "/search", q="storm flood", group="document", fold="no", k=3, after=grouped["next"])
+    more = {"after": grouped["next"], "furniture": "yes"}
+    second = get(client, "/search", q="storm flood", group="document", fold="no", k=3, **more)
     assert not {hit["document_id"] for hit in grouped["hits"]} & {
         hit["document_id"] for hit in second["hits"]
     }
     assert get(client, "/search", q="storm flood", group="document", fold="no", k=100)["next"] is None
     assert ids(get(client, "/search", q="flood", sort="date", k=2)) == ids(
-        get(client, "/search", q="flood", k=2)
+        get(client, "/search", q="flood", k=2, passages="no")
     )
 
 

@@ -15,6 +15,7 @@ from esr.index.filters import NO_FILTERS, Filters
 from esr.query import parse
 from esr.ranking.query_report import report_query, report_reading
 from esr.ranking.ranking import Ranking
+from esr.ranking.reasons import describe_match
 from esr.ranking.searcher import Searcher
 from esr.text import dates
 from esr.text.analyzer import get_analyzer
@@ -28,7 +29,6 @@ from webui.pages.results import (
     Understanding,
     count_answer,
     count_facets,
-    describe_match,
     describe_understanding,
 )
 

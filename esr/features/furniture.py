@@ -1,0 +1,276 @@
+"""The feature `furniture`: how surely a sentence is part of the page instead of the text.
+
+Links to other articles, labels, credits, bylines, contact lines, notices of consent and subscription, and
+bars of buttons are furniture. They are told from sentences by their form and by the phrases that sites use,
+in any language. A wrong value costs a reader a sentence, so what is in doubt is none: a form counts only
+where the document shows that its sentences have another, and a phrase only with its form.
+
+A load stores the feature with every sentence that is furniture, and nothing with the others.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.features.feature import Feature, FeatureInput, Values, register
+
+# Phrases by what they are: patterns without case whose first word is plain. A blank is any space.
+_LINKS = """
+read more|read also|also read|opinion|read next|read the full story|see also|related|related articles?
+related stor(?:y|ies)|learn more|more on this|more from|continue reading|keep reading|find out more
+click here|recommended|you may also like|lesen sie auch|lesen sie mehr|mehr lesen|mehr zum thema|mehr dazu
+weiterlesen|zum thema|das könnte sie auch interessieren|lire aussi|à lire aussi|a lire aussi|lire la suite
+voir aussi|à voir aussi|en savoir plus|sur le même sujet|lea también|lee también|lea además|leer más
+te puede interesar|le puede interesar|vea también|ver más|más información|sigue leyendo|leggi anche
+leggi tutto|per saperne di più|vedi anche|continua a leggere|leia também|leia mais|saiba mais|veja também
+continue lendo|читайте также|читать далее|смотрите также|подробнее|по теме|lees ook|lees meer|lees verder
+bekijk ook|czytaj także|czytaj też|czytaj więcej|zobacz także|zobacz też|läs också|läs mer|läs även
+les også|les mer|læs også|læs mere|lue myös|lue lisää|ayrıca okuyun|ilgili haber|çok okunanlar
+devamını oku|čtěte také|číst více|citește și|citește mai mult|olvassa el ezt is|διαβάστε επίσης|اقرأ أيضا
+اقرأ أيضًا|اقرأ المزيد|شاهد أيضا|طالع أيضا|यह भी पढ़ें|ये भी पढ़ें|और पढ़ें|관련기사|더 보기|더보기
+相关阅读|延伸阅读|阅读更多|更多阅读|阅读全文|相關閱讀|延伸閱讀|関連記事|続きを読む|もっと読む
+あわせて読みたい
+"""
+_CAPITAL_LINKS = """
+READ|WATCH|LISTEN|VIDEO|VIDEOS|GALLERY|PHOTOS|OPINION|INTERACTIVE|EXPLAINER|PODCAST|IN PICTURES
+SPECIAL SERIES|FOTOSTRECKE|BILDERGALERIE|KOMMENTAR|MEINUNG|EN IMAGES|VIDÉO|EN FOTOS|ВИДЕО|ФОТО|ФОТОГАЛЕРЕЯ
+"""
+_CREDITS = """
+photo|photos|photograph|photographs|picture|pictures|image|images|photo credits?|image credits?|credit
+credits|source|sources|author|authors|foto|fotos|фото|bild|bilder|quelle|quellen|autor|autorin|redaktion
+crédit|crédits|crédits? photo|auteur|auteurs|fuente|fuentes|autores|créditos|fonti|fonte|autore|foto di
+источник|источники|автор|bron|bronnen|kilde|källa|źródło|kaynak|fotoğraf|المصدر|تصوير|स्रोत|फोटो|来源|图片
+資料來源|出典|写真|출처|사진
+"""
+_CALLS = r"""
+sign up\b.*\b(?:newsletters?|inbox|alerts?|updates)|register\b.*\b(?:newsletters?|inbox|alerts?|updates)
+like us on\b|subscribe\b.*\b(?:newsletters?|news|inbox|channel|email)|follow us\b|follow @
+follow .{1,60} on (?:twitter|facebook|instagram)\b|join us on (?:twitter|facebook|instagram)
+join the conversation\b|click here\b|share this (?:slide|article|story|page|post)\b
+download the .{0,40}\bapp\b|download our .{0,40}\bapp\b|abonnieren sie|melden sie sich\b.*\bnewsletter
+klicken sie hier|folgen sie uns\b|folgen sie .{1,60} (?:auf|bei) (?:twitter|facebook|instagram)\b
+jetzt .{0,40}\b(?:abonnieren|herunterladen)\b|abonnez-vous|inscrivez-vous\b.*\b(?:newsletter|lettre)
+suivez-nous|suivez .{1,60} sur (?:twitter|facebook|instagram)\b|cliquez ici|partagez cet article
+suscríbete|suscríbase|síguenos|síganos|haz clic|haga clic|iscriviti alla|seguici|clicca qui
+assine (?:a|o|nossa)|siga-nos|clique aqui|подписывайтесь на|подпишитесь на|следите за нами|нажмите
+volg ons|meld je aan|abonneer je|zapisz się|obserwuj nas|polub nas|följ oss|tilaa uutiskirje|abone ol
+bizi takip|اشترك في|تابعونا|关注我们|订阅我们
+"""
+_RIGHTS = r"""
+copyright (?:©|\(c\)|\d{4})|all rights reserved|alle rechte vorbehalten|tous droits réservés
+todos los derechos reservados|todos os direitos reservados|tutti i diritti riservati|все права защищены
+版权所有|無断転載
+"""
+_NETWORKS = r"""
+send|share|print|e-?mail|facebook|twitter|google ?\+|whatsapp|tumblr|linkedin|stumble|digg|reddit|newsvine
+pinterest|instagram|telegram|xing|pocket|flipboard|viber|messenger|permalink|вконтакте|одноклассники
+teilen|partager|compartir
+"""
+
+
+def _any_of(*phrases: str) -> str:
+    return "|".join(line for each in phrases for line in each.strip("\n").split("\n")).replace(" ", r"\s+")
+
+
+def _first_words(*phrases: str) -> frozenset[str]:
+    """The first word of each phrase. It saves trying all phrases on all sentences."""
+    matches = map(_FIRST_WORD.match, _any_of(*phrases).split("|"))
+    return frozenset(match[1] for match in matches if match)
+
+
+_FIRST_WORD = re.compile(r"[\W_]*(\w+)")
+_FIRST_WORDS = _first_words(_LINKS, _CAPITAL_LINKS, _CREDITS, _CALLS, _RIGHTS)
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+
+_LEAD = r"[\W_]*"
+_SEPARATOR = r"\s*(?:[:：|>»→]|[-–—](?!\w))"
+_LINK = re.compile(rf"{_LEAD}(?:{_any_of(_LINKS)}){_SEPARATOR}", re.IGNORECASE)
+_LINK_ALONE = re.compile(rf"{_LEAD}(?:{_any_of(_LINKS)})[\W_]*", re.IGNORECASE)
+_CAPITAL_LINK = re.compile(rf"{_LEAD}(?:{_any_of(_CAPITAL_LINKS)}){_SEPARATOR}")
+_GLUED_LINK = re.compile(r"\b(?:READ MORE|ALSO READ|LIRE AUSSI)\s*[:\-–—]")
+_CREDIT = re.compile(rf"{_LEAD}(?:{_any_of(_CREDITS)})\s*[:：]", re.IGNORECASE)
+_CALL = re.compile(rf"{_LEAD}(?:{_any_of(_CALLS)})", re.IGNORECASE)
+_RIGHT = re.compile(rf"{_LEAD}(?:©|\(c\) ?\d{{4}}|{_any_of(_RIGHTS)})", re.IGNORECASE)
+_BAR = re.compile(rf"(?:\b(?:{_any_of(_NETWORKS)})[\s|,·•]*){{4,}}", re.IGNORECASE)
+_COOKIE = re.compile(
+    r"\b(?:browser|javascript|websites?|sites?|polic(?:y|ies)|privacy|consent|accept|agree|webseite|datenschutz"
+    r"|akzeptieren|nutzung|confidentialité|acceptez|navigation|navegación|aceptar?|política|navigazione|accetta)\b",
+    re.IGNORECASE,
+)
+_READER = re.compile(
+    r"\b(?:we|our|us|you|your|wir|unsere[rnms]?|sie|ihre[rnms]?|nous|notre|nos|vous|votre|nuestr[oa]s?|usted"
+    r"|utilizamos|usamos|noi|nostr[oia]|tuoi)\b",
+    re.IGNORECASE,
+)
+_BYLINE = re.compile(
+    r"(?:By|By:|Von|Par|Por|De|Di|Da|Door|Av|Af|Autor|Автор)\s+[^\W\d_a-z]\w+\s+[^\W\d_a-z]\w+"
+)
+_CONTACT = re.compile(r"\S+@\w[\w-]*(?:\.\w+)+|(?:https?://|www\.|pic\.twitter\.com/)\S+|(?<!\w)@\w+")
+_NETWORK_NAME = re.compile(r"twitter|facebook|instagram", re.IGNORECASE)
+_LETTER = re.compile(r"[^\W\d_]")
+_WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
+
+_CLOSERS = " \t\n-\"'”“’‘«»›‹)]}）」』】*_"
+_ENDS = frozenset(".?!…–—。！？｡।॥؟۔։።‥;:,")
+"""Characters that sentences, or parts of them, end with. A heading ends with none."""
+_QUOTES = ('"', "“", "„", "«", "»", "‘", "「", "『", "'")
+_CAPITAL_LETTERS = 10
+"""A line of capitals with fewer letters may be an abbreviation."""
+_MOST_WORDS = 12
+"""Most words of a heading or a byline."""
+_FEW_WORDS = 3
+"""Words of a line that is no sentence if it does not end like one."""
+_FEW_CHARACTERS = 8
+"""The same where words are not separated by spaces."""
+_SHORT = 20
+"""Characters of a sentence that may have no letter."""
+_CREDIT_WORDS, _CONTACT_WORDS, _LINK_WORDS = 9, 7, 2
+"""Most words of a credit, beside an address of mail or a handle, and beside an address of the web."""
+_LEAST_SENTENCES, _LEAST_SHARE = 4, 0.5
+"""A document shows that its sentences end with a mark, if it has so many, and this share of them do."""
+
+CERTAIN, LIKELY, PROBABLE = 1.0, 0.875, 0.75
+"""The values: a phrase alone; a phrase with its form; a form that the document's sentences do not have.
+They are exact in 16 bits."""
+
+
+def find_furniture(texts: Sequence[str]) -> list[float]:
+    """The feature of each sentence of a document, from 0 to 1."""
+    ended = [not (bare := text.rstrip(_CLOSERS)) or bare[-1] in _ENDS for text in texts]
+    has_marks = len(texts) >= _LEAST_SENTENCES and sum(ended) >= _LEAST_SHARE * len(texts)
+    return [
+        max(_by_phrase(text), 0.0 if is_ended or not has_marks else _by_form(text))
+        for text, is_ended in zip(texts, ended, strict=True)
+    ]
+
+
+def _by_phrase(text: str) -> float:
+    """What the phrases of a sentence say, whatever its document."""
+    first = _FIRST_WORD.match(text)
+    if first is None or (len(text) < _SHORT and not _LETTER.search(text)):
+        return CERTAIN if text.strip() else 0.0
+    word = first[1]
+    if word in _FIRST_WORDS or word.lower() in _FIRST_WORDS or word >= "\u0e00" or "©" in text:
+        value = _by_first_words(text)
+        if value:
+            return value
+    if ("READ" in text or "LIRE" in text) and _GLUED_LINK.search(text):
+        return PROBABLE
+    if ("@" in text or "http" in text or "www." in text) and _is_contact(text):
+        return LIKELY
+    if "ookie" in text and _COOKIE.search(text) and _READER.search(text):
+        return LIKELY
+    return LIKELY if ("acebook" in text or "witter" in text) and _is_bar(text) else 0.0
+
+
+def _by_first_words(text: str) -> float:
+    """What the phrase says that a sentence begins with."""
+    if _LINK_ALONE.fullmatch(text):
+        return CERTAIN
+    if _LINK.match(text) or _CAPITAL_LINK.match(text) or _CALL.match(text):
+        return LIKELY
+    if _CREDIT.match(text):
+        return LIKELY if _count_words(text) <= _CREDIT_WORDS else 0.0
+    return LIKELY if _RIGHT.match(text) and _count_words(text) <= 2 * _MOST_WORDS else 0.0
+
+
+def _is_contact(text: str) -> bool:
+    """Whether a sentence is an address and a few words beside it. A handle counts beside a network's name."""
+    addresses = _CONTACT.findall(text)
+    most = _LINK_WORDS
+    if any("@" in address for address in addresses):
+        is_named = _NETWORK_NAME.search(text) or not all(each.startswith("@") for each in addresses)
+        most = _CONTACT_WORDS if is_named else -1
+    return bool(addresses) and _count_words(_CONTACT.sub(" ", text)) <= most
+
+
+def _is_bar(text: str) -> bool:
+    """Whether at least half of a sentence are the names of buttons."""
+    return any(2 * len(match[0]) >= len(text) for match in _BAR.finditer(text))
+
+
+def _by_form(text: str) -> float:
+    """What the form of a sentence says that does not end as its document's sentences do."""
+    words = _WORD.findall(text)
+    if text.lstrip().startswith(_QUOTES):  # what somebody says may be short
+        return 0.0
+    if _UNSPACED.search(text):
+        return PROBABLE if len(text.strip()) <= _FEW_CHARACTERS else 0.0
+    if len(words) <= _FEW_WORDS or (len(words) <= _MOST_WORDS and _BYLINE.match(text)):
+        return PROBABLE
+    letters = sum(map(len, words))
+    if text.isupper() and letters >= _CAPITAL_LETTERS:
+        return PROBABLE
+    long = [word for word in words if len(word) > 3]
+    is_title = bool(long) and all(word[0].isupper() for word in long)
+    return PROBABLE if is_title and len(words) <= _MOST_WORDS else 0.0
+
+
+def _count_words(text: str) -> int:
+    return len(_WORD.findall(text))
+
+
+MIN_REPEATS, MIN_REPEAT_SHARE = 10, 0.005
+"""A sentence is furniture if at least so many documents of its source have it, and this share of them."""
+MAX_REPEATED = 0.5
+"""Documents of which such a share is repeated are versions of one story, and do not count."""
+
+
+class FurnitureFinder:
+    """Finds the furniture of many documents, and the sentences that many documents of their source repeat."""
+
+    def __init__(self) -> None:
+        self._values = array("d")
+        self._keys = array("q")
+        """For each sentence, a hash of it and its source."""
+        self._sources = array("q")
+        self._sizes = array("q")
+        """For each document, a hash of its source, and its number of sentences."""
+
+    def add(self, source: str | None, texts: Sequence[str]) -> None:
+        """Add the next document."""
+        self._values.extend(find_furniture(texts))
+        self._keys.extend([hash((source, text)) for text in texts])
+        self._sources.append(hash(source))
+        self._sizes.append(len(texts))
+
+    def values(self) -> npt.NDArray[np.float64]:
+        """The feature of the sentences of all documents, of shape (n,), 0 for those that are no furniture."""
+        values, sizes = np.array(self._values), np.array(self._sizes)
+        if not len(values):
+            return values
+        _, key, counts = np.unique(self._keys, return_inverse=True, return_counts=True)
+        document = np.repeat(np.arange(len(sizes)), sizes)
+        repeated = np.bincount(document[counts[key] >= MIN_REPEATS], minlength=len(sizes))
+        is_version = repeated >= MAX_REPEATED * np.maximum(sizes, 1)
+        where = np.flatnonzero((counts[key] >= MIN_REPEATS) & ~is_version[document])
+        pairs = np.unique(np.stack([key[where], document[where]]), axis=1)
+        documents = np.bincount(pairs[0], minlength=len(counts))
+        of_source = Counter(self._sources)
+        least = np.array([of_source[self._sources[n]] for n in document[where].tolist()]) * MIN_REPEAT_SHARE
+        where = where[documents[key[where]] >= np.maximum(least, MIN_REPEATS)]
+        values[where] = np.maximum(values[where], PROBABLE)
+        return values
+
+
+def compute(inputs: FeatureInput) -> Values:
+    """The feature of each sentence, None for those that are no furniture."""
+    values = find_furniture([sentence.text for sentence in inputs.document.sentences])
+    return [value or None for value in values]
+
+
+NAME = "furniture"
+register(
+    Feature(
+        NAME,
+        "0 to 1: how surely the sentence is a link, a label, a credit or a notice of the page",
+        "esr; templates of pages, Bar-Yossef & Rajagopalan 2002; Kohlschütter, Fankhauser & Nejdl 2010",
+        compute,
+    )
+)

@@ -1,0 +1,88 @@
+"""Why a sentence is in a list, in words, and which sentences without a word of the query stay in it.
+
+A ranking with context also ranks sentences without a word of the query. One that only its document lifts says
+nothing that a reader has asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from esr.index.hits import Hit, SentenceRecord
+from esr.ranking.prepared_query import PreparedQuery
+from esr.text.analyzer import Analyzer
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_TIMES = {1: "once", 2: "twice"}
+_ALL = {1: "the word itself", 2: "both words"}
+
+
+def describe_match(record: SentenceRecord, terms: Collection[str], analyzer: Analyzer) -> str:
+    """Why a sentence is in the list, as in "all four words; twice beside it; in the headline"."""
+    own = len(set(terms).intersection(analyzer.terms(record.text)))
+    beside = sum(term in terms for term in _terms_beside(record, analyzer))
+    parts = [_count_words(own, len(set(terms)))]
+    parts += [f"{_TIMES.get(beside) or f'{_spell(beside)} times'} beside it"] if beside else []
+    parts += ["in the headline"] if set(terms).intersection(analyzer.terms(record.title or "")) else []
+    return "; ".join(parts)
+
+
+def _count_words(own: int, total: int) -> str:
+    if own == total:
+        return _ALL.get(total) or f"all {_spell(total)} words"
+    return f"{_spell(own)} of {_spell(total)} words" if own else "none of the words itself"
+
+
+def _spell(number: int) -> str:
+    return _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"
+
+
+def _terms_beside(record: SentenceRecord, analyzer: Analyzer) -> Iterator[str]:
+    for text in (record.previous, record.next):
+        if text:
+            yield from analyzer.terms(text)
+
+
+_WINDOW_SHARE = 0.5
+"""The share of a query's terms that the sentences beside one without any must have, so that it is listed."""
+
+
+def find_wordless(
+    prepared: PreparedQuery, hits: Sequence[Hit], terms: Sequence[Collection[str]]
+) -> frozenset[str]:
+    """The ids of the hits without a word of the query. `terms` are those of the hits."""
+    of_query = {term.term for term in prepared.plan.terms}
+    if not of_query or prepared.interpretation.decides_candidates:
+        return frozenset()
+    return frozenset(
+        hit.sentence_id for hit, own in zip(hits, terms, strict=True) if of_query.isdisjoint(own)
+    )
+
+
+def select_answering(prepared: PreparedQuery, hits: Sequence[Hit], wordless: Collection[str]) -> list[bool]:
+    """Which hits to list: those with a word of the query, or with enough of them beside them.
+
+    With vectors, all stay: a sentence may say it in other words. So do all if no hit has a word.
+    """
+    if _uses_vectors(prepared) or not wordless or len(wordless) == len(hits):
+        return [True] * len(hits)
+    own = set(prepared.plan.candidate_terms)
+    least = max(1.0, _WINDOW_SHARE * len(own))
+
+    def answers(hit: Hit) -> bool:
+        assert hit.record is not None
+        return len(own.intersection(_terms_beside(hit.record, prepared.index.analyzer))) >= least
+
+    return [hit.sentence_id not in wordless or answers(hit) for hit in hits]
+
+
+def explain_wordless(prepared: PreparedQuery, hit: Hit) -> str:
+    """Why a hit without a word of the query is listed."""
+    assert hit.record is not None
+    match = describe_match(hit.record, prepared.plan.candidate_terms, prepared.index.analyzer)
+    return f"close in meaning; {match}" if _uses_vectors(prepared) else match
+
+
+def _uses_vectors(prepared: PreparedQuery) -> bool:
+    reranker = prepared.ranking.reranker()
+    return reranker is not None and reranker.uses_vectors
