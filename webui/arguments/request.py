@@ -177,8 +177,14 @@ class HitShape(Struct, frozen=True):
         )
 
 
+_USUAL_SHAPE = HitShape()
+_SHAPING = frozenset(("fields", "window", "budget"))
+
+
 def parse_shape(arguments: Arguments) -> HitShape:
     """The shape of hits that these arguments ask for. Raises RequestError."""
+    if _SHAPING.isdisjoint(arguments):
+        return _USUAL_SHAPE
     return HitShape(
         frozenset(arguments.values_of("fields")), arguments.value("window"), arguments.value("budget")
     )
