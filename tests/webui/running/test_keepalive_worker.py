@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from gunicorn.workers.gthread import ThreadWorker
 
-from tests.support.waiting import wait_until
+from tests.support.processes import wait_until
 from webui.running import server
 from webui.running.server import ACCEPT_SECONDS, MAX_ACCEPT_SECONDS, KeepaliveWorker, TimedReads
 
