@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from esr.features.furniture import MIN_REPEATS, FurnitureFinder, find_furniture
-from tests.support.feature_inputs import from_texts, values
+from tests.support.fake_enricher import from_texts, values
 
 SENTENCES = [
     "Rivers rose on Monday, and two towns were cut off.",

@@ -23,8 +23,8 @@ from esr.ranking.furniture import lower_furniture
 from esr.ranking.passages import Passage
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
-from tests.support.both_engines import ENGINES, open_loaded
 from tests.support.elasticsearch import document
+from tests.support.index_contents import ENGINES, open_loaded
 
 ROOT = Path(__file__).resolve().parents[2]
 JUDGED = ROOT / "tests" / "data" / "judged-news"

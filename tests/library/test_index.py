@@ -17,8 +17,8 @@ from esr.elastic.login import Login
 from esr.index.login import use_login
 from esr.library.index import read_login
 from esr.ranking.searcher import open_searcher
-from tests.support.both_engines import ENGINES
 from tests.support.elasticsearch import fresh
+from tests.support.index_contents import ENGINES
 from tests.support.needed import need
 
 ROWS: list[dict[str, Any]] = [

@@ -13,8 +13,8 @@ from esr.ranking.furniture import lower_furniture
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from esr.text.document import Document, Sentence
-from tests.support.both_engines import ENGINES, open_loaded
 from tests.support.elasticsearch import differences
+from tests.support.index_contents import ENGINES, open_loaded
 
 WORDS = ["flood", "dam", "town", "army", "help", "river", "rain", "north", "minister", "road"]
 LINKS = ["READ MORE: {} {} {}", "Source: {} {} {}", "OPINION: {} {} Then the {} came back."]

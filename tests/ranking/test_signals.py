@@ -39,9 +39,9 @@ from esr.ranking.signals import (
     trees_from_dict,
 )
 from esr.text.document import Document, Sentence
-from tests.support.both_engines import ENGINES, open_loaded
 from tests.support.elasticsearch import load
-from tests.support.tiny_encoder import write_tiny_encoder
+from tests.support.fake_enricher import write_tiny_encoder
+from tests.support.index_contents import ENGINES, open_loaded
 
 TEXTS = {
     "a": ("storm in the town", "the river rose", "bank fraud", "food aid"),
