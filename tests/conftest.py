@@ -1,17 +1,46 @@
-"""What the tests share: a real Elasticsearch, and what happens where there is none."""
+"""What the tests share: a real Elasticsearch, and what happens where there is none.
+
+Where the tests write: memory, if there is enough of it.
+
+An index is synced to disk file by file, and most tests make one: on a disk that takes 5 ms to sync, tests of
+the embedded engine take twice as long as in memory. What they test is the same: a killed process, unlike a
+machine without power, loses nothing that was written.
+"""
 
 from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable, Iterator, MutableMapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import hypothesis
 import pytest
 
 from tests.support.needed import end_test
-from tests.support.temporary import use_memory
+
+if TYPE_CHECKING:
+    from tests.support.node import Cluster
+
+
+MEMORY = Path("/dev/shm")
+ENOUGH = 8 << 30
+"""Bytes that have to be free: nodes are unpacked and load there too."""
+
+
+def use_memory(environment: MutableMapping[str, str], memory: Path = MEMORY, enough: int = ENOUGH) -> None:
+    """Let temporary files of this process and of those that it starts be in memory.
+
+    A TMPDIR that is set stays. So does the disk where programs cannot be run from memory: a node has some.
+    """
+    if "TMPDIR" in environment or not os.access(memory, os.W_OK | os.X_OK):
+        return
+    is_executable = not os.statvfs(memory).f_flag & os.ST_NOEXEC
+    if is_executable and shutil.disk_usage(memory).free >= enough:
+        environment["TMPDIR"] = str(memory)
+
 
 use_memory(os.environ)
 
@@ -25,8 +54,6 @@ hypothesis.settings.register_profile(
 hypothesis.settings.register_profile("quick", hypothesis.settings.get_profile("esr"), max_examples=10)
 hypothesis.settings.load_profile("esr")
 
-if TYPE_CHECKING:
-    from tests.support.node import Cluster
 
 NOT_RUN = "no Elasticsearch node: "
 LONGEST = (
@@ -39,7 +66,7 @@ LONGEST = (
     "tests/index/test_cluster_chaos.py",
     "tests/cli/test_following.py",
     "tests/loaders/test_memory.py",
-    "tests/benchmarks/speed/test_command.py",
+    "tests/benchmarks/test_command.py",
     "tests/folder/test_crash.py",
     "tests/query/test_any_text.py",
     "tests/features/test_labelled_sentences.py",
@@ -66,8 +93,8 @@ def elasticsearch_url(
 
     A test should use index names of its own, as the node may also be one that somebody else uses.
     """
-    from tests.support.node import NoNode
-    from tests.support.shared_node import shared_node
+    from tests.support.base import NoNode
+    from tests.support.node import shared_node
 
     is_one_of_several = hasattr(request.config, "workerinput")  # a process of pytest-xdist
     try:
@@ -80,7 +107,8 @@ def elasticsearch_url(
 @pytest.fixture
 def start_elasticsearch() -> Iterator[Callable[..., Cluster]]:
     """A function that starts a cluster for one test, to be broken or with security: see `Cluster.start`."""
-    from tests.support.node import Cluster, NoNode
+    from tests.support.base import NoNode
+    from tests.support.node import Cluster
 
     started: list[Cluster] = []
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import math
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -19,9 +24,11 @@ from esr.cli import main
 from esr.cli.reference import build_page, build_table
 from esr.encoders import KNOWN
 from esr.models import priors
+from esr.models.forms import FORMS
 from esr.ranking import boosts
 from esr.ranking.ranking import SHIPPED
 from esr.text.analyzer import all_definitions
+from esr.wording import count, format_table, table_lines
 from tests.support.needed import need
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -161,3 +168,240 @@ def test_the_python_of_the_pages_passes_a_check_of_types(checker: str, tmp_path:
     environment = {**os.environ, "MYPYPATH": path, "PYTHONPATH": path}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+# The glossary names what the code has.
+
+
+ROWS = [
+    [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip("|"))]
+    for line in (ROOT / "docs" / "glossary.md").read_text("utf-8").splitlines()
+    if line.startswith("| ") and not line.startswith(("| term |", "| --- |"))
+]
+VALUES = {"matching", "context", "all"}
+"""Names in the glossary that are values of a setting."""
+
+
+@cache
+def defined() -> set[str]:
+    """The names of all classes, functions and type aliases of the project."""
+    names: set[str] = set()
+    for folder in ("esr", "webui"):
+        for path in (ROOT / folder).rglob("*.py"):
+            for node in ast.parse(path.read_text("utf-8")).body:
+                if isinstance(node, ast.ClassDef | ast.FunctionDef):
+                    names.add(node.name)
+                elif isinstance(node, ast.Assign):
+                    names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return names
+
+
+CODE_NAMES = [name for row in ROWS for name in re.findall(r"`(\w+)`", row[1]) if name not in VALUES]
+
+
+@pytest.mark.parametrize("name", CODE_NAMES)
+def test_each_name_in_the_glossary_is_defined_in_the_code(name: str) -> None:
+    assert name in defined()
+
+
+def test_a_term_has_one_line_of_three_cells() -> None:
+    assert all(len(row) == 3 for row in ROWS)
+    terms = [term for row in ROWS for term in row[0].split(", ")]
+    assert len(terms) == len(set(terms)) > 50
+
+
+# CONTRIBUTING.md names files that exist, and its model works.
+
+
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+FOLDERS = "esr|webui|tests|docs|index_templates|benchmarks|tools"
+
+
+def test_every_file_that_the_guide_names_exists() -> None:
+    paths = set(re.findall(rf"`((?:{FOLDERS})/[\w./-]+)`", GUIDE))
+    assert len(paths) > 20
+    assert not [path for path in paths if not (ROOT / path).exists()]
+
+
+def test_every_command_of_make_that_the_guide_names_exists() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
+    assert set(re.findall(r"`make ([a-z]+)", GUIDE)) <= targets
+
+
+def test_the_model_of_the_guide_ranks_sentences(tmp_path: Path) -> None:
+    (model,) = re.findall(r"```python\n(.*?)```", GUIDE, re.S)
+    (tmp_path / "model.py").write_text(model, "utf-8")
+    program = """
+import model, esr
+
+with esr.load("index", ARTICLES) as index:
+    hits = index.search("earthquake relief", k=3, model="example", share=0.4)
+    assert len(hits) == 3 and hits[0].score > hits[2].score
+"""
+    program = program.replace("ARTICLES", repr(str(ROOT / "examples" / "articles.jsonl")))
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_number_has_its_noun() -> None:
+    assert [count(n, "run") for n in (0, 1, 22645)] == ["0 runs", "1 run", "22,645 runs"]
+
+
+def test_a_bar_in_a_cell_does_not_end_it() -> None:
+    assert format_table(["a", "b"], [["x|y", "z"]]) == "| a | b |\n| --- | --- |\n| x\\|y | z |\n"
+
+
+def test_figures_stand_to_the_right() -> None:
+    assert list(table_lines(["run", "AP"], [], left=1)) == ["| run | AP |", "| --- | ---: |"]
+
+
+# docs/formulas.md has all that is cited, no more, and the scores of the worked examples.
+
+
+PAGE = (ROOT / "docs" / "formulas.md").read_text("utf-8")
+CITING_FOLDERS = ("esr", "webui", "tests", "benchmarks", "docs", "index_templates")
+SUFFIXES = {".py", ".md", ".html", ".js", ".painless", ".json"}
+
+NUMBER = re.compile(r"(?<![\w.])([A-G])\.(\d{1,2})(?!\w|\.\w)")
+RANGE = re.compile(r"(?<![\w.])([A-G])\.(\d{1,2})-\1\.(\d{1,2})(?!\w|\.\w)")
+SECTIONS = re.compile(r"\bdocs/formulas\.md, [^;:\"]*?\bsections? ([0A-G])\b(?: and ([A-G])\b)?")
+LINK = re.compile(r"\[[^\]]*\]\((?:docs/)?formulas\.md(?:#([\w-]*))?\)")
+IRREGULAR = re.compile(
+    r"(?<!docs/)\bformulas\.md\b|formulas\.md(?!, )[ ,;(]+(?:sections? )?(?:[A-G]\.\d|[0A-G]\b)"
+)
+IDS = ("D1.1", "D1.2", "D1.3", "D2.1", "D2.2", "D2.3", "D3.1", "D3.2")
+
+
+@cache
+def citing() -> dict[str, str]:
+    """The texts that may cite formulas, by their paths."""
+    pages = {ROOT / "docs" / "formulas.md", Path(__file__).resolve()}
+    paths = [
+        ROOT / "README.md",
+        *(path for folder in CITING_FOLDERS for path in sorted((ROOT / folder).rglob("*"))),
+    ]
+    return {
+        str(path.relative_to(ROOT)): path.read_text("utf-8")
+        for path in paths
+        if path.suffix in SUFFIXES and path not in pages and "data" not in path.parts
+    }
+
+
+def numbers(text: str) -> set[str]:
+    """The formulas that a text cites, those within ranges too."""
+    single = {f"{letter}.{number}" for letter, number in NUMBER.findall(text)}
+    return single | {
+        f"{letter}.{number}"
+        for letter, first, last in RANGE.findall(text)
+        for number in range(int(first), int(last) + 1)
+    }
+
+
+def sections(text: str) -> set[str]:
+    """The sections that a text cites as a whole."""
+    return {letter for match in SECTIONS.findall(text) for letter in match if letter}
+
+
+@cache
+def parts() -> dict[str, str]:
+    """The page's text by number. That of a section has its formulas too."""
+    found: dict[str, str] = {}
+    for section in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]:
+        if head := re.match(r"[0A-G] ", section):
+            found[head[0].strip()] = section
+            for part in re.split(r"^### ", section, flags=re.MULTILINE)[1:]:
+                name = part.split(" ", 1)[0]
+                assert name not in found, f"{name} is there twice"
+                found[name] = part
+    return found
+
+
+def anchors() -> set[str]:
+    """What links can lead to, as GitHub makes it of the headings."""
+    headings = re.findall(r"^#+ (.+)$", PAGE, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+def rows(text: str, columns: int) -> Iterator[list[str]]:
+    """The cells of the tables' rows that have so many columns."""
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("|") and len(cells) == columns:
+            yield cells
+
+
+@cache
+def scores() -> dict[str, Any]:
+    """The scores of the worked examples by run, query and sentence."""
+    data = ROOT / "tests" / "data"
+    worked = json.loads((data / "worked.json").read_text("utf-8"))
+    dependence = json.loads((data / "worked_dependence.json").read_text("utf-8"))
+    runs = [*worked["runs"], *worked["adjusted"], *dependence["runs"]]
+    return {run["name"]: run["scores"] for run in runs}
+
+
+def test_every_formula_that_is_cited_is_on_the_page() -> None:
+    missing = {path: (numbers(text) | sections(text)) - set(parts()) for path, text in citing().items()}
+    assert {path: names for path, names in missing.items() if names} == {}
+
+
+def test_every_formula_on_the_page_is_cited() -> None:
+    cited = {name for text in citing().values() for name in numbers(text) | sections(text)}
+    assert set(parts()) - cited == set()
+
+
+def test_the_page_has_the_formulas_in_the_order_of_their_numbers() -> None:
+    order = [name for name in parts() if "." in name]
+    assert order == sorted(order, key=lambda name: (name[0], int(name[2:])))
+    assert [name for name in parts() if "." not in name] == list("0ABCDEFG")
+    assert numbers(PAGE) <= set(parts())
+
+
+def test_the_page_is_cited_in_one_way() -> None:
+    for path, text in citing().items():
+        assert not IRREGULAR.search(LINK.sub("", text)), f"{path} does not cite as docs/formulas.md, A.14"
+        assert not numbers(text) or "formulas.md" in text, f"{path} cites numbers, and does not say of what"
+
+
+def test_links_to_and_within_the_page_lead_somewhere() -> None:
+    wanted = [(path, name) for path, text in citing().items() for name in LINK.findall(text) if name]
+    wanted += [("docs/formulas.md", name) for name in re.findall(r"\]\(#([\w-]+)\)", PAGE)]
+    assert wanted and [link for link in wanted if link[1] not in anchors()] == []
+    others = [name for name in re.findall(r"\]\(([^)#]+)\)", PAGE) if not (ROOT / "docs" / name).exists()]
+    assert others == []
+
+
+def test_the_files_and_folders_that_the_page_names_exist() -> None:
+    named = re.findall(r"`((?:esr|benchmarks|tests)/[\w/.]+)`", PAGE)
+    assert named and [path for path in named if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [*models.MODELS.values(), *priors.PRIORS.values(), *FORMS.values()],
+    ids=lambda e: e.name,
+)
+def test_the_formula_that_a_source_cites_names_what_cites_it(entry: Any) -> None:
+    names = numbers(entry.source) | sections(entry.source)
+    assert names, f"{entry.name} cites no formula"
+    assert any(
+        re.search(rf"`{entry.name}`|^    {entry.name} ", parts()[name], re.MULTILINE) for name in names
+    )
+
+
+def test_what_is_worked_by_hand_is_the_score_of_its_run() -> None:
+    worked = [cells for cells in rows(parts()["E.2"], 3) if cells[0] in scores()]
+    assert len(worked) == 7
+    for run, by_hand, score in worked:
+        value = eval(by_hand.replace("·", "*"), {"__builtins__": {}, "log": math.log})
+        assert f"{value:.4f}" == score == f"{scores()[run]['Q1']['D1.1']:.4f}", run
+
+
+@pytest.mark.parametrize(("name", "query"), [("E.8", "Q1"), ("E.9", "Q1"), ("E.10", "Q1"), ("E.11", "Q2")])
+def test_the_scores_on_the_page_are_those_of_the_worked_examples(name: str, query: str) -> None:
+    tables = [cells for cells in rows(parts()[name], 1 + len(IDS)) if cells[0] not in ("run", "---")]
+    assert tables
+    for run, *shown in tables:
+        assert shown == [f"{scores()[run][query][id]:.4f}" for id in IDS], run

@@ -1,11 +1,18 @@
+"""Variables get their former values back, whatever happens in between."""
+
 from __future__ import annotations
 
+import os
+import pickle
+import signal
 from typing import Any
 
 import pytest
 
-from esr.errors import UsageError
+from esr.errors import InputError, UsageError
+from esr.hashing import hash64
 from esr.parameter import Parameter
+from esr.processes import defer_interrupt, set_environment
 
 CLOSED = Parameter("b", "", 0.5)
 OPEN = Parameter("lambda", "", 0.5, open_low=True, open_high=True)
@@ -58,3 +65,43 @@ def test_a_value_out_of_range_is_refused_with_what_is_allowed(parameter: Paramet
 def test_a_range_is_written_as_in_mathematics(parameter: Parameter, written: str) -> None:
     assert parameter.range == written
     assert parameter.as_dict()["range"] == written
+
+
+# Of "storm". Another value would make every index on disk unreadable.
+HASH = 0x9E76995DF981521F
+
+
+def test_a_hash_is_the_same_in_every_process_and_version() -> None:
+    assert hash64("storm") == HASH
+
+
+def test_bytes_that_are_no_utf_8_have_a_hash() -> None:
+    assert hash64("\udcff") != hash64("\udcfe")
+
+
+def test_the_error_of_a_worker_process_arrives_with_its_place() -> None:
+    error = pickle.loads(pickle.dumps(InputError("topics.tsv:3", "expected qid<TAB>query")))
+    assert (error.where, error.problem) == ("topics.tsv:3", "expected qid<TAB>query")
+    assert str(error) == "topics.tsv:3: expected qid<TAB>query"
+
+
+def test_variables_are_restored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ESR_TEST_ONE", "old")
+    monkeypatch.delenv("ESR_TEST_TWO", raising=False)
+    with pytest.raises(ValueError), set_environment({"ESR_TEST_ONE": "new", "ESR_TEST_TWO": "new"}):
+        assert (os.environ["ESR_TEST_ONE"], os.environ["ESR_TEST_TWO"]) == ("new", "new")
+        raise ValueError
+    assert os.environ["ESR_TEST_ONE"] == "old"
+    assert "ESR_TEST_TWO" not in os.environ
+
+
+def test_an_interrupt_waits_for_the_end_of_a_call_of_the_pool() -> None:
+    reached = False
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it is ignored
+    try:
+        with pytest.raises(KeyboardInterrupt), defer_interrupt():
+            signal.raise_signal(signal.SIGINT)
+            reached = True
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert reached

@@ -16,9 +16,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.support import account, base, distribution, docker, java, node, process, watch
-from tests.support.folder import Folder
-from tests.support.node import QUICK_JAVA, Cluster, NodeFailed, NoNode
+from tests.support import base, distribution, node, process, watch
+from tests.support import base as account
+from tests.support import distribution as java
+from tests.support.base import Folder, NodeFailed, NoNode
+from tests.support.needed import need
+from tests.support.node import QUICK_JAVA, Cluster
+from tests.support.process import IMAGE, docker_answers
 
 PREFIX = f"sonarqube-{distribution.ARTIFACT_VERSION}/"
 
@@ -351,7 +355,7 @@ def test_port_in_use_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 STARTS_A_CHILD = """
 import os, subprocess, sys, time
-from tests.support.folder import Folder
+from tests.support.base import Folder
 folder = Folder()
 child = subprocess.Popen(["sleep", "1000"], start_new_session=True)
 folder.note_group("child", child.pid)
@@ -409,7 +413,7 @@ def fake_docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str = 
     (tmp_path / "docker").write_text(FAKE_DOCKER.format(log=log, missing=missing))
     (tmp_path / "docker").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.setattr(node, "docker_answers", docker.docker_answers.__wrapped__)
+    monkeypatch.setattr(node, "docker_answers", docker_answers.__wrapped__)
     monkeypatch.setattr(base.Node, "wait", lambda self, nodes=1, deadline=0: None)
     return log
 
@@ -427,7 +431,7 @@ def test_a_cluster_of_containers_is_made_broken_and_removed(
     name = lines[1].split()[-1]
     assert lines[:2] == ["info", f"network create {name}"]
     create = next(line for line in lines if line.startswith(f"create --name {name}-esr-1"))
-    assert create.endswith(docker.IMAGE)
+    assert create.endswith(IMAGE)
     assert f"--network {name} --network-alias esr-1" in create
     for variable in (
         "ES_JAVA_OPTS=-Xms400m -Xmx400m",
@@ -533,3 +537,21 @@ def test_node_answers(elasticsearch_url: str) -> None:
     status, body = given.get("/")
     assert status == 200
     assert body["tagline"] == "You Know, for Search"
+
+
+# A module that is missing skips a test at a desk, and fails it in CI.
+
+
+def test_a_module_that_is_there_is_imported() -> None:
+    assert need("json.decoder").__name__ == "json.decoder"
+
+
+@pytest.mark.parametrize(
+    ("ci", "outcome"), [("true", pytest.fail.Exception), ("", pytest.skip.Exception)], ids=["CI", "a desk"]
+)
+def test_what_is_missing_is_skipped_at_a_desk_but_fails_in_ci(
+    monkeypatch: pytest.MonkeyPatch, ci: str, outcome: type[BaseException]
+) -> None:
+    monkeypatch.setenv("CI", ci)
+    with pytest.raises(outcome, match="needs no_such_module: pip install"):
+        need("no_such_module")

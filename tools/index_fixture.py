@@ -2,7 +2,7 @@
 
 The articles of `examples/` are loaded and enriched, and the folder is packed as
 `tests/data/indexes/format-N.tar.gz`, where N is the format of indices. In every later version,
-`tests/index/test_older_indexes.py` opens or migrates it. Make it once for each format that is released.
+`tests/index/test_migration.py` opens or migrates it. Make it once for each format that is released.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import folding
+from esr.text.document import DEFAULT_PARTS
 
 AGENCY = "Rescue teams reached the flooded villages of the northern valley on Tuesday, officials said."
 OTHER = "The central bank left its interest rates unchanged for the third month in a row."
@@ -47,3 +48,10 @@ def test_half_of_the_characters_are_no_repeat() -> None:
     assert folding.aligned_share("abcdefghijklmnop", "abcdefghij") == 10 / 16
     assert folding.aligned_share("abcdefgh", "xabcdefghx") == 1.0
     assert folding.aligned_share("abcdefg", "xabcdefgx") == 0.0  # no block is long enough
+
+
+def test_the_bare_pool_runs_what_the_parts_need() -> None:
+    pytest.importorskip("spacy")
+    from benchmarks.enrichment import COMPONENTS
+
+    assert COMPONENTS.keys() == {DEFAULT_PARTS, *((part,) for part in DEFAULT_PARTS)}

@@ -22,7 +22,7 @@ from tests.support import page_corpus
 from tests.support.elasticsearch import fresh
 from tests.support.needed import need
 from tests.support.process import free_ports
-from tests.support.waiting import wait_until
+from tests.support.processes import wait_until
 
 anyio, mcp, made = need("anyio"), need("mcp"), need("esr.bridges.mcp_server")
 

@@ -1,11 +1,14 @@
+"""The chart of a timeline: ranges by drag and by keys, and each period as a link without scripts."""
+
 from __future__ import annotations
+
+import re
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opens, Site, follow, query_box
-from tests.support.page_addresses import QUERY
-from tests.support.page_corpus import HOSTILE
+from tests.support.page_corpus import HOSTILE, QUERY
 
 
 def sentences(page: Page) -> list[str]:
@@ -168,3 +171,102 @@ def test_a_facet_ends_with_a_link_to_more_of_its_values(
     expect(sources.locator("li:not(.more-values)").nth(1)).to_be_visible()
     sources.get_by_role("link", name="Fewer sources").click()
     page.wait_for_url(f"**/search?{QUERY}#facets")
+
+
+PAGE = "/timeline?q=the+earthquake&also=relief&interval=month"
+
+
+def periods(page: Page) -> list[str]:
+    columns = page.locator(".plot a").all()
+    return [column.get_attribute("data-period") or "" for column in columns]
+
+
+def test_arrow_keys_choose_a_range_and_enter_shows_it(opens: Opens) -> None:
+    page = opens(PAGE)
+    names = periods(page)
+    page.locator(".plot").focus()
+    for key in ("ArrowRight", "ArrowRight", "Shift+ArrowRight"):
+        page.keyboard.press(key)
+    assert page.locator(".pick").inner_text() == f"{names[1]} to {names[2]}. Enter shows it alone."
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(f"from={names[1]}&to={names[2]}$"))
+    assert set(periods(page)) <= set(names[1:3])
+
+
+def test_a_drag_shows_its_range(opens: Opens) -> None:
+    page = opens(PAGE)
+    names = periods(page)
+    box = page.locator(".plot svg").bounding_box()
+    assert box
+    width = box["width"] / len(names)
+    page.mouse.move(box["x"] + 0.5 * width, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 1.5 * width, box["y"] + 20)
+    page.mouse.up()
+    page.wait_for_url(re.compile(f"from={names[0]}&to={names[1]}$"))
+
+
+def test_without_scripts_a_period_is_a_link(opens: Opens) -> None:
+    page = opens(PAGE, java_script_enabled=False)
+    first = page.locator(".plot a").first
+    name = first.get_attribute("data-period")
+    first.click(force=True)
+    page.wait_for_url(re.compile(f"from={name}&to={name}$"))
+
+
+# What a browser makes of other scripts than Latin.
+
+
+def show(page: Page, html: str, lang: str, dir: str) -> None:
+    """Put other content into the first sentence."""
+    page.locator("p.sentence").first.evaluate(
+        "(p, [html, lang, dir]) => { p.innerHTML = html; p.lang = lang; p.dir = dir }", [html, lang, dir]
+    )
+
+
+def width(page: Page, html: str, lang: str = "ar", dir: str = "rtl") -> float:
+    """How wide the first sentence is with this content."""
+    show(page, f"<span>{html}</span>", lang, dir)
+    measured = page.locator("p.sentence > span").first.evaluate("s => s.getBoundingClientRect().width")
+    return float(measured)
+
+
+def test_a_mark_takes_no_room_which_would_part_the_letters_around_it(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}")
+    for mark in (page.locator(".sentence mark").first, page.locator(".near mark").first):
+        names = ("paddingLeft", "paddingRight", "marginLeft", "marginRight", "borderLeftWidth")
+        assert mark.evaluate("(m, names) => names.map(n => getComputedStyle(m)[n])", names) == ["0px"] * 5
+
+
+@pytest.mark.parametrize("word", ["العالم", "بيتهم", "سسسس"])
+def test_a_mark_inside_an_arabic_word_leaves_its_letters_joined(opens: Opens, word: str) -> None:
+    page = opens(f"/search?{QUERY}")
+    marked = f"{word[:2]}<mark>{word[2:]}</mark>"
+    assert width(page, marked) == pytest.approx(width(page, word), abs=0.5)
+    apart = f"{word[:2]}\u200c{word[2:]}"  # the measure sees letters that do not join
+    assert abs(width(page, apart) - width(page, word)) > 0.5
+
+
+def test_an_arabic_query_begins_at_the_right_of_the_box(opens: Opens) -> None:
+    page = opens("/")
+    box = page.locator("#q")
+    for text, direction in (("earthquake", "ltr"), ("زلزال China", "rtl")):
+        box.fill(text)
+        assert box.evaluate("b => getComputedStyle(b).direction") == direction
+
+
+def test_lines_are_taller_where_letters_are(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}")
+    heights = []
+    for lang, dir in (("en", "ltr"), ("th", "ltr"), ("ur", "rtl")):
+        show(page, "abc", lang, dir)
+        line = page.locator("p.sentence").first.evaluate("p => parseFloat(getComputedStyle(p).lineHeight)")
+        heights.append(line)
+    assert heights[0] < heights[1] < heights[2]
+
+
+def test_the_link_to_the_reason_stands_behind_a_sentence(opens: Opens) -> None:
+    page = opens(f"/document?id=earthquake-relief&{QUERY}")
+    with_reason = page.locator(".whole span[id]:has(.why)")
+    last = with_reason.evaluate_all("all => all.map(s => s.lastElementChild.className)")
+    assert last and set(last) == {"why"}

@@ -6,8 +6,8 @@ from playwright.sync_api import expect
 
 from esr.errors import EngineUnreachable
 from tests.browser.conftest import Opens, Site, follow, query_box
-from tests.browser.test_accessible import violations
-from tests.support.page_addresses import PAGES, QUERY
+from tests.browser.test_pages import violations
+from tests.support.page_corpus import PAGES, QUERY
 
 
 def test_the_page_says_that_it_is_searching_and_then_how_long_it_can_take(opens: Opens, site: Site) -> None:

@@ -10,9 +10,8 @@ from esr.enrichment.sentence_vectors import DEFAULT_SETTINGS, VectorSettings
 from esr.errors import UsageError
 from esr.ranking.searcher import open_searcher
 from tests.cli.conftest import Esr
-from tests.support.fake_enricher import FakeEnricher
-from tests.support.stored_names import forget_keys
-from tests.support.tiny_encoder import write_tiny_encoder
+from tests.support.fake_enricher import FakeEnricher, write_tiny_encoder
+from tests.support.index_contents import forget_keys
 
 NEWS = "".join(
     json.dumps({"id": f"n{n}", "sentences": [{"text": f"storm {n} {m}"} for m in range(3)]}) + "\n"

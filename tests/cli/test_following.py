@@ -22,7 +22,7 @@ from esr.following import watch as watching
 from tests.cli.conftest import Esr
 from tests.index.conftest import anywhere as anywhere
 from tests.support.elasticsearch import document, load
-from tests.support.forked import ForkedProcess, run_esr
+from tests.support.processes import ForkedProcess, run_esr
 
 
 @pytest.fixture

@@ -6,15 +6,24 @@ Imports and the end of a process take less time without garbage collection.
 from __future__ import annotations
 
 import gc
+import json
 import os
+import shlex
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
+from esr import __version__
+from esr.cli import main
 from esr.cli.main import pause_collections
+from esr.cli.output import check_output, open_output
+from esr.errors import EsrError, UsageError
+from tests.cli.conftest import Esr
 
 _SEARCH = "import sys; from esr.cli import main; main(standalone_mode=False); print(*sys.modules)"
 _DATA_CLASSES = """
@@ -125,3 +134,299 @@ def test_only_a_command_that_succeeds_ends_without_collections(
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (run.returncode == 0) == is_skipped
     assert (int(run.stdout.splitlines()[-1]) < 1000) == is_skipped
+
+
+# Invalid arguments give one line that says what to do, and an exit code.
+
+
+RANKING: list[tuple[list[str], str]] = [
+    (["--model", "bm52"], "unknown model 'bm52': did you mean 'bm25'"),
+    (["--set", "mi=3"], "unknown parameter of 2si 'mi': did you mean 'mu'"),
+    (["--set", "mu"], "--set needs NAME=VALUE, not 'mu'"),
+    (["--set", "=3"], "--set needs NAME=VALUE, not '=3'"),
+    (["--set", "mu=-1"], "parameter 'mu' must be a number in (0, inf), not '-1'"),
+    (["--set", "lambda=1.5"], "parameter 'lambda' must be a number in [0, 1], not '1.5'"),
+    (["--set", "mu=many"], "parameter 'mu' must be a number"),
+    (["--set", "lambda=0.9"], "lambda + nu must be at most 1"),
+    (["--model", "3mm", "--set", "lambda=0.8"], "lambda + gamma + nu must be below 1"),
+    (["--model", "3mm", "--set", "form=flt"], "parameter 'form' must be one of flat | flat_jm | nested"),
+    (["--context", "docment"], "unknown context 'docment': did you mean 'document'"),
+    (["--model", "bm25", "--context", "both"], "model 'bm25' uses the sentence alone"),
+    (["--context", "document", "--set", "nu=0.1"], "needs --context both"),
+    (["--prior", "importnce"], "unknown prior 'importnce': did you mean 'importance'"),
+    (["--prior", "length:long"], "the weight of prior 'length' must be a finite number, not 'long'"),
+    (["--prior", "length:nan"], "the weight of prior 'length' must be a finite number"),
+    (["--candidates", "every"], "unknown candidates 'every'"),
+    (["--ranking", "/nowhere/r.json"], "/nowhere/r.json: cannot be read"),
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"), RANKING, ids=lambda value: " ".join(value) if isinstance(value, list) else ""
+)
+def test_a_bad_ranking_is_rejected_by_every_command_that_ranks(
+    esr_error: Esr, index: Path, topics: Path, tmp_path: Path, options: list[str], message: str
+) -> None:
+    out = tmp_path / "out.run"
+    for command in (
+        ["search", "china"],
+        ["explain", "china", "D1.1"],
+        ["run", topics, "-o", out],
+    ):
+        assert message in str(esr_error(*command, "--index", index, *options))
+    assert not out.exists() and not [*tmp_path.glob("out.run.*")]
+
+
+def test_a_bad_key_in_a_ranking_file_is_rejected_with_the_files_name(
+    esr_error: Esr, index: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "ranking.json"
+    file.write_text(json.dumps({"modle": "2si"}))
+    line = str(esr_error("search", "china", "--index", index, "--ranking", file))
+    assert line == f"{file}: unknown ranking key 'modle': did you mean 'model'?"
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [("", "the query is empty"), ("  ", "the query is empty"), ("?!", "the query has no words")],
+)
+def test_a_query_without_words_is_rejected(esr_error: Esr, index: Path, query: str, message: str) -> None:
+    for command in (["search", query], ["explain", query, "D1.1"]):
+        assert message in str(esr_error(*command, "--index", index))
+
+
+def test_a_query_of_stop_words_is_rejected(esr: Esr, esr_error: Esr, tmp_path: Path) -> None:
+    (tmp_path / "news.jsonl").write_text('{"id": "a", "text": "The storm."}\n')
+    esr("load", tmp_path / "news.jsonl", "--index", tmp_path / "index")
+    line = str(esr_error("search", "the of", "--index", tmp_path / "index"))
+    assert line == "the query has only stop words: give at least one word to search for"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--from", "yesterday"], "--from needs an ISO 8601 date such as 2017-02-28, not 'yesterday'"),
+        (["--to", "2017-13"], "--to needs an ISO 8601 date"),
+        (["--to", ""], "--to needs an ISO 8601 date"),
+    ],
+)
+def test_a_bad_date_is_rejected(esr_error: Esr, index: Path, options: list[str], message: str) -> None:
+    assert message in str(esr_error("search", "china", "--index", index, *options))
+
+
+def test_an_unknown_sentence_is_rejected(esr_error: Esr, index: Path) -> None:
+    assert "there is no sentence 'D9.9'" in str(esr_error("explain", "china", "D9.9", "--index", index))
+
+
+def test_arguments_that_are_not_utf_8_break_nothing(esr: Esr, esr_error: Esr, index: Path) -> None:
+    assert "there is no sentence" in str(esr_error("explain", "china", "D1\udcff", "--index", index))
+    assert esr("search", "china \udcff", "--index", index).exit_code == 0
+    filtered = esr("search", "china", "--index", index, "--document", "D1\udcff", "--source", "\udcff")
+    assert filtered.exit_code == 0 and "0 of 0" in filtered.output
+
+
+COMMANDS = [["search", "x"], ["explain", "x", "y"], ["status"], ["query", "x"]]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_every_command_rejects_a_place_without_an_index(
+    esr_error: Esr, tmp_path: Path, command: list[str]
+) -> None:
+    assert "there is no index at" in str(esr_error(*command, "--index", tmp_path / "none"))
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "a.txt").write_text("dear")
+    assert "is not an index" in str(esr_error(*command, "--index", tmp_path / "letters"))
+    assert "is a file" in str(esr_error(*command, "--index", tmp_path / "letters" / "a.txt"))
+    assert "is neither a folder nor http" in str(esr_error(*command, "--index", "ftp://x/y"))
+
+
+def test_a_run_of_a_missing_index_writes_nothing(esr_error: Esr, topics: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.run"
+    assert "there is no index at" in str(esr_error("run", topics, "--index", tmp_path / "none", "-o", out))
+    assert not out.exists() and not [*tmp_path.glob("out.run.*")]
+
+
+def test_a_missing_index_option_is_reported(esr: Esr) -> None:
+    result = esr("search", "china")
+    assert result.exit_code == 2
+    assert "--index" in result.stderr and "ESR_INDEX" in result.stderr
+
+
+@pytest.mark.parametrize("k", ["0", "-1", "ten", "1000000000"])
+def test_a_bad_number_of_sentences_is_rejected(esr: Esr, index: Path, k: str) -> None:
+    result = esr("search", "china", "--index", index, "-k", k)
+    assert result.exit_code == 2
+    assert result.stdout == "" and "Error: Invalid value for '-k'" in result.stderr
+
+
+# A command without its extra names it in one line, before it reads or searches anything.
+
+
+RUNS = ("qrels.txt", "a.run")
+TOPICS = ("topics.tsv", "qrels.txt", "--index", "index")
+
+
+@pytest.mark.parametrize(
+    ("module", "extra", "command"),
+    [
+        ("ir_measures", "evaluation", ("evaluate", *RUNS)),
+        ("scipy", "evaluation", ("evaluate", *RUNS)),
+        ("ir_measures", "evaluation", ("compare", "comparison.json", "-o", "figures.jsonl")),
+        ("scipy", "evaluation", ("tune", *TOPICS, "--train", "floe:len")),
+        ("ir_measures", "evaluation", ("learn", *TOPICS)),
+        ("ir_measures", "evaluation", ("reproduce", "novelty", "--data", ".")),
+        ("lightgbm", "learn", ("learn", *TOPICS, "--learner", "lambdamart")),
+        ("matplotlib", "report", ("learn", *TOPICS, "--report", "page.html")),
+        ("matplotlib", "report", ("report", *RUNS, "-o", "page.html")),
+        ("ir_measures", "evaluation", ("report", *RUNS, "-o", "page.html")),
+        ("spacy", "enrich", ("enrich", "--index", "INDEX")),
+        ("pyarrow", "formats", ("load", "news.parquet", "--index", "new", "--format", "parquet")),
+        ("datasketch", "formats", ("load", "news.jsonl", "--index", "new", "--duplicates", "drop")),
+    ],
+)
+def test_a_command_without_its_extra_says_what_to_install(
+    module: str,
+    extra: str,
+    command: tuple[str, ...],
+    esr_error: Esr,
+    index: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("qrels.txt", "a.run", "topics.tsv", "comparison.json", "news.parquet", "news.jsonl"):
+        Path(name).write_text("")
+    for name in [module, *(name for name in sys.modules if name.startswith(f"{module}."))]:
+        monkeypatch.setitem(sys.modules, name, None)
+    line = esr_error(*(str(index) if argument == "INDEX" else argument for argument in command))
+    assert f" needs {module}" in line
+    assert line.endswith(f"which is not installed: pip install 'esr[{extra}]'")
+
+
+def leaves(group: click.Group, *path: str) -> dict[str, click.Command]:
+    """Every command by its words, those of groups too."""
+    commands: dict[str, click.Command] = {}
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            commands |= leaves(command, *path, name)
+        else:
+            commands[" ".join((*path, name))] = command
+    return commands
+
+
+LEAVES = leaves(main)
+ALL_COMMANDS = sorted(LEAVES)
+
+
+def test_these_commands_exist() -> None:
+    promised = {"load", "search", "run", "explain", "query", "serve", "status"}
+    assert promised | {"models", "priors", "features", "analyzers", "formats"} <= set(ALL_COMMANDS)
+
+
+@pytest.mark.parametrize("name", ALL_COMMANDS)
+def test_every_command_and_option_has_help_and_an_example(esr: Esr, name: str) -> None:
+    command = LEAVES[name]
+    result = esr(*name.split(), "--help")
+    assert result.exit_code == 0
+    assert command.get_short_help_str()
+    assert "Example:\n" in result.output
+    for parameter in command.params:
+        if isinstance(parameter, click.Option) and parameter.name not in ("port",):
+            assert parameter.help, f"{name} {parameter.opts}"
+
+
+@pytest.mark.parametrize("name", ALL_COMMANDS)
+def test_the_options_of_every_example_exist(name: str) -> None:
+    command = LEAVES[name]
+    known = {option for parameter in command.params for option in parameter.opts + parameter.secondary_opts}
+    example = (command.help or "").split("Example:", 1)[1].splitlines()
+    lines = [line.strip() for line in example if f"esr {name}" in line]
+    assert lines or name in ("priors", "forms", "boosts", "signals", "analyzers", "formats")
+    for line in lines:
+        words = shlex.split(line.partition(" > ")[0])
+        assert {word for word in words if word.startswith("-") and word != "-"} <= known | {"-k", "-o"}
+
+
+def test_the_program_has_help_a_version_and_an_example(esr: Esr) -> None:
+    assert "Example:" in esr("--help").output
+    assert esr("--help").output == esr("-h").output
+    assert __version__ in esr("--version").output
+
+
+def test_an_unknown_command_is_rejected_with_the_nearest_name(esr_error: Esr) -> None:
+    assert esr_error("serach", "x") == "unknown command 'serach': did you mean 'search'?"
+
+
+def test_an_unknown_option_is_rejected(esr: Esr, index: object) -> None:
+    result = esr("search", "china", "--index", index, "--modell", "dir")
+    assert result.exit_code == 2
+    assert "--modell" in result.stderr and "Traceback" not in result.stderr
+
+
+def write(output: Path | str, *inputs: Path) -> None:
+    with open_output(output, *inputs) as file:
+        file.write("whole\n")
+
+
+def test_a_file_appears_when_it_is_complete(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with open_output(out) as file:
+        file.write("half")
+        assert not out.exists()
+    assert out.read_text() == "half"
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.write_text("before")
+    with pytest.raises(KeyError), open_output(out):
+        raise KeyError
+    assert out.read_text() == "before"
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_a_file_of_a_similar_name_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "out.new").write_text("mine")
+    write(tmp_path / "out")
+    assert (tmp_path / "out.new").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["in", "link"])
+def test_an_input_is_never_overwritten(tmp_path: Path, name: str) -> None:
+    source = tmp_path / "in"
+    source.write_text("mine")
+    (tmp_path / "link").symlink_to(source)
+    with pytest.raises(UsageError, match="is an input of this command"):
+        write(tmp_path / name, source)
+    assert source.read_text() == "mine"
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    write(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "whole\n"
+
+
+def test_a_pipe_stays_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write(pipe)
+        assert os.read(reader, 100) == b"whole\n"
+    finally:
+        os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_full_device_is_one_line() -> None:
+    with pytest.raises(EsrError, match="cannot write /dev/full: No space left"):
+        write("/dev/full")
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+
+def test_a_missing_folder_is_reported_before_any_work(tmp_path: Path) -> None:
+    with pytest.raises(EsrError, match="create the folder"):
+        check_output(tmp_path / "no" / "out")

@@ -10,7 +10,11 @@ from typing import Any
 
 import pytest
 
+from esr import encoders, features, loaders, models
+from esr.models import priors
+from esr.ranking import boosts
 from esr.ranking.answers import COLUMNS
+from esr.text.analyzer import all_definitions, get_analyzer
 from tests.cli.conftest import Esr
 
 
@@ -254,3 +258,245 @@ def test_repeats_are_folded_in_every_format_unless_told_otherwise(esr: Esr, tmp_
     plain = json.loads(esr(*call, "--json", "--no-fold").stdout)["hits"]
     assert [hit["folded"] for hit in plain] == [[], [], []]
     assert "give it with --novel or without --no-fold" in esr(*call, "--no-fold", "--overlap", "0.9").stderr
+
+
+# The query language on the command line: what is found, what is said, how it is switched off.
+
+
+SENTENCES = [
+    "The White House burned.",
+    "A house is white.",
+    "Climate models of the White House.",
+    "Storms and the climatic change.",
+]
+
+
+@pytest.fixture
+def words_of_news(esr: Esr, tmp_path: Path) -> Path:
+    lines = [
+        {"id": "a", "title": "Fire", "source": "BBC", "sentences": [{"text": text} for text in SENTENCES]},
+        {"id": "b", "source": "AP", "date": "2017-03-05", "text": "The white house again."},
+    ]
+    (tmp_path / "news.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert esr("load", tmp_path / "news.jsonl", "--index", tmp_path / "news").exit_code == 0
+    return tmp_path / "news"
+
+
+def sentence_ids(esr: Esr, news: Path, *args: str) -> set[str]:
+    result = esr("search", *args, "--index", news, "--candidates", "matching", "--no-fold", "--json")
+    assert result.exit_code == 0, result.output
+    return {hit["sentence_id"] for hit in json.loads(result.stdout)["hits"]}
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("white house", {"a.s0", "a.s1", "a.s2", "b.s0"}),
+        ('"white house"', {"a.s0", "a.s2", "b.s0"}),
+        ('"house white"', set()),
+        ('"white house" -climate', {"a.s0", "b.s0"}),
+        ("climat*", {"a.s2", "a.s3"}),
+        ("white source:bbc", {"a.s0", "a.s1", "a.s2"}),
+        ("house after:2017-03", {"b.s0"}),
+        ("title:fire storm", {"a.s3"}),
+    ],
+)
+def test_a_query_lets_through_what_it_says(
+    esr: Esr, words_of_news: Path, query: str, expected: set[str]
+) -> None:
+    assert sentence_ids(esr, words_of_news, query) == expected
+
+
+def test_every_word_can_be_required(esr: Esr, words_of_news: Path) -> None:
+    assert sentence_ids(esr, words_of_news, "white climate", "--require", "all") == {"a.s2"}
+
+
+def test_the_language_can_be_switched_off(esr: Esr, words_of_news: Path) -> None:
+    assert sentence_ids(esr, words_of_news, '"white house" -climate', "--literal") == {
+        "a.s0",
+        "a.s1",
+        "a.s2",
+        "a.s3",
+        "b.s0",
+    }
+
+
+def test_it_is_said_how_a_query_was_read(esr: Esr, words_of_news: Path) -> None:
+    result = esr("search", 'the "white house" -climate "hail', "--index", words_of_news)
+    assert result.stderr.splitlines() == [
+        "required: “white house” · excluded: climate · ignored: the",
+        "Character 28: This quotation mark has no effect: close it at the end of the phrase.",
+        "In no document: hail.",
+    ]
+
+
+def test_plain_words_need_no_comment(esr: Esr, words_of_news: Path) -> None:
+    assert esr("search", "white climate", "--index", words_of_news).stderr == ""
+
+
+def test_sentences_with_all_words_and_with_any_are_counted(esr: Esr, words_of_news: Path) -> None:
+    counts = esr("search", "white climate", "--index", words_of_news, "--no-fold").stdout.splitlines()[-1]
+    assert counts.startswith("5 of 5 candidates, 1 sentences with all words, 5 with any, ")
+    one = esr("search", "white", "--index", words_of_news, "--no-fold").stdout.splitlines()[-1]
+    assert one.startswith("5 of 5 candidates, 4 sentences with the word, ")
+
+
+def test_json_has_what_was_understood_with_its_places(esr: Esr, words_of_news: Path) -> None:
+    query = json.loads(esr("search", '+white -"the house"', "--index", words_of_news, "--json").stdout)[
+        "query"
+    ]
+    assert query == {
+        "groups": [
+            {
+                "reading": "required",
+                "start": 0,
+                "end": 6,
+                "clauses": [{"field": "text", "form": "word", "text": "white"}],
+                "reason": None,
+            },
+            {
+                "reading": "excluded",
+                "start": 7,
+                "end": 19,
+                "clauses": [{"field": "text", "form": "phrase", "text": "the house"}],
+                "reason": None,
+            },
+        ],
+        "notes": [],
+        "all_words": 4,
+        "any_word": 4,
+        "suggestions": [],
+        "corrected": None,
+    }
+
+
+def test_an_unknown_source_is_told_with_the_nearest(esr: Esr, words_of_news: Path) -> None:
+    result = esr("search", "white source:bbcc", "--index", words_of_news)
+    assert result.exit_code == 0
+    assert "unknown source 'bbcc': did you mean 'BBC'?" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("query", "problem"),
+    [
+        ("NOT white", "the query only excludes: give at least one word to search for"),
+        ("the of", "the query has only stop words"),
+    ],
+)
+def test_a_query_that_asks_for_nothing_is_refused(
+    esr: Esr, words_of_news: Path, query: str, problem: str
+) -> None:
+    result = esr("search", query, "--index", words_of_news)
+    assert result.exit_code != 0
+    assert problem in result.stderr
+
+
+def test_topics_are_plain_words_unless_syntax_is_asked_for(
+    esr: Esr, words_of_news: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "topics.tsv").write_text('q\t"white house" -climate\n')
+    command = (
+        "run",
+        tmp_path / "topics.tsv",
+        "--index",
+        words_of_news,
+        "--candidates",
+        "matching",
+        "-o",
+        "-",
+    )
+    literal, syntax = esr(*command).stdout, esr(*command, "--syntax").stdout
+    assert [len(text.splitlines()) for text in (literal, syntax)] == [5, 2]
+
+
+def test_a_sentence_is_explained_by_the_same_query(esr: Esr, words_of_news: Path) -> None:
+    result = esr("explain", '"white house" -climate', "a.s0", "--index", words_of_news, "--json")
+    condition = json.loads(result.stdout)["plan"]["condition"]
+    assert condition == {
+        "is": "AllOf",
+        "conditions": [
+            {"is": "HasWords", "words": ["white", "house"], "field": "sentence"},
+            {"is": "Not", "condition": {"is": "HasTerm", "term": "climat"}},
+        ],
+    }
+
+
+KNOWN = {
+    "models": models.MODELS,
+    "priors": priors.PRIORS,
+    "features": features.FEATURES,
+    "boosts": boosts.BOOSTS,
+    "encoders": encoders.KNOWN,
+    "analyzers": all_definitions(),
+    "formats": loaders.FORMATS,
+}
+
+
+@pytest.mark.parametrize("command", KNOWN)
+def test_a_list_names_everything_that_is_registered(esr: Esr, command: str) -> None:
+    lines = esr(command).output.splitlines()
+    names = [line.split(" ")[0] for line in lines if line and not line.startswith(" ")]
+    assert names == list(KNOWN[command])
+    data = json.loads(esr(command, "--json").stdout)
+    assert [entry["name"] for entry in data] == list(KNOWN[command])
+    assert all(entry["description"] for entry in data)
+
+
+def test_models_are_listed_with_their_parameters_and_the_default_is_marked(esr: Esr) -> None:
+    output = esr("models").output
+    assert "2si (default model)" in output
+    for model in models.MODELS.values():
+        for parameter in model.parameters:
+            assert f"{parameter.name}=" in output and parameter.range in output
+    (entry,) = (e for e in json.loads(esr("models", "--json").stdout) if e["name"] == "2si")
+    assert {p["name"]: p["default"] for p in entry["parameters"]}["mu"] == 30.0
+    assert entry["contexts"][0] == "both"
+
+
+TEXT = "The U.S. troops won't leave Beyoncé's café"
+
+
+def test_a_text_becomes_the_terms_of_the_default_analyzer(esr: Esr) -> None:
+    assert esr("analyze", TEXT).stdout == "us troop leav beyonc cafe\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "terms"),
+    [
+        ("plain", TEXT, "the u s troops won t leave beyoncé s café"),
+        ("multilingual", "中国经济", "中国 国经 经济"),
+        ("german", "Tuerkei und Türkei", "turkei turkei"),
+    ],
+)
+def test_a_text_becomes_the_terms_of_the_analyzer_that_is_named(
+    esr: Esr, name: str, text: str, terms: str
+) -> None:
+    assert esr("analyze", text, "--analyzer", name).stdout == f"{terms}\n"
+
+
+def test_an_index_has_its_own_analyzer(esr: Esr, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert esr("analyze", "The storms", "--index", index).stdout == "the storms\n"
+    monkeypatch.setenv("ESR_INDEX", str(index))
+    assert esr("analyze", "The storms").stdout == "the storms\n"
+    assert esr("analyze", "The storms", "--analyzer", "english-stem").stdout == "storm\n"
+
+
+def test_json_has_the_places_of_words(esr: Esr) -> None:
+    data = json.loads(esr("analyze", TEXT, "--json").stdout)
+    tokens = data.pop("tokens")
+    version = get_analyzer("english-stem").version
+    assert data == {"analyzer": "english-stem", "version": version, "text": TEXT}
+    assert tokens[0] == {"start": 4, "end": 7, "term": "us"}
+    assert [TEXT[token["start"] : token["end"]] for token in tokens[3:]] == ["Beyoncé's", "café"]
+
+
+def test_a_text_without_terms_is_said_to_have_none(esr: Esr) -> None:
+    result = esr("analyze", "of the")
+    assert (result.stdout, result.exit_code) == ("", 0)
+    assert result.stderr == "The analyzer english-stem makes no term of this text.\n"
+
+
+def test_an_analyzer_and_an_index_cannot_both_be_given(esr_error: Esr, index: Path) -> None:
+    message = esr_error("analyze", "storm", "--index", index, "--analyzer", "plain")
+    assert message == "give --analyzer or --index, not both"
+    assert "did you mean 'plain'" in str(esr_error("analyze", "storm", "--analyzer", "plian"))

@@ -1,6 +1,12 @@
+"""The worked examples of docs/formulas.md, E.7-E.9, E.11, from `tests/data/worked_dependence.json`."""
+
 from __future__ import annotations
 
+import json
+import math
+from collections import Counter
 from itertools import combinations
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -8,8 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from esr.dependency import cliques
+from esr.dependency import cliques, mrf, tdsr
 from esr.dependency.cliques import (
+    HEIGHTS,
     MAX_CHOICES,
     MAX_OCCURRENCES,
     MAX_TERMS,
@@ -18,8 +25,13 @@ from esr.dependency.cliques import (
     clique_evidence,
     find_occurrences,
 )
+from esr.dependency.mrf import Decay
+from esr.errors import UsageError
+from esr.parameter import check_parameters
+from esr.text.document import ParseWord
 from tests.support import dependency_definition as definition
-from tests.support.parses import Sentence, chain, forest, parses, plain
+from tests.support import worked_examples as worked
+from tests.support.dependency_definition import Sentence, TermCounts, chain, forest, parses, plain, single
 
 LETTERS = [chr(ord("a") + n) for n in range(26)]
 QUERIES = st.lists(st.sampled_from(["a", "b", "c", "d", "x", "q"]), min_size=1, max_size=6)
@@ -168,3 +180,254 @@ def test_queries_and_sentences_of_every_length_pass(terms: int, words: int) -> N
 def test_no_sentences_and_no_terms_pass() -> None:
     assert clique_evidence(forest([]), ["a", "b"]).cliques == ()
     assert clique_evidence(forest([chain(["a", "b"])]), []).cliques == ()
+
+
+SHARES = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0])
+OPTIONS = st.fixed_dictionaries(
+    {
+        **dict.fromkeys(("alpha", "beta", "lambda_I", "lambda_SR", "lambda_PR"), SHARES),
+        "form": st.sampled_from(mrf.FORMS),
+        "proximity": st.sampled_from(mrf.PROXIMITIES),
+        "max_dis": st.sampled_from([1.0, 1.5, 2.0, 4.0]),
+        "h_SR": st.sampled_from(list(HEIGHTS)),
+        "h_PR": st.sampled_from(list(HEIGHTS)),
+        "sr_on_ud": st.sampled_from(["no", "yes"]),
+    }
+)
+
+
+@pytest.mark.slow
+@settings(max_examples=400, deadline=None)
+@given(parses(), QUERIES, st.sampled_from([*mrf.MODELS, *mrf.ALIASES]), OPTIONS, st.booleans())
+def test_every_score_is_as_defined(
+    sentences: list[Sentence | None], query: list[str], name: str, options: dict, shared: bool
+) -> None:
+    full_name = mrf.full_name(name)
+    family = "subsets" if shared else mrf.MODELS[full_name] or "contiguous"
+    parameters = mrf.settings(name, options)
+    potentials = mrf.compute_potentials(name, clique_evidence(forest(sentences), query, family), parameters)
+    single = np.arange(len(sentences)) * -1.5
+    expected = []
+    for number, parse in enumerate(sentences):
+        syntactic, near = definition.dependence(query, plain(parse) if parse else None, full_name, options)
+        expected.append(
+            options["lambda_I"] * single[number]
+            + options["lambda_SR"] * syntactic
+            + options["lambda_PR"] * near
+        )
+    assert mrf.score_sentences(single, potentials, parameters).tolist() == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_clique_that_a_repeated_word_connects_is_not_near() -> None:
+    # b is linked to the second a only. Exclusive: no choice may be connected.
+    sentences = [chain(["a", "x", "a", "b"])]
+    for proximity, near in (("exclusive", 0.0), ("inclusive", 0.5)):
+        parameters = mrf.settings("sdm", {"proximity": proximity, "alpha": 0.5, "beta": 1.0})
+        potentials = mrf.compute_potentials(
+            "sdm", clique_evidence(forest(sentences), ["a", "b"], "adjacent"), parameters
+        )
+        assert potentials.syntactic.total(Decay(0.5, 1.0, "product")).tolist() == [0.5]
+        assert potentials.proximity.total(Decay(0.5, 1.0, "product")).tolist() == [near]
+
+
+def test_the_best_choice_depends_on_the_weights() -> None:
+    # a and b: near each other far below the root, or far from each other with the root between.
+    heads = [-1, 0, 1, 0, 3, 4, 5, 5]
+    words = ["x", "x", "a", "x", "x", "x", "a", "b"]
+    sentences = [[ParseWord(word, head) for word, head in zip(words, heads, strict=True)]]
+    parameters = mrf.settings("sdm", {})
+    near = mrf.compute_potentials("sdm", clique_evidence(forest(sentences), ["a", "b"]), parameters).proximity
+    assert sorted(zip(near.distances, near.heights, strict=True)) == [(2.0, 3.0), (6.0, 0.0)]
+    assert near.total(Decay(0.5, 0.9, "product")).tolist() == [0.5**2 * 0.9**3]
+    assert near.total(Decay(0.9, 0.5, "product")).tolist() == [0.9**6]
+
+
+def test_sets_that_a_model_does_not_look_at_are_refused() -> None:
+    evidence = clique_evidence(forest([]), ["a"], "adjacent")
+    with pytest.raises(ValueError, match="subsets"):
+        mrf.compute_potentials("fdm", evidence, mrf.settings("fdm", {}))
+
+
+def test_names_and_parameters_are_checked() -> None:
+    assert [mrf.full_name(name) for name in ("fdm", "mrf_fdm")] == ["mrf_fdm"] * 2
+    with pytest.raises(UsageError, match="unknown model 'mrf_sdn': did you mean 'mrf_sdm'"):
+        mrf.settings("mrf_sdn", {})
+    with pytest.raises(UsageError, match="did you mean 'lambda_SR'"):
+        mrf.settings("sdm", {"lambda_RS": 0.5})
+    with pytest.raises(UsageError, match=r"exclusive \| inclusive \| threshold"):
+        mrf.settings("sdm", {"proximity": "any"})
+
+
+COUNTS = TermCounts(
+    counts=np.array([[2.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]),
+    lengths=np.array([6.0, 3.0, 0.0]),
+    in_query=np.array([1.0, 2.0, 1.0]),
+    probabilities=np.array([0.1, 0.05, 0.0]),
+    sentence_frequencies=np.array([4.0, 2.0, 0.0]),
+    sentences=10,
+)
+
+
+@pytest.mark.parametrize(
+    ("reading", "first", "empty"),
+    [
+        ("dir", math.log(3 / 16) + 2 * math.log(1.5 / 16), math.log(0.1) + 2 * math.log(0.05)),
+        (
+            "jm",
+            math.log(0.8 * 2 / 6 + 0.2 * 0.1) + 2 * math.log(0.8 / 6 + 0.2 * 0.05),
+            math.log(0.02) + 2 * math.log(0.01),
+        ),
+        ("tfisf", math.log(3) * math.log(11 / 4.5) + 2 * math.log(2) * math.log(11 / 2.5), 0.0),
+        ("binary", 3.0, 0.0),
+    ],
+)
+def test_single_terms_count_as_often_as_the_query_has_them(reading: str, first: float, empty: float) -> None:
+    potentials = single(COUNTS, reading, 10.0, 0.2)
+    assert potentials[0] == pytest.approx(first, abs=1e-12)
+    assert potentials[2] == pytest.approx(empty, abs=1e-12)
+    assert np.isfinite(potentials).all()
+
+
+@pytest.mark.slow
+@settings(max_examples=300, deadline=None)
+@given(
+    parses(),
+    QUERIES,
+    SHARES,
+    SHARES,
+    st.sampled_from(list(tdsr.FORMS)),
+    st.sampled_from(["subsets", "contiguous"]),
+    st.lists(st.sampled_from("abq"), max_size=2),
+)
+def test_every_score_of_tdsr_is_as_defined(
+    sentences: list[Sentence | None],
+    query: list[str],
+    alpha: float,
+    beta: float,
+    form: str,
+    family: SetFamily,
+    extra_terms: list[str],
+) -> None:
+    texts = [[t for word in plain(parse or []) for t in word.terms] + extra_terms for parse in sentences]
+    terms = list(dict.fromkeys(query))
+    counts = np.array([[text.count(term) for text in texts] for term in terms], float)
+    evidence = clique_evidence(forest(sentences), query, family)
+    best_sets = tdsr.score_best_sets(tdsr.nearest_distances(evidence, counts), alpha, beta, form)
+    expected = [
+        definition.tdsr(query, text, plain(parse) if parse else None, alpha, beta, form, family)
+        for text, parse in zip(texts, sentences, strict=True)
+    ]
+    assert best_sets.scores.tolist() == pytest.approx(expected, abs=1e-12)
+    assert [size > 0 for size in best_sets.sizes] == [bool(set(query) & set(text)) for text in texts]
+
+
+def test_without_counts_only_the_parse_has_the_terms_of_a_sentence() -> None:
+    evidence = clique_evidence(forest([chain(["a"]), None, chain(["x"])]), ["a", "b"])
+    assert tdsr.nearest_distances(evidence).tolist() == [[0.0, np.inf, np.inf]]
+    assert tdsr.score_best_sets(tdsr.nearest_distances(evidence), 0.5, 0.9).scores.tolist() == [0.5, 0.0, 0.0]
+
+
+def test_the_best_size_is_returned() -> None:
+    sentences = [chain(["a", "b", "c"]), chain(["a", "x", "x", "x", "x", "x", "x", "x", "b"])]
+    best_sets = tdsr.score_best_sets(
+        tdsr.nearest_distances(clique_evidence(forest(sentences), ["a", "b", "c"])), 0.5, 0.9
+    )
+    assert best_sets.sizes.tolist() == [3, 1]
+
+
+def test_equal_sentences_have_equal_scores_wherever_they_stand() -> None:
+    # A power function that works on eight numbers at once may round the last ones in another way.
+    sentences = [chain(["a", "x", "b", "c"]) for _ in range(37)]
+    for form in tdsr.FORMS:
+        nearest = tdsr.nearest_distances(clique_evidence(forest(sentences), ["a", "b", "c"]))
+        assert len(set(tdsr.score_best_sets(nearest, 0.3, 0.7, form).scores)) == 1
+
+
+def test_ties_stay_in_order_or_go_by_another_score() -> None:
+    scores = np.array([0.5, 0.7, 0.5, 0.0, 0.7, 0.5])
+    assert tdsr.rank_sentences(scores).tolist() == [1, 4, 0, 2, 5, 3]
+    assert tdsr.rank_sentences(scores, np.array([1.0, 1, 2, 9, 3, 1])).tolist() == [4, 1, 2, 0, 5, 3]
+
+
+def test_parameters_are_checked() -> None:
+    assert check_parameters("tdsr", tdsr.PARAMETERS, {"alpha": "0.3"}) == {
+        "alpha": 0.3,
+        "beta": 0.9,
+        "form": "exp",
+        "sets": "subsets",
+        "ties": "order",
+    }
+    with pytest.raises(UsageError, match="did you mean 'alpha'"):
+        check_parameters("tdsr", tdsr.PARAMETERS, {"alpa": 1})
+    with pytest.raises(UsageError, match=r"exp \| power \| linear"):
+        check_parameters("tdsr", tdsr.PARAMETERS, {"form": "cubic"})
+    with pytest.raises(UsageError, match=r"\[0, 1\]"):
+        check_parameters("tdsr", tdsr.PARAMETERS, {"beta": 1.5})
+
+
+RUNS = json.loads((worked.FILE.parent / "worked_dependence.json").read_text("utf-8"))["runs"]
+SENTENCES = [sentence for located in worked.documents() for sentence in located.document.sentences]
+PARSES = [list(sentence.parse or ()) for sentence in SENTENCES]
+TEXTS = [sentence.text.split() for sentence in SENTENCES]
+
+
+def term_counts(query: list[str]) -> TermCounts:
+    terms = list(dict.fromkeys(query))
+    counts = np.array([[text.count(term) for text in TEXTS] for term in terms], float)
+    return TermCounts(
+        counts=counts,
+        lengths=np.array([len(text) for text in TEXTS], float),
+        in_query=np.array([query.count(term) for term in terms], float),
+        probabilities=counts.sum(axis=1) / sum(map(len, TEXTS)),
+        sentence_frequencies=(counts > 0).sum(axis=1).astype(float),
+        sentences=len(TEXTS),
+    )
+
+
+def scores_of(run: dict[str, Any], query: list[str]) -> list[float]:
+    counts = term_counts(query)
+    if run["model"] == "tdsr":
+        parameters = check_parameters("tdsr", tdsr.PARAMETERS, run["params"])
+        evidence = clique_evidence(forest(PARSES), query, parameters["sets"])
+        nearest = tdsr.nearest_distances(evidence, counts.counts)
+        return tdsr.score_best_sets(
+            nearest, parameters["alpha"], parameters["beta"], parameters["form"]
+        ).scores.tolist()
+    parameters = mrf.settings(run["model"], run["params"])
+    potentials = mrf.compute_potentials(run["model"], clique_evidence(forest(PARSES), query), parameters)
+    own = single(counts, parameters["f_I"], parameters["mu"], parameters["lambda"])
+    return mrf.score_sentences(own, potentials, parameters).tolist()
+
+
+def test_there_are_176_worked_scores() -> None:
+    assert sum(len(scores) for run in RUNS for scores in run["scores"].values()) == 176
+    assert Counter(run["model"] for run in RUNS) == {"tdsr": 4, "mrf_fidm": 2, "mrf_sdm": 2, "mrf_fdm": 3}
+
+
+@pytest.mark.parametrize("query", ["Q1", "Q2"])
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run["name"])
+def test_every_worked_score_is_met(run: dict[str, Any], query: str) -> None:
+    expected = [run["scores"][query][sentence.id] for sentence in SENTENCES]
+    assert scores_of(run, worked.queries()[query].split()) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("query", ["Q1", "Q2"])
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run["name"])
+def test_the_definition_meets_every_worked_score(run: dict[str, Any], query: str) -> None:
+    terms, expected = worked.queries()[query].split(), run["scores"][query]
+    scores = []
+    own = [0.0] * len(SENTENCES)
+    if run["model"] != "tdsr":
+        own = single(term_counts(terms), run["params"]["f_I"], run["params"]["mu"], 0.5).tolist()
+    for text, parse, first in zip(TEXTS, map(plain, PARSES), own, strict=True):
+        p = dict(run["params"])
+        if run["model"] == "tdsr":
+            sets = p.get("sets", "subsets")
+            scores.append(
+                definition.tdsr(terms, text, parse, p["alpha"], p["beta"], p.get("form", "exp"), sets)
+            )
+        else:
+            parameters = mrf.settings(run["model"], p)
+            syntactic, near = definition.dependence(terms, parse, run["model"], parameters)
+            scores.append(p["lambda_I"] * first + p["lambda_SR"] * syntactic + p["lambda_PR"] * near)
+    assert scores == pytest.approx([expected[sentence.id] for sentence in SENTENCES], abs=1e-9)

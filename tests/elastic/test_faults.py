@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import random
+import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from copy import deepcopy
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import pytest
@@ -22,14 +27,133 @@ from esr.ranking.searcher import open_searcher
 from tests.index.test_parity import random_documents
 from tests.support.elasticsearch import document, http, indices, load, located
 from tests.support.index_contents import index_contents
-from tests.support.proxy import HARMS, Proxy
 
-pytestmark = [pytest.mark.elasticsearch, pytest.mark.endurance]
+# A TCP proxy that does to connections what bad networks do.
+
+
+CHUNK = 65_536
+HARMS = ("drop", "delay", "cut", "lose", "duplicate")
+"""Bytes that never arrive; that arrive late; a connection that is cut before the request arrives, or after
+it, so that the answer is lost; a request that arrives twice."""
+
+
+class Proxy:
+    """Listens on a port of its own and passes on to another, until it is told to do `harm`.
+
+    `harm` is one of HARMS or a mix of them, done to a `share` of what clients send. `url` is where to go.
+    """
+
+    def __init__(self, host: str, port: int, seed: int = 0) -> None:
+        self._to = host, port
+        self._chance = random.Random(seed)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._open: list[socket.socket] = []
+        self._lock = threading.Lock()
+        self.harm: tuple[str, ...] = ()
+        self.share = 0.0
+        self.done: list[str] = []
+        self._thread = threading.Thread(target=self._accept, daemon=True)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        with self._lock:
+            for each in self._open:
+                _cut(each)
+        self._thread.join(5)
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            try:
+                pair = client, self._connected()
+            except OSError:
+                client.close()
+                continue
+            with self._lock:
+                self._open += pair
+            self._start(lambda pair=pair: self._requests(*pair))
+            self._start(lambda pair=pair: self._answers(*pair))
+
+    def _connected(self) -> socket.socket:
+        return socket.create_connection(self._to, timeout=60)
+
+    @staticmethod
+    def _start(work: Callable[[], None]) -> None:
+        threading.Thread(target=work, daemon=True).start()
+
+    def _requests(self, client: socket.socket, server: socket.socket) -> None:
+        """Pass on what the client sends, harmed or not. A harm stays with its connection."""
+        harm = None
+        twin: socket.socket | None = None
+        with contextlib.suppress(OSError):
+            while data := client.recv(CHUNK):
+                if harm is None and self.harm and self._chance.random() < self.share:
+                    harm = self._chance.choice(self.harm)
+                    self.done.append(harm)
+                if harm == "drop":
+                    continue
+                if harm == "cut":
+                    break
+                if harm == "delay":
+                    time.sleep(self._chance.uniform(0, 0.3))
+                if harm == "duplicate":
+                    twin = twin or self._twin()
+                    twin.sendall(data)
+                server.sendall(data)
+                if harm == "lose":
+                    time.sleep(0.2)  # time for the server to do what it is asked
+                    break
+        for each in (client, server, twin):
+            if each is not None:
+                _cut(each)
+
+    def _twin(self) -> socket.socket:
+        """A connection on which the same is asked, and whose answers nobody reads but to make room."""
+        twin = self._connected()
+
+        def swallow() -> None:
+            with contextlib.suppress(OSError):
+                while twin.recv(CHUNK):
+                    pass
+
+        self._start(swallow)
+        return twin
+
+    def _answers(self, client: socket.socket, server: socket.socket) -> None:
+        with contextlib.suppress(OSError):  # the other direction may have been cut already
+            server.settimeout(None)
+            while data := server.recv(CHUNK):
+                client.sendall(data)
+        for each in (client, server):
+            _cut(each)
+
+
+def _cut(connection: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+    connection.close()
+
+
 OLD = [document("old", "An old flood.", "A river.")]
 NEWS = list(random_documents(0, 120, seed=7))
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def make_requests_small_and_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many small requests, short waits."""
     monkeypatch.setattr(actions, "CHUNK_SENTENCES", 25)
@@ -75,6 +199,9 @@ def expected_contents(where: str, documents: list[Any]) -> Any:
     return index_contents(reference)
 
 
+@pytest.mark.elasticsearch
+@pytest.mark.endurance
+@pytest.mark.usefixtures("make_requests_small_and_fast")
 @pytest.mark.parametrize("harm", [*HARMS, "all"])
 def test_a_bad_network_loses_nothing_of_a_load(where: str, harm: str) -> None:
     expected = expected_contents(where, NEWS)
@@ -98,6 +225,9 @@ def test_a_bad_network_loses_nothing_of_a_load(where: str, harm: str) -> None:
         assert "broken" not in {generation.state for generation in generations.all()}
 
 
+@pytest.mark.elasticsearch
+@pytest.mark.endurance
+@pytest.mark.usefixtures("make_requests_small_and_fast")
 @pytest.mark.parametrize("seed", range(3))
 def test_a_bad_network_loses_nothing_of_a_delivery(where: str, seed: int) -> None:
     delivered = [document("came", "A flood at the bank.", "Flood."), document(NEWS[0].id, "Changed.")]
@@ -121,6 +251,9 @@ def test_a_bad_network_loses_nothing_of_a_delivery(where: str, seed: int) -> Non
     assert index_contents(where) == expected
 
 
+@pytest.mark.elasticsearch
+@pytest.mark.endurance
+@pytest.mark.usefixtures("make_requests_small_and_fast")
 def test_a_bad_network_never_makes_a_search_lie(where: str) -> None:
     load(where, NEWS)
     with open_searcher(where) as searcher:
@@ -142,6 +275,9 @@ def test_a_bad_network_never_makes_a_search_lie(where: str) -> None:
     assert complete_answers > 50
 
 
+@pytest.mark.elasticsearch
+@pytest.mark.endurance
+@pytest.mark.usefixtures("make_requests_small_and_fast")
 def test_a_switch_whose_answer_is_lost_succeeds(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The aliases have moved, but the client does not know and asks again: there is nothing to move."""
     from elasticsearch._sync.client.indices import IndicesClient
@@ -161,6 +297,9 @@ def test_a_switch_whose_answer_is_lost_succeeds(where: str, monkeypatch: pytest.
         assert searcher.index.status()["documents"] == len(NEWS) + 1
 
 
+@pytest.mark.elasticsearch
+@pytest.mark.endurance
+@pytest.mark.usefixtures("make_requests_small_and_fast")
 def test_a_delivery_whose_switch_is_not_answered_keeps_its_indices(
     where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,6 +324,9 @@ BLOCKS = {
 }
 
 
+@pytest.mark.elasticsearch
+@pytest.mark.endurance
+@pytest.mark.usefixtures("make_requests_small_and_fast")
 @pytest.mark.parametrize("block", BLOCKS)
 def test_a_block_during_a_load_says_what_to_do_and_the_load_can_be_resumed(
     where: str, monkeypatch: pytest.MonkeyPatch, block: str
@@ -211,6 +353,9 @@ def test_a_block_during_a_load_says_what_to_do_and_the_load_can_be_resumed(
     assert set(new_indices) < set(indices(url, alias)), "the load was resumed, not started again"
 
 
+@pytest.mark.elasticsearch
+@pytest.mark.endurance
+@pytest.mark.usefixtures("make_requests_small_and_fast")
 def test_a_changed_mapping_names_the_field_and_switches_nothing(where: str) -> None:
     """Another template, which takes precedence, says that titles are numbers."""
     url, _, alias = where.rpartition("/")
@@ -233,6 +378,9 @@ def test_a_changed_mapping_names_the_field_and_switches_nothing(where: str) -> N
     load(where, named, if_exists="replace")
 
 
+@pytest.mark.elasticsearch
+@pytest.mark.endurance
+@pytest.mark.usefixtures("make_requests_small_and_fast")
 def test_a_full_disk_is_named_at_once_and_nothing_changes(
     start_elasticsearch: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

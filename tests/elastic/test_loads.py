@@ -15,12 +15,14 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from esr.elastic import loads, meta
 from esr.elastic.cluster import Cluster
 from esr.elastic.loads import (
+    PATIENCE,
     Heartbeat,
     LoadOwner,
     delete_indices,
@@ -29,15 +31,21 @@ from esr.elastic.loads import (
     this_process,
     wait_for_end,
 )
-from esr.elastic.location import new_sentences_index
+from esr.elastic.loads import time as heartbeat_time
+from esr.elastic.location import DOCUMENTS, documents_index, new_sentences_index
 from esr.elastic.meta import Load
+from esr.elastic.write import delivery
+from esr.elastic.write.delivery import _clone
 from esr.elastic.write.writer import create_indices
 from esr.errors import EsrError, UsageError
-from esr.index.factory import open_generations
+from esr.index.factory import open_delivery, open_generations
 from esr.index.generations import KEPT, SERVING
 from esr.index.writer import Description, LoadOptions
 from esr.ranking.searcher import open_searcher
-from tests.support.elasticsearch import document, load
+from tests.support.elasticsearch import all_indices, document, http, index_settings, load, located
+from tests.support.elasticsearch import load as load_documents
+from tests.support.fake_enricher import FakeEnricher
+from tests.support.index_contents import enrich, read_enrichment, states
 
 
 def test_the_served_generation_is_not_deleted_when_a_node_does_not_know_of_the_switch(
@@ -189,3 +197,161 @@ def test_a_process_with_the_same_id_is_another_one() -> None:
 def test_the_name_of_the_host_makes_nobody_near(owner: LoadOwner) -> None:
     """Containers may have one name, and each has a process 1."""
     assert not owner._replace(host=OWN.host).is_near
+
+
+# A copy of an index searches as the original does, or Elasticsearch refuses to make it and says why.
+
+
+NEWS = [
+    document("a", "Two earthquakes shook the town.", "Relief came late.", title="An earthquake"),
+    document("b", "The earthquake in the capital.", "Towns flooded: no relief.", "Earthquakes end."),
+]
+OF_AN_INDEX = ("creation_date", "provided_name", "uuid", "version")
+"""Settings that no other index may have."""
+
+
+@pytest.fixture
+def original(where: str) -> str:
+    """A place with sentences that have vectors."""
+    load_documents(where, NEWS)
+    with open_searcher(where) as searcher:
+        enrich(searcher.index, FakeEnricher())
+    return where
+
+
+def reindex(url: str, source: str, target: str) -> Any:
+    body = {"source": {"index": source}, "dest": {"index": target}}
+    return http("POST", f"{url}/_reindex?refresh=true", body)
+
+
+def matches(place: str) -> list[str]:
+    query = {"match": {"text": "earthquakes"}}
+    hits = http("POST", f"{place}/_search", {"query": query, "sort": ["_score", "ordinal"]})["hits"]["hits"]
+    return [hit["_id"] for hit in hits]
+
+
+@pytest.mark.elasticsearch
+def test_an_index_that_has_only_the_templates_takes_no_copy(original: str) -> None:
+    url, _, alias = original.rpartition("/")
+    sentences = f"{alias}c-20250101t120000000000-esr-sentences"
+    for source, target in (
+        (alias, sentences),
+        (f"{alias}-documents", documents_index(sentences)),
+    ):
+        http("PUT", f"{url}/{target}")
+        try:
+            failures = reindex(url, source, target)["failures"]
+        except OSError as error:  # of the whole request, where all entries are refused
+            failures = [{"cause": {"reason": error.read().decode()}}]  # type: ignore[attr-defined]
+        assert failures
+        assert "only esr gives an index its analyzer; see Copies in docs/elasticsearch.md" in str(failures)
+        assert http("GET", f"{url}/{target}/_count")["count"] == 0
+
+
+@pytest.mark.elasticsearch
+def test_a_copy_with_all_settings_and_mappings_searches_as_the_original(original: str) -> None:
+    url, _, alias = original.rpartition("/")
+    copied = f"{alias}c-20250101t120000000000-esr-sentences"
+    actions = []
+    for source, target, of_copy in (
+        (alias, copied, f"{alias}c"),
+        (f"{alias}-documents", documents_index(copied), f"{alias}c-documents"),
+    ):
+        (body,) = http("GET", f"{url}/{source}").values()
+        settings = {
+            name: value for name, value in body["settings"]["index"].items() if name not in OF_AN_INDEX
+        }
+        http("PUT", f"{url}/{target}", {"settings": settings, "mappings": body["mappings"]})
+        assert reindex(url, source, target)["failures"] == []
+        actions.append({"add": {"index": target, "alias": of_copy}})
+    http("POST", f"{url}/_aliases", {"actions": actions})
+    assert len(matches(original)) == 3
+    assert matches(f"{url}/{alias}c") == matches(original)
+    with open_searcher(original) as one, open_searcher(f"{url}/{alias}c") as two:
+        for query in ("earthquakes in towns", '"relief came" OR flooding', "title:earthquake"):
+            expected, actual = (searcher.search(query, 10).hits for searcher in (one, two))
+            assert [(hit.sentence_id, hit.score) for hit in actual] == [
+                (hit.sentence_id, hit.score) for hit in expected
+            ]
+        assert read_enrichment(two.index, NEWS) == read_enrichment(one.index, NEWS)
+
+
+# Copies of indices, which deliveries change: what they take along, and what one that was killed leaves.
+
+
+DELIVERY_NEWS = [document("a", "A flood."), document("b", "Relief came.")]
+MORE = [document("c", "The river rose.")]
+
+
+def deliver(where: str) -> None:
+    open_delivery(where, LoadOptions()).append(located(MORE))
+
+
+@pytest.mark.elasticsearch
+@pytest.mark.parametrize(("replicas", "expected"), [(None, ("0-1", "0")), (2, ("false", "2"))])
+def test_a_delivery_keeps_the_number_of_replicas(
+    where: str, replicas: int | None, expected: tuple[str, str]
+) -> None:
+    load(where, DELIVERY_NEWS, replicas=replicas)
+    deliver(where)
+    for alias in (where, f"{where}-documents"):
+        (settings,) = index_settings(alias)
+        assert (settings["auto_expand_replicas"], settings["number_of_replicas"]) == expected
+
+
+@pytest.mark.elasticsearch
+@pytest.mark.parametrize("has_documents", [True, False])
+def test_a_copy_that_was_cut_off_stands_for_no_generation(
+    where: str, monkeypatch: pytest.MonkeyPatch, has_documents: bool
+) -> None:
+    """It says of itself what the original said, as nothing else was written to it yet."""
+    load(where, DELIVERY_NEWS)
+    before = all_indices(where)
+    with closing(Cluster(where)) as cluster:
+        (served,) = meta.searchable_loads(cluster)
+        copy = new_sentences_index(cluster.alias, served.generation)
+        names = [(served.index, copy), (served.documents_index, documents_index(copy))]
+        for source, target in names if has_documents else names[:1]:
+            cluster.client.indices.add_block(index=source, block="write")
+            _clone(cluster, source, target)
+    assert states(where) == ["loading", "serving"]
+    now = time.time
+    monkeypatch.setattr(heartbeat_time, "time", lambda: now() + PATIENCE + 1)
+    assert states(where) == ["broken", "serving"]
+    deliver(where)
+    after = all_indices(where)
+    assert set(before) < set(after) and len(after) == 4, "the copy was deleted"
+    assert states(where) == ["serving", "kept"]
+
+
+@pytest.mark.elasticsearch
+def test_a_copy_is_known_to_be_alive_while_its_documents_are_copied(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[list[str]] = []
+    real = delivery._clone
+
+    def look_and_clone(cluster: Cluster, source: str, target: str) -> None:
+        if target.endswith(DOCUMENTS):
+            (copy,) = [load for load in meta.all_loads(cluster) if not load.is_complete]
+            seen.append([copy.owner, str(copy.heartbeat > 0)])
+        real(cluster, source, target)
+
+    load(where, DELIVERY_NEWS)
+    monkeypatch.setattr(delivery, "_clone", look_and_clone)
+    deliver(where)
+    assert seen == [[this_process(), "True"]]
+
+
+@pytest.mark.elasticsearch
+def test_a_delivery_keeps_what_was_enriched_after_it_began(where: str) -> None:
+    load(where, DELIVERY_NEWS)
+    delivery = open_delivery(where, LoadOptions())
+    with open_searcher(where) as searcher:
+        assert enrich(searcher.index, FakeEnricher()).documents == len(DELIVERY_NEWS)
+    delivery.append(located(MORE))
+    with open_searcher(where) as searcher:
+        assert {of_part["documents"] for of_part in searcher.index.status()["enrichment"]} == {
+            len(DELIVERY_NEWS)
+        }
+        assert enrich(searcher.index, FakeEnricher()).documents == len(MORE)

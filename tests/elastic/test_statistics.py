@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import random
+import secrets
+import struct
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,17 +18,29 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from esr import resources
 from esr.cli import main
 from esr.elastic import statistics
+from esr.elastic.cluster import Cluster
 from esr.elastic.index import ElasticsearchIndex
+from esr.elastic.lifts import COUNTS, FIRST, LENGTHS, SHARES, code_weight, pack_lengths, pack_maxima
+from esr.elastic.meta import install_templates
 from esr.elastic.requests import msearch_dfs
 from esr.elastic.statistics import TermStatisticsReader, static_bounds
+from esr.elastic.vectors import encode_vector, map_vectors, source_with_vectors
 from esr.models.adjustment import fit_curve
 from esr.plans.evaluate import score_static
 from esr.plans.plan import CollectionStatistics, Curve, Static, TermStatistics
-from tests.support.elasticsearch import counts_occurrences, document, fresh
+from esr.text.document import QuantizedVector
+from tests.support.elasticsearch import (
+    counts_occurrences,
+    document,
+    fresh,
+    http,
+    load_for_pruning,
+    unpack_maxima,
+)
 from tests.support.elasticsearch import load as load_documents
-from tests.support.elasticsearch_pruning import load
 from tests.support.pruning import adverse_documents
 
 NUMBERS = st.floats(-100.0, 100.0)
@@ -82,7 +99,7 @@ def test_counts_of_any_size_are_exact(
         return msearch_dfs(cluster, lines)  # type: ignore[arg-type]
 
     with fresh(elasticsearch_url) as where:
-        load(where, documents, shards=shards)
+        load_for_pruning(where, documents, shards=shards)
         if not counts_occurrences(where):
             pytest.skip("this version of Elasticsearch gives sf in place of cf")
         monkeypatch.setattr(statistics, "msearch_dfs", record)
@@ -204,3 +221,124 @@ def test_a_standalone_request_is_printed_where_nothing_is_counted_twice(
         load_documents(where, [document(f"d{n}", "flood bank") for n in range(6)], shards=shards)
         result = CliRunner().invoke(main, ["query", "flood", "--standalone", "--index", where])
     assert result.exit_code == 0, result.output
+
+
+# The term maxima of a document are packed so that they stay bounds.
+
+
+def pack(count: int, length: int, share: float) -> tuple[float, float, float]:
+    """What is left of three maxima."""
+    (code,) = pack_maxima(np.array([float(count)]), np.array([float(length)]), np.array([share])).tolist()
+    return unpack_maxima(code)
+
+
+def upper_bits(number: float) -> int:
+    """What the postings of a sparse vector keep of a weight."""
+    bits: int = struct.unpack("i", struct.pack("f", number))[0]
+    return bits >> 15
+
+
+def test_every_code_survives_a_round_trip() -> None:
+    codes = range(COUNTS * LENGTHS * SHARES)
+    assert [upper_bits(code_weight(code)) - FIRST for code in codes] == list(codes)
+
+
+def test_small_numbers_are_exact() -> None:
+    for count, length in product(range(1, 5), range(1, 9)):
+        assert pack(count, length, 0.25) == (count, length, 0.25 * 1.25)
+    assert pack(1, 1, 1.0) == (1, 1, 1.0)
+
+
+def test_large_numbers_are_rounded_to_the_safe_side() -> None:
+    assert pack(5, 9, 0.3) == (8, 8, 0.3125)
+    assert pack(32, 230, 1e-9)[:2] == (32, 224)
+    assert pack(33, 5000, 1e-9) == (math.inf, 224, 2.0**-15)
+
+
+def test_the_lengths_of_a_document_are_one_number() -> None:
+    extent = pack_lengths(70_000, [3, 40_000, 0])
+    assert (extent >> 42, extent >> 21 & 0x1FFFFF, extent & 0x1FFFFF) == (70_000, 40_000, 0)
+    assert pack_lengths(0, []) == 0
+    longest = 0x1FFFFF
+    for length in (longest, longest + 1, 10**9):
+        assert pack_lengths(length, [length, 7]) == longest << 42 | longest << 21 | 7
+
+
+SENTENCES, DIMENSIONS = 300, 384
+
+
+@pytest.fixture
+def cluster(where: str) -> Iterator[Cluster]:
+    """An alias under which there is an index without vectors."""
+    http("PUT", where, {"mappings": {"properties": {"text": {"type": "text"}}}})
+    with closing(Cluster(where)) as cluster:
+        yield cluster
+
+
+def draw_vectors(number: int) -> list[QuantizedVector]:
+    draw = random.Random(1)
+    return [
+        QuantizedVector(bytes(draw.randrange(256) for _ in range(DIMENSIONS)), 0.5) for _ in range(number)
+    ]
+
+
+def store(cluster: Cluster, vectors: list[QuantizedVector]) -> None:
+    map_vectors(cluster, [cluster.alias], DIMENSIONS)
+    for number, vector in enumerate(vectors):
+        cluster.client.index(index=cluster.alias, id=str(number), document={"vectors": encode_vector(vector)})
+
+
+@pytest.mark.elasticsearch
+def test_vectors_are_stored_once(where: str, cluster: Cluster) -> None:
+    store(cluster, draw_vectors(SENTENCES))
+    answer = http("POST", f"{where}/_disk_usage?run_expensive_tasks=true&flush=true")
+    fields = answer[cluster.alias]["fields"]
+    assert fields["vectors.d384"]["total_in_bytes"] >= SENTENCES * DIMENSIONS
+    assert fields["_source"]["total_in_bytes"] < SENTENCES * DIMENSIONS / 4
+
+
+@pytest.mark.elasticsearch
+def test_an_update_of_another_field_keeps_the_vector(where: str, cluster: Cluster) -> None:
+    (vector,) = draw_vectors(1)
+    store(cluster, [vector])
+    http("POST", f"{where}/_update/0?refresh=true", {"doc": {"text": "storm"}})
+    answer = cluster.client.search(index=cluster.alias, source=source_with_vectors(cluster, ["vectors"]))
+    (hit,) = answer["hits"]["hits"]
+    assert hit["_source"]["vectors"] == encode_vector(vector)
+
+
+@pytest.mark.elasticsearch
+def test_fields_that_are_mapped_already_stay_as_they_are(where: str, cluster: Cluster) -> None:
+    older = {"type": "dense_vector", "element_type": "byte", "dims": 3, "index": False}
+    http("PUT", f"{where}/_mapping", {"properties": {"vectors": {"properties": {"d3": older}}}})
+    map_vectors(cluster, [cluster.alias], 3)
+    fields = http("GET", f"{where}/_mapping")[cluster.alias]["mappings"]["properties"]["vectors"][
+        "properties"
+    ]
+    assert (fields["d3"]["index"], fields["scale"]["type"]) == (False, "float")
+
+
+@pytest.fixture
+def script(elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The name of the only resource, which no other test uses."""
+    name = f"esr-test-{secrets.token_hex(4)}"
+    monkeypatch.setattr(resources, "list_names", lambda folder, _: [name] if folder == "scripts" else [])
+    yield name
+    http("DELETE", f"{elasticsearch_url}/_scripts/{name}")
+
+
+@pytest.mark.elasticsearch
+def test_only_a_script_that_is_missing_or_differs_is_put(
+    elasticsearch_url: str, script: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[str] = []
+    with closing(Cluster(f"{elasticsearch_url}/news")) as cluster:
+        put = cluster.client.put_script
+        monkeypatch.setattr(
+            cluster.client, "put_script", lambda **body: (written.append(body["id"]), put(**body))
+        )
+        for source, puts in (("1 + 1", 1), ("1 + 1", 1), ("1 + 2", 2)):
+            monkeypatch.setattr(resources, "read_text", lambda path, source=source: source)
+            install_templates(cluster)
+            stored = http("GET", f"{elasticsearch_url}/_scripts/{script}")["script"]
+            assert (stored["source"], written) == (source, [script] * puts)

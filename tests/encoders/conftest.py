@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.tiny_encoder import write_tiny_encoder
+from tests.support.fake_enricher import write_tiny_encoder
 
 
 @pytest.fixture

@@ -1,3 +1,5 @@
+"""The encoders that esr knows by name, with their real files."""
+
 from __future__ import annotations
 
 import hashlib
@@ -7,12 +9,15 @@ import zipfile
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from esr.encoders import KNOWN, EncoderDescription, load_encoder
+from esr.encoders import DEFAULT, KNOWN, Encoder, EncoderDescription, load_encoder
 from esr.encoders.folder import Unreachable, find_folder
+from esr.encoders.onnx_encoder import quantize
 from esr.errors import EsrError, InputError, UsageError
-from tests.support.tiny_encoder import write_tiny_encoder
+from tests.support.distribution import find_maven
+from tests.support.fake_enricher import write_tiny_encoder
 
 
 @pytest.fixture
@@ -188,3 +193,103 @@ def test_a_model_that_takes_text_has_no_tokenizer(folder: Path) -> None:
     assert set(find_folder(str(folder)).description.files) == {"model.onnx"}
     with pytest.raises(InputError, match=r"model\.onnx: the model does not take text"):
         load_encoder(str(folder))
+
+
+def load(folder: Path) -> Encoder:
+    return Encoder(*find_folder(str(folder)))
+
+
+def cosine(encoder: Encoder, one: str, other: str) -> float:
+    return float(encoder.encode_passage(one) @ encoder.encode_passage(other))
+
+
+def test_vectors_have_length_1_and_words_of_one_meaning_are_close(folder: Path) -> None:
+    encoder = load(folder)
+    assert np.linalg.norm(encoder.encode_passage("the storm rose")) == pytest.approx(1.0)
+    assert cosine(encoder, "storm", "hurricane") > 0.95 > 0.5 > cosine(encoder, "storm", "bank")
+
+
+def test_a_text_without_tokens_has_a_vector_without_a_direction(folder: Path) -> None:
+    assert load(folder).encode_query("  ") == (bytes(16), 0.0)
+
+
+def test_pooling_takes_the_mean_of_the_tokens_or_the_first(tmp_path: Path) -> None:
+    mean = load(write_tiny_encoder(tmp_path / "mean", pooling="mean", normalize=False))
+    first = load(write_tiny_encoder(tmp_path / "first", pooling="first", normalize=False))
+    storm, bank = (first.encode_passage(word) for word in ("storm", "bank"))
+    assert first.encode_passage("storm bank") == pytest.approx(storm)
+    assert mean.encode_passage("storm bank") == pytest.approx((storm + bank) / 2)
+
+
+def test_queries_and_passages_have_prefixes_of_their_own(tmp_path: Path, folder: Path) -> None:
+    plain = load(folder)
+    prefixed = load(write_tiny_encoder(tmp_path / "other", query_prefix="storm ", passage_prefix="bank "))
+    assert prefixed.encode_query("food") == plain.encode_query("storm food") != plain.encode_query("food")
+    assert prefixed.encode_passage("food") == pytest.approx(plain.encode_passage("bank food"))
+
+
+def test_tokens_after_the_most_are_ignored(tmp_path: Path) -> None:
+    encoder = load(write_tiny_encoder(tmp_path / "short", max_tokens=2))
+    assert encoder.encode_passage("storm bank food") == pytest.approx(encoder.encode_passage("storm bank"))
+
+
+def test_a_model_of_other_dimensions_than_described_is_refused(tmp_path: Path) -> None:
+    folder = write_tiny_encoder(tmp_path / "wrong")
+    text = (folder / "encoder.json").read_text()
+    (folder / "encoder.json").write_text(text.replace("16", "384"))
+    with pytest.raises(InputError, match="makes 16 dimensions, its description says 384"):
+        load(folder)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("model.onnx", "ONNX model"), ("tokenizer.json", "tokenizer")])
+def test_a_broken_file_is_one_message(folder: Path, name: str, kind: str) -> None:
+    (folder / name).write_bytes(b"{}")
+    with pytest.raises(InputError, match=f"{name}: not an? {kind}: "):
+        load(folder)
+
+
+def test_quantized_vectors_are_the_nearest_of_8_bits() -> None:
+    vector = np.random.default_rng(1).normal(size=384).astype(np.float32)
+    values, scale = quantize(vector)
+    stored = np.frombuffer(values, np.int8)
+    assert abs(stored).max() == 127 and np.float32(scale) == scale
+    assert np.abs(stored * scale - vector).max() <= scale / 2 * (1 + 1e-5)
+    assert quantize(np.zeros(3, np.float32)) == (b"\0\0\0", 0.0)
+
+
+QUERY = "How many people died in the earthquake?"
+SENTENCES = [
+    "The tremor killed some 2,000 villagers.",
+    "The bank was fined for fraud.",
+    "People in the city voted on Sunday.",
+]
+
+
+def test_each_known_encoder_says_where_it_comes_from() -> None:
+    assert DEFAULT in KNOWN
+    for name, description in KNOWN.items():
+        assert description.name == name and description.licence and description.description
+        assert set(description.files) == set(description.members) == set(description.file_names)
+        assert len(description.artifact.split(":")) == 3 or len(description.artifact.split("==")) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KNOWN)
+def test_a_known_encoder_finds_what_is_said_in_other_words(name: str) -> None:
+    find_maven()
+    encoder = load_encoder(name)
+    vectors = np.array([encoder.encode_passage(text) for text in SENTENCES])
+    query = encoder.encode_query(QUERY)
+    cosines = vectors @ (query.array * np.float32(query.scale))
+    assert cosines.argmax() == 0 and cosines[0] > cosines[1:].max() + 0.1
+    for text, vector in zip(SENTENCES, vectors, strict=True):
+        assert quantize(encoder.encode_passage(text)) == quantize(vector), "not the same twice"
+
+
+@pytest.mark.slow
+def test_the_multilingual_encoder_finds_it_in_other_languages() -> None:
+    encoder = load_encoder("use-multilingual-v3")
+    query = encoder.encode_query("Wie viele Menschen starben bei dem Erdbeben?")
+    others = ["При землетрясении погибли две тысячи человек.", "Суд оштрафовал банк.", "市议会星期日投票。"]
+    cosines = np.array([encoder.encode_passage(text) for text in others]) @ query.array
+    assert cosines.argmax() == 0

@@ -1,5 +1,8 @@
+""""""
+
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -7,6 +10,9 @@ import pytest
 from esr.errors import EsrError, InputError
 from esr.features import lexicon as lexicon_module
 from esr.features.lexicon import Clue, Lexicon, read_lexicon
+from esr.features.subjectivity import THRESHOLD, score
+from esr.text.document import Annotation, Token
+from tests.support.fake_enricher import LEXICON, annotated, tagged, values
 
 
 def test_the_default_lexicon_has_the_words_of_both_packages() -> None:
@@ -132,3 +138,113 @@ def test_a_bad_file_is_refused_with_its_place(tmp_path: Path, content: str | byt
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none.txt: cannot read this lexicon: No such file"):
         read_lexicon([tmp_path / "none.txt"])
+
+
+SENTENCES = {
+    "a/DT good/JJ day/NN": (1, 0),
+    "Good/JJ ,/, bad/JJ and/CC good/JJ": (2, 1),
+    # A preposition is no polar word, the verb is.
+    "it/PRP looks/VBZ like/IN rain/NN": (0, 0),
+    "they/PRP like/VBP rain/NN": (1, 0),
+    # Nor is a name or a modal.
+    "Theresa/NNP May/NNP": (0, 0),
+    "it/PRP may/MD rain/VB": (0, 0),
+    # A negation turns the sign, within a clause and four words.
+    "not/RB good/JJ": (0, 1),
+    "is/VBZ n't/RB a/DT very/RB good/JJ": (0, 1),
+    "never/RB bad/JJ": (1, 0),
+    "not/RB a/DT b/DT c/DT d/DT good/JJ": (1, 0),
+    "he/PRP did/VBD not/RB ,/, good/JJ man/NN": (1, 0),
+    "not/RB but/CC good/JJ": (1, 0),
+    "not/RB only/RB good/JJ": (1, 0),
+    # No polarity is known of it.
+    "really/RB": (0, 0),
+    "": (0, 0),
+}
+
+
+@pytest.mark.parametrize("text", SENTENCES)
+def test_positive_and_negative_words_are_counted_by_the_sign_they_have_in_their_sentence(text: str) -> None:
+    positive, negative = SENTENCES[text]
+    of = annotated(tagged(text))
+    assert [values(name, of) for name in ("pos", "neg", "opt")] == [
+        [positive],
+        [negative],
+        [positive + negative],
+    ]
+
+
+def test_a_sentence_without_annotation_has_no_polarity() -> None:
+    assert values("pos", annotated(tagged("good/JJ"), None)) == [1, None]
+
+
+def test_a_lexicon_without_polarity_says_nothing_of_polarity() -> None:
+    plain = Lexicon("plain", {("good", None): Clue(0, True)})
+    assert values("opt", annotated(tagged("good/JJ"), lexicon=plain)) == [None]
+
+
+def test_a_hyphen_ends_a_clause_only_between_spaces() -> None:
+    for space, negative in ((False, 1), (True, 0)):
+        tokens = [Token("not", "RB", -1, True), Token("so", "RB", -1, space), Token("-", "HYPH", -1, space)]
+        tokens += [Token("called", "VBN", -1, True), Token("good", "JJ", -1, False)]
+        assert values("neg", annotated(Annotation(tuple(tokens), (), is_tagged=True, is_parsed=False))) == [
+            negative
+        ]
+
+
+@pytest.mark.parametrize(
+    ("text", "weight"),
+    [
+        ("the/DT x/NN", 0),
+        ("good/NN", 1),
+        ("good/NN good/NN good/NN good/NN good/NN", 4),  # at most four clues
+        ("she/PRP", 0.5),
+        ("I/PRP", 1.0),  # a pronoun, and of the first person
+        ("could/MD", 1.0),
+        ("will/MD ’ll/MD", 0),
+        ("red/JJ", 0.5),
+        ("red/JJ red/JJ red/JJ red/JJ", 1.5),  # at most three of a cue
+        ("slowly/RB", 0.7),
+        ("not/RB", 0.5),  # a negation, and no adverb
+        ("very/RB", 1.4),
+        ("7/CD", -1),
+        ("?/.", 1.5),
+        ("However/RB", 1.4),
+        ("perhaps/RB", 1.7),
+        ("good/NNP May/MD", 1.0),  # a name is no clue
+        ("", 0),
+    ],
+)
+def test_the_score_is_the_weighted_sum_of_clues_and_cues_by_length(text: str, weight: float) -> None:
+    sentence = tagged(text)
+    assert score(sentence, LEXICON) == pytest.approx(weight / math.log(2 + len(sentence.tokens)))
+
+
+def test_a_sentence_is_subjective_from_the_threshold_on() -> None:
+    of = annotated(tagged("good/JJ bad/JJ !/."), tagged("the/DT day/NN"), None)
+    assert values("subj", of) == [1, 0, None]
+    scores = values("subj_score", of)
+    assert scores[0] and scores[0] >= THRESHOLD["score"] and scores[1:] == [0, None]
+
+
+def test_the_rule_of_clues_looks_at_the_neighbours() -> None:
+    strong, weak, nothing = tagged("good/JJ"), tagged("long/JJ"), tagged("day/NN")
+    two = tagged("good/JJ bad/JJ")
+
+    def middle(before: object, own: object, after: object) -> list[float | None]:
+        of = annotated(before, own, after, rule="clues")  # type: ignore[arg-type]
+        return [values(name, of)[1] for name in ("subj", "subj_score")]
+
+    assert middle(nothing, two, nothing) == [1, 1.0]
+    assert middle(nothing, strong, nothing) == [0, 0.5]
+    assert middle(strong, nothing, nothing) == [0, 0.0]
+    assert middle(strong, nothing, strong) == [0, 0.5]
+    assert middle(weak, weak, nothing) == [0, 0.0]
+    assert middle(weak, weak, weak) == [0, 0.5]
+    assert middle(None, nothing, None) == [0, 0.0]
+    assert middle(two, None, two) == [None, None]
+
+
+def test_words_of_a_lexicon_count_only_as_content_words() -> None:
+    of = annotated(tagged("like/IN like/IN may/MD"), tagged("like/VBP good/JJ"), rule="clues")
+    assert values("subj", of) == [0, 1]

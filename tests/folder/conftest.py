@@ -1,5 +1,5 @@
 from __future__ import annotations
 
-from tests.support.folder_fixtures import no_sync, small_segments, where
+from tests.support.folder_index import no_sync, small_segments, where
 
 __all__ = ["no_sync", "small_segments", "where"]

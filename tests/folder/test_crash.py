@@ -11,7 +11,7 @@ import pytest
 
 from esr.folder.index import EmbeddedIndex
 from tests.support.folder_index import document, indexed_ids, load
-from tests.support.forked import ForkedProcess, run_esr
+from tests.support.processes import ForkedProcess, run_esr
 
 SMALL_SEGMENTS = {"esr.folder.write.segment_writer:FULL_TERMS": 2500}
 DOCUMENTS, SENTENCES = 600, 8

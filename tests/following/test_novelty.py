@@ -47,9 +47,9 @@ from esr.ranking.searcher import MAX_TERMS, Searcher, open_searcher
 from esr.text.dates import parse_date_start
 from esr.text.document import Document
 from tests.following.test_timeline import random_documents
-from tests.support.both_engines import open_loaded
 from tests.support.elasticsearch import RELATIVE, document, fresh, load
-from tests.support.tiny_encoder import write_tiny_encoder
+from tests.support.fake_enricher import write_tiny_encoder
+from tests.support.index_contents import open_loaded
 from webui.app import create_app
 
 Terms = frozenset[str]

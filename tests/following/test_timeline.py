@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
+import shlex
+import shutil
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
+import bibtexparser
 import pytest
+import rispy
+from bibtexparser.customization import convert_to_unicode
+from click.testing import CliRunner
 
 import esr
-from esr.errors import UsageError
+from esr.cli import main
+from esr.errors import IndexUnusable, UsageError
 from esr.folder.index import FolderSnapshot
+from esr.following.citations import CITATIONS, to_bibtex, to_csl, to_ris
 from esr.following.timeline import (
     INTERVALS,
     MAX_PERIODS,
@@ -26,12 +39,14 @@ from esr.following.timeline import (
     period_of,
     timeline_rows,
 )
+from esr.following.watch import ATOM, Feed, SavedSearch, WatchState, render_feed, write_feeds
 from esr.index.filters import DAY, NO_FILTERS, Filters
-from esr.index.hits import SearchResult
+from esr.index.hits import SearchResult, SentenceRecord
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Document
 from tests.support.elasticsearch import document, fresh, load
+from tests.support.fake_index import FLOOD, STORM
 
 WORDS = ["storm", "flood", "wind", "rain", "river"]
 
@@ -193,3 +208,133 @@ def test_an_interval_that_makes_too_many_periods_is_refused(tmp_path: object) ->
         assert make(opened, "storm").interval == "year"
         with pytest.raises(UsageError, match=f"at most {MAX_PERIODS:,} are allowed: take the interval month"):
             make(opened, "storm", interval="day")
+
+
+# Watches: which sentences a run reports, the feeds it writes, and the state that it keeps in a file.
+#
+# tests/cli/test_following.py runs the command.
+
+
+def test_news_stored_without_the_fields_of_today_are_in_the_feed(tmp_path: Path) -> None:
+    hit: dict[str, Any] = dict.fromkeys(("previous", "next", "title", "date", "source", "url", "language"))
+    hit |= {"sentence_id": "d.s0", "document_id": "d", "position": 0, "text": "A storm."}
+    with WatchState(tmp_path / "searches.state") as state:
+        with state.transaction():
+            state.add_news("storms", [hit])
+        write_feeds(state, [SavedSearch("storms", esr.parse_query("storm"), Ranking())], tmp_path)
+    root = ElementTree.parse(tmp_path / "storms.atom")
+    assert [content.text for content in root.iter(f"{{{ATOM}}}content")] == ["A storm."]
+
+
+def test_a_feed_is_well_formed_whatever_a_source_holds() -> None:
+    bad = "a\x0bb\ufffe\ud800"
+    record = SentenceRecord("d.s0", "d", 0, bad, None, None, bad, None, bad, None, bad)
+    root = ElementTree.fromstring(render_feed(Feed("urn:x", bad, bad, bad), [record], lambda _: bad))
+    links = [link.get("href") for link in root.iter(f"{{{ATOM}}}link")]
+    assert links == ["ab"] * 3
+    (entry,) = root.iter(f"{{{ATOM}}}entry")
+    assert entry.get("{http://www.w3.org/XML/1998/namespace}lang") == "ab"
+    assert entry.findtext(f"{{{ATOM}}}content") == "ab"
+
+
+def test_a_file_that_is_no_state_is_not_left_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[sqlite3.Connection] = []
+    connect = sqlite3.connect
+
+    def remember(*args: Any, **options: Any) -> sqlite3.Connection:
+        opened.append(connect(*args, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", remember)
+    path = tmp_path / "searches.state"
+    path.write_text("no database\n" * 100)
+    with pytest.raises(IndexUnusable, match="no state of esr watch"):
+        WatchState(path)
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened[0].execute("SELECT 1")
+
+
+# Citations, read back by other programs' readers.
+
+
+ODD = STORM._replace(
+    sentence_id="ä/1.s0",
+    title='50% of {R&D} cost $3_000 ~ #1 \\ "Zoë"',
+    text="First line\r\nTY  - JOUR\r\nsecond } line",
+    source="Ärzte & Co.",
+    date="2017-03",
+    url="https://x.org/a_b?c={d}&e=%20",
+)
+RECORDS = [STORM, FLOOD, ODD, STORM._replace(title="Again")]
+
+
+def test_bibtex_is_read_as_it_was_meant() -> None:
+    library = bibtexparser.loads(to_bibtex(RECORDS))
+    entries = {entry["ID"]: convert_to_unicode(entry) for entry in library.entries}
+    assert list(entries) == ["a-s1", "b-s0", "1-s0", "a-s1-2"]
+    storm = entries["a-s1"]
+    assert (storm["year"], storm["month"], storm["day"]) == ("2017", "3", "5")
+    assert (storm["journal"], storm["url"]) == ("The Example", STORM.url)
+    assert STORM.text in storm["note"]
+    assert "year" not in entries["b-s0"] and entries["b-s0"]["title"].strip("{}") == "b"
+    odd = entries["1-s0"]
+    assert odd["month"] == "3" and "day" not in odd
+    assert odd["url"] == "https://x.org/a_b?c=%7Bd%7D&e=%20"
+
+
+def test_bibtex_escapes_what_tex_would_read() -> None:
+    title = next(line for line in to_bibtex([ODD]).splitlines() if line.startswith("  title"))
+    assert (
+        r"50\% of \textbraceleft{}R\&D\textbraceright{} cost \$3\_000 \textasciitilde{} \#1 \textbackslash{}"
+        in title
+    )
+
+
+def test_ris_is_read_as_it_was_meant() -> None:
+    entries = rispy.loads(to_ris(RECORDS))
+    assert [entry["type_of_reference"] for entry in entries] == ["NEWS"] * 4
+    assert entries[0]["title"] == STORM.title and entries[0]["abstract"] == STORM.text
+    assert entries[0]["urls"] == [STORM.url] and entries[0]["year"] == "2017"
+    assert entries[2]["abstract"] == "First line TY - JOUR second } line"
+    assert "year" not in entries[1]
+
+
+def test_csl_json_has_the_parts_of_dates_that_are_known() -> None:
+    items = json.loads(to_csl(RECORDS))
+    assert [item.get("issued") for item in items] == [
+        {"date-parts": [[2017, 3, 5]]},
+        None,
+        {"date-parts": [[2017, 3]]},
+        {"date-parts": [[2017, 3, 5]]},
+    ]
+    assert items[0]["container-title"] == "The Example" and items[0]["type"] == "article-newspaper"
+    assert len({item["id"] for item in items}) == 4
+
+
+@pytest.mark.parametrize("name", CITATIONS)
+def test_no_sentence_is_no_citation(name: str) -> None:
+    assert CITATIONS[name].render([]).strip() in ("", "[]")
+
+
+# The commands and the Python of docs/following.md, run as they stand.
+
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "following.md").read_text("utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def test_what_the_page_shows_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    for command in (line for block in blocks("sh") for line in block.splitlines()):
+        result = CliRunner().invoke(main, shlex.split(command)[1:], catch_exceptions=False)
+        assert result.exit_code == 0 and result.output, f"{command}: {result.output}"
+    for block in blocks("python"):
+        exec(block, {})
+        assert capsys.readouterr().out

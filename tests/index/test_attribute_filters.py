@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from esr.errors import UsageError
-from esr.index.filters import NO_FILTERS, Filters, attribute_names, build_attribute_filters
+from esr.index.factory import open_delivery
+from esr.index.filters import (
+    NO_FILTERS,
+    Filters,
+    Value,
+    ValueTable,
+    attribute_names,
+    build_attribute_filters,
+    find_unknown_filters,
+    resolve_condition,
+)
+from esr.index.names import Name
+from esr.index.writer import LoadOptions
+from esr.loaders import read_documents
+from esr.plans.condition import AllOf, AnyOf, Condition, HasSource, HasTerm, Not
 from esr.query import parse
 from esr.ranking.query_report import complete
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.text.document import META, Document, attributes, value_key
+from esr.text.document import META, Document, Sentence, attributes, value_key
+from esr.text.validate import to_json_line
 from tests.index.test_parity import random_documents
-from tests.support.elasticsearch import document, fresh, load
+from tests.support.elasticsearch import document, fresh, load, located
+from tests.support.fake_index import FLOOD, STORM, FakeIndex
+from tests.support.index_contents import documents
 
 NEWS = list(random_documents(0, 90, seed=11))
 QUERY = "flood bank river"
@@ -182,3 +200,178 @@ def test_values_of_metadata_may_have_an_equals_sign() -> None:
         return [(one.names, one.values) for one in build_attribute_filters({}, pairs)]
 
     assert built(["q=a=b", "q=c"]) == [(("meta.q",), ("a=b", "c"))]
+
+
+# Conditions resolve sources, attributes and names wherever they occur, and report unknown ones.
+
+
+class Vocabulary:
+    """The source BBC."""
+
+    def values(self, field: str) -> ValueTable:
+        return ValueTable([("BBC", 1)])
+
+    def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
+        return {}
+
+    def name_keys(self, prefix: str, limit: int) -> list[str]:
+        return []
+
+
+TERM, ASKED, RESOLVED = HasTerm("oil"), HasSource(("bbc",)), HasSource(("BBC",))
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        (ASKED, RESOLVED),
+        (Not(ASKED), Not(RESOLVED)),
+        (AllOf((TERM, ASKED)), AllOf((TERM, RESOLVED))),
+        (AnyOf((ASKED, TERM)), AnyOf((RESOLVED, TERM))),
+        (AllOf((TERM, AnyOf((TERM, ASKED)))), AllOf((TERM, AnyOf((TERM, RESOLVED))))),
+    ],
+)
+def test_what_asks_for_a_source_is_resolved(condition: Condition, expected: Condition) -> None:
+    assert resolve_condition(Vocabulary(), condition) == expected
+
+
+@pytest.mark.parametrize("condition", [TERM, AllOf((TERM, TERM)), AnyOf((TERM, TERM))])
+def test_what_has_terms_alone_stays(condition: Condition) -> None:
+    assert resolve_condition(Vocabulary(), condition) is condition
+
+
+INDEX = FakeIndex(STORM._replace(entities={"person": ["Barack Obama"], "organization": ["UN"]}), FLOOD)
+
+
+def messages(*entities: str, sources: tuple[str, ...] = (), index: FakeIndex = INDEX) -> list[str]:
+    unknown = find_unknown_filters(index, Filters(sources=sources, entities=entities))
+    return [value.message for value in unknown]
+
+
+def test_what_the_index_has_is_not_unknown() -> None:
+    assert messages("barack obama’s", "person:Barack Obama", "U.N.", sources=("THE EXAMPLE",)) == []
+
+
+@pytest.mark.parametrize("written", ["Barak Obama", "person:Barac Obama", "Brack Obama"])
+def test_the_nearest_name_is_offered(written: str) -> None:
+    (message,) = messages(written)
+    assert message.endswith("did you mean 'Barack Obama'?")
+
+
+def test_another_type_is_told() -> None:
+    assert messages("location:UN") == [
+        "'UN' is an organization in this index, not: location; search for organization:UN"
+    ]
+    (message,) = messages("location:Barack Obama")
+    assert message.endswith('search for person:"Barack Obama"')
+    (unknown,) = find_unknown_filters(INDEX, Filters(entities=("location:UN",)))
+    assert unknown.nearest == "organization:UN"
+
+
+def test_a_name_without_a_near_one_is_unknown() -> None:
+    assert messages("Qwerty") == ["unknown name 'Qwerty': no sentence has it"]
+
+
+def test_an_index_without_names_says_how_it_gets_them() -> None:
+    assert messages("Qwerty", index=FakeIndex(STORM)) == [
+        "unknown name 'Qwerty': the index has no names, find them with esr enrich"
+    ]
+
+
+def test_known_sources_are_listed_where_none_is_near() -> None:
+    assert messages(sources=("qqq",)) == ["unknown source 'qqq': known: The Example"]
+    assert messages(sources=("The Exmple",)) == ["unknown source 'The Exmple': did you mean 'The Example'?"]
+    assert messages(sources=("qqq",), index=FakeIndex(FLOOD)) == ["unknown source 'qqq': known: none"]
+
+
+TABLE = ValueTable([("bbc", 2), ("BBC", 5), ("The Guardian", 9), ("guardian.co.uk", 1), ("Wire", 7)])
+BBC = Value("BBC", 7, ("BBC", "bbc"))
+
+
+@pytest.mark.parametrize("text", ["bbc", "BBC", "Bbc", " bbc "])
+def test_a_source_is_found_in_any_case_under_the_form_of_most_documents(text: str) -> None:
+    assert TABLE.find(text) == BBC
+    assert TABLE.form(text) == "BBC"
+
+
+def test_another_source_is_not_found() -> None:
+    assert TABLE.find("bbc.co.uk") is None and TABLE.form("bbc.co.uk") == "bbc.co.uk"
+
+
+def test_of_forms_that_are_as_frequent_the_first_is_shown() -> None:
+    assert ValueTable([("wire", 1), ("Wire", 1)]).form("WIRE") == "Wire"
+
+
+def test_sources_are_listed_by_the_beginning_of_a_word() -> None:
+    assert [source.form for source in TABLE.with_prefix("GUA", 9)] == ["The Guardian", "guardian.co.uk"]
+    assert [source.form for source in TABLE.with_prefix("", 3)] == ["The Guardian", "BBC", "Wire"]
+    assert TABLE.with_prefix("uardian", 9) == []
+
+
+def test_the_nearest_source_is_offered_if_one_is_near() -> None:
+    assert TABLE.nearest("bcb") == BBC
+    assert TABLE.nearest("The Gardian") == TABLE.find("The Guardian")
+    assert TABLE.nearest("qqqqq") is None
+
+
+def test_a_table_tells_whether_a_source_has_several_forms() -> None:
+    assert TABLE.has_variants
+    assert not ValueTable([("a", 1), ("b", 2)]).has_variants
+
+
+# What is known of a document is stored, exported and shown; a change of it changes the document.
+
+
+FULL = Document(
+    "full",
+    (Sentence("full.s0", "A flood came."),),
+    title="Flood",
+    authors=("Jane Doe", "Olaf Größe"),
+    section="World: Asia",
+    keywords=("flood", "日本"),
+    metadata={
+        "desk": {"city": "Berlin", "": [1, 2.50, 10**20, None, True]},
+        "odd\0.key..": "x" * 40_000,
+        ".": {},
+    },
+)
+PLAIN = Document("plain", (Sentence("plain.s0", "Rain fell."),))
+
+
+def test_documents_are_stored_as_they_came_and_shown_at_their_sentences(anywhere: str) -> None:
+    load(anywhere, [FULL, PLAIN])
+    assert documents(anywhere) == [FULL, PLAIN]
+    with open_searcher(anywhere) as searcher:
+        full, plain = searcher.index.sentences(["full.s0", "plain.s0"])
+        assert searcher.index.find_documents(["plain", "nope", "full"]) == {"full": FULL, "plain": PLAIN}
+        assert searcher.index.find_documents([]) == {}
+    assert (full.authors, full.section, full.keywords) == (FULL.authors, FULL.section, FULL.keywords)
+    assert (plain.authors, plain.section, plain.keywords) == ((), None, ())
+
+
+def test_an_export_that_is_loaded_gives_the_same_export(anywhere: str, tmp_path: Path) -> None:
+    load(anywhere, [FULL, PLAIN])
+    lines = list(map(to_json_line, documents(anywhere)))
+    file = tmp_path / "export.jsonl"
+    file.write_text("\n".join(lines), "utf-8")
+    assert [to_json_line(one.document) for one in read_documents([str(file)])] == lines
+
+
+def test_a_change_of_any_field_is_a_change_of_the_document(anywhere: str) -> None:
+    load(anywhere, [FULL, PLAIN])
+
+    def append(document: Document) -> int:
+        return open_delivery(anywhere, LoadOptions()).append(located([document])).changed
+
+    assert append(FULL) == 0
+    current = FULL
+    changes: dict[str, object] = {
+        "authors": ("Jane Doe",),
+        "section": None,
+        "keywords": ("日本", "flood"),
+        "metadata": {"desk": "Bonn"},
+    }
+    for name, value in changes.items():
+        current = replace(current, **{name: value})  # type: ignore[arg-type]
+        assert append(current) == 1, name
+    assert sorted(documents(anywhere), key=lambda one: one.id) == [current, PLAIN]

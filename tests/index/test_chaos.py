@@ -16,9 +16,8 @@ from esr.ranking.searcher import open_searcher
 from esr.text.document import Document
 from tests.index.test_parity import random_documents
 from tests.support.elasticsearch import document, load, located
-from tests.support.forked import ForkedProcess, load_news
-from tests.support.generation_states import states
-from tests.support.index_contents import index_contents
+from tests.support.index_contents import index_contents, states
+from tests.support.processes import ForkedProcess, load_news
 
 OLD = [document("old", "An old flood.", "A river.")]
 NEWS = list(random_documents(0, 300, seed=5))

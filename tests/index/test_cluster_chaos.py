@@ -14,9 +14,10 @@ from esr.ranking.searcher import open_searcher
 from tests.conftest import without_node
 from tests.index.test_chaos import Queries
 from tests.index.test_parity import random_documents
+from tests.support.base import Node, NoNode
 from tests.support.elasticsearch import document, http, load
 from tests.support.index_contents import index_contents
-from tests.support.node import Cluster, Node, NoNode
+from tests.support.node import Cluster
 
 pytestmark = [pytest.mark.elasticsearch, pytest.mark.endurance]
 FAULT_DETECTION: dict[str, object] = {

@@ -14,8 +14,8 @@ from esr.text.document import Document
 from tests.index.test_parity import random_documents
 from tests.support.elasticsearch import fresh, http, load
 from tests.support.fake_enricher import FakeEnricher, build_slow_enricher
-from tests.support.forked import ForkedProcess, run_esr
-from tests.support.stored_enrichment import NOT_ENRICHED, enrich, expected, read_enrichment
+from tests.support.index_contents import NOT_ENRICHED, enrich, expected, read_enrichment
+from tests.support.processes import ForkedProcess, run_esr
 
 KILLS = 20
 SMALL_STEPS = {

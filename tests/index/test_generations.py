@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from datetime import datetime, tzinfo
 from math import log
@@ -12,20 +14,22 @@ from pathlib import Path
 from typing import Self
 
 import pytest
+from click.testing import CliRunner
 
+from esr.cli import main
 from esr.elastic.write import priors as elasticsearch
-from esr.errors import EsrError, IndexMissing, UsageError
-from esr.index import generations
+from esr.errors import EsrError, IndexMissing, InputError, UsageError
+from esr.folder.write import segment_writer
+from esr.index import generations as index_generations
 from esr.index.factory import open_delivery, open_generations, open_priors
 from esr.index.generations import Drift, Generation, RefreshReport
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
-from esr.text.document import Document
+from esr.text.document import Document, Sentence
 from tests.index.test_parity import random_documents
 from tests.support.elasticsearch import document, fresh, http, load, located
 from tests.support.fake_enricher import FakeEnricher
-from tests.support.index_contents import STORED_PRIORS, index_contents
-from tests.support.stored_enrichment import enrich
+from tests.support.index_contents import STORED_PRIORS, documents, enrich, index_contents
 
 FIRST = [document("one", "A flood.", "A river.")]
 SECOND = [document("two", "A flood."), document("three", "Relief came.", "Late.", "At last.")]
@@ -112,7 +116,7 @@ def set_clock(monkeypatch: pytest.MonkeyPatch, year: int) -> None:
         def now(cls, tz: tzinfo | None = None) -> Self:
             return cls(year, 3, 1, 6, tzinfo=tz)
 
-    monkeypatch.setattr(generations, "datetime", Clock)
+    monkeypatch.setattr(index_generations, "datetime", Clock)
 
 
 def test_generations_are_in_order_after_the_clock_went_back(
@@ -367,8 +371,8 @@ class TestElasticsearch:
         deliveries = iter([MORE[5:]])
 
         def meanwhile(*args: object) -> int:
-            for documents in deliveries:
-                append(where, documents)
+            for delivery in deliveries:
+                append(where, delivery)
             return real(*args)  # type: ignore[arg-type]
 
         monkeypatch.setattr(elasticsearch.ElasticsearchPriors, "_update", meanwhile)
@@ -376,3 +380,157 @@ class TestElasticsearch:
             refresh(where)
         refresh(where)
         assert [load.largest for load in drift(where)] == [0.0]
+
+
+# Documents that an index cannot take are set aside with the reason, and the others loaded.
+
+
+NEWS = [document(f"n{n}", f"Flood number {n}.", "A river.") for n in range(20)]
+DUPLICATE = document("n3", "Another text.")
+CONFLICTING = Document("taken", (Sentence("mine", "A storm."), Sentence("n5.s1", "A storm.")))
+
+
+def test_documents_with_duplicate_ids_are_set_aside(
+    anywhere: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segment_writer, "FULL_TERMS", 30)
+    aside: list[tuple[str, str]] = []
+    free = Document("free", (Sentence("mine", "A storm."),))  # ids of documents set aside remain free
+    report = load(
+        anywhere,
+        [*NEWS, DUPLICATE, CONFLICTING, free],
+        set_aside=lambda document, reason: aside.append((document.id, reason)),
+    )
+    assert (report.documents, report.sentences, report.set_aside) == (21, 41, 2)
+    assert [id for id, _ in aside] == ["n3", "taken"]
+    assert "is duplicated" in aside[0][1] and "test:22: sentence id 'n5.s1' is already used" in aside[1][1]
+    assert documents(anywhere) == [*NEWS, free]
+
+
+def test_a_document_that_elasticsearch_rejects_in_part_is_set_aside_whole(elasticsearch_url: str) -> None:
+    bad = Document("bad", (Sentence("bad.s0", "A flood."), Sentence("bad.s1", "A flood.", {"a..b": 1.0})))
+    aside: list[str] = []
+    with fresh(elasticsearch_url) as where, fresh(elasticsearch_url) as other:
+        report = load(where, [*NEWS, bad], set_aside=lambda document, reason: aside.append(reason))
+        assert (report.documents, report.sentences, report.set_aside) == (20, 40, 1)
+        assert len(aside) == 1 and aside[0].startswith("Elasticsearch rejected bad.s1: ")
+        load(other, NEWS)
+        assert index_contents(where, priors=False) == index_contents(other, priors=False)
+
+
+def test_without_a_place_to_set_documents_aside_nothing_is_loaded(anywhere: str) -> None:
+    load(anywhere, NEWS)
+    with pytest.raises(InputError, match="is duplicated"):
+        load(anywhere, [*NEWS, DUPLICATE], if_exists="replace")
+    assert documents(anywhere) == NEWS
+
+
+def test_a_load_of_rejected_documents_only_replaces_nothing(elasticsearch_url: str) -> None:
+    bad = Document("bad", (Sentence("bad.s0", "A flood.", {"a..b": 1.0}),))
+    with fresh(elasticsearch_url) as where:
+        load(where, NEWS)
+        with pytest.raises(EsrError, match="nothing was switched"):
+            load(where, [bad], if_exists="replace", set_aside=lambda document, reason: None)
+        assert documents(where) == NEWS
+
+
+def test_an_append_sets_aside_a_document_with_the_id_of_a_sentence_of_the_index(anywhere: str) -> None:
+    new, aside = document("new", "A storm."), list[str]()
+    load(anywhere, NEWS)
+    with pytest.raises(InputError, match=r"^test:2: sentence id 'n5.s1' is already used"):
+        load(anywhere, [new, CONFLICTING], if_exists="append")
+    assert documents(anywhere) == NEWS
+
+    def set_aside(document: Document, reason: str) -> None:
+        aside.append(reason.partition(": give")[0])
+
+    with pytest.raises(EsrError, match="every document was set aside"):
+        load(anywhere, [CONFLICTING], if_exists="append", set_aside=set_aside)
+    given = [NEWS[0], CONFLICTING, new]
+    report = load(anywhere, given, if_exists="append", set_aside=set_aside)
+    assert (report.documents, report.unchanged, report.set_aside) == (2, 1, 1)
+    assert aside == [f"test:{n}: sentence id 'n5.s1' is already used" for n in (1, 2)]
+    assert documents(anywhere) == [*NEWS, new]
+
+
+# Feeds that overlap: one id several times in a delivery, by the commands, on both engines.
+
+
+Feed = Callable[..., Path]
+
+WORLD, SPORT = {"id": "w", "text": "A storm."}, {"id": "s", "text": "A match."}
+EARLY, LATE = {"id": "both", "text": "A flood."}, {"id": "both", "text": "A flood. It fell."}
+
+
+@pytest.fixture
+def feed(tmp_path: Path) -> Feed:
+    """Writes entries to a file with this name."""
+
+    def write(name: str, *entries: dict[str, str]) -> Path:
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+        return path
+
+    return write
+
+
+def run(*arguments: object, fails: bool = False) -> str:
+    """Runs a command. Gives what it prints, or its error."""
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert (result.exit_code != 0) == fails, result.output
+    return result.stderr if fails else result.stdout
+
+
+def texts(where: str) -> dict[str, list[str]]:
+    return {document.id: [s.text for s in document.sentences] for document in documents(where)}
+
+
+def generations(where: str) -> list[dict[str, object]]:
+    return json.loads(run("indices", where, "--json"))  # type: ignore[no-any-return]
+
+
+def test_an_entry_that_two_feeds_share_is_loaded_once(anywhere: str, feed: Feed) -> None:
+    world, sport = feed("world", WORLD, EARLY), feed("sport", EARLY, SPORT)
+    output = run("load", world, sport, "--index", anywhere)
+    assert "1 documents repeat the id and the content of an earlier one and were left out: " in output
+    assert f"the first is both at {sport}:1" in output
+    assert texts(anywhere) == {"w": ["A storm."], "both": ["A flood."], "s": ["A match."]}
+    before = generations(anywhere)
+    assert "3 unchanged" in run("append", anywhere, world, sport)
+    assert generations(anywhere) == before
+
+
+def test_other_content_under_a_shared_id_is_refused_by_default(anywhere: str, feed: Feed) -> None:
+    world, sport = feed("world", WORLD, EARLY), feed("sport", LATE, SPORT)
+    problem = f"{sport}:1: document id 'both' is duplicated: first used at {world}:2 with other content"
+    assert problem in run("load", world, sport, "--index", anywhere, fails=True)
+    run("load", world, "--index", anywhere)
+    before = generations(anywhere)
+    for paths in ((world, sport), (sport, world)):  # the index has the one, or the other comes first
+        assert "--same-id last loads the last one" in run("append", anywhere, *paths, fails=True)
+    assert generations(anywhere) == before
+    assert texts(anywhere) == {"w": ["A storm."], "both": ["A flood."]}
+
+
+def test_feeds_with_other_content_settle_on_the_last(anywhere: str, feed: Feed) -> None:
+    world, sport = feed("world", WORLD, EARLY), feed("sport", LATE, SPORT)
+    run("load", world, "--index", anywhere)
+    delivery = ("append", anywhere, world, sport, "--same-id", "last")
+    first = run(*delivery)
+    assert "1 added, 1 changed, 1 unchanged" in first
+    assert "1 documents were replaced by a later one with the same id: " in first
+    assert f"the first is both at {sport}:1" in first
+    settled = generations(anywhere)
+    assert [generation["state"] for generation in settled] == ["serving", "kept"]
+    assert "3 unchanged" in run(*delivery)
+    assert generations(anywhere) == settled
+    assert texts(anywhere) == {"w": ["A storm."], "both": ["A flood.", "It fell."], "s": ["A match."]}
+    run("rollback", anywhere)
+    assert texts(anywhere) == {"w": ["A storm."], "both": ["A flood."]}
+
+
+def test_a_load_of_the_last_content_is_that_of_the_documents_that_remain(anywhere: str, feed: Feed) -> None:
+    world, sport = feed("world", WORLD, EARLY), feed("sport", LATE, SPORT)
+    run("load", world, sport, "--index", anywhere, "--same-id", "last")
+    assert [document.id for document in documents(anywhere)] == ["w", "both", "s"]
+    assert texts(anywhere)["both"] == ["A flood.", "It fell."]

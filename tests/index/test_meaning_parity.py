@@ -10,19 +10,29 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import esr
+from esr import loaders
 from esr.cli import main
 from esr.enrichment.enricher import Enricher
 from esr.enrichment.sentence_vectors import VectorSettings
 from esr.index.factory import open_delivery
 from esr.index.filters import NO_FILTERS, Filters
+from esr.index.hits import Hit
 from esr.index.writer import LoadOptions
+from esr.plans.plan import CANDIDATES
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import encode_query
 from esr.ranking.searcher import open_searcher, raw_request
+from esr.text.analyzer import analyzer_for_language
 from esr.text.document import Document
-from tests.support.elasticsearch import differences, document, fresh, http, load, located
-from tests.support.tiny_encoder import SYNONYMS, VOCABULARY, write_tiny_encoder
+from esr.text.validate import build_document
+from tests.index.test_parity import SPLITS, Engines, compare_answers
+from tests.support.elasticsearch import differences, fresh, http, load, located
+from tests.support.elasticsearch import document as bare_document
+from tests.support.fake_enricher import SYNONYMS, VOCABULARY, write_tiny_encoder
+from tests.support.folder_index import ODD, WORDS, boost_corpus
+from tests.support.texts import made_up_words, spoilt_texts
 
 QUERIES = (
     "storm in the city",
@@ -41,7 +51,7 @@ def make_documents(first: int, count: int, seed: int) -> list[Document]:
     draw = random.Random(seed)
     words = [*(word for word in VOCABULARY if word not in SYNONYMS), "stoneword", "mayor"]
     return [
-        document(
+        bare_document(
             f"d{number}",
             *(" ".join(draw.choices(words, k=draw.randint(1, 6))) for _ in range(draw.randint(0, 5))),
             **({"title": draw.choice(words)} if number % 3 else {}),
@@ -140,3 +150,181 @@ def test_both_engines_give_the_same_answers_through_the_life_of_an_index(
         for place in places:
             enrich(place, encoder)
         assert not any(compare(places))
+
+
+# Both engines boost alike: the same variants, the same feedback, the same steps, the same scores.
+
+
+BOOSTS = [
+    {"answer_type": 0.7},
+    {"variants": 0.3},
+    {"feedback": {"w": 0.5, "sentences": 3, "terms": 4}},
+    {"answer_type": 0.5, "variants": 0.2, "feedback": 0.2},
+]
+BOOST_PARITY_QUERIES = ["who stops migrated", "how many courts vote", "court migrants court banker"]
+
+
+@pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
+def engines(
+    request: pytest.FixtureRequest, elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Engines]:
+    folder = str(tmp_path_factory.mktemp("boosts") / "index")
+    with fresh(elasticsearch_url) as where:
+        for location, options in ((folder, {}), (where, {"shards": request.param})):
+            load(location, boost_corpus(0, 30), analyzer="plain", **options)
+            load(location, boost_corpus(100, 10), if_exists="append")
+        with open_searcher(folder) as embedded, open_searcher(where) as elasticsearch:
+            yield Engines(embedded, elasticsearch)
+
+
+def test_both_have_the_same_terms_that_begin_so(engines: Engines) -> None:
+    all_terms = {
+        term for word in [*WORDS, *ODD, "migrational"] for term in engines.embedded.index.analyzer.terms(word)
+    }
+    checked_terms = 0
+    for prefix in ("", "m", "migr", "bank", "x", "i", "𐐷", "𐐷𐐷𐐷𐐷𐐷", "ÿÿ", "ﬀ", "a b", "1990", "*", "("):
+        for limit in (1, 2, 3, 100):
+            expected = sorted(term for term in all_terms if term.startswith(prefix))
+            if prefix:  # all terms are more than those above
+                assert engines.embedded.index.terms_with_prefix(prefix, limit) == expected[:limit]
+                checked_terms += len(expected)
+            assert engines.elasticsearch.index.terms_with_prefix(
+                prefix, limit
+            ) == engines.embedded.index.terms_with_prefix(prefix, limit)
+    assert checked_terms > 50
+
+
+@pytest.mark.parametrize("boosts", BOOSTS, ids=lambda names: "+".join(names))
+def test_both_make_the_same_plans(engines: Engines, boosts: dict[str, object]) -> None:
+    for query in BOOST_PARITY_QUERIES:
+        embedded_plan, elasticsearch_plan = (
+            s.prepare(query, Ranking.from_dict({"boosts": boosts})).plan for s in engines
+        )
+        assert [term.term for term in elasticsearch_plan.terms] == [term.term for term in embedded_plan.terms]
+        assert [term.weight for term in elasticsearch_plan.terms] == pytest.approx(
+            [term.weight for term in embedded_plan.terms]
+        )
+        assert elasticsearch_plan.statics == embedded_plan.statics
+        assert embedded_plan != engines.embedded.prepare(query, Ranking()).plan or list(boosts) == [
+            "answer_type"
+        ]
+
+
+@pytest.mark.parametrize("boosts", BOOSTS, ids=lambda names: "+".join(names))
+def test_both_give_the_same_answers(engines: Engines, boosts: dict[str, object]) -> None:
+    problems = [
+        problem
+        for model, context in SPLITS
+        for query, rule in zip(BOOST_PARITY_QUERIES, CANDIDATES, strict=True)
+        for filters in (Filters(), Filters(documents=("d1", "d2", "d3")))
+        for problem in compare_answers(
+            engines, query, filters, 500, model=model, context=context, candidates=rule, boosts=boosts
+        )
+    ]
+    assert not problems, "\n".join(problems[:10])
+
+
+def test_boosts_features_and_a_second_stage_go_together(engines: Engines) -> None:
+    ranking = Ranking.from_dict(
+        {
+            "boosts": BOOSTS[-1],
+            "features": [{"feature": "position", "form": "log", "w": -0.3}],
+            "rerank": [{"signal": "tdsr", "w": 0.5}],
+            "depth": 20,
+        }
+    )
+    for query in BOOST_PARITY_QUERIES:
+        embedded_hits, elasticsearch_hits = (
+            searcher.search(query, 30, ranking=ranking).hits for searcher in engines
+        )
+        assert [hit.sentence_id for hit in elasticsearch_hits] == [hit.sentence_id for hit in embedded_hits]
+        assert [hit.score for hit in elasticsearch_hits] == pytest.approx(
+            [hit.score for hit in embedded_hits], rel=1e-5
+        )
+        for hit in embedded_hits[:3]:
+            first, second = (
+                explain(searcher.prepare(query, ranking), hit.sentence_id) for searcher in engines
+            )
+            assert first.score == pytest.approx(hit.score)
+            assert second.boosted == pytest.approx(first.boosted)
+            assert set(first.boosted) >= {"variants", "feedback"}
+            assert [part.boosts for part in second.terms] == [
+                pytest.approx(part.boosts) for part in first.terms
+            ]
+
+
+# Both engines give the same answers in every language, and for text that nobody should have written.
+
+
+XQUAD = Path(__file__).resolve().parents[3] / "shared" / "collections" / "xquad-dev"
+K = 100
+
+
+def differing_answers(
+    url: str, folder: Path, documents: list[Document], analyzer: str, queries: list[str]
+) -> Iterator[str]:
+    """Each query whose best K sentences are not the same on both engines."""
+    load(str(folder), documents, analyzer=analyzer)
+    with fresh(url) as where:
+        load(where, documents, analyzer=analyzer)
+        with open_searcher(where) as on_cluster, open_searcher(str(folder)) as on_disk:
+            compared = 0
+            for query in queries:
+                if not on_disk.index.analyzer.terms(query):
+                    continue
+                exact = hits(on_disk, query, K + 20)
+                compared += bool(exact)
+                wrong = differences(exact, hits(on_cluster, query, K), K)
+                if wrong:
+                    yield f"{query!r}: {wrong[0]}"
+            assert compared > len(queries) // 2
+
+
+def hits(searcher: esr.ranking.searcher.Searcher, query: str, k: int) -> list[Hit]:
+    return list(searcher.search(query, k, records=False).hits)
+
+
+@pytest.mark.parametrize(
+    "analyzer",
+    ["multilingual", *(pytest.param(n, marks=pytest.mark.endurance) for n in ("german", "hindi", "turkish"))],
+)
+def test_both_engines_find_the_same_in_made_up_text_of_a_language(
+    elasticsearch_url: str, tmp_path: Path, analyzer: str
+) -> None:
+    rng = random.Random(analyzer)
+    words = " ".join(made_up_words(analyzer, 400)).split()
+    documents = [
+        bare_document(f"d{n}", *(" ".join(rng.choices(words, k=rng.randint(1, 12))) for _ in range(4)))
+        for n in range(40)
+    ]
+    queries = [" ".join(rng.sample(words, 3)) for _ in range(25)]
+    assert not list(differing_answers(elasticsearch_url, tmp_path / "index", documents, analyzer, queries))
+
+
+def test_both_engines_find_the_same_in_spoilt_text(elasticsearch_url: str, tmp_path: Path) -> None:
+    """Bidi marks, joiners, selectors, emoji and letters of all scripts in any order; a word of a megabyte."""
+    texts = list(spoilt_texts(1000))
+    documents = [
+        build_document({"id": f"d{n}", "sentences": [{"text": text} for text in texts[n : n + 5]]})
+        for n in range(0, len(texts), 5)
+    ]
+    queries = texts[1:40]
+    assert not list(
+        differing_answers(elasticsearch_url, tmp_path / "index", documents, "multilingual", queries)
+    )
+
+
+@pytest.mark.endurance
+@pytest.mark.parametrize("code", ["ar", "de", "es", "hi", "ru", "zh"])
+def test_both_engines_find_the_same_in_real_text_of_a_language(
+    elasticsearch_url: str, tmp_path: Path, code: str
+) -> None:
+    """Uses ../shared/collections/xquad-dev, where it is."""
+    if not XQUAD.exists():
+        pytest.skip("needs ../shared/collections/xquad-dev")
+    source = XQUAD / code
+    documents = [each.document for each in loaders.read_documents([str(source / "docs.jsonl.gz")])]
+    topics = (source / "topics.tsv").read_text("utf-8").splitlines()
+    queries = [line.split("\t")[1] for line in topics[:100]]
+    analyzer = analyzer_for_language(code).name
+    assert not list(differing_answers(elasticsearch_url, tmp_path / "index", documents, analyzer, queries))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -21,17 +22,15 @@ from esr.folder.format import manifest
 from esr.folder.write import migration, segment_writer, session
 from esr.index.factory import open_delivery, open_generations, open_migration
 from esr.index.writer import LoadOptions, LoadReport
+from esr.loaders import read_documents
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document
 from tests.index.test_parity import random_documents
 from tests.support.elasticsearch import document, fresh, index_settings, load, located
 from tests.support.fake_enricher import FakeEnricher
-from tests.support.generation_states import states
-from tests.support.index_contents import documents, index_contents
-from tests.support.stored_enrichment import enrich, read_enrichment
-
-pytestmark = pytest.mark.slow
+from tests.support.index_contents import documents, enrich, index_contents, read_enrichment, states
+from tools.index_fixture import INDEXES, PROJECT, fixture
 
 ROOT = Path(__file__).resolve().parents[2]
 NEWS = list(random_documents(0, 40, seed=5))
@@ -62,7 +61,7 @@ main(["migrate", where])
 """
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """A segment and a chunk are full after a few documents. Both engines have format 4."""
     for name in FORMATS:
@@ -108,6 +107,8 @@ def equals_fresh_load(where: str, documents: list[Document], tmp_path: Path) -> 
         return index_contents(where) == index_contents(other)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_parts")
 def test_an_older_index_must_be_migrated(anywhere: str, tmp_path: Path, format: Any) -> None:
     load(anywhere, NEWS)
     assert migrate(anywhere).notes == ["the index already has format 4: there is nothing to do"]
@@ -134,6 +135,8 @@ def test_an_older_index_must_be_migrated(anywhere: str, tmp_path: Path, format: 
     assert documents(anywhere) == NEWS
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_parts")
 def test_an_older_index_can_be_replaced(anywhere: str, format: Any) -> None:
     load(anywhere, NEWS)
     format(5)
@@ -142,6 +145,8 @@ def test_an_older_index_can_be_replaced(anywhere: str, format: Any) -> None:
     assert states(anywhere) == ["serving", "kept"]
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_parts")
 def test_a_newer_index_is_not_touched(anywhere: str, format: Any) -> None:
     load(anywhere, NEWS)
     format(3)
@@ -150,11 +155,15 @@ def test_a_newer_index_is_not_touched(anywhere: str, format: Any) -> None:
             use()
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_parts")
 def test_a_migration_needs_an_index(anywhere: str) -> None:
     with pytest.raises(IndexMissing, match="there is no index"):
         migrate(anywhere)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_parts")
 def test_a_migration_retains_enrichment(anywhere: str, format: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The new segments start and end at other documents than the old ones."""
     load(anywhere, NEWS)
@@ -171,6 +180,8 @@ def test_a_migration_retains_enrichment(anywhere: str, format: Any, monkeypatch:
     assert index_contents(anywhere) == contents
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_parts")
 @pytest.mark.endurance
 def test_a_killed_migration_is_resumed(
     anywhere: str, tmp_path: Path, format: Any, monkeypatch: pytest.MonkeyPatch
@@ -194,6 +205,8 @@ def test_a_killed_migration_is_resumed(
     assert states(anywhere) == ["serving", "kept"]
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_parts")
 @pytest.mark.endurance
 def test_a_migration_includes_a_delivery_after_it_was_killed(
     anywhere: str, tmp_path: Path, format: Any
@@ -210,6 +223,7 @@ def test_a_migration_includes_a_delivery_after_it_was_killed(
     assert "broken" not in states(anywhere)
 
 
+@pytest.mark.slow
 class TestEmbedded:
     """One writer at a time, by a lock."""
 
@@ -276,6 +290,7 @@ class TestEmbedded:
         assert documents(where) == NEWS
 
 
+@pytest.mark.slow
 @pytest.mark.elasticsearch
 class TestElasticsearch:
     """Others write during the migration."""
@@ -379,3 +394,79 @@ class TestElasticsearch:
         (settings,) = index_settings(where)
         expected = ("0-1", "0") if replicas is None else ("false", "2")
         assert (settings["auto_expand_replicas"], settings["number_of_replicas"]) == expected
+
+
+# Indexes that earlier versions made are searched or migrated: tests/data/indexes has one of each format.
+
+
+ARTICLES = PROJECT / "examples" / "articles.jsonl"
+KEPT = sorted((PROJECT / INDEXES).glob("*.tar.gz"))
+QUERY = "earthquake relief china"
+
+
+@pytest.fixture(
+    params=[(file, later) for file in KEPT for later in (False, True)],
+    ids=lambda param: param[0].name.partition(".")[0] + ("-later" if param[1] else ""),
+)
+def older(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An index folder as an earlier version left it, for this version and for one with a later format."""
+    file, is_later = request.param
+    if is_later:
+        monkeypatch.setattr(manifest, "FORMAT", manifest.FORMAT + 1)
+    with tarfile.open(file) as archive:
+        archive.extractall(tmp_path, filter="data")
+    return tmp_path / "index"
+
+
+def articles() -> list[Document]:
+    return [located.document for located in read_documents([str(ARTICLES)])]
+
+
+def is_current(commit: manifest.Manifest) -> bool:
+    return commit.format == manifest.FORMAT and commit.description.is_current
+
+
+def migrate_fixture(where: Path) -> None:
+    """Bring it to this format and analyzer, if it has others: a search says so."""
+    if is_current(manifest.read_any_format(where)):
+        return
+    with pytest.raises(IndexUnusable, match="run esr migrate"):
+        open_searcher(str(where))
+    open_migration(str(where), LoadOptions()).run()
+
+
+def test_it_has_its_documents_and_answers_as_a_new_one(older: Path, tmp_path: Path) -> None:
+    migrate_fixture(older)
+    load(str(tmp_path / "new"), articles(), analyzer="english-stem")
+    assert [document.id for document in documents(str(older))] == [document.id for document in articles()]
+    answers = []
+    for where in (older, tmp_path / "new"):
+        with open_searcher(str(where)) as searcher:
+            answers.append([(hit.sentence_id, hit.score) for hit in searcher.search(QUERY, k=50).hits])
+    assert answers[0] == answers[1] != []
+
+
+def test_it_keeps_its_enrichment(older: Path) -> None:
+    """Numbers that spaCy and the lexica of that day gave: they are stored, and are not computed again."""
+    migrate_fixture(older)
+    with open_searcher(str(older)) as searcher:
+        parts = {part["part"]: part["documents"] for part in searcher.index.status()["enrichment"]}
+        enrichment = read_enrichment(searcher.index, articles())
+    assert parts == {"features": 12, "entities": 12, "parse": 12}
+    assert sum(len(found["entities"]) for found in enrichment.values()) == 17
+    assert all(found["features"] and found["parse"] for found in enrichment.values())
+
+
+def test_the_older_version_can_be_gone_back_to(older: Path) -> None:
+    before = manifest.read_any_format(older)
+    migrate_fixture(older)
+    with closing(open_generations(str(older))) as at:
+        if not is_current(before):
+            at.rollback()
+    assert manifest.read_any_format(older).segments == before.segments
+    assert manifest.read_any_format(older).format == before.format
+
+
+def test_one_of_each_released_format_is_kept() -> None:
+    """0.1.0, the first release, has format 5."""
+    assert [PROJECT / fixture(format) for format in range(5, manifest.FORMAT + 1)] == KEPT

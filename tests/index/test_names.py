@@ -20,7 +20,7 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Entity, SentenceEnrichment, value_key
 from tests.support.elasticsearch import document, load
-from tests.support.stored_names import forget_keys
+from tests.support.index_contents import forget_keys
 
 PERSON, PLACE, BODY = "person", "location", "organization"
 NAMES = {

@@ -21,7 +21,7 @@ from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.dates import parse_date_start
 from esr.text.document import Document, ParseWord, Sentence
 from tests.support.elasticsearch import close, differences, fresh, load
-from tests.support.pairs import check_pairs, half
+from tests.support.pruning import check_pairs, half
 
 ARTICLES = Path(__file__).resolve().parents[2] / "examples" / "articles.jsonl"
 WORDS = [

@@ -14,8 +14,8 @@ import pytest
 
 import esr
 from esr.ranking.searcher import open_searcher
-from tests.support.both_engines import ENGINES
 from tests.support.elasticsearch import fresh
+from tests.support.index_contents import ENGINES
 from tests.support.needed import need
 
 ROWS: list[dict[str, Any]] = [

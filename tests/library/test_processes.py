@@ -14,8 +14,8 @@ import pytest
 
 import esr
 from tests.library.test_index import ROWS, place
-from tests.support.both_engines import ENGINES
-from tests.support.threads import holds_in_threads
+from tests.support.index_contents import ENGINES
+from tests.support.processes import holds_in_threads
 
 QUERIES = ["flood", "rivers rose", "storm OR towns", "millions"]
 

@@ -1,13 +1,23 @@
+"""
+
+What is known of sources before they are read.
+"""
+
+from __future__ import annotations
+
+import gzip
 import io
 import os
 import stat
 import tarfile
 import zipfile
+from pathlib import Path
 
 import pytest
 
 from esr.errors import InputError
-from esr.loaders import ReadOptions, read_documents
+from esr.loaders import ReadOptions, files, read_documents
+from esr.loaders.files import Budget, ExpansionError, FileFilter, Limits, count_text_bytes
 from tests.support.samples import packed, sample
 
 
@@ -161,3 +171,163 @@ def test_a_missing_mapped_column_names_the_archive_member(tmp_path):
     options = ReadOptions(mapping={"text": "words"})
     with pytest.raises(InputError, match=r"x\.zip/a\.csv:2: there is no column 'words'"):
         list(read_documents([os.fspath(tmp_path / "x.zip")], options=options))
+
+
+FILES = ("a.json", "b.JSON", "drafts/a.json", "new/drafts/c.json", "new/d.json", "new/deep/e.txt")
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "accepted"),
+    [
+        ((), (), FILES),
+        (("*.json",), (), ("a.json", "drafts/a.json", "new/drafts/c.json", "new/d.json")),
+        (("*.txt", "b.*"), (), ("b.JSON", "new/deep/e.txt")),
+        ((), ("drafts",), ("a.json", "b.JSON", "new/d.json", "new/deep/e.txt")),
+        (("new",), ("drafts/",), ("new/d.json", "new/deep/e.txt")),
+        ((), ("new/drafts",), ("a.json", "b.JSON", "drafts/a.json", "new/d.json", "new/deep/e.txt")),
+        (("new/*.json",), (), ("new/drafts/c.json", "new/d.json")),
+        (("./new/d*",), (), ("new/drafts/c.json", "new/d.json", "new/deep/e.txt")),
+        (("/a.json",), (), ("a.json",)),
+        (("?.json",), ("[ab].json",), ("new/drafts/c.json", "new/d.json")),
+        (("none",), (), ()),
+    ],
+)
+def test_patterns_are_for_names_and_paths_of_files_and_folders(include, exclude, accepted):
+    assert tuple(filter(FileFilter(include, exclude).accepts, FILES)) == accepted
+
+
+@pytest.fixture
+def ids(tmp_path):
+    """A function from patterns to the ids of the documents in a folder with an archive in it."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name in ("p.json", "drafts/q.json"):
+            archive.writestr(name, f'{{"id": "{name}"}}')
+    for name, content in {
+        "x.json": b'{"id": "x"}',
+        "drafts/y.json": b'{"id": "y"}',
+        "z.zip": packed.getvalue(),
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+
+    def ids(*patterns, exclude=(), path=tmp_path):
+        options = ReadOptions(files=FileFilter(patterns, exclude))
+        return [located.document.id for located in read_documents([str(path)], options=options)]
+
+    return ids
+
+
+def test_files_of_folders_and_archives_are_chosen(ids, tmp_path):
+    assert ids() == ["y", "x", "p.json", "drafts/q.json"]
+    assert ids(exclude=("drafts",)) == ["x", "p.json"]
+    assert ids("*.json") == ["y", "x"]
+    assert ids("*.json", "*.zip", exclude=("y.*",)) == ["x", "p.json", "drafts/q.json"]
+    assert ids("drafts/*", path=tmp_path / "z.zip") == ["drafts/q.json"]
+    assert ids("none", path=tmp_path / "x.json") == ["x"]
+
+
+def test_patterns_that_let_no_file_through_are_an_error(ids, tmp_path):
+    for path, kind in ((tmp_path, "folder"), (tmp_path / "z.zip", "archive")):
+        with pytest.raises(InputError, match=rf"that --include and --exclude let through in this {kind}"):
+            ids("*.xml", path=path)
+
+
+def test_a_folder_that_cannot_be_read_stops_only_a_load_without_bad_documents(tmp_path, monkeypatch):
+    for name in ("a/x.json", "b/y.json", "c/z.json"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(f'{{"id": "{name}"}}')
+    scandir = os.scandir
+
+    def scan(path):
+        if str(path).endswith("b"):
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", scan)
+    with pytest.raises(InputError, match="/b: cannot be read: Permission denied"):
+        list(read_documents([str(tmp_path)]))
+    bad = []
+    documents = list(read_documents([str(tmp_path)], options=ReadOptions(on_malformed=bad.append)))
+    assert [located.document.id for located in documents] == ["a/x.json", "c/z.json"]
+    assert [(b.where, b.problem) for b in bad] == [(f"{tmp_path}/b", "cannot be read: Permission denied")]
+
+
+def test_only_files_of_text_are_counted(tmp_path: Path) -> None:
+    """Of markup, of packed files and of standard input, nobody knows how much text is in them."""
+    for name in ("a.jsonl", "b.txt", "c.html", "d.jsonl.gz"):
+        (tmp_path / name).write_text("12345")
+    (tmp_path / "folder.jsonl").mkdir()
+    assert count_text_bytes([*map(str, tmp_path.iterdir()), "-", str(tmp_path / "none.txt")]) == 10
+
+
+GOOD = b'{"id": "a", "text": "Some text."}\n'
+FREE_BYTES = 2**20
+# The loader skips blank lines, so only the decompressor can notice that there are too many.
+BLANKS = (b" " * 1023 + b"\n") * (FREE_BYTES // 1024 + 200)
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Bombs of one MiB, because 64 take too long."""
+    monkeypatch.setattr(files, "FREE_BYTES", FREE_BYTES)
+
+
+def zst(data: bytes) -> bytes:
+    from backports import zstd
+
+    return zstd.compress(data)
+
+
+BOMBS = {
+    "gz": lambda: gzip.compress(GOOD + BLANKS),
+    "zst": lambda: zst(GOOD + BLANKS),
+    "zip": lambda: zipped({"a.jsonl": GOOD + BLANKS}, compression=8),
+    "zip of many": lambda: zipped(
+        {f"{n}.jsonl": GOOD + BLANKS[: FREE_BYTES // 8] for n in range(9)}, compression=8
+    ),
+    "tgz": lambda: gzip.compress(tarred({"a.jsonl": GOOD + BLANKS})),
+    "gz in zip": lambda: zipped({"a.jsonl.gz": gzip.compress(GOOD + BLANKS)}),
+    "zip in tar": lambda: tarred({"a.zip": zipped({"a.jsonl": GOOD + 9 * BLANKS}, compression=8)}),
+}
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("kind", BOMBS)
+def test_a_zip_bomb_is_rejected_and_the_message_names_the_option(kind, tmp_path):
+    (tmp_path / "bomb").write_bytes(BOMBS[kind]())
+    path = os.fspath(tmp_path / "bomb")
+    with pytest.raises(InputError, match=r"like a zip bomb.*--max-expansion"):
+        list(read_documents([path]))
+    allowed = list(read_documents([path], options=ReadOptions(limits=Limits(expansion=100_000))))
+    assert {located.document.id for located in allowed} == {"a"}
+
+
+@pytest.mark.usefixtures("small")
+def test_a_zip_bomb_also_stops_reading_that_tolerates_malformed_documents(load):
+    bad = []
+    (document,) = load(BOMBS["gz"](), bad=bad)
+    assert document.id == "a"
+    assert len(bad) == 1 and "like a zip bomb" in bad[0].problem
+
+
+@pytest.mark.usefixtures("small")
+def test_the_unpacked_size_has_its_own_limit():
+    budget = Budget("x", Limits(unpacked=10))
+    budget.spend(10)
+    with pytest.raises(ExpansionError, match=r"x: unpacks to more than .* GiB: .*--max-unpacked"):
+        budget.spend(1)
+
+
+@pytest.mark.usefixtures("small")
+def test_below_a_size_no_ratio_is_suspicious():
+    budget = Budget("x", Limits())
+    budget.packed = 1
+    budget.spend(FREE_BYTES)
+    with pytest.raises(ExpansionError):
+        budget.spend(1)
+
+
+@pytest.mark.usefixtures("small")
+def test_an_uncompressed_file_may_have_any_size(load):
+    assert len(load(GOOD + BLANKS)) == 1

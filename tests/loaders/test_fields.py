@@ -1,9 +1,11 @@
+"""Dates of sources whose fields anyone has named."""
+
 import json
 
 import pytest
 
-from esr.errors import UsageError
-from esr.loaders import ReadOptions, Record, read_documents
+from esr.errors import InputError, UsageError
+from esr.loaders import Malformed, ReadOptions, Record, read_documents
 from esr.loaders.fields import (
     MissingColumn,
     apply_constants,
@@ -17,6 +19,7 @@ from esr.loaders.fields import (
 )
 from esr.text.validate import to_fields
 from tests.loaders.conftest import texts
+from tests.support.samples import sample
 
 
 def test_pairs_are_the_fields_of_a_document():
@@ -429,3 +432,142 @@ def test_a_record_without_the_column_of_an_optional_field_keeps_its_own():
 def test_without_a_mapping_fields_are_unchanged():
     fields = {"id": "1"}
     assert apply_mapping(Record("x", fields), {}, True) is fields
+
+
+@pytest.fixture
+def read_dates(tmp_path):
+    """A function from a date in JSON to the date of the document and the remarks about it."""
+
+    def read(date, name="date", **options):
+        (tmp_path / "x.jsonl").write_text(json.dumps({"id": "d1", "text": "x", name: date}))
+        remarks = []
+        options = ReadOptions(on_remark=lambda remark: remarks.append(remark.text), **options)
+        (located,) = read_documents([str(tmp_path)], options=options)
+        return located.document.date, remarks
+
+    return read
+
+
+def test_usual_forms_become_iso_8601(read_dates):
+    assert read_dates("Tue, 05 Mar 2024 10:30:00 +0100") == ("2024-03-05T10:30:00+01:00", [])
+
+
+@pytest.mark.parametrize(
+    "date", ["2024", "2024-03", "20240305", "2024-03-05T10:30:00", "2024-W10", "20240305T1030Z"]
+)
+def test_iso_8601_stays_as_json_has_it(read_dates, date):
+    assert read_dates(date) == (date, [])
+
+
+@pytest.mark.parametrize("date", [1709596800, 1709596800.0, "1709596800"])
+def test_numbers_are_seconds_since_1970_and_it_is_said(read_dates, date):
+    remark = "have a date that was read as seconds since 1970"
+    assert read_dates(date) == ("2024-03-05T00:00:00Z", [remark])
+    assert read_dates(date, "timestamp")[0] == "2024-03-05T00:00:00Z"
+
+
+@pytest.mark.parametrize("name", ["date", "published"])
+def test_an_ambiguous_date_is_an_error_until_its_order_is_declared(read_dates, name):
+    with pytest.raises(
+        InputError, match=r":1: document 'd1': date '05/03/2024' is ambiguous: choose --day-first"
+    ):
+        read_dates("05/03/2024", name)
+    date, remarks = read_dates("05/03/2024", name, day_first=True)
+    assert (date, remarks[-1]) == ("2024-03-05", "have a date that was read with the day first")
+    assert read_dates("05/03/2024", name, day_first=False)[0] == "2024-05-03"
+
+
+def test_a_mapped_date_is_read_too(read_dates):
+    assert read_dates("March 5, 2024", "day", mapping={"date": "day"}) == ("2024-03-05", [])
+
+
+@pytest.mark.parametrize("date", ["Monday", 7, True, [1], "05/03/24"])
+def test_what_is_no_date_is_an_error(read_dates, date):
+    with pytest.raises(InputError, match="date "):
+        read_dates(date)
+
+
+def test_an_ambiguous_date_is_malformed_and_those_after_it_are_read(load):
+    bad = []
+    text = "id,date,text\na,05/03/2024,x\nb,25/03/2024,x\n"
+    assert [document.date for document in load(text, "csv", bad)] == ["2024-03-25"]
+    problem = "date '05/03/2024' is ambiguous: choose --day-first or --month-first"
+    assert bad == [Malformed("standard input:2", problem, "a")]
+
+
+# Authors, sections, keywords and metadata of each format that has them, in its own words.
+
+
+CASES = {
+    "reuters": (
+        (b"<TEXT>&#2;\n<TITLE>", b"<TEXT>&#2;\n<AUTHOR>    By Jane Doe, Reuters</AUTHOR><TITLE>"),
+        (["Jane Doe"], None, ["ship"], {"places": ["norway"]}),
+    ),
+    "nitf": (
+        (
+            b"</docdata>",
+            b'<key-list><keyword key="ferry"/></key-list></docdata><meta name="desk" content="Sea"/>'
+            b'<meta name="section" content="World"/>',
+        ),
+        (["A. Writer"], "World", ["ferry"], {"desk": ["Sea"]}),
+    ),
+    "newsml": (
+        (
+            b"<headline>Ferry",
+            b'<by>By Jane Doe and John Roe</by><keyword>ferry</keyword><subject qcode="medtop:1"><name>'
+            b"transport</name></subject><headline>Ferry",
+        ),
+        (["Jane Doe", "John Roe"], None, ["ferry", "transport"], {}),
+    ),
+    "newsml1": (
+        (
+            b"<SlugLine>Ferry</SlugLine>",
+            b"<ByLine>By Jane Doe</ByLine><KeywordLine>ferry, sea</KeywordLine>",
+        ),
+        (["Jane Doe"], None, ["ferry", "sea"], {}),
+    ),
+    "feed": (
+        (b"<description>Short.", b"<author>Jane Doe</author><category>Sea</category><description>Short."),
+        (["Jane Doe"], None, ["Sea"], {}),
+    ),
+    "html": (
+        (
+            b"<meta charset",
+            b'<meta name="author" content="Jane Doe"><meta name="keywords" content="ferry, sea">'
+            b'<meta property="article:section" content="World"><meta charset',
+        ),
+        (["Jane Doe"], "World", ["ferry", "sea"], {}),
+    ),
+    "mbox": (
+        (b"Subject: =?", b"Keywords: ferry, sea\nSubject: =?"),
+        (["A Writer"], None, ["ferry", "sea"], {}),
+    ),
+    "trec": (
+        (b"", b""),
+        (["JANE DOE"], "World; Part A", ["FERRIES", "SEA"], {}),
+    ),
+}
+TREC = (
+    b"<DOC><DOCNO>a</DOCNO><BYLINE>By JANE DOE</BYLINE><SECTION><P>World; Part A</P></SECTION>"
+    b"<SUBJECT>FERRIES; SEA</SUBJECT><TEXT>It sails.</TEXT></DOC>"
+)
+
+
+@pytest.mark.parametrize("format", CASES)
+def test_what_a_format_knows_of_a_document_is_read(load, format):
+    (old, new), expected = CASES[format]
+    data = TREC if format == "trec" else sample(format)
+    assert old in data
+    document = load(data.replace(old, new, 1), format)[0]
+    known = [*document.authors], document.section, [*document.keywords], dict(document.metadata)
+    assert known == expected
+
+
+def test_the_title_of_an_author_is_no_name(load):
+    data = sample("nitf").replace(b"By A. Writer", b"By Jane Doe <byttl>Staff Writer</byttl>")
+    assert load(data, "nitf")[0].authors == ("Jane Doe",)
+
+
+def test_an_element_that_is_not_closed_is_no_section(load):
+    data = b"<DOC><DOCNO>a</DOCNO><SECTION>World<TEXT>" + b"It sails. " * 200 + b"</TEXT></DOC>"
+    assert load(data, "trec")[0].section is None

@@ -1,8 +1,12 @@
 """The sample is a page with the parts that pages of news have: menus, advertisements, comments."""
 
+import gzip
+import logging
+
 import pytest
 
-from esr.loaders import read_documents
+from esr.errors import InputError
+from esr.loaders import markup, read_documents
 from esr.loaders.page import NoArticle, html_to_text
 from tests.loaders.conftest import texts
 from tests.support.samples import sample
@@ -115,3 +119,152 @@ def test_text_in_and_after_deeply_nested_elements_is_read(load, closing):
 def test_elements_that_are_nested_without_end_are_an_error():
     with pytest.raises(NoArticle, match="nested too deeply"):
         html_to_text("<div>" * 20_000 + "Deep.")
+
+
+# The sample is written by warcio, as crawlers write WARC 1.0.
+
+
+WARC = sample("warc")
+IDS = ["urn:uuid:00000000-0000-0000-0000-000000000001", "urn:uuid:00000000-0000-0000-0000-000000000004"]
+
+
+def records() -> list[bytes]:
+    """The sample's records."""
+    return [b"WARC/1.0\r\n" + record for record in WARC.split(b"WARC/1.0\r\n")[1:]]
+
+
+def test_answered_pages_are_read_and_other_records_skipped(load):
+    first, second = load(WARC, "warc")
+    assert [first.id, second.id] == IDS
+    assert (first.title, first.url) == ("Ferry back in service", "http://news.example/1")
+    assert "recipes" not in " ".join(texts(first))
+
+
+def test_a_page_without_a_date_gets_that_of_the_visit(load):
+    data = WARC.replace(b"2024-01-15T09:00:00+01:00", b"x" * 25)
+    assert load(WARC, "warc")[0].date == "2024-01-15"
+    assert load(data, "warc")[0].date == "2024-01-16T09:00:00Z"
+    # Early crawlers wrote days that do not exist.
+    assert load(data.replace(b"2024-01-16T09", b"2024-01-65T09"), "warc")[0].date is None
+
+
+@pytest.mark.parametrize("address", ["?id=5&from=rss", ":8080/?id=5", "#top", "/a?id=5"])
+def test_the_source_of_a_page_without_a_name_is_its_host(load, address):
+    address = b"http://www.news.example" + address.encode()
+    data = WARC.replace(b"http://news.example/1\r", address + b"\r")
+    site = b'<meta property="og:site_name" content="The Example">'
+    for part in (site, b" - The Example", b'<link rel="canonical" href="http://news.example/ferry">'):
+        data = data.replace(part, b" " * len(part))  # records state their lengths
+    first, _ = load(data, "warc")
+    assert (first.source, first.url) == ("news.example", address.decode())
+
+
+def test_an_address_with_a_blank_does_not_break_a_record(load, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("warcio"), "propagate", False)  # as without pytest
+    first, _ = load(WARC.replace(b"http://news.example/1\r", b"http://news.example/ 1\r"), "warc")
+    assert first.url == "http://news.example/%201"
+
+
+@pytest.mark.parametrize(
+    "pack",
+    [bytes, gzip.compress, lambda _: b"".join(map(gzip.compress, records()))],
+    ids=["", "gz", "gz each"],
+)
+def test_it_is_recognised_by_its_first_bytes_however_it_is_packed(load, pack):
+    assert [d.id for d in load(pack(WARC))] == IDS
+
+
+def test_a_truncated_page_is_not_a_document(load, load_error):
+    cut = b"".join(records()[:2])[:-500]
+    assert load(WARC, "warc", bad := []) and not bad
+    assert "truncated" in load_error(cut, "warc")
+
+
+def test_a_record_longer_than_its_content_length_is_not_a_document(load):
+    bad = []
+    *before, last = records()
+    assert [d.id for d in load(b"".join([*before, last[:-4] + b"more\r\n\r\n"]), "warc", bad)] == IDS[:1]
+    assert "has another length than it states" in bad[0].problem
+
+
+def test_a_record_with_too_small_a_content_length_is_not_a_document(load):
+    before, page, *_, last = records()
+    size = next(line for line in page.split(b"\r\n") if line.startswith(b"Content-Length: "))
+    less = page.replace(size, b"Content-Length: %d" % (int(size.split()[1]) - 900), 1)
+    bad = []
+    assert [d.id for d in load(b"".join([before, last, less, last]), "warc", bad)] == IDS[1:]
+    assert len(bad) == 1 and "broken WARC" in bad[0].problem
+
+
+def test_a_record_without_an_id_is_malformed(load):
+    bad = []
+    data = WARC.replace(b"WARC-Record-ID: <" + IDS[0].encode() + b">\r\n", b"")
+    assert [d.id for d in load(data, "warc", bad)] == IDS[1:]
+    assert "no WARC-Record-ID" in bad[0].problem
+
+
+ITEM = "<nitf><body><body.content><p>{}</p></body.content></body></nitf>"
+LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
+QUADRATIC = f'<!ENTITY a "{"x" * 50_000}">'
+
+
+@pytest.mark.parametrize(
+    ("definitions", "content"),
+    [
+        ('<!ENTITY l0 "ha">', "Text. &l0;"),
+        ('<!ENTITY l0 "ha">' + LAUGHS, "Text. &l11;"),
+        (QUADRATIC, "Text. " + "&a;" * 50_000),
+        ('<!ENTITY % p SYSTEM "http://127.0.0.1:9/x.dtd"> %p;', "Text."),
+    ],
+)
+@pytest.mark.parametrize("format", ["nitf", "newsml", "feed"])
+def test_an_xml_bomb_is_rejected_or_its_entities_are_not_expanded(load, definitions, content, format):
+    """The text of an entity that is expanded would be among the sentences, or fill the memory."""
+    inner = ITEM.format(content)
+    if format == "newsml":
+        inner = f'<newsItem guid="g"><inlineXML>{inner}</inlineXML></newsItem>'
+    elif format == "feed":
+        inner = (
+            f"<rss><channel><item><guid>g</guid><description>{content}</description></item></channel></rss>"
+        )
+    try:
+        (document,) = load(f"<!DOCTYPE x [{definitions}]>{inner}", format)
+        assert texts(document) == ["Text."]
+    except InputError as error:
+        assert "broken" in str(error)
+
+
+@pytest.mark.parametrize("format", ["nitf", "feed"])
+def test_an_external_entity_is_not_read(load, tmp_path, format):
+    (tmp_path / "secret").write_text("a secret")
+    inner = ITEM.format("Text. &x;")
+    if format == "feed":
+        inner = "<rss><channel><item><guid>g</guid><title>Text. &x;</title></item></channel></rss>"
+    data = f'<!DOCTYPE x [<!ENTITY x SYSTEM "file://{tmp_path}/secret">]>{inner}'
+    try:
+        output = repr(load(data, format))
+    except InputError as error:
+        output = str(error)
+    assert "a secret" not in output
+
+
+def test_html_entities_are_decoded_without_a_dtd(load):
+    data = '<!DOCTYPE nitf SYSTEM "nitf.dtd">' + ITEM.format("Caf&eacute; &no-such; &amp; bar.")
+    assert texts(load(data, "nitf")[0])[0].startswith("Café")
+
+
+def test_deeply_nested_xml_is_rejected(load_error):
+    assert "broken XML" in load_error("<nitf>" + "<p>" * 100_000, "nitf")
+
+
+def test_an_item_that_is_too_long_is_rejected(load_error, monkeypatch):
+    monkeypatch.setattr(markup, "MAX_ELEMENT_BYTES", 100_000)
+    assert "an item is longer than" in load_error(ITEM.format("x " * 200_000), "nitf")
+
+
+def test_items_are_read_one_at_a_time_and_freed(load, monkeypatch):
+    monkeypatch.setattr(markup, "MAX_ELEMENT_BYTES", 100_000)
+    items = "".join(
+        f'<newsItem guid="g{n}"><inlineData>Text {n}.</inlineData></newsItem>' for n in range(9000)
+    )
+    assert len(load(f"<newsMessage>{items}</newsMessage>", "newsml")) == 9000

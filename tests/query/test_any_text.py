@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from esr.query import TEXT, NoteKind, ParsedQuery, literal, parse
 from esr.query.parser import parse_syntax
 from esr.query.query import OPERATORS
-from tests.support.odd_texts import spoilt_texts
-from tests.support.query_texts import Shape, query_texts, random_query_text, shape_of
+from tests.support.texts import Shape, query_texts, random_query_text, shape_of, spoilt_texts
 
 FEW_HUNDRED = settings(max_examples=400)
 

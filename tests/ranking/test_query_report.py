@@ -16,8 +16,8 @@ from esr.ranking.query_report import Suggestion, complete, correct, suggest
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Entity, SentenceEnrichment
-from tests.support.both_engines import ENGINES, open_loaded
 from tests.support.elasticsearch import document, load
+from tests.support.index_contents import ENGINES, open_loaded
 
 TEXTS = ["Climate talks and climbers", "The climate of Zürich", "Climate models", "A clinic in Zürich"]
 

@@ -1,3 +1,5 @@
+""""""
+
 from __future__ import annotations
 
 import random
@@ -17,13 +19,13 @@ from esr.lab.training_data import list_signals
 from esr.lab.tuner import Task, Tuner
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
+from esr.ranking.rerank_context import build_context
 from esr.ranking.reranker import merge_scores
 from esr.ranking.searcher import Searcher, open_searcher
+from esr.ranking.signals import RankingSignal
 from esr.text.document import Document, ParseWord, Sentence
-from tests.support.elasticsearch import close, fresh
+from tests.support.elasticsearch import close, fresh, load
 from tests.support.elasticsearch import load as load_there
-
-pytestmark = pytest.mark.slow
 
 WORDS = [f"word{n}" for n in range(12)]
 QUERIES = ["word1 word2 word3", "word4 word4 word5 unseen", "word6", " ".join(WORDS)]
@@ -88,6 +90,7 @@ def searcher(place: str) -> Iterator[Searcher]:
         yield searcher
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", RANKINGS, ids=IDS)
 @pytest.mark.parametrize("query", QUERIES)
 def test_explanations_add_up_to_the_scores_of_a_search(
@@ -107,6 +110,7 @@ def test_explanations_add_up_to_the_scores_of_a_search(
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signal, bounded", [("tdsr", True), ("fdm", True), ("sdm", False)])
 def test_explanations_say_where_sets_were_left_out(tmp_path: Path, signal: str, bounded: bool) -> None:
     words = [f"term{n}" for n in range(13)]
@@ -123,6 +127,7 @@ def test_explanations_say_where_sets_were_left_out(tmp_path: Path, signal: str, 
             assert explanation.second.signals[0].bounded == expected
 
 
+@pytest.mark.slow
 def test_what_lies_below_the_depth_keeps_its_order_and_stays_below(searcher: Searcher) -> None:
     base = [hit.sentence_id for hit in searcher.search(QUERIES[3], 100, model="2si").hits]
     signal = {"signal": "fdm", "w": -50.0}
@@ -136,6 +141,7 @@ def test_what_lies_below_the_depth_keeps_its_order_and_stays_below(searcher: Sea
     assert [hit.sentence_id for hit in few] == reranked[:5]
 
 
+@pytest.mark.slow
 def test_a_signal_of_weight_zero_changes_no_score(searcher: Searcher) -> None:
     plain = searcher.search(QUERIES[0], 50, model="dir").hits
     with_signal = searcher.search(QUERIES[0], 50, model="dir", rerank=[{"signal": "fdm", "w": 0}]).hits
@@ -143,6 +149,7 @@ def test_a_signal_of_weight_zero_changes_no_score(searcher: Searcher) -> None:
     assert with_signal[0].record is not None
 
 
+@pytest.mark.slow
 def test_equal_strengths_keep_the_collections_order_or_take_the_first_stages(searcher: Searcher) -> None:
     by_order = searcher.search("word6", 50, model="tdsr").hits
     assert {hit.score for hit in by_order} == {0.5}
@@ -152,18 +159,21 @@ def test_equal_strengths_keep_the_collections_order_or_take_the_first_stages(sea
     assert [first[h.sentence_id] for h in by_score] == sorted(first.values(), reverse=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signal", ["tdsr", "mrf_sdm", "mrf_fdm"])
 def test_term_dependence_of_nothing_is_an_empty_answer(searcher: Searcher, signal: str) -> None:
     answer = searcher.search(esr.parse_query("+word1 -word1"), rerank=[{"signal": signal}])
     assert (answer.hits, answer.total, answer.unseen, answer.without_parse) == ([], 0, (), 0)
 
 
+@pytest.mark.slow
 def test_other_sentences_are_shifted_below_the_lowest_new_score() -> None:
     scores = merge_scores(np.array([5.0, 9.0, 7.0, -np.inf, 8.0]), np.array([1, 4]), np.array([0.1, 0.3]))
     assert scores.tolist() == pytest.approx([-2.9, 0.1, -0.9, -np.inf, 0.3])
     assert merge_scores(np.array([1.0]), np.array([], np.intp), np.array([])).tolist() == [1.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", RANKINGS, ids=IDS)
 def test_tuning_sees_the_figures_of_a_search(searcher: Searcher, data: dict[str, Any]) -> None:
     ranking = Ranking.from_dict(data)
@@ -177,6 +187,7 @@ def test_tuning_sees_the_figures_of_a_search(searcher: Searcher, data: dict[str,
         assert figure == measures.evaluate(["AP"], qrels, run)["AP"][task.topic]
 
 
+@pytest.mark.slow
 def test_weights_of_signals_are_tuned_by_their_names(searcher: Searcher) -> None:
     relevant = tuple(s.id for d in documents() for s in d.sentences if "word1 word2" in s.text)
     ranking = Ranking.from_dict({"model": "dir", "rerank": [{"signal": "sdm"}]})
@@ -188,6 +199,7 @@ def test_weights_of_signals_are_tuned_by_their_names(searcher: Searcher) -> None
     assert len(found.tried) > 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", RANKINGS, ids=IDS)
 def test_a_saved_ranking_keeps_its_second_stage(data: dict[str, Any]) -> None:
     saved = Ranking.from_dict(data).as_dict()
@@ -195,6 +207,7 @@ def test_a_saved_ranking_keeps_its_second_stage(data: dict[str, Any]) -> None:
     assert Ranking.from_dict(saved).reranker() is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "said"),
     [
@@ -251,16 +264,19 @@ def check_counts(where: str) -> None:
         assert searcher.search(QUERIES[3]).without_parse is None
 
 
+@pytest.mark.slow
 def test_a_ranking_by_parses_is_refused_where_no_sentence_has_one(tmp_path: Path) -> None:
     where = str(tmp_path / "unparsed")
     load_there(where, unparsed(), analyzer="plain")
     check_refusals(where)
 
 
+@pytest.mark.slow
 def test_an_answer_says_how_many_of_its_sentences_lack_a_parse(place: str) -> None:
     check_counts(place)
 
 
+@pytest.mark.slow
 @pytest.mark.elasticsearch
 def test_elasticsearch_also_knows_which_parses_it_has(elasticsearch_url: str) -> None:
     with fresh(elasticsearch_url) as where:
@@ -271,6 +287,7 @@ def test_elasticsearch_also_knows_which_parses_it_has(elasticsearch_url: str) ->
         check_counts(where)
 
 
+@pytest.mark.slow
 @pytest.mark.elasticsearch
 @pytest.mark.parametrize("shards", [1, 3])
 def test_both_engines_rerank_alike(elasticsearch_url: str, place: str, shards: int) -> None:
@@ -286,3 +303,47 @@ def test_both_engines_rerank_alike(elasticsearch_url: str, place: str, shards: i
                     scores = {h.sentence_id: h.score for h in theirs}
                     assert all(close(h.score, scores[h.sentence_id]) for h in ours), (data, query)
                     assert [h.ordinal for h in ours if h.ordinal < 0] == []
+
+
+def test_evidence_of_more_terms_or_in_another_order_gives_the_same_scores(tmp_path: Path) -> None:
+    load(str(tmp_path / "index"), documents(), analyzer="plain")
+    with open_searcher(str(tmp_path / "index")) as searcher:
+        prepared = searcher.prepare(QUERIES[0], Ranking())
+        ids = [hit.sentence_id for hit in searcher.search(QUERIES[0], 30).hits]
+        context = build_context(searcher.index, prepared.counts, prepared.statistics, ids, ())
+        terms = ["word9", *reversed(context.terms)]
+        evidence = searcher.index.evidence(terms, ids)
+        other = replace(context, terms=terms, evidence=lambda: evidence)
+        for name in ("dir", "bm25f both"):
+            signal = RankingSignal(name)
+            assert signal.values(other) == pytest.approx(signal.values(context), abs=1e-12)
+            assert len(np.unique(signal.values(context))) > 5
+
+
+def test_hits_are_looked_up_by_their_ordinals_and_not_by_their_ids(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(str(tmp_path / "index"), documents(), analyzer="plain")
+    with open_searcher(str(tmp_path / "index")) as searcher:
+        prepared = searcher.prepare(QUERIES[0], Ranking())
+        hits = searcher.search(QUERIES[0], 30).hits[::-1]
+        ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
+        by_id = build_context(searcher.index, prepared.counts, prepared.statistics, ids, ()).evidence()
+        monkeypatch.delattr("esr.folder.index.find_sentence")
+        by_place = build_context(
+            searcher.index, prepared.counts, prepared.statistics, ids, (), ordinals
+        ).evidence()
+        for name, counts in by_id.counts.items():
+            assert np.array_equal(by_place.counts[name], counts)
+        assert np.array_equal(by_place.lengths["sentence"], by_id.lengths["sentence"])
+        assert len(np.unique(by_id.lengths["document"])) > 5
+
+
+def test_what_no_signal_needs_is_not_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load(str(tmp_path / "index"), documents(), analyzer="plain")
+    with open_searcher(str(tmp_path / "index")) as searcher:
+        fetched: list[str] = []
+        index_type = type(searcher.index)
+        monkeypatch.setattr(index_type, "parses", lambda *arguments: fetched.append("parses"))
+        searcher.search(QUERIES[0], ranking=Ranking.from_dict({"rerank": [{"signal": "dir"}]}))
+        assert fetched == []

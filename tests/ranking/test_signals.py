@@ -40,7 +40,7 @@ from esr.ranking.signals import (
 )
 from esr.text.document import Document, Sentence
 from tests.support.elasticsearch import load
-from tests.support.tiny_encoder import write_tiny_encoder
+from tests.support.fake_enricher import write_tiny_encoder
 
 TEXTS = {
     "a": ("storm in the town", "the river rose", "bank fraud", "food aid"),

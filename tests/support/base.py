@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import atexit
 import base64
 import http.client
 import json
+import os
+import pwd
+import shlex
+import shutil
 import ssl
+import stat
+import subprocess
+import sys
+import tempfile
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
+
+from tests.support import watch
 
 
 class NoNode(Exception):
@@ -137,3 +149,111 @@ class GivenNode(Node):
 
     def log_tail(self, lines: int = 25) -> str:
         return ""
+
+
+# The user that a node runs as. Elasticsearch refuses to run as root, and CI machines often are root.
+
+
+USER = "esr-node"
+
+
+def is_root() -> bool:
+    """Whether this process is root, so that another user is needed for the node."""
+    return os.geteuid() == 0
+
+
+def node_user() -> pwd.struct_passwd | None:
+    """The user to start the node as, made when missing. None means: as the present user."""
+    if not is_root():
+        return None
+    try:
+        return pwd.getpwnam(USER)
+    except KeyError:
+        pass
+    if shutil.which("useradd") is None:
+        raise NoNode(f"Elasticsearch does not run as root, and there is no useradd to make the user {USER}")
+    command = ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", USER]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:  # Another process may have made the user meanwhile, so what counts is that it is there.
+        return pwd.getpwnam(USER)
+    except KeyError:
+        raise NoNode(f"useradd could not make the user {USER}: {done.stderr.strip()}") from None
+
+
+def as_node_user() -> dict[str, Any]:
+    """The arguments that make `subprocess` start a process as the node's user, without root's groups.
+
+    This does what `runuser -u` does, without a process of root between the test and the node.
+    """
+    user = node_user()
+    if user is None:
+        return {}
+    return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+
+
+def give(folder: Path) -> None:
+    """Make the node's user the owner of a folder and all that is in it."""
+    user = node_user()
+    if user is not None:
+        for path in [folder, *folder.rglob("*")]:
+            os.chown(path, user.pw_uid, user.pw_gid)
+
+
+def reachable(path: Path) -> bool:
+    """Whether the node's user can get at the path.
+
+    Root's home is closed to others on most systems. A program or a cache in it is of no use to the node.
+    """
+    if not is_root():
+        return True
+    path = path.resolve()
+    return all(parent.stat().st_mode & stat.S_IXOTH for parent in [path, *path.parents] if parent.exists())
+
+
+# The temporary folder of a cluster, which does not outlive the test run, however that run ends.
+
+
+class Folder:
+    """A temporary folder with notes of what must end before it is removed.
+
+    Three things can end a test run: it closes the folder itself, it exits without doing so (`atexit`),
+    or it is killed. The last is the task of a watching process: see `watch`.
+    """
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="esr-node-"))
+        # Nodes run as another user below it: that user may pass through, but not look around.
+        self.path.chmod(0o711)
+        self._owner = os.getpid()
+        self._watcher = subprocess.Popen(
+            [sys.executable, "-I", "-S", watch.__file__, str(self._owner), str(self.path)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        atexit.register(self.close)
+
+    def note_group(self, name: str, group: int) -> None:
+        """Note a process group that must be killed."""
+        (self.path / f"{name}.group").write_text(str(group))
+
+    def note_command(self, name: str, command: Sequence[str]) -> None:
+        """Note a command that must be run, for what is no process of ours (a container)."""
+        (self.path / f"{name}.command").write_text(shlex.join(command))
+
+    def forget(self, name: str) -> None:
+        """Drop the note of a group that has ended, since its number may be given to another process."""
+        (self.path / f"{name}.group").unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """End everything and remove the folder. May be called twice.
+
+        A process forked from the test run shares this object but not the nodes: it changes nothing.
+        """
+        if os.getpid() != self._owner:
+            return
+        atexit.unregister(self.close)
+        watch.clean(self.path)
+        self._watcher.kill()
+        self._watcher.wait()

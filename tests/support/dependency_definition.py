@@ -6,9 +6,19 @@ code with esr.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import combinations, product
 from math import prod
 from typing import NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+
+from esr.dependency.cliques import Array
+from esr.dependency.parses import Forest, Indices, decode, encode
+from esr.text.analyzer import get_analyzer
+from esr.text.document import ParseWord
 
 
 class Node(NamedTuple):
@@ -148,3 +158,108 @@ def _value(parse: Parse, nodes: list[int], of: dict, reading: str) -> float:
     if of["form"] == "sum":
         return of["alpha"] / max(dis, 1.0) + of["beta"] / (1 + h)
     return prod([of["alpha"] ** dis, of["beta"] ** h])
+
+
+# The first potential of the MRF: one query term and the sentence (docs/formulas.md, D.3).
+#
+# The paper's formula is lost. Any other score of sentences that is a sum over query terms, such as that of
+# 2S-I, can stand in its place: the MRF takes an array.
+
+
+@dataclass(frozen=True)
+class TermCounts:
+    """Of T distinct query terms and n sentences.
+
+    `counts` (T, n): c(t,S); `lengths` (n): c(S); `in_query` (T): c(t,q); `probabilities` (T): p(t);
+    `sentence_frequencies` (T): sf(t); `sentences`: how many the collection has.
+    """
+
+    counts: Array
+    lengths: Array
+    in_query: Array
+    probabilities: Array
+    sentence_frequencies: Array
+    sentences: int
+
+
+def _dirichlet(counts: TermCounts, seen: Indices, mu: float, lambda_: float) -> Array:
+    """log( (c(t,S) + mu p(t)) / (c(S) + mu) )"""
+    return np.log((counts.counts[seen] + mu * counts.probabilities[seen, None]) / (counts.lengths + mu))
+
+
+def _jelinek_mercer(counts: TermCounts, seen: Indices, mu: float, lambda_: float) -> Array:
+    """log( (1 - lambda) c(t,S)/c(S) + lambda p(t) ); an empty sentence has no terms."""
+    share = counts.counts[seen] / np.maximum(counts.lengths, 1.0)
+    return np.log((1.0 - lambda_) * share + lambda_ * counts.probabilities[seen, None])
+
+
+def _tfisf(counts: TermCounts, seen: Indices, mu: float, lambda_: float) -> Array:
+    """log(c(t,S) + 1) log( (n + 1) / (0.5 + sf(t)) )"""
+    rarity = np.log((counts.sentences + 1.0) / (0.5 + counts.sentence_frequencies[seen]))
+    return np.log1p(counts.counts[seen]) * rarity[:, None]
+
+
+def _binary(counts: TermCounts, seen: Indices, mu: float, lambda_: float) -> Array:
+    """1 if the sentence has the term, else 0."""
+    return (counts.counts[seen] > 0).astype(np.float64)
+
+
+READINGS: dict[str, Callable[[TermCounts, Indices, float, float], Array]] = {
+    "dir": _dirichlet,
+    "jm": _jelinek_mercer,
+    "tfisf": _tfisf,
+    "binary": _binary,
+}
+
+
+def single(counts: TermCounts, reading: str, mu: float, lambda_: float) -> Array:
+    """(n): the sum of f_I over the positions of the query. A term that the collection lacks is dropped."""
+    seen = np.flatnonzero(counts.probabilities > 0)
+    return np.asarray(counts.in_query[seen] @ READINGS[reading](counts, seen, mu, lambda_))
+
+
+# Random parses, and parses as plain lists.
+
+
+PLAIN = get_analyzer("plain")
+WORDS = ["a", "b", "c", "d", "A", "a-b", "c.d.", "x", "y", "...", "the"]
+
+Sentence = list[ParseWord]
+
+
+@st.composite
+def sentences(draw: st.DrawFn, max_words: int = 10, words: list[str] = WORDS) -> Sentence:
+    """A sentence of up to `max_words` words with random trees: a word depends on an earlier one or none."""
+    size = draw(st.integers(0, max_words))
+    order = draw(st.permutations(range(size)))
+    heads = [-1] * size
+    for rank, word in enumerate(order):
+        # Roots are rare, so that sentences of one tree and of several both occur.
+        head = draw(st.integers(-1 if draw(st.integers(0, 3)) == 0 else 0, rank - 1)) if rank else -1
+        heads[word] = order[head] if head >= 0 else -1
+    return [ParseWord(draw(st.sampled_from(words)), head) for head in heads]
+
+
+def parses(max_words: int = 10, words: list[str] = WORDS) -> st.SearchStrategy[list[Sentence | None]]:
+    """Sentences, some of them not parsed."""
+    return st.lists(st.one_of(st.none(), sentences(max_words, words)), max_size=5)
+
+
+def forest(parses: list[Sentence | None]) -> Forest:
+    return decode([None if parse is None else encode(parse, PLAIN) for parse in parses])
+
+
+def plain(parse: Sentence) -> Parse:
+    """As the definition takes it. The terms are split here by hand: letters and digits, lowered."""
+    return [
+        Node(
+            tuple(dict.fromkeys("".join(c if c.isalnum() else " " for c in word.word).lower().split())),
+            word.head,
+        )
+        for word in parse
+    ]
+
+
+def chain(words: list[str]) -> Sentence:
+    """Each word depends on the one before."""
+    return [ParseWord(word, place - 1) for place, word in enumerate(words)]

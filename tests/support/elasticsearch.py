@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import secrets
+import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from itertools import product
 from math import isclose
 from typing import Any
 from urllib.request import Request, urlopen
@@ -14,13 +17,20 @@ import pytest
 from elastic_transport import Urllib3HttpNode
 
 from esr.elastic.cluster import Cluster
+from esr.elastic.index import ElasticsearchIndex
+from esr.elastic.lifts import COUNTS, LENGTHS, find_widening
 from esr.elastic.location import DOCUMENTS, SENTENCES
+from esr.elastic.search import pruned_search
+from esr.elastic.search.sentence_search import Search
 from esr.elastic.statistics import TermStatisticsReader
 from esr.errors import UsageError
 from esr.index.factory import open_writer
-from esr.index.hits import Hit
+from esr.index.filters import Filters
+from esr.index.hits import Hit, SearchResult
 from esr.index.writer import LoadOptions, LoadReport
+from esr.plans.plan import CANDIDATES, Plan, Unprunable
 from esr.text.document import Document, Located, Sentence
+from tests.support.pruning import FILTERS, QUERIES, SETTINGS
 
 RELATIVE = 1e-4
 """Elasticsearch keeps scores as 32-bit floats, and adds a shift to them."""
@@ -140,3 +150,77 @@ def differences(exact: Sequence[Hit], got: Sequence[Hit], k: int) -> list[str]:
         elif not close(hit.score, scores[hit.sentence_id]):
             wrong.append(f"{hit} should have {scores[hit.sentence_id]}")
     return wrong
+
+
+# Compares what pruning on Elasticsearch finds with what scoring everything finds.
+
+
+KS = (1, 2, 7, 1000)
+LONGEST = 150
+"""Sentences of the longest document where a test loads an index of its own."""
+
+
+def load_for_pruning(where: str, documents: list[Located], **options: Any) -> None:
+    options.setdefault("if_exists", "fail")
+    open_writer(where, LoadOptions(analyzer="plain", **options)).load(documents)
+
+
+def pairwise_cases(number: int) -> Iterator[tuple[str, dict[str, Any], str, int, Filters]]:
+    """Rules, options, queries, k and filters for the ranking of this number.
+
+    Each ranking has every pair of a query with options, and of each with a rule. Other rankings have them
+    with another rule, k and filter.
+    """
+    rules = sorted(CANDIDATES)
+    for (o, options), (q, query) in product(enumerate(SETTINGS), enumerate(QUERIES)):
+        turn = o + q + number
+        filters = FILTERS[(q + q // 2 * 2 + number // 2) % len(FILTERS)]
+        yield rules[turn % len(rules)], options, query, KS[turn % len(KS)], filters
+
+
+def exhaustive(index: ElasticsearchIndex, plan: Plan, k: int, filters: Filters) -> SearchResult:
+    return Search(index.cluster, plan, index.bounded_collection(plan), filters, False).exhaustive(k, None)
+
+
+def check_pruned(
+    index: ElasticsearchIndex, plan: Plan, k: int, filters: Filters
+) -> SearchResult | Unprunable:
+    """Compares the pruned result with the exhaustive one, and returns it."""
+    statistics = index.statistics(plan.candidate_terms)
+    widening = find_widening(index.opened.lifts, plan, statistics)
+    search = Search(index.cluster, plan, index.bounded_collection(plan), filters, False, widening)
+    result = pruned_search.search_pruned(search, k, statistics)
+    if not isinstance(result, Unprunable):
+        expected = exhaustive(index, plan, k, filters)
+        assert result.hits == expected.hits, (plan, k, filters)
+        assert result.total == expected.total
+        assert result.incomplete is None and result.exhaustive is None
+        assert result.scored is not None and min(k, expected.total) <= result.scored <= expected.total
+    return result
+
+
+# What the codes of term maxima mean, as the scripts of Elasticsearch unpack them.
+
+
+_SMALLEST_LENGTH = 0x3F800000
+"""The bits of 1, as a float."""
+_SMALLEST_SHARE = 0x38000000
+"""The bits of 2^-15."""
+_STEP = 1 << 21
+"""From one float of two bits behind the leading one to the next."""
+
+
+def unpack_maxima(code: int) -> tuple[float, float, float]:
+    """The count (infinite if unknown), the length and the share of a code."""
+    count_code, rest = code % COUNTS, code // COUNTS
+    length_code, share_code = rest % LENGTHS, rest // LENGTHS
+    if count_code < 4:
+        count = count_code + 1.0
+    else:
+        count = 2.0 ** (count_code - 1) if count_code < COUNTS - 1 else math.inf
+    return count, _float(_SMALLEST_LENGTH + length_code * _STEP), _float(_SMALLEST_SHARE + share_code * _STEP)
+
+
+def _float(bits: int) -> float:
+    number: float = struct.unpack("f", struct.pack("i", bits))[0]
+    return number

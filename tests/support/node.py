@@ -10,22 +10,55 @@ Docker, a distribution fetched by Maven. As a program, `python -m tests.support.
 from __future__ import annotations
 
 import argparse
+import fcntl
+import json
 import os
 import secrets
+import shutil
 import signal
+import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.support import certificates
-from tests.support.base import GivenNode, Node, NodeFailed, NoNode
+from tests.support.base import Folder, GivenNode, Node, NodeFailed, NoNode
 from tests.support.distribution import get_distribution
-from tests.support.docker import DockerNode, docker_answers, docker_network
-from tests.support.folder import Folder
-from tests.support.process import ProcessNode, free_ports, port_is_free
+from tests.support.process import (
+    DockerNode,
+    ProcessNode,
+    docker_answers,
+    docker_network,
+    free_ports,
+    port_is_free,
+)
+
+# An authority and a certificate for nodes of this machine, made by openssl.
+
+
+def make_certificate(folder: Path) -> Path:
+    """Write `ca.crt`, `node.crt` and `node.key` into a folder. Returns the authority's file."""
+    if shutil.which("openssl") is None:
+        raise NoNode("there is no openssl to make certificates with")
+    key = ["-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    names = "subjectAltName=IP:127.0.0.1,DNS:localhost"
+    _openssl(folder, "req", "-x509", *key, "-subj", "/CN=esr-test-ca", "-keyout", "ca.key", "-out", "ca.crt")
+    signed = ["-CA", "ca.crt", "-CAkey", "ca.key"]
+    _openssl(
+        folder, "req", "-x509", *key, *signed, "-subj", "/CN=node", "-addext", names,
+        "-addext", "basicConstraints=critical,CA:FALSE", "-keyout", "node.key", "-out", "node.crt",
+    )  # fmt: skip
+    return folder / "ca.crt"
+
+
+def _openssl(folder: Path, *arguments: str) -> None:
+    done = subprocess.run(["openssl", *arguments], cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise NoNode(f"openssl made no certificate: {done.stderr.strip()}")
+
 
 __all__ = ["HOW_TO", "URL_VARIABLE", "Cluster", "NoNode", "Node", "NodeFailed"]
 
@@ -78,7 +111,7 @@ class Cluster:
         folder = Folder()
         cluster = cls([], folder)
         try:
-            ca_file = certificates.make(folder.path) if tls else None
+            ca_file = make_certificate(folder.path) if tls else None
             java_options = [f"-Xms{heap}", f"-Xmx{heap}", *(() if is_measured else QUICK_JAVA)]
             cluster._make(folder, nodes, security, java_options, port, dict(settings or {}), ca_file)
             for node in cluster.nodes:
@@ -234,3 +267,61 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 if __name__ == "__main__":
     sys.exit(main())
+
+
+# One node for all the processes of a test run: starting and warming one up takes longer than most tests.
+
+
+HEAP = "1g"
+_PATIENCE = 600.0
+"""Seconds for which the process that started the node waits for the others to finish with it."""
+
+
+@contextmanager
+def shared_node(folder: Path | None) -> Iterator[str]:
+    """The URL of the node. `folder` is one that the processes share; without it the node is this one's own.
+
+    The first process that needs it starts it, and stops it when the others have finished. Raises NoNode.
+    """
+    if folder is None or os.environ.get(URL_VARIABLE):
+        with Cluster.start(own=False, heap=HEAP) as cluster:
+            yield cluster.url
+        return
+    with _locked(folder) as state:
+        cluster = None if state.exists() else Cluster.start(own=False, heap=HEAP)
+        if cluster:
+            state.write_text(json.dumps({"url": cluster.url, "users": 0}), "utf-8")
+        url = _change_users(state, 1)
+    try:
+        yield url
+    finally:
+        with _locked(folder) as state:
+            _change_users(state, -1)
+        if cluster:
+            _wait_for_others(folder)
+            cluster.stop()
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[Path]:
+    """The file that tells of the node, while no other process reads or writes it."""
+    with (folder / "elasticsearch.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder / "elasticsearch.json"
+
+
+def _change_users(state: Path, by: int) -> str:
+    node = json.loads(state.read_text("utf-8"))
+    state.write_text(json.dumps({**node, "users": node["users"] + by}), "utf-8")
+    return str(node["url"])
+
+
+def _wait_for_others(folder: Path) -> None:
+    """Whoever comes later starts a node of its own."""
+    end = time.monotonic() + _PATIENCE
+    while True:
+        with _locked(folder) as state:
+            if json.loads(state.read_text("utf-8"))["users"] == 0 or time.monotonic() > end:
+                state.unlink()
+                return
+        time.sleep(0.5)

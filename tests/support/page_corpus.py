@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
 
+from flask.testing import FlaskClient
 from msgspec.structs import replace
 
 from esr import loaders
@@ -12,6 +15,7 @@ from esr.enrichment.recipe import Recipe
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Entity, ParseWord, Sentence, SentenceEnrichment
 from tests.support.elasticsearch import load
+from webui.api.operation import BASE
 
 ARTICLES = Path(__file__).resolve().parents[2] / "examples" / "articles.jsonl"
 HOSTILE = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>\u202e\'"&amp;'
@@ -70,3 +74,63 @@ def _enriched(document: Document) -> list[SentenceEnrichment]:
         )
         for s in document.sentences
     ]
+
+
+# Addresses of pages in all their states, by name.
+
+
+QUERY = "q=earthquake+relief+China"
+PAGES = {
+    "home": "/",
+    "results": f"/search?{QUERY}",
+    "grouped": f"/search?{QUERY}&group=document",
+    "narrowed": f"/search?{QUERY}&from=2000&source=Northern+Wire&entity=location:China",
+    "understood": "/search?q=%22relief+funds%22+OR+China+-trump+the+source:%22Northern+Wire%22+-+relief",
+    "misspelt": "/search?q=earthqake+China",
+    "literal": f"/search?{QUERY}&syntax=none&require=all",
+    "nothing": "/search?q=zyxgarble+the",
+    "error": f"/search?{QUERY}&model=bm25&context=both",
+    "document": f"/document?id=earthquake-relief&{QUERY}",
+    "explain": f"/explain?id=earthquake-relief.s0&{QUERY}",
+    "second stage": f"/explain?id=earthquake-relief.s0&{QUERY}&rerank=mrf_sdm:2&feature=subj:step:1",
+    "compare": f"/compare?{QUERY}&vs.model=bm25",
+    "timeline": f"/timeline?{QUERY}",
+    "timelines": "/timeline?q=earthquake&also=relief&also=China&scale=rate",
+    "similar": f"/similar?id=earthquake-relief.s0&{QUERY}",
+    "newest": f"/search?{QUERY}&sort=date",
+    "novel": "/search?q=relief&novel=yes&overlap=.7",
+    "batch": "/batch",
+    "missing": "/nowhere",
+}
+FAILING = frozenset({"error", "missing"})
+"""Error pages: a browser logs them in its console."""
+
+
+# Requests of the API, for its tests.
+
+
+def get(client: FlaskClient, path: str, status: int = 200, **arguments: Any) -> Any:
+    """The JSON answer of an operation. `from_` and `vs__model` stand for from and vs.model."""
+    values = {name.rstrip("_").replace("__", "."): value for name, value in arguments.items()}
+    answer = client.get(f"{BASE}{path}?{urlencode(values, doseq=True)}")
+    assert answer.status_code == status, answer.text
+    return answer.json
+
+
+def error(client: FlaskClient, path: str, status: int = 400, **arguments: Any) -> Any:
+    """The error of an operation. All errors have one shape."""
+    answer = get(client, path, status, **arguments)
+    assert set(answer) == {"error"}
+    assert set(answer["error"]) == {"code", "message", "field"}
+    return answer["error"]
+
+
+def post(client: FlaskClient, body: Any, status: int = 200) -> Any:
+    """The answer to a batch."""
+    answer = client.post(f"{BASE}/batch", json=body)
+    assert answer.status_code == status, answer.text
+    return answer
+
+
+def ids(answer: Any) -> list[str]:
+    return [hit["sentence_id"] for hit in answer["hits"]]

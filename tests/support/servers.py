@@ -16,18 +16,17 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.support.account import reachable
-from tests.support.base import NoNode
+from tests.support.base import Folder, NoNode, reachable
 from tests.support.distribution import (
     Distribution,
     cache_folder,
+    candidates,
     find_maven,
     get_distribution,
     install,
+    major_version,
     once,
 )
-from tests.support.folder import Folder
-from tests.support.java import candidates, major_version
 from tests.support.node import QUICK_JAVA, SETTINGS
 from tests.support.process import ProcessNode, free_ports
 

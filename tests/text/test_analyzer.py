@@ -8,15 +8,19 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
+from itertools import pairwise
 from pathlib import Path
+from unittest import mock
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from esr.errors import UsageError
 from esr.index.factory import open_writer
 from esr.index.writer import LoadOptions
+from esr.text import spans, term_encoder
 from esr.text.analyzer import (
     WORDS_ANALYZER,
     TermCounter,
@@ -28,6 +32,8 @@ from esr.text.analyzer import (
     get_definition,
 )
 from esr.text.document import Located
+from esr.text.term_encoder import EncodedTexts, TermEncoder
+from esr.text.token_filters import compile_pattern
 from tests.support.elasticsearch import document
 
 NAMES = [*all_definitions(), WORDS_ANALYZER]
@@ -150,7 +156,7 @@ texts = st.text() | st.text(st.sampled_from(LETTERS), max_size=40)
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=50)
+@hypothesis_settings(max_examples=50)
 @given(text=texts)
 def test_any_text_gives_terms_without_white_space(name: str, text: str) -> None:
     for term in get_analyzer(name).terms(text):
@@ -159,7 +165,7 @@ def test_any_text_gives_terms_without_white_space(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=50)
+@hypothesis_settings(max_examples=50)
 @given(text=texts)
 def test_each_term_has_its_place_in_the_text(name: str, text: str) -> None:
     analyzer = get_analyzer(name)
@@ -187,7 +193,7 @@ def test_the_place_of_a_term_is_that_of_its_word_in_the_original(
     ]
 
 
-@settings(max_examples=200)
+@hypothesis_settings(max_examples=200)
 @given(text=texts, other=texts)
 def test_terms_of_two_texts_are_those_of_both_one_after_the_other(text: str, other: str) -> None:
     for name in ("plain", "english-stem", "multilingual"):
@@ -280,3 +286,171 @@ def test_a_load_surveys_what_it_loaded(tmp_path: Path, append: bool) -> None:
         open_writer(where, LoadOptions(analyzer="plain", title=False)).load([old])
     report = open_writer(where, LoadOptions("append", "plain", False)).load([new])
     assert report.terms == counted()
+
+
+# The patterns of token filters: the same in Java and in Python, and quick in both.
+
+
+PATTERNS = sorted(
+    {
+        pattern
+        for name in (*all_definitions(), WORDS_ANALYZER)
+        for settings in get_definition(name).chain("filter")
+        for pattern in (settings.get("pattern"), *settings.get("patterns", ()))
+        if pattern
+    }
+)
+LARGE_SET = 6
+"""Ranges and characters beyond ASCII, which Java looks up one after another."""
+
+
+def _largest_set(pattern: str) -> int:
+    sets = re.findall(r"\[\^?([^\]]+)\]", pattern)
+    return max((sum(not r.isascii() for r in re.findall(r".-.|.", found)) for found in sets), default=0)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=range(len(PATTERNS)))
+def test_a_large_set_is_not_tried_on_the_letters_of_most_words(pattern: str) -> None:
+    """Java asks each range of a set in turn: without this, sets took half of the time of a load."""
+    first = re.match(r"\(\?!\[[^\]]+\]\)", pattern)
+    if _largest_set(pattern) >= LARGE_SET:
+        assert first, "begin with (?![...]), a small set of what cannot match"
+    if first:
+        letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+        assert not any(re.match(first[0], letter) for letter in letters)
+
+
+@pytest.mark.parametrize("pattern", [r"\d+", "(?i)a", "[a[b]]", "[a&&b]", "(?<name>a)"])
+def test_what_java_and_python_may_read_differently_is_refused(pattern: str) -> None:
+    with pytest.raises(ValueError, match="may read differently"):
+        compile_pattern(pattern)
+
+
+ASCII = "abU.5, -_"
+SCRIPTS = "abU.S'’ \u00a0\u2009\u202f5005,.-_中国。กาไ\u0301टेस्ال\u200d👩😀한ｶﾞ"
+TEXTS_WITH_SPANS = st.text(max_size=20) | st.text(SCRIPTS, max_size=20) | st.text(ASCII, max_size=20)
+"""Some analyzers have a way of their own for ASCII."""
+
+
+@given(st.sampled_from(NAMES), TEXTS_WITH_SPANS)
+def test_tokens_have_the_terms_of_the_text_in_the_order_of_their_places(name: str, text: str) -> None:
+    analyzer = get_analyzer(name)
+    tokens = list(analyzer.tokens(text))
+    assert [token.term for token in tokens] == analyzer.terms(text)
+    assert all(0 <= token.start < token.end <= len(text) for token in tokens)
+    assert all(one.start <= other.start for one, other in pairwise(tokens))
+
+
+def test_plain_words_are_placed_after_several_separators() -> None:
+    text = "U.S. cafe, -- (中国)"
+    words = [text[start:end] for start, end, _ in get_analyzer("plain").tokens(text)]
+    assert words == ["U", "S", "cafe", "中国"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("english-stem", "The U.S. troops of Trump's", {"us": "U.S.", "troop": "troops", "trump": "Trump's"}),
+        ("english-stem", "Beyonce\u0301's $500,000.", {"beyonc": "Beyonce\u0301's", "500000": "500,000"}),
+        ("hindi", "टेस्ला के आविष्कार", {"टेसल": "टेस्ला", "अविषकार": "आविष्कार"}),
+        ("multilingual", "中国经济", {"中国": "中国", "国经": "国经", "经济": "经济"}),
+        ("plain", "टेस्ला", {"ट": "टे", "स": "स्ला", "ल": "स्ला"}),
+        ("multilingual", "ស្ត្រី", {"ស្ត្": "ស្ត្រី", "ត្រី": "ស្ត្រី"}),
+        ("plain", "cafe\u0301 x", {"cafe": "cafe\u0301", "x": "x"}),
+    ],
+)
+def test_terms_lead_to_words_as_they_are_written(name: str, text: str, words: dict[str, str]) -> None:
+    assert spans.words_by_term(get_analyzer(name), text) == words
+
+
+def test_a_period_belongs_to_an_acronym_and_to_no_other_word() -> None:
+    assert "3.5" in spans.words_by_term(get_analyzer("english-stem"), "It rose 3.5.").values()
+    assert "storm" in spans.words_by_term(get_analyzer("english-stem"), "A storm.").values()
+
+
+@pytest.mark.parametrize(
+    ("text", "terms", "words"),
+    [
+        ("The storm of storms in the U.S.", {"storm", "us"}, ("storm", "storms", "U.S.")),
+        ("中国熊猫", {"国熊", "熊猫"}, ("熊猫",)),
+        ("中国熊", {"国熊"}, ()),
+        ("中国经济", {"国经"}, ()),
+        ("中国经济", {"中国", "国经", "经济"}, ("中国经济",)),
+        ("熊猫 中国 熊猫", {"熊猫"}, ("熊猫",)),
+    ],
+)
+def test_words_of_terms_are_whole_and_distinct(text: str, terms: set[str], words: tuple[str, ...]) -> None:
+    assert spans.words_of_terms(get_analyzer("english-stem"), text, terms) == words
+
+
+@given(st.sampled_from(NAMES), TEXTS_WITH_SPANS)
+def test_spans_of_all_terms_cover_each_token_and_do_not_touch(name: str, text: str) -> None:
+    analyzer = get_analyzer(name)
+    tokens = list(analyzer.tokens(text))
+    found = spans.find_spans(text, tokens, {token.term for token in tokens})
+    assert all(one.end < other.start for one, other in pairwise(found))
+    for token in tokens:
+        assert any(span.start <= token.start and token.end <= span.end for span in found)
+
+
+# Terms of many texts at once are those of each text alone.
+
+
+words = st.lists(
+    st.sampled_from(
+        [
+            "the",
+            "flood",
+            "Floods",
+            "WHO",
+            "WHO's",
+            "IS.",
+            "éIT",
+            "IT_",
+            "THIS,",
+            "a" * 9,
+            "a" * 12,
+            "a" * 16,
+            "a" * 17,
+            "ab" * 8,
+            "é" * 8,
+            "é" * 9,
+        ]
+    )
+)
+
+
+def decode(encoded: EncodedTexts) -> list[list[str]]:
+    """The terms of each text."""
+    terms = [encoded.terms[term_id] for term_id in encoded.term_ids.tolist()]
+    ends = encoded.lengths.cumsum().tolist()
+    return [terms[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+@pytest.mark.parametrize("name", ["plain", "english-stem", "multilingual", "turkish", "hindi"])
+@pytest.mark.parametrize("bits", [1, 18], ids=["words collide in the table", "they do not"])
+@given(batches=st.lists(st.lists(texts | words.map(" ".join), max_size=6), max_size=3))
+def test_terms_are_those_of_the_analyzer(name: str, bits: int, batches: list[list[str]]) -> None:
+    analyzer = get_analyzer(name)
+    with mock.patch.object(term_encoder, "_SLOT_BITS", bits):
+        encoder = TermEncoder(analyzer)
+        for batch in batches:
+            batch = [text.encode("utf-8", "ignore").decode() for text in batch]
+            assert decode(encoder.encode(batch)) == [analyzer.terms(text) for text in batch]
+
+
+def test_an_answer_has_each_term_once_and_none_of_other_texts() -> None:
+    encoder = TermEncoder(get_analyzer("plain"))
+    encoder.encode(["storm over the sea"])
+    encoded = encoder.encode(["a flood", "", "no flood a storm"])
+    assert sorted(encoded.terms) == ["a", "flood", "no", "storm"]
+    assert encoded.lengths.tolist() == [2, 0, 4]
+
+
+def test_words_are_forgotten_when_they_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(term_encoder, "_MAX_WORDS", 3)
+    encoder = TermEncoder(get_analyzer("plain"))
+    for n in range(10):
+        text = f"storm {n} flood"
+        assert decode(encoder.encode([text])) == [text.split()]
+        assert len(encoder._vocabulary) <= 5

@@ -23,7 +23,7 @@ from esr.index.writer import Description
 from esr.loaders import example_news
 from esr.text.analyzer import WORDS_ANALYZER, all_definitions, get_analyzer
 from tests.support.elasticsearch import fresh, load
-from tests.support.odd_texts import made_up_words, spoilt_texts
+from tests.support.texts import made_up_words, spoilt_texts
 
 ANALYZERS = [*all_definitions(), WORDS_ANALYZER]
 TOKENIZERS = ["plain", "english-stem", "multilingual", WORDS_ANALYZER]

@@ -24,7 +24,7 @@ from tests.support.elasticsearch import (
     make_failing_load,
     record_timeouts,
 )
-from tests.support.waiting import wait_until
+from tests.support.processes import wait_until
 from webui.app import create_app
 from webui.running.gate import CircuitBreaker
 from webui.running.health import READY_SECONDS

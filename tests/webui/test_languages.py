@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
+from pathlib import Path
 from re import findall, search
 from typing import Any
 
@@ -10,12 +13,13 @@ import pytest
 from flask.testing import FlaskClient
 
 from esr.index.hits import SentenceRecord
-from esr.ranking.searcher import Searcher
-from tests.support.api_requests import get
+from esr.ranking.searcher import Searcher, open_searcher
+from esr.text.document import ATTRIBUTES
 from tests.support.fake_index import STORM, FakeIndex
+from tests.support.folder_index import document, load
+from tests.support.page_corpus import get as get_text
 from webui.app import create_app
-
-pytestmark = pytest.mark.slow
+from webui.running.settings import Settings
 
 ARABIC = STORM._replace(
     text="Panthers هو فريق في العالَم.",
@@ -80,6 +84,7 @@ def inherited(html: str, pattern: str) -> set[tuple[str, str]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_texts_of_a_document_have_its_language_and_direction_and_no_others_have(page: str) -> None:
     html = html_of(ARABIC, "arabic", page, "world العالم")
@@ -91,27 +96,32 @@ def test_texts_of_a_document_have_its_language_and_direction_and_no_others_have(
     assert "<mark>العالَم</mark>." in html
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_a_language_that_is_not_known_is_not_that_of_the_page(page: str) -> None:
     assert inherited(html_of(UNKNOWN, "english-stem", page, "houses"), "^The storms") == {("", "auto")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_an_id_in_place_of_a_title_has_no_language_of_its_own(page: str) -> None:
     assert inherited(html_of(CHINESE, "multilingual", page, "经济"), "^a$") == {("en", "auto")}
 
 
+@pytest.mark.slow
 def test_neighbours_are_in_the_language_of_the_sentence() -> None:
     html = html_of(ARABIC, "arabic", "results", "العالم")
     assert inherited(html, "هذا") == {("ar", "rtl")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_chinese_bigrams_that_follow_each_other_are_one_mark(page: str) -> None:
     html = html_of(CHINESE, "multilingual", page, "经济增长")
     assert "中国<mark>经济增长</mark>很快。" in html
 
 
+@pytest.mark.slow
 def test_an_explanation_shows_the_words_of_an_acronym_and_of_bigrams() -> None:
     record = STORM._replace(text="The U.S. troops left.")
     html = html_of(record, "english-stem", "explain", "US troops of the U.S.")
@@ -122,6 +132,7 @@ def test_an_explanation_shows_the_words_of_an_acronym_and_of_bigrams() -> None:
     assert all(f'<th scope="row"><bdi>{word}</bdi></th>' in html for word in ("经济", "济增", "增长"))
 
 
+@pytest.mark.slow
 def test_words_that_no_document_contains_are_whole_in_any_script() -> None:
     html = html_of(CHINESE, "multilingual", "results", "中国熊猫")
     assert "<strong><bdi>熊猫</bdi></strong>." in html
@@ -129,6 +140,7 @@ def test_words_that_no_document_contains_are_whole_in_any_script() -> None:
     assert "<strong><bdi>U.A.E.</bdi></strong>, <strong><bdi>Beyonce\u0301</bdi></strong>." in html
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("record", "analyzer", "query", "expected"),
     [
@@ -141,19 +153,118 @@ def test_answers_of_the_api_name_the_language_and_its_direction(
     record: SentenceRecord, analyzer: str, query: str, expected: tuple[str | None, str]
 ) -> None:
     client = client_over(record, analyzer)
-    sides = get(client, "/compare", q=query, vs__model="bm25")
+    sides = get_text(client, "/compare", q=query, vs__model="bm25")
     answers: list[Any] = [
-        get(client, "/search", q=query)["hits"][0],
-        get(client, "/document", id="a", q=query),
-        get(client, "/explain", id="a.s1", q=query),
+        get_text(client, "/search", q=query)["hits"][0],
+        get_text(client, "/document", id="a", q=query),
+        get_text(client, "/explain", id="a.s1", q=query),
         sides["left"]["hits"][0],
         sides["right"]["hits"][0],
     ]
     assert [(answer["language"], answer["direction"]) for answer in answers] == [expected] * 5
 
 
+@pytest.mark.slow
 def test_the_boxes_for_words_and_names_take_the_direction_of_what_is_typed() -> None:
     html = client_over(ARABIC, "arabic").get("/search?q=العالم").text
     for name in ("q", "source", "entity"):
         (box,) = findall(rf'<input id="{name}"[^>]*>', html)
         assert 'dir="auto"' in box
+
+
+# Authors, sections, keywords and metadata on the page and in the API: filters, counts, values.
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
+    where: Path = tmp_path_factory.mktemp("attributes") / "index"
+    news = [
+        ("a", {"section": "Sport", "authors": ("Jane Doe",), "metadata": {"desk": "Berlin"}}),
+        ("b", {"section": "SPORT", "keywords": ("brexit", "trade"), "metadata": {"Desk": "BERLIN"}}),
+        ("c", {"section": "World", "keywords": ("trade",), "metadata": {"desk": "Bonn", "a=b": "x"}}),
+        ("d", {}),
+    ]
+    load(where, [document(id, f"A storm in {id}.", **known) for id, known in news])
+    with open_searcher(str(where)) as searcher:
+        yield create_app(searcher, Settings(access_log=0)).test_client()
+
+
+def get(client: FlaskClient, operation: str, **arguments: Any) -> Any:
+    answer = client.get(f"/api/v1/{operation}", query_string=arguments)
+    assert answer.status_code == 200, answer.text
+    return answer.json
+
+
+def ids(client: FlaskClient, **arguments: Any) -> list[str]:
+    hits = get(client, "search", **{"q": "storm", **arguments})["hits"]
+    return sorted(hit["document_id"] for hit in hits)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"section": "sport"}, "ab"),
+        ({"section": ["sport", "world"]}, "abc"),
+        ({"author": "jane doe"}, "a"),
+        ({"keyword": "Trade"}, "bc"),
+        ({"meta": "desk=berlin"}, "ab"),
+        ({"meta": ["DESK=berlin", "desk=bonn"], "section": "world"}, "c"),
+        ({"q": 'storm section:sport -author:"Jane Doe"'}, "b"),
+        ({"q": "storm keyword:trade keyword:brexit"}, "b"),
+        ({"q": "storm meta.desk:berlin OR meta.desk:Bonn"}, "abc"),
+        ({"q": "storm -section:sport"}, "cd"),
+    ],
+)
+def test_a_search_is_limited_by_what_is_known(client: FlaskClient, arguments: Any, expected: str) -> None:
+    assert "".join(ids(client, **arguments)) == expected
+
+
+def test_values_are_counted_under_one_form(client: FlaskClient) -> None:
+    fields = ["section", "keyword", "meta.desk"]
+    counted = get(client, "facets", q="storm", field=fields)["facets"]
+    values = {facet["field"]: [(v["value"], v["count"]) for v in facet["values"]] for facet in counted}
+    assert values == {
+        "section": [("SPORT", 2), ("World", 1)],
+        "keyword": [("trade", 2), ("brexit", 1)],
+        "meta.desk": [("BERLIN", 2), ("Bonn", 1)],
+    }
+
+
+def test_values_and_keys_are_listed_and_completed(client: FlaskClient) -> None:
+    assert [v["value"] for v in get(client, "values", field="section", prefix="sp")["values"]] == ["SPORT"]
+    assert [v["value"] for v in get(client, "values", field="meta")["values"]] == ["desk", "a=b"]
+    assert [v["value"] for v in get(client, "values", field="meta.DESK")["values"]] == ["BERLIN", "Bonn"]
+    for typed, completed in (
+        ("storm author:ja", 'storm author:"Jane Doe"'),
+        ("storm meta.de", "storm meta.desk:"),
+        ("storm meta.desk:bo", "storm meta.desk:Bonn"),
+    ):
+        (completion,) = get(client, "complete", q=typed)["completions"]
+        assert completion["query"] == completed
+
+
+def test_an_unknown_value_offers_the_nearest(client: FlaskClient) -> None:
+    unknown = get(client, "search", q="storm", meta="dsk=Berlin")["unknown_filters"]
+    assert [(one["field"], one["nearest"]) for one in unknown] == [("meta", "desk=Berlin")]
+    page = client.get("/search?q=storm&section=sprt").text
+    assert "unknown section" in page and "section=SPORT" in page
+
+
+def test_metadata_needs_a_key_and_a_value(client: FlaskClient) -> None:
+    answer = client.get("/api/v1/search?q=storm&meta=desk")
+    assert answer.status_code == 400 and "KEY=VALUE" in answer.text
+
+
+def test_the_page_narrows_down_by_what_is_known(client: FlaskClient) -> None:
+    page = client.get("/search?q=storm&meta=desk%3DBerlin").text
+    text = " ".join(re.sub(r"<[^>]*>", " ", page).split())
+    assert "Sections SPORT 2" in text and "Authors Jane Doe 1" in text and "Keywords" in text
+    assert "desk BERLIN" in text and "Bonn" in text
+    assert "meta=desk%3DBonn" in page
+
+
+def test_the_form_has_a_field_for_each_kind_of_value_that_completes(client: FlaskClient) -> None:
+    page = client.get("/").get_data(as_text=True)
+    for name in ("source", *ATTRIBUTES, "entity"):
+        assert f'name="{name}" type="text"' in page and f'<datalist id="{name}-values">' in page
+        assert "values" in get(client, "values", field=name)

@@ -26,8 +26,7 @@ from esr.plans.plan import Mixture, Unprunable
 from esr.ranking.ranking import Ranking
 from esr.text.document import SentenceEnrichment
 from tests.cli.conftest import call
-from tests.support.elasticsearch import fresh
-from tests.support.elasticsearch_pruning import KS, LONGEST, check_pruned, load, pairwise_cases
+from tests.support.elasticsearch import KS, LONGEST, check_pruned, fresh, load_for_pruning, pairwise_cases
 from tests.support.folder_index import document
 from tests.support.pruning import EXTREME_RANKINGS, FIRST_STAGES, QUERIES, adverse_documents, make_plan
 
@@ -70,7 +69,9 @@ def listings(monkeypatch: pytest.MonkeyPatch) -> Listings:
 @pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
 def adverse(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[ElasticsearchIndex]:
     with fresh(elasticsearch_url) as where:
-        load(where, adverse_documents(), shards=request.param, precomputed_mixture=Ranking().mixture())
+        load_for_pruning(
+            where, adverse_documents(), shards=request.param, precomputed_mixture=Ranking().mixture()
+        )
         with closing(ElasticsearchIndex(where)) as index:
             yield index.snapshot()
 
@@ -82,7 +83,7 @@ def test_a_mixture_that_the_index_was_prepared_for_is_pruned_exactly(
     """A plan to which the stored lifts do not apply uses the bounds of documents."""
     prepared = Ranking.from_dict(ranking)
     with fresh(elasticsearch_url) as where:
-        load(where, adverse_documents(LONGEST), precomputed_mixture=prepared.mixture())
+        load_for_pruning(where, adverse_documents(LONGEST), precomputed_mixture=prepared.mixture())
         index = ElasticsearchIndex(where)
         snapshot = index.snapshot()
         for rule, options, query, k, filters in pairwise_cases(MIXTURES.index(ranking)):
@@ -271,7 +272,7 @@ def test_lifts_survive_the_updates_of_enrichment(elasticsearch_url: str, listing
     documents = adverse_documents(LONGEST)
     recipe = Recipe(("features",), {"model": "none"})
     with fresh(elasticsearch_url) as where:
-        load(where, documents, precomputed_mixture=Ranking().mixture())
+        load_for_pruning(where, documents, precomputed_mixture=Ranking().mixture())
         with closing(ElasticsearchIndex(where)) as index:
             with index.enrichment() as enrichment:
                 of_documents = [
@@ -294,7 +295,7 @@ def test_lifts_stay_in_use_and_exact_through_deliveries(elasticsearch_url: str) 
     longest = document("d7", "vote " * 40)
     documents = adverse_documents(LONGEST)
     with fresh(elasticsearch_url) as where:
-        load(where, documents, precomputed_mixture=Ranking().mixture())
+        load_for_pruning(where, documents, precomputed_mixture=Ranking().mixture())
         steps = (
             lambda delivery: delivery.append([document("new", "only " * 9, ""), longest]),
             lambda delivery: delivery.remove(["d3", "d20", "d21", "d22"]),

@@ -34,15 +34,7 @@ from esr.plans.plan import (
 )
 from esr.ranking.ranking import Ranking
 from esr.text.document import SentenceEnrichment
-from tests.support.elasticsearch import fresh
-from tests.support.elasticsearch_pruning import (
-    KS,
-    check_pruned,
-    exhaustive,
-    load,
-    pairwise_cases,
-)
-from tests.support.pairs import check_pairs, half
+from tests.support.elasticsearch import KS, check_pruned, exhaustive, fresh, load_for_pruning, pairwise_cases
 from tests.support.pruning import (
     EXTREME_RANKINGS,
     FILTERS,
@@ -52,6 +44,8 @@ from tests.support.pruning import (
     TURNING_CURVE,
     WORDS,
     adverse_documents,
+    check_pairs,
+    half,
     make_plan,
     numbered_document,
     plain_documents,
@@ -81,10 +75,10 @@ def adverse(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[
     documents = adverse_documents()
     with fresh(elasticsearch_url) as where:
         if request.param == 1:
-            load(where, documents)
+            load_for_pruning(where, documents)
         else:
-            load(where, documents[:50], shards=3)
-            load(where, documents[50:], if_exists="append")
+            load_for_pruning(where, documents[:50], shards=3)
+            load_for_pruning(where, documents[50:], if_exists="append")
         index = ElasticsearchIndex(where)
         yield index.snapshot()
         index.close()
@@ -251,7 +245,7 @@ def test_the_best_sentences_may_contain_no_term(elasticsearch_url: str) -> None:
         numbered_document(n, ["bank " + "c " * 60, *["d " * 9] * 5], [None] * 6, None) for n in range(1, 40)
     ]
     with fresh(elasticsearch_url) as where:
-        load(where, [*others[:20], short, *others[20:]])
+        load_for_pruning(where, [*others[:20], short, *others[20:]])
         with closing(ElasticsearchIndex(where)) as index:
             snapshot = index.snapshot()
             result = check_pruned(snapshot, make_plan(snapshot, "bank", Ranking()), 4, Filters())
@@ -318,7 +312,7 @@ def test_lengths_beyond_the_greatest_that_is_stored_keep_the_answer_exact(
         for _ in range(60)
     ]
     with fresh(elasticsearch_url) as where:
-        load(where, plain_documents(bodies))
+        load_for_pruning(where, plain_documents(bodies))
         index = ElasticsearchIndex(where)
         for (model, context), query, rule in product(FIRST_STAGES, QUERIES[:4], CANDIDATES):
             ranking = Ranking.from_dict({"model": model, "context": context, "candidates": rule})
@@ -375,7 +369,7 @@ def test_few_candidates_are_scored_also_when_the_entries_were_updated(elasticsea
         SentenceEnrichment({"x": 1.0}, (), None),
     )
     with fresh(elasticsearch_url) as where:
-        load(where, documents)
+        load_for_pruning(where, documents)
         index = ElasticsearchIndex(where)
         for _ in range(2):
             snapshot = index.snapshot()

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import json
+import signal
+import time
+from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from elasticsearch._sync.client.indices import IndicesClient
 
+from esr.elastic import loads, meta
+from esr.elastic.loads import LoadOwner, serve, this_process
 from esr.elastic.location import DOCUMENTS, SENTENCES
-from esr.errors import IndexUnusable, UsageError
+from esr.elastic.meta import Load
+from esr.elastic.write.writer import ElasticsearchWriter
+from esr.errors import EsrError, IndexUnusable, UsageError
 from esr.index.factory import open_delivery, open_generations
 from esr.index.generations import Generation
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
 from tests.cli.conftest import call
 from tests.support.elasticsearch import all_indices, document, http, load, located
+from tests.support.processes import AMID_BULK, ForkedProcess, load_until, run_esr
 
-pytestmark = [pytest.mark.elasticsearch, pytest.mark.slow]
 OLD = [document("old", "An old flood.")]
 NEW = [document("new", "A flood."), document("newer", "A river.")]
 KINDS = pytest.mark.parametrize("kind", [SENTENCES, DOCUMENTS])
@@ -47,6 +57,8 @@ def alias_targets(where: str) -> set[str]:
     return {*http("GET", f"{url}/_alias/{alias}"), *http("GET", f"{url}/_alias/{alias}-documents")}
 
 
+@pytest.mark.elasticsearch
+@pytest.mark.slow
 @KINDS
 def test_a_rollback_goes_back_from_a_broken_generation(where: str, kind: str) -> None:
     load(where, OLD)
@@ -69,6 +81,8 @@ def test_a_rollback_goes_back_from_a_broken_generation(where: str, kind: str) ->
     assert served(where) == {"old"}
 
 
+@pytest.mark.elasticsearch
+@pytest.mark.slow
 @KINDS
 def test_a_load_replaces_a_broken_generation(where: str, kind: str) -> None:
     load(where, OLD)
@@ -86,6 +100,8 @@ def test_a_load_replaces_a_broken_generation(where: str, kind: str) -> None:
     assert [generation.state for generation in generations(where)] == ["serving"]
 
 
+@pytest.mark.elasticsearch
+@pytest.mark.slow
 @KINDS
 def test_what_needs_a_broken_generation_names_the_missing_index(where: str, kind: str) -> None:
     load(where, OLD)
@@ -105,6 +121,8 @@ def test_what_needs_a_broken_generation_names_the_missing_index(where: str, kind
         index.rollback()
 
 
+@pytest.mark.elasticsearch
+@pytest.mark.slow
 @KINDS
 def test_a_kept_generation_that_lacks_an_index_is_not_gone_back_to(where: str, kind: str) -> None:
     for documents in (OLD, NEW, OLD):
@@ -121,6 +139,8 @@ def test_a_kept_generation_that_lacks_an_index_is_not_gone_back_to(where: str, k
     assert served(where) == {"old"}
 
 
+@pytest.mark.elasticsearch
+@pytest.mark.slow
 def test_a_missing_index_of_an_earlier_load_breaks_the_generations_that_share_it(where: str) -> None:
     load(where, OLD)
     load(where, NEW, if_exists="append")
@@ -135,6 +155,8 @@ def test_a_missing_index_of_an_earlier_load_breaks_the_generations_that_share_it
     assert len(all_indices(where)) == 2
 
 
+@pytest.mark.elasticsearch
+@pytest.mark.slow
 @KINDS
 def test_a_whole_index_that_is_broken_can_be_deleted(where: str, kind: str) -> None:
     load(where, OLD)
@@ -144,6 +166,8 @@ def test_a_whole_index_that_is_broken_can_be_deleted(where: str, kind: str) -> N
     assert all_indices(where) == []
 
 
+@pytest.mark.elasticsearch
+@pytest.mark.slow
 @pytest.mark.parametrize("is_listed", [False, True], ids=["unassigned", "recovering"])
 def test_a_generation_whose_shards_are_not_open_is_not_empty(
     where: str, monkeypatch: pytest.MonkeyPatch, is_listed: bool
@@ -170,3 +194,154 @@ def test_a_generation_whose_shards_are_not_open_is_not_empty(
     monkeypatch.undo()
     (opened,) = generations(where)
     assert (opened.documents, opened.sentences) == (1, 1)
+
+
+# What other processes do to an alias during a load is neither undone nor lost.
+
+
+MEANWHILE_NEW = [document("new", "A new flood.")]
+DELIVERED = [document("more", "Relief came.")]
+ELSEWHERE = str(LoadOwner.parse(this_process())._replace(process_space="another"))
+Event = Callable[[ElasticsearchWriter, Load], None]
+
+
+@pytest.fixture
+def after_filling(monkeypatch: pytest.MonkeyPatch) -> Callable[[Event], None]:
+    """Lets something happen when a load has sent everything, and before it switches."""
+    monkeypatch.setattr(loads, "INTERVAL", 0.05)
+    fill = ElasticsearchWriter._fill
+
+    def set_event(event: Event) -> None:
+        def fill_then(self: ElasticsearchWriter, *args: Any) -> Load:
+            load = fill(self, *args)
+            event(self, load)
+            return load
+
+        monkeypatch.setattr(ElasticsearchWriter, "_fill", fill_then)
+
+    return set_event
+
+
+def ids(where: str) -> set[str]:
+    with open_searcher(where) as searcher:
+        return {hit.sentence_id for hit in searcher.search("flood relief", 100, candidates="all").hits}
+
+
+@pytest.mark.elasticsearch
+@pytest.mark.parametrize("is_served", [True, False])
+def test_a_load_that_was_taken_over_deletes_nothing(
+    where: str, after_filling: Callable[[Event], None], is_served: bool
+) -> None:
+    """Its process was stopped for long, and comes back."""
+    load(where, OLD)
+
+    def take_over(writer: ElasticsearchWriter, begun: Load) -> None:
+        owner = ""
+        while owner != ELSEWHERE:  # a heartbeat may overwrite it, which it had read before
+            meta.write(writer._cluster, replace(begun, owner=ELSEWHERE))
+            time.sleep(0.5)
+            (stored,) = meta.read(writer._cluster, begun.index)
+            owner = stored.owner
+        if is_served:
+            serve(writer._cluster, begun)
+
+    after_filling(take_over)
+    with pytest.raises(EsrError, match="has taken this load over"):
+        load(where, MEANWHILE_NEW, if_exists="replace")
+    assert ids(where) == ({"new.s0"} if is_served else {"old.s0"})
+    assert len(all_indices(where)) == 4
+
+
+@pytest.mark.elasticsearch
+def test_a_delivery_during_an_appending_load_is_not_undone(
+    where: str, after_filling: Callable[[Event], None]
+) -> None:
+    load(where, OLD)
+    after_filling(lambda writer, begun: deliver(where))
+    with pytest.raises(EsrError, match="no longer leads to the indices"):
+        load(where, MEANWHILE_NEW, if_exists="append")
+    assert ids(where) == {"old.s0", "more.s0"}
+    assert len(all_indices(where)) == 4, "the delivery's and the generation before it"
+
+
+def deliver(where: str) -> None:
+    open_delivery(where, LoadOptions()).append(located(DELIVERED))
+
+
+# Loads into a real Elasticsearch that are killed: what is served is always one complete load.
+
+
+KILL_OLD = [document("old", "An old flood.", "A river.")]
+
+
+def all_ids(where: str) -> set[str]:
+    """The ids of all sentences behind the alias, by plain HTTP."""
+    hits = http("POST", f"{where}/_search", {"size": 5000, "_source": False})["hits"]["hits"]
+    assert len({hit["_id"] for hit in hits}) == len(hits)
+    return {hit["_id"] for hit in hits}
+
+
+@pytest.mark.endurance
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "after _create_load",
+        AMID_BULK,
+        "after _transfer",
+        "before _switch",
+        "after _switch",
+        "before _mark_complete",
+    ],
+)
+@pytest.mark.parametrize("resume", [False, True], ids=["anew", "resumed"])
+def test_a_killed_load_can_be_repeated_or_resumed(
+    where: str, tmp_path: Path, moment: str, resume: bool
+) -> None:
+    """`kill -9` leaves the old load, or the new one; the same command again ends with everything once."""
+    load(where, KILL_OLD)
+    source = tmp_path / "news.jsonl"
+    texts = [[f"Flood number {n} of {d}." for n in range(20)] for d in range(100)]
+    source.write_text(
+        "".join(
+            json.dumps({"id": f"d{d}", "sentences": [{"text": text} for text in some]}) + "\n"
+            for d, some in enumerate(texts)
+        )
+    )
+    new = {f"d{d}.s{n}" for d in range(100) for n in range(20)}
+    command = [source, "--index", where, "--if-exists", "replace"]
+    assert ForkedProcess(load_until, moment, command).wait() == -signal.SIGKILL
+    switched = moment in ("after _switch", "before _mark_complete")
+    assert all_ids(where) == (new if switched else {"old.s0", "old.s1"})
+    left = set(all_indices(where))
+    assert len(left) == 4
+
+    option = ["--resume"] if resume else []
+    ForkedProcess(run_esr, ["load", *command, *option]).finish()
+    assert all_ids(where) == new
+    with open_searcher(where) as searcher:
+        status = searcher.index.status()
+        assert (status["sentences"], status["documents"]) == (2000, 100)
+    # One generation is kept beside the served one. What the killed loader left was resumed or deleted.
+    assert len(all_indices(where)) == 4
+    assert len(left & set(all_indices(where))) == (4 if resume and not switched else 2)
+
+
+@pytest.mark.endurance
+def test_a_load_can_be_killed_at_any_moment(where: str, tmp_path: Path) -> None:
+    """At no particular moment: what is served is always one complete load."""
+    source = tmp_path / "news.jsonl"
+    lines = [
+        json.dumps({"id": f"d{d}", "sentences": [{"text": f"Flood {n}."} for n in range(20)]})
+        for d in range(300)
+    ]
+    source.write_text("\n".join(lines))
+    load(where, KILL_OLD)
+    command = ["load", source, "--index", where, "--if-exists", "replace"]
+    for delay in (0.1, 0.3, 0.6, 1.0, 1.6):
+        loader = ForkedProcess(run_esr, command)
+        time.sleep(delay)
+        loader.kill()
+        assert http("GET", f"{where}/_count")["count"] in (2, 6000)
+    ForkedProcess(run_esr, command).finish()
+    with open_searcher(where) as searcher:
+        assert searcher.index.status()["sentences"] == 6000

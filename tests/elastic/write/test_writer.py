@@ -6,29 +6,49 @@ The segments of a load are merged before it is served.
 from __future__ import annotations
 
 import os
+import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from copy import deepcopy
+from itertools import chain
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.error import HTTPError
 
 import pytest
 from elastic_transport import ConnectionTimeout
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from esr import resources
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
+from esr.elastic.lifts import FIRST
 from esr.elastic.loads import LoadOwner, _started, this_process
 from esr.elastic.location import documents_index
-from esr.elastic.write import verification, writer
-from esr.elastic.write.actions import elasticsearch_date
+from esr.elastic.write import spool, verification, writer
+from esr.elastic.write.actions import DocumentTerms, PostingsByDocument, SegmentTerms, elasticsearch_date
+from esr.elastic.write.spool import RESERVE, Room, check_room, find_room, watch_room, write_spool
+from esr.elastic.write.verification import IndexContents, verify
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, InputError, UsageError
+from esr.folder.format import postings
 from esr.index.factory import open_generations, open_writer
-from esr.index.writer import LoadOptions
+from esr.index.writer import Description, LoadOptions
 from esr.ranking.searcher import open_searcher
-from esr.text.document import Document, Sentence
-from tests.support.elasticsearch import all_indices, document, http, index_settings, load, located
+from esr.text.document import Document, Located, Sentence
+from tests.elastic.test_statistics import upper_bits
+from tests.support.elasticsearch import (
+    all_indices,
+    document,
+    http,
+    index_settings,
+    load,
+    located,
+    unpack_maxima,
+)
+from tests.support.folder_index import document as located_document
 
 OLD = [document("old", "An old flood.", "A river.")]
 NEW = [document("new", "A new flood.", "Another flood."), document("more", "Relief came.")]
@@ -455,3 +475,167 @@ def test_a_merge_that_outlasts_its_request_is_waited_for(
         monkeypatch.setattr(type(cluster.client.indices), "forcemerge", time_out)
         assert writer.merge_segments(cluster, served.index) == []
     assert left == []
+
+
+# A load that has no room for its spool says so, before it begins or before it is killed.
+
+
+MB = 10**6
+DOCUMENTS = [document(f"d{n}", "A flood.") for n in range(1200)]
+
+
+def test_a_text_that_cannot_fit_is_refused_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spool, "find_room", lambda folder: Room(300 * MB, False))
+    check_room(tmp_path, 599 * MB)
+    with pytest.raises(EsrError, match=r"has 300 MB left, and this load needs at least 301 MB.*Set TMPDIR"):
+        check_room(tmp_path, 602 * MB)
+
+
+def test_memory_that_runs_out_ends_the_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rooms = iter([Room(RESERVE * 2, True), Room(RESERVE, True), Room(RESERVE - 1, True)])
+    monkeypatch.setattr(spool, "find_room", lambda folder: next(rooms))
+    with pytest.raises(EsrError, match=r"is in memory and has 67 MB left, and after 1,000 documents"):
+        list(watch_room(tmp_path, located(DOCUMENTS)))
+
+
+def test_a_disk_is_not_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says itself when it is full, and nobody is killed for it."""
+    monkeypatch.setattr(spool, "find_room", lambda folder: Room(1, False))
+    assert len(list(watch_room(tmp_path, located(DOCUMENTS)))) == len(DOCUMENTS)
+
+
+@pytest.mark.parametrize(
+    ("files", "free"),
+    [
+        ({"memory.max": "1000", "memory.stat": "anon 300\nfile 600\nshmem 200"}, 500),
+        ({"memory.max": "max", "memory.stat": "anon 300\nshmem 200"}, 4096),
+        (
+            {"memory/memory.limit_in_bytes": "1000", "memory/memory.stat": "total_rss 100\ntotal_shmem 150"},
+            750,
+        ),
+        ({}, 4096),
+    ],
+)
+def test_files_in_memory_count_towards_the_limit_of_a_container(
+    files: dict[str, str], free: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text + "\n")
+    (tmp_path / "mounts").write_text(f"disk / ext4 rw 0 0\ntmpfs {tmp_path} tmpfs rw 0 0\n")
+    monkeypatch.setattr(spool, "_CGROUPS", tmp_path)
+    monkeypatch.setattr(spool, "_MOUNTS", tmp_path / "mounts")
+    monkeypatch.setattr(os, "statvfs", lambda folder: SimpleNamespace(f_bavail=1, f_frsize=4096))
+    assert find_room(tmp_path) == Room(free, True)
+    assert find_room(tmp_path.parent) == Room(4096, False)
+
+
+# When contents are checked again. They are made up: test_cluster_chaos.py freezes real nodes.
+
+
+EXPECTED = IndexContents(documents=2, sentences=3, sum=7)
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    monkeypatch.setattr(verification, "PAUSES", (0.0, 0.0))
+    cluster = Cluster("http://localhost:9200/news")
+    cluster.close()
+    return cluster
+
+
+def answer_with(monkeypatch: pytest.MonkeyPatch, *answers: IndexContents) -> list[IndexContents]:
+    """Makes these the contents of one check after another. Returns those that are left."""
+    left = list(answers)
+
+    def contents(*_: Any) -> IndexContents:
+        return left.pop(0)
+
+    monkeypatch.setattr(verification, "read_contents", contents)
+    return left
+
+
+def test_a_difference_is_checked_again_since_a_node_may_be_out_of_date(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, older = (
+        IndexContents(documents=1, sentences=3, sum=3),
+        IndexContents(documents=2, sentences=1, sum=7),
+    )
+    left = answer_with(monkeypatch, older, old, EXPECTED)
+    verify(cluster, "news-1", EXPECTED)
+    assert not left
+
+
+def test_a_difference_that_remains_is_an_error(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = IndexContents(documents=1, sentences=3, sum=3)
+    left = answer_with(monkeypatch, old, old, old, EXPECTED)
+    with pytest.raises(EsrError, match="1 entries instead of 2, nothing was switched"):
+        verify(cluster, "news-1", EXPECTED)
+    assert left == [EXPECTED]
+
+
+# The terms that a load stores of a document are those of its sentences, read from the spool's postings.
+
+
+words = st.lists(st.sampled_from(["a", "b", "c"]), max_size=40) | st.builds(
+    lambda n, rest: ["a"] * n + rest, st.integers(1, 400), st.lists(st.sampled_from("bcd"), max_size=5)
+)
+
+
+def read_terms(documents: list[Located], title: bool = False) -> list[DocumentTerms]:
+    """What a load stores of each document."""
+    with tempfile.TemporaryDirectory() as folder:
+        spool = write_spool(Path(folder) / "spool", Description("plain", title), documents)
+        (segment,) = spool.segments
+        terms = SegmentTerms(spool, 0, PostingsByDocument(segment))
+        return [terms.of_document(number) for number in range(segment.document_count)]
+
+
+@pytest.mark.parametrize("batch", [1, 1 << 17])
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.lists(words.filter(bool), min_size=1, max_size=6), min_size=1, max_size=4))
+def test_the_stored_numbers_are_those_of_the_sentences(batch: int, texts: list[list[list[str]]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(postings, "BATCH", batch)
+        stored = read_terms([located_document(f"d{n}", *map(" ".join, text)) for n, text in enumerate(texts)])
+    for of_document, sentences in zip(stored, texts, strict=True):
+        every = [term for terms in sentences for term in terms]
+        around = [[*chain(*sentences[max(n - 1, 0) : n + 2])] for n in range(len(sentences))]
+        assert Counter(of_document.context.split()) == Counter(every)
+        assert (of_document.distinct, of_document.length) == (len(set(every)), len(every))
+        assert of_document.lengths == list(map(len, sentences))
+        assert of_document.surrounding_lengths == list(map(len, around))
+        maxima = {term: unpack_maxima(upper_bits(w) - FIRST) for term, w in of_document.maxima.items()}
+        assert maxima.keys() == set(every)
+        for term, (count, length, share) in maxima.items():
+            counts = [terms.count(term) for terms in sentences]
+            greatest = max(terms.count(term) / len(terms) for terms in around)
+            shortest = min(len(terms) for terms in sentences if term in terms)
+            assert max(counts) <= count and (count == max(counts) or max(counts) > 4)
+            assert shortest / 1.25 < length <= shortest or length == 224
+            assert greatest <= share < max(greatest * 1.25001, 2.0**-14)
+
+
+def test_a_title_counts_where_it_is_indexed_and_has_no_maxima() -> None:
+    only, with_title = (
+        read_terms([located_document("d", "a b", title="c a")], title)[0] for title in (False, True)
+    )
+    assert (only.context, only.length, only.distinct) == ("a b", 2, 2)
+    assert (with_title.context, with_title.length, with_title.distinct) == ("c a a b", 4, 3)
+    assert only.maxima == with_title.maxima and only.maxima.keys() == {"a", "b"}
+
+
+def test_documents_without_terms_store_none() -> None:
+    documents = [located_document("1", "..."), located_document("2", "a"), located_document("3", "!", "?")]
+    empty, other, last = read_terms(documents)
+    assert empty == DocumentTerms("", 0, 0, [0], [0], {})
+    assert other.context == "a"
+    assert last.lengths == last.surrounding_lengths == [0, 0]
+
+
+def test_a_collection_whose_terms_are_in_titles_only_has_no_maxima() -> None:
+    (terms,) = read_terms([located_document("d", "...", title="a")], title=True)
+    assert (terms.context, terms.maxima) == ("a", {})

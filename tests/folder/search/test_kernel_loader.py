@@ -19,7 +19,7 @@ from esr.folder.search import kernel_loader as loader
 from esr.folder.search.kernel_loader import KERNEL, LOADER, Loader
 from tests.support.folder_index import document, load
 from tests.support.needed import need
-from tests.support.waiting import wait_until
+from tests.support.processes import wait_until
 
 
 @pytest.fixture

@@ -33,8 +33,7 @@ from esr.plans.plan import (
 )
 from esr.ranking.ranking import Ranking
 from esr.text.document import Document, Entity, Located, SentenceEnrichment
-from tests.support.folder_index import document
-from tests.support.loaded_corpus import corpus, with_other_ids
+from tests.support.folder_index import corpus, document, with_other_ids
 from tests.support.needed import need
 from tests.support.pruning import (
     CONDITIONS,

@@ -20,7 +20,7 @@ from esr.ranking.searcher import open_searcher
 from esr.text.document import ParseWord, Sentence
 from tests.support.fake_enricher import FakeEnricher
 from tests.support.folder_index import document, file_contents, load
-from tests.support.stored_enrichment import NOT_ENRICHED, enrich, expected, read_enrichment
+from tests.support.index_contents import NOT_ENRICHED, enrich, expected, read_enrichment
 
 pytestmark = pytest.mark.slow
 

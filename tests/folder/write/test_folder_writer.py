@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
-from esr.errors import EsrError, IndexUnusable, InputError, UsageError
-from esr.folder.format.manifest import hold_writer_lock
+from esr.errors import EsrError, IndexMissing, IndexUnusable, InputError, UsageError
+from esr.folder.format import manifest
+from esr.folder.format.manifest import SEGMENTS, Manifest, hold_writer_lock
 from esr.folder.index import EmbeddedIndex
+from esr.folder.write import generations, segment_writer
+from esr.folder.write.generations import EmbeddedGenerations
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Located, ParseWord, Sentence
 from tests.support.folder_index import append, document, file_contents, indexed_ids, load
@@ -195,3 +200,287 @@ def test_a_commit_is_synced_before_it_becomes_visible(where: Path, monkeypatch: 
     monkeypatch.setattr("os.replace", replace)
     load(where, [document("A", "one")])
     assert is_synced == [True] * 4, "the empty first commit, two checkpoints, then the load"
+
+
+# Duplicate ids, wherever they can occur.
+
+
+def with_id(id: str) -> Sentence:
+    return Sentence(id, "text")
+
+
+DUPLICATE: dict[str, tuple[Located, Located, str]] = {
+    "a document id": (document("A", "x"), document("A", "y"), "document id 'A' is duplicated"),
+    "a document id without sentences": (document("A"), document("A"), "document id 'A' is duplicated"),
+    "an explicit id of another document": (
+        document("A", with_id("same")),
+        document("B", with_id("same")),
+        "sentence id 'same' is already used",
+    ),
+    "an explicit id that is an earlier default id": (
+        document("A", "x", "y"),
+        document("B", with_id("A.s1")),
+        "sentence id 'A.s1' is already used",
+    ),
+    "a default id that is an earlier explicit id": (
+        document("B", with_id("A.s1")),
+        document("A", "x", "y"),
+        "sentence id 'A.s1' is already used",
+    ),
+}
+
+
+@pytest.mark.parametrize("full", [4_000_000, 0], ids=["in one segment", "across segments"])
+@pytest.mark.parametrize("name", DUPLICATE)
+def test_a_duplicate_id_stops_the_load(
+    where: Path, monkeypatch: pytest.MonkeyPatch, name: str, full: int
+) -> None:
+    monkeypatch.setattr(segment_writer, "FULL_TERMS", full)
+    first, second, message = DUPLICATE[name]
+    with pytest.raises(InputError, match=f"^{second.where}: {message}"):
+        load(where, [first, document("between", "z"), second])
+    assert indexed_ids(where) == []
+
+
+@pytest.mark.parametrize("name", [name for name in DUPLICATE if "document id" not in name])
+def test_a_sentence_id_that_the_index_has_stops_an_append(where: Path, name: str) -> None:
+    first, second, message = DUPLICATE[name]
+    load(where, [first])
+    before = indexed_ids(where)
+    with pytest.raises(InputError, match=f"^{second.where}: {message}"):
+        append(where, document("between", "z"), second)
+    assert indexed_ids(where) == before
+
+
+@pytest.mark.parametrize("id", ["A.s0", "A.s7"])
+def test_an_id_in_the_form_of_a_default_one_that_the_index_has_stops_an_append(where: Path, id: str) -> None:
+    load(where, [document("first", with_id(id))])
+    before = indexed_ids(where)
+    with pytest.raises(InputError, match=f"sentence id '{id}' is already used"):
+        append(where, document("A", with_id("other"), "y"), document("second", with_id(id)))
+    assert indexed_ids(where) == before
+
+
+@pytest.mark.parametrize("pair", [("same", "same"), ("A.s1", None), (None, "A.s0")])
+def test_a_duplicate_sentence_id_within_a_document_stops_the_load(
+    where: Path, pair: tuple[str | None, str | None]
+) -> None:
+    sentences = [with_id(id) if id else "text" for id in pair]
+    with pytest.raises(InputError, match=r"^news\.jsonl:A: sentence id '.*' (is already used|is duplicated)"):
+        load(where, [document("A", *sentences)])
+
+
+FREE: dict[str, tuple[Located, Located]] = {
+    "a number with a leading zero": (document("A", "x", "y"), document("B", with_id("A.s01"))),
+    "a number in other digits": (document("A", "x", "y"), document("B", with_id("A.s١"))),
+    "a number after the last": (document("A", "x", "y"), document("B", with_id("A.s2"))),
+    "a default id whose sentence has another": (
+        document("A", with_id("other")),
+        document("B", with_id("A.s0")),
+    ),
+    "a document's id": (document("A", "x"), document("B", with_id("A"))),
+    "a document id like a sentence id": (document("A", "x"), document("A.s0", "y")),
+}
+
+
+@pytest.mark.parametrize("full", [4_000_000, 0], ids=["in one segment", "across segments"])
+@pytest.mark.parametrize("name", FREE)
+def test_an_id_that_only_looks_used_is_accepted(
+    where: Path, monkeypatch: pytest.MonkeyPatch, name: str, full: int
+) -> None:
+    monkeypatch.setattr(segment_writer, "FULL_TERMS", full)
+    load(where, FREE[name])
+    ids = [s.id for located in FREE[name] for s in located.document.sentences]
+    assert indexed_ids(where) == ids
+
+
+# The generations of a folder in which files are missing.
+
+
+def test_a_layer_that_is_missing_is_named(where: Path) -> None:
+    load(where, [document("A", Sentence("A.s0", "storm", {"x": 1.0}))])
+    (layer,) = (where / "layers").iterdir()
+    layer.unlink()
+    (serving,) = EmbeddedGenerations(str(where)).all()
+    assert (serving.state, serving.missing) == ("serving", (f"a file of layers/{layer.name}",))
+    with pytest.raises(UsageError, match=f"{layer.name} is missing: load everything again"):
+        EmbeddedGenerations(str(where)).rollback()
+
+
+def test_a_rollback_goes_back_from_a_generation_that_lacks_a_segment(where: Path) -> None:
+    load(where, [document("A", "storm")])
+    load(where, [document("B", "flood")], if_exists="replace")
+    generations = EmbeddedGenerations(str(where))
+    last, first = generations.all()
+    (segment,) = manifest.read_manifest(where).segments
+    shutil.rmtree(where / SEGMENTS / segment)
+    assert generations.rollback().name == first.name
+    assert indexed_ids(where) == ["A.s0"]
+    assert [(g.state, bool(g.missing)) for g in generations.all()] == [("broken", True), ("serving", False)]
+    with pytest.raises(UsageError, match=f"is broken, as a file of segments/{segment} is missing"):
+        generations.rollback(last.name)
+    generations.delete([last.name])
+    assert [g.state for g in generations.all()] == ["serving"]
+
+
+def test_a_generation_is_deleted_on_a_disk_that_has_no_room_for_a_new_manifest(
+    where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is full as long as the generation is there."""
+    load(where, [document("A", "storm")])
+    (doomed,) = manifest.read_manifest(where).segments
+    load(where, [document("B", "flood")], if_exists="replace")
+    commit = manifest.commit
+
+    def commit_if_there_is_room(folder: Path, new: Manifest) -> None:
+        if (where / SEGMENTS / doomed).exists():
+            raise OSError(errno.ENOSPC, "No space left on device")
+        commit(folder, new)
+
+    monkeypatch.setattr(manifest, "commit", commit_if_there_is_room)
+    generations = EmbeddedGenerations(str(where))
+    _, kept = generations.all()
+    generations.delete([kept.name])
+    assert [g.state for g in generations.all()] == ["serving"]
+    assert indexed_ids(where) == ["B.s0"]
+    doomed = manifest.read_manifest(where).segments[0]
+    generations.delete_all()
+    assert not where.exists()
+
+
+def test_what_a_load_deletes_while_generations_are_listed_is_left_out(
+    where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(where, [document("A", "storm")])
+    (where / SEGMENTS / "unfinished").mkdir()
+    find = generations.list_unreferenced
+
+    def find_and_delete(folder: Path, commit: Manifest) -> list[Path]:
+        paths = find(folder, commit)
+        for path in paths:
+            path.rmdir()
+        return paths
+
+    monkeypatch.setattr(generations, "list_unreferenced", find_and_delete)
+    assert [each.state for each in EmbeddedGenerations(str(where)).all()] == ["serving"]
+
+
+# Folders and files that are no index, or a damaged one, are refused.
+
+
+@pytest.mark.slow
+def test_a_missing_index_is_named() -> None:
+    with pytest.raises(IndexMissing, match="there is no index at /nowhere/at/all: make one with esr load"):
+        open_searcher("/nowhere/at/all")
+
+
+@pytest.mark.slow
+def test_a_folder_with_other_content_is_refused_and_unchanged(tmp_path: Path) -> None:
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "a.txt").write_text("dear")
+    before = file_contents(tmp_path)
+    for attempt in (
+        lambda: open_searcher(str(tmp_path)),
+        *(
+            lambda choice=choice: load(tmp_path, [document("A", "one")], if_exists=choice)
+            for choice in ("fail", "replace", "append")
+        ),
+    ):
+        with pytest.raises(IndexUnusable, match="is not an index"):
+            attempt()
+    assert file_contents(tmp_path) == before
+    assert not (tmp_path / "lock").exists()
+
+
+@pytest.mark.slow
+def test_a_file_is_refused_and_unchanged(tmp_path: Path) -> None:
+    file = tmp_path / "news.txt"
+    file.write_text("dear")
+    with pytest.raises(IndexUnusable, match="is a file, not an index folder"):
+        open_searcher(str(file))
+    for choice in ("fail", "replace", "append"):
+        with pytest.raises(IndexUnusable, match="is a file, not an index folder"):
+            load(file, [document("A", "one")], if_exists=choice)
+    assert file.read_text() == "dear"
+
+
+@pytest.mark.slow
+def test_a_location_below_a_file_or_with_an_impossible_name_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file" / "index", tmp_path / ("x" * 300)):
+        with pytest.raises(EsrError):
+            load(path, [document("A", "one")])
+        with pytest.raises(EsrError):
+            open_searcher(str(path))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "{}",
+        '{"format": 99}',
+        '{"format": 1}',
+        '{"format": 1, "description": {"a": 1}}',
+    ],
+)
+def test_a_broken_manifest_is_refused(where: Path, content: str) -> None:
+    load(where, [document("A", "one")])
+    (where / manifest.MANIFEST_NAME).write_text(content)
+    with pytest.raises(IndexUnusable):
+        open_searcher(str(where))
+    with pytest.raises(IndexUnusable):
+        append(where, document("B", "two"))
+
+
+COLUMNS = """
+    sentence_starts sentence_postings sentence_count_bits document_starts document_numbers
+    document_counts occurrences length surrounding_length document_length document first
+    document_likelihood surrounding_likelihood date source paragraph given_at terms.ends terms.hashes
+    terms.numbers documents.ends documents.hashes documents.numbers given.ends given.hashes
+    given.numbers texts.ends
+"""
+SEGMENT_FILES = [
+    "attributes.json",
+    "attributes.bytes",
+    "attributes.ends.npy",
+    "attribute_starts.npy",
+    "attribute_documents.npy",
+    "sources.json",
+    *(f"{name}.npy" for name in COLUMNS.split()),
+    *(f"words.{name}" for name in ("bytes", "lengths.npy", "counts.npy")),
+    *(f"words.{name}" for name in ("places.bytes", "groups.npy", "texts.npy")),
+    "language.npy",
+    "languages.json",
+    *(f"{name}.bytes" for name in ("terms", "documents", "given", "texts")),
+]
+
+
+@pytest.mark.slow
+def test_these_are_all_the_files_of_a_segment(where: Path) -> None:
+    load(where, [document("A", "one", section="s")])
+    (segment,) = (where / "segments").iterdir()
+    assert sorted(path.name for path in segment.iterdir()) == sorted(SEGMENT_FILES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SEGMENT_FILES)
+def test_a_missing_or_truncated_file_of_a_segment_is_reported(where: Path, name: str) -> None:
+    texts = [Sentence(f"given{n}", f"word{n} storm") for n in range(100)]
+    load(where, [document("A", *texts, source="s", date="2017", section="Sport", keywords=("a", "b"))])
+    (segment,) = (where / "segments").iterdir()
+    content = (segment / name).read_bytes()
+    (segment / name).write_bytes(content[: len(content) // 2])
+    with pytest.raises(IndexUnusable, match="is damaged"):
+        open_searcher(str(where))
+    (segment / name).unlink()
+    with pytest.raises(IndexUnusable, match="is damaged"):
+        open_searcher(str(where))
+    with pytest.raises(IndexUnusable, match="is damaged"):
+        append(where, document("B", "two"))
+    load(where, [document("A", "one")], if_exists="replace")
+    assert indexed_ids(where) == ["A.s0"], "loading again repairs it"

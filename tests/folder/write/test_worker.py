@@ -19,11 +19,11 @@ from esr.errors import InputError
 from esr.folder.format import manifest
 from esr.folder.write import prefetch, segment_writer
 from esr.folder.write import prefetch as worker_client
-from esr.folder.write.prefetch import WorkerClient
-from esr.text.document import Located, ParseWord, Sentence
+from esr.folder.write.batches import Batch, BatchBuilder
+from esr.folder.write.prefetch import WorkerClient, prepare
+from esr.index.writer import Description
+from esr.text.document import Document, Located, ParseWord, Sentence
 from tests.support.folder_index import document, load
-
-pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -91,6 +91,7 @@ def meanwhile(action: Callable[[], object], at: int = 100) -> Iterator[Located]:
         yield located
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_flight", [1, 10_000], ids=["both processes", "the second process only"])
 def test_files_are_the_same_with_and_without_a_worker(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: list[WorkerClient], in_flight: int
@@ -102,6 +103,7 @@ def test_files_are_the_same_with_and_without_a_worker(
     assert len(manifest.read_manifest(tmp_path / "with").segments) > 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [3, 100, 199])
 def test_a_load_survives_the_death_of_its_worker(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: list[WorkerClient], at: int
@@ -124,6 +126,7 @@ def replace_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[
     return replace
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", ["echo no answer of this kind", "exit 1"])
 def test_a_load_survives_a_worker_that_does_not_answer(
     tmp_path: Path,
@@ -138,6 +141,7 @@ def test_a_load_survives_a_worker_that_does_not_answer(
     assert contents(tmp_path / "alone") == expected(tmp_path / "without", monkeypatch)
 
 
+@pytest.mark.slow
 def test_a_load_kills_a_worker_that_hangs(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -152,6 +156,7 @@ def test_a_load_kills_a_worker_that_hangs(
     assert contents(tmp_path / "alone") == expected(tmp_path / "without", monkeypatch)
 
 
+@pytest.mark.slow
 def test_a_load_survives_a_worker_that_cannot_be_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: list[WorkerClient]
 ) -> None:
@@ -161,6 +166,7 @@ def test_a_load_survives_a_worker_that_cannot_be_started(
     assert contents(tmp_path / "alone") == expected(tmp_path / "without", monkeypatch)
 
 
+@pytest.mark.slow
 def test_an_error_late_in_a_load_leaves_neither_index_nor_worker(
     tmp_path: Path, workers: list[WorkerClient]
 ) -> None:
@@ -170,6 +176,7 @@ def test_an_error_late_in_a_load_leaves_neither_index_nor_worker(
     assert [worker._process.returncode is None for worker in workers] == [False]
 
 
+@pytest.mark.slow
 def test_a_worker_ignores_keyboard_interrupts(tmp_path: Path, workers: list[WorkerClient]) -> None:
     def interrupt() -> None:
         select.select([workers[0]._output], [], [], 60)  # it answers, so it has started
@@ -179,6 +186,7 @@ def test_a_worker_ignores_keyboard_interrupts(tmp_path: Path, workers: list[Work
     assert [(worker.is_alive, worker._process.returncode) for worker in workers] == [(True, 0)]
 
 
+@pytest.mark.slow
 def test_a_small_load_starts_no_worker(where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*args: object) -> WorkerClient:
         raise AssertionError("a second process for a small load")
@@ -187,6 +195,7 @@ def test_a_small_load_starts_no_worker(where: Path, monkeypatch: pytest.MonkeyPa
     load(where, NEWS)
 
 
+@pytest.mark.slow
 def test_a_worker_needs_a_second_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0}, raising=False)
     assert not worker_client.can_start_worker()
@@ -218,6 +227,7 @@ load(Path(sys.argv[1]), slowly())
 """
 
 
+@pytest.mark.slow
 def test_a_worker_ends_with_a_killed_load_which_can_be_resumed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: list[WorkerClient]
 ) -> None:
@@ -243,3 +253,67 @@ def running(process: int) -> bool:
         return psutil.Process(process).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
+
+
+# Documents that are read ahead arrive as if each were read when the load asks for it.
+
+
+READ_AHEAD = [document(f"n{n}", *[f"storm number {n}"] * (n % 4), title=f"title {n}") for n in range(20)]
+PLAIN = Description("plain", title=True)
+
+
+@pytest.mark.parametrize("size", [1, 300, 2**19], ids=["one by one", "a few", "all at once"])
+def test_documents_arrive_in_order_with_the_payloads_that_are_needed(
+    monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(prefetch, "BATCH_BYTES", size)
+    stream = list(prepare(READ_AHEAD, PLAIN, lambda document: document.id != "n7"))
+    assert [(prepared.where, prepared.document) for prepared in stream] == READ_AHEAD
+    assert [prepared.document.id for prepared in stream if not prepared.payload] == ["n7"]
+    for prepared in stream:
+        if payload := prepared.payload:
+            news = prepared.document
+            texts = " ".join([*(s.text for s in news.sentences), news.title or ""])
+            for encoded, numbers in (
+                (payload.batch.terms, payload.terms),
+                (payload.batch.words, payload.words),
+            ):
+                assert " ".join(encoded.terms[n] for n in encoded.term_ids[numbers].tolist()) == texts
+            assert payload.term_count == 3 * len(news.sentences)
+
+
+def broken_after(documents: list[Located]) -> Iterator[Located]:
+    yield from documents
+    raise InputError("news.jsonl:21", "broken")
+
+
+def test_an_error_of_the_source_follows_the_documents_before_it() -> None:
+    stream = prepare(broken_after(READ_AHEAD), PLAIN)
+    assert [next(stream).document.id for _ in READ_AHEAD] == [located.document.id for located in READ_AHEAD]
+    with pytest.raises(InputError, match=r"^news\.jsonl:21: broken"):
+        next(stream)
+
+
+def test_of_two_problems_the_first_stops_the_load(where: Path) -> None:
+    with pytest.raises(InputError, match=r"^news\.jsonl:n3: document id 'n3' is duplicated"):
+        load(where, broken_after([*READ_AHEAD, READ_AHEAD[3]]))
+    assert not where.exists()
+
+
+def test_an_error_while_building_a_batch_is_raised_unchanged(
+    where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = BatchBuilder.build
+    calls: list[int] = []
+
+    def fail_once(self: BatchBuilder, documents: list[Document], encoded: list[bytes]) -> Batch:
+        calls.append(len(encoded))
+        if len(calls) == 2:
+            raise MemoryError("no more")
+        return build(self, documents, encoded)
+
+    monkeypatch.setattr(prefetch, "BATCH_BYTES", 300)
+    monkeypatch.setattr(BatchBuilder, "build", fail_once)
+    with pytest.raises(MemoryError, match="no more"):
+        load(where, READ_AHEAD)
+    assert not where.exists()

@@ -1,3 +1,5 @@
+""""""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -7,25 +9,39 @@ import numpy as np
 import pytest
 
 from esr.errors import UsageError
+from esr.lab import measures
 from esr.lab.learn import (
     Ablation,
     LearningOptions,
     Outcome,
     Validation,
+    build_run,
     count_steps,
     group_topics,
     learn,
     split_topics,
     to_text,
 )
-from esr.lab.learners import LearnedModel, fit_linear
+from esr.lab.learners import LearnedModel, Linear, fit_linear
 from esr.lab.measures import compare_systems, correct_p_values
 from esr.lab.results import evaluate_runs
-from esr.lab.training_data import SignalTable, TopicSignals
+from esr.lab.training_data import (
+    SignalTable,
+    TopicSignals,
+    collect_signals,
+    list_signals,
+    parse_measure,
+    select_signals,
+)
+from esr.lab.tuner import Task
 from esr.plans.evaluate import Array
+from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.ranking.signals import RankingSignal
 from tests.lab.learning.samples import SIGNALS, topics
+from tests.ranking.test_reranker import QUERIES, documents
+from tests.support.elasticsearch import load
 
 
 class Memory:
@@ -181,3 +197,163 @@ def test_topics_are_grouped_by_file_by_query_and_by_shared_answers() -> None:
     assert groups["t0"] == groups["t1"] == groups["t2"]
     assert groups["t3"] == groups["t4"]
     assert len(set(groups.values())) == 3
+
+
+@pytest.mark.parametrize("name", ["AP", "nDCG", "nDCG@10"])
+def test_figures_equal_those_of_the_evaluator_over_the_full_run(name: str) -> None:
+    sample = topics(30, below=40)
+    table = SignalTable(sample, name)
+    scores = table.first_scores + np.random.default_rng(1).normal(size=table.first_scores.shape)
+    qrels = {topic.topic: dict(topic.judgements) for topic in sample}
+    expected = measures.evaluate([name], qrels, build_run(table, scores))[name]
+    assert table.compute_figures(scores).tolist() == pytest.approx(
+        [expected[topic.topic] for topic in sample], abs=1e-12
+    )
+
+
+def test_equal_scores_keep_the_order_of_the_first_stage() -> None:
+    table = SignalTable(topics(30), "AP")
+    assert (
+        table.compute_figures(np.zeros(table.first_scores.shape)).tolist()
+        == table.compute_figures(table.first_scores).tolist()
+    )
+
+
+def test_topics_with_few_or_no_candidates_are_measured() -> None:
+    empty = TopicSignals("a", "x", (), np.zeros(0), np.zeros((0, 1)), np.zeros(0, np.int64), {"s": 1}, {})
+    few = TopicSignals(
+        "b", "y", ("s", "u"), np.array([2.0, 1.0]), np.ones((2, 1)), np.array([0, 1]), {"u": 1}, {}
+    )
+    table = SignalTable([empty, few], "AP")
+    assert table.compute_figures(table.first_scores).tolist() == [0.0, 0.5]
+    assert build_run(table, table.first_scores) == {"a": {}, "b": {"s": 2.0, "u": 1.0}}
+
+
+@pytest.mark.parametrize("name", ["RR", "nDCG@0", "ap", "nDCG@x", ""])
+def test_other_measures_are_rejected(name: str) -> None:
+    with pytest.raises(UsageError, match="cannot learn for"):
+        parse_measure(name)
+
+
+TASKS = [Task(f"t{n}", query, ("d3.s0",)) for n, query in enumerate([*QUERIES, "the of"])]
+GRADES = {f"d{n}.s{n % 3}": 1 + n % 2 for n in range(40)}
+QRELS = {task.topic: {**GRADES, "d4.s0": 0, "nowhere": 1} for task in TASKS}
+
+
+@pytest.fixture(scope="module")
+def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
+    path = str(tmp_path_factory.mktemp("signals") / "index")
+    load(path, documents(), analyzer="plain")
+    return open_searcher(path)
+
+
+def test_signals_are_listed_from_the_registries_and_the_index(searcher: Searcher) -> None:
+    names = [signal.signal for signal in list_signals(searcher.index, Ranking())]
+    assert {"tdsr", "mrf_fdm", "dir", "2si both", "2si document", "prior length", "feature len"} <= set(names)
+    assert "feature subj" not in names  # the index has none
+    assert not [name for name in names if name.startswith("mrf_fidm")]
+    base = Ranking.from_dict({"priors": {"length": 1.0}, "features": [{"feature": "len", "form": "log"}]})
+    names = [signal.signal for signal in list_signals(searcher.index, base)]
+    assert "prior length" not in names
+    assert "feature len" not in names
+
+
+def test_signals_are_selected_by_name_or_group(searcher: Searcher) -> None:
+    signals = list_signals(searcher.index, Ranking())
+    names = [signal.signal for signal in select_signals(signals, ["features", "2si document"])]
+    assert names == ["2si document", "feature len", "feature position"]
+    assert select_signals(signals, []) == signals
+    with pytest.raises(UsageError, match="unknown signal of the index 'featurs': did you mean 'features'"):
+        select_signals(signals, ["featurs"])
+
+
+def test_candidates_have_the_signal_values_of_a_search(searcher: Searcher) -> None:
+    signals = list_signals(searcher.index, Ranking())
+    collected = collect_signals(searcher, TASKS, QRELS, Ranking(), signals, depth=12)
+    for task, topic in zip(TASKS, collected, strict=True):
+        hits = searcher.search(task.query, 1000).hits if task.query != "the of" else []
+        assert list(topic.ids) == [hit.sentence_id for hit in hits]
+        assert topic.first_scores.tolist() == [hit.score for hit in hits]
+        assert topic.values.shape == (min(12, len(hits)), len(signals))
+        assert topic.grades.tolist() == [GRADES.get(id, 0) for id in topic.ids[:12]]
+        assert topic.judgements == {**GRADES, "nowhere": 1}
+    assert {0, 1, 2} == {grade for topic in collected for grade in topic.grades.tolist()}
+    for name, ranking in (("dir", Ranking("dir")), ("bm25f surrounding", Ranking("bm25f", "surrounding"))):
+        column = [signal.signal for signal in signals].index(name)
+        scores = [explain(searcher.prepare(QUERIES[0], ranking), id).score for id in collected[0].ids[:12]]
+        assert collected[0].values[:, column].tolist() == pytest.approx(scores, abs=1e-12)
+
+
+def test_a_learned_ranking_gives_the_scores_of_its_training(searcher: Searcher) -> None:
+    names = ("dir", "tdsr", "feature len")
+    signals = tuple(map(RankingSignal, names))
+    weights = np.array([0.7, 5.0, -0.3])
+    collected = collect_signals(searcher, TASKS[:4], QRELS, Ranking(), signals, depth=1000)
+    table = SignalTable(collected, "AP")
+    model = Linear(signals, weights, weights)
+    scores = build_run(table, model.scores(table))
+    for task in TASKS[:4]:
+        hits = searcher.search(task.query, 1000, ranking=model.ranking(Ranking(), 1000)).hits
+        search_scores = {hit.sentence_id: hit.score for hit in hits}
+        assert search_scores == pytest.approx(scores[task.topic], abs=1e-9)
+        assert len(hits) > 5
+
+
+def test_a_base_with_a_second_stage_is_rejected(searcher: Searcher) -> None:
+    for base in (Ranking("tdsr"), Ranking.from_dict({"rerank": [{"signal": "tdsr"}]})):
+        with pytest.raises(UsageError, match="learning creates the second stage"):
+            collect_signals(searcher, TASKS, QRELS, base, ())
+
+
+def test_a_helpful_signal_has_a_weight_and_noise_has_none() -> None:
+    table = SignalTable(topics(120), "AP")
+    model = fit_linear(table, SIGNALS)
+    assert model.weights[0] > 0.1
+    assert model.weights[1] == 0.0
+    assert (
+        table.compute_figures(model.scores(table)).mean()
+        > table.compute_figures(table.first_scores).mean() + 0.05
+    )
+    assert model.importance[0] > model.importance[1] == 0.0
+
+
+def test_the_weights_do_not_depend_on_the_scale_of_signals() -> None:
+    sample = topics(60)
+    larger = topics(60)
+    for topic in larger:
+        topic.values[:, 0] *= 1000.0
+    original, scaled = (fit_linear(SignalTable(topics_, "AP"), SIGNALS) for topics_ in (sample, larger))
+    assert scaled.weights * [1000.0, 1.0] == pytest.approx(original.weights)
+
+
+def test_the_same_seed_gives_the_same_weights() -> None:
+    table = SignalTable(topics(60), "nDCG@10")
+    assert fit_linear(table, SIGNALS, 3).weights.tolist() == fit_linear(table, SIGNALS, 3).weights.tolist()
+
+
+def test_a_constant_or_missing_signal_is_not_used() -> None:
+    sample = topics(30)
+    for topic in sample:
+        topic.values[:, 0], topic.values[:, 1] = 7.0, np.nan
+    table = SignalTable(sample, "AP")
+    model = fit_linear(table, SIGNALS)
+    assert model.weights.tolist() == [0.0, 0.0]
+    assert model.scores(table).tolist() == table.first_scores.tolist()
+
+
+def test_features_and_priors_go_to_the_first_stage_and_other_signals_to_the_second() -> None:
+    names = ("dir", "feature len", "feature subj", "prior importance", "tdsr", "2si document")
+    weights = np.array([0.5, -0.1, 0.2, 0.3, 0.0, 0.4])
+    model = Linear(tuple(map(RankingSignal, names)), weights, np.abs(weights))
+    ranking = model.ranking(Ranking(), 50)
+    assert [(feature.feature, feature.form, feature.params["w"]) for feature in ranking.features] == [
+        ("len", "log", -0.1),
+        ("subj", "linear", 0.2),
+    ]
+    assert ranking.priors == {"importance": 0.3}
+    assert [(signal.signal, signal.weight) for signal in ranking.rerank] == [
+        ("dir", 0.5),
+        ("2si document", 0.4),
+    ]
+    assert ranking.depth == 50
+    assert Ranking.from_dict(ranking.as_dict()).as_dict() == ranking.as_dict()

@@ -1,8 +1,21 @@
+"""The report's curves of a feature, over the worked examples."""
+
+from __future__ import annotations
+
+import math
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
 
+import ir_measures
+import numpy as np
 import pytest
+from msgspec.structs import replace
 
+from esr.errors import UsageError
+from esr.folder.write.folder_writer import FolderWriter
+from esr.index.writer import Description
 from esr.lab.report import page
 from esr.lab.report.inputs import read_inputs
 from esr.lab.report.page import (
@@ -17,9 +30,42 @@ from esr.lab.report.page import (
     to_png,
     to_svg,
 )
-from esr.lab.report.parameters import build_unseen_terms, compute_weights
-from esr.lab.report.rankings import build_gains, build_precision_recall, compute_curves, compute_gains
+from esr.lab.report.parameters import (
+    LENGTHS,
+    build_feature_curves,
+    build_unseen_terms,
+    compute_lines,
+    compute_weights,
+    draw_sensitivity,
+    estimate_feature_curves,
+    feature_curve_rows,
+    sensitivity_rows,
+    varied_parameters,
+)
+from esr.lab.report.rankings import (
+    RECALL,
+    Gains,
+    build_gains,
+    build_precision_recall,
+    compute_curves,
+    compute_gains,
+    draw_gains,
+    draw_lengths,
+    draw_precision_recall,
+    gain_rows,
+    length_rows,
+    measure_lengths,
+    merge_steps,
+)
 from esr.lab.results import evaluate_runs
+from esr.lab.tuner import Task, Tuner
+from esr.models.adjustment import parse_adjustment
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
+from esr.text.document import Document, Located, Sentence
+from tests.lab.tuning.conftest import documents, tasks
+from tests.support import worked_examples as worked
+from tests.support.folder_index import document, load
 
 
 @pytest.fixture
@@ -236,3 +282,261 @@ def contrast(a, b):
 def test_every_colour_is_legible_on_both_backgrounds(color):
     assert contrast(color, PAPER) >= 4.5
     assert contrast(DARK[color], DARK[PAPER]) >= 4.5
+
+
+TASKS = [Task("Q1", worked.queries()["Q1"], tuple(worked.relevant()["Q1"]))]
+STEEP_RANKING = Ranking("tfisf", candidates="all", features=(parse_adjustment("pos:linear:100"),))
+
+
+@pytest.fixture
+def index_path(tmp_path: Path) -> Path:
+    load(tmp_path / "index", worked.documents())
+    return tmp_path / "index"
+
+
+def test_curves_show_the_ranking_before_and_after_a_feature_is_added(index_path: Path) -> None:
+    with open_searcher(str(index_path)) as searcher:
+        curves = estimate_feature_curves(searcher, TASKS, STEEP_RANKING, "pos")
+    assert curves.before.top == pytest.approx([1.5 / 4.5, 2.5 / 4.5, 0.5 / 4.5])
+    assert curves.after is not None
+    assert curves.after.top == pytest.approx([0.5 / 4.5, 1.5 / 4.5, 2.5 / 4.5])
+    assert feature_curve_rows(curves)[0][-2:] == ["p(I|T) after", "FLOE after"]
+    assert feature_curve_rows(curves)[3] == [
+        *["2", "0.2632", "0.3333", "0.1111", "0.2364", "1.099"],
+        *["0.5556", f"{math.log(1.5 / 2.5):.4g}"],
+    ]
+    picture = build_feature_curves(curves)
+    assert picture.name == "feature-pos" and "added by linear" in picture.text
+    left, right = picture.figure.axes
+    names = [
+        [line.get_label() for line in axes.get_lines() if line.get_label()[0] != "_"]
+        for axes in (left, right)
+    ]
+    assert names == [["p(I)", "p(I|R)", "p(I|T)", "p(I|T) after"], ["indep", "FLOE", "FLOE after"]]
+    assert list(right.get_lines()[1].get_ydata()) == pytest.approx(list(curves.before.floe))
+
+
+def test_curves_of_a_feature_that_the_ranking_lacks_have_no_after(index_path: Path) -> None:
+    with open_searcher(str(index_path)) as searcher:
+        curves = estimate_feature_curves(searcher, TASKS, STEEP_RANKING, "subj")
+    assert curves.after is None
+    assert len(feature_curve_rows(curves)[0]) == 6
+    assert "Dashed" not in build_feature_curves(curves).text
+
+
+def test_a_feature_of_many_values_is_smoothed(tmp_path: Path) -> None:
+    sentences = [" ".join(["word"] * n) for n in range(1, 61)]
+    load(tmp_path / "index", [document("d", *sentences)])
+    task = Task("t", "word", tuple(f"d.s{n}" for n in range(10, 30)))
+    with open_searcher(str(tmp_path / "index")) as searcher:
+        curves = estimate_feature_curves(searcher, [task], Ranking("tfisf"), "len")
+    # 20 values of spread sqrt((20^2 - 1) / 12) by Silverman's rule.
+    assert curves.bandwidth == pytest.approx(1.06 * math.sqrt(399 / 12) * 20**-0.2)
+    assert "smoothed" in build_feature_curves(curves).text
+    assert len(feature_curve_rows(curves)) <= 41
+
+
+@pytest.fixture(scope="module")
+def tuner(tmp_path_factory):
+    path = tmp_path_factory.mktemp("sensitivity") / "index"
+    FolderWriter(path, Description("plain", True)).load(Located("sample", d) for d in documents())
+    with open_searcher(str(path)) as searcher:
+        yield Tuner(searcher, tasks())
+
+
+def test_every_parameter_of_the_context_has_a_line():
+    assert [p.name for p in varied_parameters(Ranking("2si", "both"))] == ["mu", "lambda", "nu"]
+    assert [p.name for p in varied_parameters(Ranking("2si", "document"))] == ["mu", "lambda"]
+    assert varied_parameters(Ranking("tfisf")) == []
+
+
+def test_the_figures_equal_those_of_tuning_with_the_other_parameters_fixed(tuner):
+    ranking = Ranking("2si", "document", {"mu": 7.0})
+    mu, weight = compute_lines(tuner, ranking)
+    assert (mu.own_value, weight.own_value) == (7.0, 0.25)
+    assert 7.0 in mu.values
+    assert 10000.0 in mu.values
+    for value, figure in zip(weight.values, weight.figures, strict=True):
+        setting = replace(ranking, params={"mu": 7.0, "lambda": value})
+        assert figure == pytest.approx(tuner.compute_figures([setting]).mean(), abs=1e-12)
+    assert mu.own_figure == pytest.approx(weight.own_figure, abs=1e-12)
+
+
+def test_values_whose_sum_with_the_others_exceeds_1_are_left_out(tuner):
+    by_parameter = {
+        line.parameter: line
+        for line in compute_lines(tuner, Ranking("3mm", "document", {"gamma": 0.6, "lambda": 0.3}))
+    }
+    assert max(by_parameter["lambda"].values) == 0.3
+    assert 0.6 in by_parameter["gamma"].values
+
+
+def test_a_ranking_with_incompatible_values_is_rejected(tuner):
+    with pytest.raises(UsageError, match="gamma"):
+        compute_lines(tuner, Ranking("3mm", "document", {"gamma": 0.6, "lambda": 0.5}))
+
+
+def test_the_rankings_own_value_is_circled_and_labelled(tuner):
+    lines = compute_lines(tuner, Ranking("dir", None, {"mu": 50}))
+    axes = draw_sensitivity(lines, "AP").axes[0]
+    line, ring = axes.lines
+    assert tuple(line.get_xdata()) == lines[0].values
+    assert tuple(line.get_ydata()) == lines[0].figures
+    assert list(ring.get_xdata()) == [50]
+    assert axes.get_xscale() == "log"
+    assert ["mu", "50 (given)", f"{lines[0].own_figure:.4f}"] in sensitivity_rows(lines, "AP")
+
+
+@pytest.mark.parametrize(
+    "model, first, last", [("dir", -7.61, -8.01), ("2s", -4.59, -4.97), ("2si", -7.43, -5.61)]
+)
+def test_the_weights_agree_with_the_formulas(model, first, last):
+    weights = compute_weights()[model]
+    assert len(weights) == len(LENGTHS) == 50
+    assert (round(weights[0], 2), round(weights[-1], 2)) == (first, last)
+
+
+def test_weights_of_models_without_length_are_constant():
+    weights = compute_weights()
+    assert weights["jm"] == pytest.approx([math.log(0.5 * 0.0005)] * 50)
+    assert weights["3mm"] == pytest.approx([math.log(0.25 * 0.02 + 0.25 * 0.0005)] * 50)
+
+
+def test_2si_falls_when_the_term_is_rare_in_its_document():
+    weights = compute_weights(in_document=0.0011, in_collection=0.001)["2si"]
+    assert weights[-1] < weights[0]
+
+
+def test_dir_always_falls_and_2si_always_rises():
+    weights = compute_weights()
+    assert list(weights["dir"]) == sorted(weights["dir"], reverse=True)
+    assert list(weights["2si"]) == sorted(weights["2si"])
+
+
+def test_the_table_shows_the_first_and_the_last_length():
+    rows = build_unseen_terms(compute_weights()).rows
+    assert rows[1] == ["1", "-8.29", "-7.61", "-5.27", "-4.59", "-7.43"]
+    assert rows[-1][0] == "50"
+
+
+def test_gains_are_differences_by_topic_sorted_in_descending_order(results):
+    good, odd = compute_gains(results, "AP")
+    assert (good.run, odd.run) == ("good", "odd")
+    assert good.values == pytest.approx([1 - 5 / 6] * 6)
+    assert odd.topics == ("t0", "t1", "t2", "t3", "t4", "t5")
+    assert odd.values == pytest.approx([1 / 6, 0, 0, 7 / 12 - 5 / 6, 7 / 12 - 5 / 6, -5 / 6])
+    assert odd.counts == (1, 2, 3)
+
+
+def test_counts_equal_those_of_the_significance_test(results):
+    for result, gains in zip(results[1:], compute_gains(results, "AP"), strict=True):
+        comparison = result.groups["all"].significance["AP"]
+        assert gains.counts == (comparison.wins, comparison.ties, comparison.losses)
+
+
+def test_the_table_names_the_topics_with_the_greatest_gains_and_losses(results):
+    assert gain_rows(compute_gains(results, "AP"))[2] == [
+        *("odd", "1", "2", "3", "t0 +0.17"),
+        "t5 -0.83, t4 -0.25, t3 -0.25",
+    ]
+
+
+def test_a_few_topics_are_drawn_as_labelled_bars(results):
+    panel = draw_gains(compute_gains(results, "AP"), "AP").axes[1]
+    assert [bar.get_height() for bar in panel.patches] == pytest.approx(
+        [*compute_gains(results, "AP")[1].values]
+    )
+    assert [label.get_text() for label in panel.get_xticklabels()] == [f"t{n}" for n in range(6)]
+
+
+def test_neighbouring_values_that_look_alike_are_merged():
+    steps, edges = merge_steps(np.array([0.5, 0.4999, 0.2, 0, 0, 0, -0.3]))
+    assert steps == pytest.approx([0.5, 0.2, 0, -0.3])
+    assert list(edges) == [-0.5, 1.5, 2.5, 5.5, 6.5]
+
+
+def test_thousands_of_topics_are_drawn_as_a_small_picture():
+    values = np.linspace(1, -1, 5000)
+    figure = draw_gains([Gains("run", tuple(map(str, range(5000))), tuple(map(float, values)))], "AP")
+    assert sum(len(patch.get_path()) for patch in figure.axes[0].patches) < 5000
+
+
+@pytest.fixture
+def index(tmp_path):
+    """Sentences s1 to s4 of one to four terms."""
+    words = ["one", "one two", "one two three", "one two three four"]
+    document = Document("d", tuple(Sentence(f"s{n}", text) for n, text in enumerate(words, 1)))
+    FolderWriter(tmp_path / "index", Description("plain", True)).load([Located("sample", document)])
+    with open_searcher(str(tmp_path / "index")) as searcher:
+        yield searcher.index
+
+
+RUNS = {
+    "long": {"t": {"s4": 3.0, "s3": 2.0, "s1": 1.0}, "u": {"s4": 1.0}},
+    "short": {"t": {"s1": 3.0, "s2": 2.0}, "other": {"s4": 1.0}},
+}
+RANKINGS_QRELS = {"t": {"s3": 1, "s1": 0, "gone": 1}, "u": {"s2": 2}}
+
+
+def test_a_length_is_the_mean_over_the_top_of_all_judged_topics(index):
+    lengths = measure_lengths(index, RANKINGS_QRELS, RUNS, top=2)
+    assert lengths.runs == {"long": pytest.approx(11 / 3), "short": 1.5}
+
+
+def test_the_table_ends_with_the_collection_and_its_relevant_sentences(index):
+    lengths = measure_lengths(index, RANKINGS_QRELS, RUNS)
+    assert (lengths.collection, lengths.relevant) == (2.5, 2.5)
+    assert length_rows(lengths)[-2:] == [["all sentences", "2.50"], ["relevant sentences", "2.50"]]
+
+
+def test_without_relevant_sentences_there_is_no_line_for_them(index):
+    lengths = measure_lengths(index, {"t": {"s1": 0}}, RUNS)
+    assert lengths.relevant is None
+    assert [bar.get_width() for bar in draw_lengths(lengths).axes[0].patches] == list(lengths.runs.values())
+
+
+def test_a_run_of_another_index_is_rejected(index):
+    with pytest.raises(UsageError, match=r"run strange has sentences that the index lacks: .*'x1'"):
+        measure_lengths(index, RANKINGS_QRELS, {"strange": {"t": {"x1": 1.0}}})
+
+
+def test_the_curve_equals_that_of_ir_measures(qrels, runs):
+    curves = compute_curves(qrels, runs)
+    assert list(curves) == ["base", "good", "odd"]
+    for run, values in curves.items():
+        names = [ir_measures.parse_measure(f"IPrec@{recall}") for recall in RECALL]
+        expected = ir_measures.calc_aggregate(names, qrels, runs[run])
+        assert values == pytest.approx([expected[name] for name in names], abs=1e-12)
+
+
+def test_a_perfect_run_is_a_line_at_one(qrels, runs):
+    assert compute_curves(qrels, runs)["good"] == (1.0,) * 11
+
+
+def test_a_topic_that_the_run_lacks_counts_as_zero(qrels, runs):
+    run = {topic: answers for topic, answers in runs["good"].items() if topic != "t0"}
+    assert compute_curves(qrels, {"run": run})["run"] == pytest.approx([5 / 6] * 11)
+
+
+def test_the_lines_are_drawn_at_the_computed_values(qrels, runs):
+    curves = compute_curves(qrels, runs)
+    axes = draw_precision_recall(curves).axes[0]
+    assert [tuple(line.get_ydata()) for line in axes.lines] == list(curves.values())
+    assert [text.get_text() for text in axes.texts] == list(curves)
+
+
+def test_the_caption_says_when_the_axis_does_not_begin_at_0(qrels, runs):
+    near = {"one": (0.82,) * 11, "two": (0.8,) * 11}
+    assert draw_precision_recall(near).axes[0].get_ylim() == pytest.approx((0.78, 0.84))
+    assert "does not begin at 0" in build_precision_recall(near).text
+    far = near | {"three": (0.1,) * 11}
+    assert draw_precision_recall(far).axes[0].get_ylim()[0] == 0
+    assert "begin" not in build_precision_recall(far).text
+
+
+def test_many_runs_have_labels_that_do_not_overlap():
+    axes = draw_precision_recall({f"run{n}": (0.5 + n / 1000,) * 11 for n in range(30)}).axes[0]
+    heights = sorted(text.xyann[1] for text in axes.texts)
+    assert min(b - a for a, b in pairwise(heights)) > 0.02
+    assert heights[0] >= 0
+    assert heights[-1] <= 1

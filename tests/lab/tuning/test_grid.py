@@ -1,16 +1,32 @@
+"""Parameters estimated by the likelihood of held-out words."""
+
 from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from math import log
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from esr import models
+from esr.batch import runs
 from esr.errors import UsageError
-from esr.lab import grid
+from esr.folder.write.folder_writer import FolderWriter
+from esr.index.filters import Filters
+from esr.index.writer import Description
+from esr.lab import grid, measures
+from esr.lab.estimation import compute_likelihoods, generate_tasks, sample_sentences
 from esr.lab.grid import ascend, check_disjoint, cross_validate, search_grid, split_folds
-from esr.lab.tuner import Task, Tuner
+from esr.lab.tuner import Task, Tuner, parse_objective
+from esr.models.adjustment import Adjustment
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
-from tests.lab.tuning.conftest import tasks
+from esr.ranking.searcher import Searcher, open_searcher
+from esr.text.analyzer import get_analyzer
+from esr.text.document import Document, Located, Sentence
+from tests.lab.tuning.conftest import documents, tasks
+from tests.support.elasticsearch import fresh, load
 
 
 def test_the_default_grid_of_2si_is_that_of_the_paper() -> None:
@@ -138,3 +154,238 @@ def test_topics_in_both_training_and_test_are_rejected() -> None:
     with pytest.raises(UsageError, match="both training and test"):
         check_disjoint(tasks(), [Task("z", tasks()[0].query.upper(), ("a",))])
     check_disjoint(tasks(), [Task("z", "another query", ("a",))])
+
+
+MEASURES = ["AP", "RR", "RPrec", "P@10", "P@3", "R@5", "R@1000"]
+RANKINGS = [
+    Ranking("tfisf"),
+    Ranking("dir", params={"mu": 3}),
+    Ranking("2si", "both", {"mu": 20}),
+    Ranking("2si", "document", {"lambda": 0.6}, {"length": 1.0}),
+    Ranking("bm25", priors={"importance": 0.3}, candidates="context"),
+    Ranking("tfisf", features=(Adjustment("len", "linear", {"w": 1e39}),)),  # infinite in single precision
+]
+
+
+def figures_of_a_run(searcher: Searcher, ranking: Ranking, name: str, depth: int) -> dict[str, float]:
+    """The figures by topic from an evaluation of the run file."""
+    figures = {}
+    for task in tasks():
+        hits = searcher.search(task.query, depth, ranking=ranking, filters=Filters(), records=False).hits
+        lines = [line.split() for line in runs.format_lines(task.topic, hits, "x")]
+        run = {task.topic: {line[2]: float(line[4]) for line in lines}}
+        qrels = {task.topic: dict.fromkeys(task.relevant, 1)}
+        figures[task.topic] = measures.evaluate([name], qrels, run)[name][task.topic]
+    return figures
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize("ranking", RANKINGS, ids=lambda r: r.model)
+@pytest.mark.parametrize("depth", [1000, 7])
+def test_tuning_figures_equal_those_of_an_evaluated_run_exactly(
+    searcher: Searcher, ranking: Ranking, name: str, depth: int
+) -> None:
+    table = Tuner(searcher, tasks(), name, depth).compute_figures([ranking])
+    assert dict(zip((t.topic for t in tasks()), table[0].tolist(), strict=True)) == figures_of_a_run(
+        searcher, ranking, name, depth
+    )
+
+
+@pytest.mark.slow
+def test_a_topic_without_an_indexed_word_scores_zero(searcher: Searcher) -> None:
+    unmatched = [Task("t", "unheardof", ("d0.s0",)), Task("u", "...", ("d0.s0",))]
+    assert Tuner(searcher, unmatched).compute_figures([Ranking()]).tolist() == [[0.0, 0.0]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["nDCG@10", "P@0", "", "P@x"])
+def test_a_measure_that_ranks_do_not_determine_is_rejected(name: str) -> None:
+    with pytest.raises(UsageError, match="cannot tune for"):
+        parse_objective(name)
+
+
+SENTENCES = {
+    f"d{n}": tuple(" ".join(f"w{n}x{at}x{word}" for word in range(12)) for at in range(5)) for n in range(40)
+}
+"""Every word is unique, so that a query word identifies the sentence it was counts from."""
+
+
+def index_of(folder: Path, texts: dict[str, tuple[str, ...]], analyzer: str = "plain") -> Path:
+    documents = [
+        Document(name, tuple(Sentence(f"{name}.s{n}", text) for n, text in enumerate(sentences)))
+        for name, sentences in texts.items()
+    ]
+    FolderWriter(folder / "index", Description(analyzer, True)).load(
+        Located("sample", document) for document in documents
+    )
+    return folder / "index"
+
+
+@pytest.fixture(scope="module")
+def estimated_index_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return index_of(tmp_path_factory.mktemp("pseudo"), SENTENCES)
+
+
+def source_shares(index_path: Path) -> dict[str, float]:
+    """The share of query words by the index_path in the collection that they come from."""
+    counts = dict.fromkeys(("own", "near", "document", "foreign"), 0)
+    with open_searcher(str(index_path)) as searcher:
+        for task in generate_tasks(searcher.index, 600, seed=3):
+            document, position = task.relevant[0].split(".s")
+            for word in task.query.split():
+                home, sentence, _ = word[1:].split("x")
+                if f"d{home}" != document:
+                    counts["foreign"] += 1
+                elif sentence == position:
+                    counts["own"] += 1
+                else:
+                    counts["near" if abs(int(sentence) - int(position)) == 1 else "document"] += 1
+    return {name: count / sum(counts.values()) for name, count in counts.items()}
+
+
+def test_half_of_the_words_are_foreign_and_most_others_come_from_the_sentence(
+    estimated_index_path: Path,
+) -> None:
+    shares = source_shares(estimated_index_path)
+    assert shares["foreign"] == pytest.approx(0.5, abs=0.03)
+    assert shares["own"] == pytest.approx(0.4, abs=0.03)
+    assert shares["near"] > shares["document"] > 0.01
+
+
+def test_pseudo_topics_are_reproducible_and_depend_on_the_seed(estimated_index_path: Path) -> None:
+    with open_searcher(str(estimated_index_path)) as searcher:
+        first, repeated, other = (generate_tasks(searcher.index, 50, seed) for seed in (1, 1, 2))
+    assert first == repeated
+    assert first != other
+    assert len({task.topic for task in first}) == 50
+
+
+def test_words_are_unstemmed_and_exclude_stop_words(tmp_path: Path) -> None:
+    texts = {"d": ("The earthquakes destroyed buildings, hospitals and roads.",)}
+    with open_searcher(str(index_of(tmp_path, texts, "english"))) as searcher:
+        tasks = generate_tasks(searcher.index, 20)
+    words = {word for task in tasks for word in task.query.split()}
+    assert words <= {"earthquakes", "destroyed", "buildings", "hospitals", "roads"}
+    assert all(get_analyzer("english").terms(word) for word in words)
+
+
+def test_words_of_any_script_keep_their_terms(tmp_path: Path) -> None:
+    texts = {"d": ("U.S. troops left बैंक के पास, said Trump\u2019s cafe\u0301 中国经济",)}
+    with open_searcher(str(index_of(tmp_path, texts, "multilingual"))) as searcher:
+        tasks = generate_tasks(searcher.index, 40)
+        terms = set(searcher.index.analyzer.terms(texts["d"][0]))
+    words = {word for task in tasks for word in task.query.split()}
+    assert {"U.S", "बैंक", "中国", "经济"} <= words
+    assert {term for word in words for term in get_analyzer("multilingual").terms(word)} == terms
+
+
+@pytest.mark.parametrize(
+    "texts", [{}, {"d": ()}, {"d": ("one two three four",)}], ids=["no", "empty", "short"]
+)
+def test_a_collection_without_a_long_sentence_is_rejected(
+    tmp_path: Path, texts: dict[str, tuple[str, ...]]
+) -> None:
+    with (
+        open_searcher(str(index_of(tmp_path, texts))) as searcher,
+        pytest.raises(UsageError, match="no sentence with 5 terms"),
+    ):
+        generate_tasks(searcher.index, 10)
+
+
+ALL = 60  # as many sentences as there are documents: one of each is sample
+
+
+def test_the_likelihood_of_dir_predicts_each_word_from_the_others(searcher: Searcher) -> None:
+    mu = 7.0
+    counts = Counter(word for d in documents() for s in d.sentences for word in s.text.split())
+    total = counts.total()
+    by_id = {s.id: s.text.split() for d in documents() for s in d.sentences}
+    sample = sample_sentences(searcher.index, ALL, seed=0)
+    sums, words = 0.0, 0
+    for sentence in sample:
+        terms = by_id[sentence.id]
+        for word in terms:
+            p = counts[word] / total
+            sums += log((terms.count(word) - 1 + mu * p) / (len(terms) - 1 + mu))
+            words += 1
+    table = compute_likelihoods(searcher.index, [Ranking("dir", params={"mu": mu})], ALL)
+    assert table[0] == pytest.approx(sums / words, rel=1e-12)
+
+
+def test_context_raises_the_likelihood(searcher: Searcher) -> None:
+    settings = [Ranking("2si", "document", {"mu": 5.0, "lambda": share}) for share in (0.0, 0.5)]
+    without, with_context = compute_likelihoods(searcher.index, settings, ALL)
+    assert with_context > without
+
+
+def test_the_same_seed_gives_the_same_figures(searcher: Searcher) -> None:
+    settings = [Ranking("3mm", "both")]
+    tables = [compute_likelihoods(searcher.index, settings, 20, seed) for seed in (4, 4, 5)]
+    assert np.array_equal(tables[0], tables[1])
+    assert not np.array_equal(tables[0], tables[2])
+
+
+def test_a_model_without_probabilities_is_rejected(searcher: Searcher) -> None:
+    with pytest.raises(UsageError, match="bm25 has no probabilities"):
+        compute_likelihoods(searcher.index, [Ranking("bm25")], 10)
+
+
+def test_priors_and_features_make_no_difference(searcher: Searcher) -> None:
+    features = (Adjustment("len", "log"),)
+    settings = [Ranking("dir"), Ranking("dir", priors={"length": 1.0}), Ranking("dir", features=features)]
+    alone, with_prior, with_feature = (
+        compute_likelihoods(searcher.index, [setting], 10)[0] for setting in settings
+    )
+    assert alone == with_prior == with_feature
+
+
+def test_the_weight_of_a_feature_cannot_be_estimated(searcher: Searcher) -> None:
+    settings = [Ranking("dir", features=(Adjustment("len", "log", {"w": w}),)) for w in (0.1, 1.0)]
+    with pytest.raises(UsageError, match=r"tells nothing of features.*--from pseudo-topics"):
+        compute_likelihoods(searcher.index, settings, 10)
+
+
+# Tuning and estimation give identical numbers on both engines.
+
+
+ENGINES_GRID = {"mu": [1.0, 10.0, 100.0], "lambda": [0.1, 0.5], "nu": [0.0, 0.4]}
+ENGINES_START = Ranking("2si", "both")
+
+
+@pytest.fixture(scope="module")
+def both(elasticsearch_url: str, index_path: Path) -> Iterator[list[Searcher]]:
+    with fresh(elasticsearch_url) as index:
+        load(index, documents(), analyzer="plain", shards=3)
+        with open_searcher(str(index_path)) as embedded, open_searcher(index) as elasticsearch:
+            yield [embedded, elasticsearch]
+
+
+@pytest.mark.elasticsearch
+def test_tuning_gives_the_same_figures_on_both_engines(both: list[Searcher]) -> None:
+    first, second = (search_grid(Tuner(searcher, tasks()), ENGINES_START, ENGINES_GRID) for searcher in both)
+    assert first.tried == second.tried
+    assert np.array_equal(first.figures, second.figures)
+
+
+@pytest.mark.elasticsearch
+def test_folds_select_the_same_settings_on_both_engines(both: list[Searcher]) -> None:
+    first, second = (
+        cross_validate(Tuner(searcher, tasks()), ENGINES_START, ENGINES_GRID, "ascent", 3, {})
+        for searcher in both
+    )
+    assert first.settings == second.settings
+    assert np.array_equal(first.figures, second.figures)
+
+
+@pytest.mark.elasticsearch
+def test_pseudo_topics_are_the_same_on_both_engines(both: list[Searcher]) -> None:
+    first, second = (generate_tasks(searcher.index, 40, seed=2) for searcher in both)
+    assert first == second
+
+
+@pytest.mark.elasticsearch
+def test_the_likelihood_is_the_same_on_both_engines(both: list[Searcher]) -> None:
+    settings = [Ranking("2si", "both", {"mu": mu}) for mu in (3.0, 30.0)]
+    first, second = (compute_likelihoods(searcher.index, settings, 30) for searcher in both)
+    assert np.array_equal(first, second)

@@ -11,8 +11,8 @@ from flask.testing import FlaskClient
 
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Sentence
-from tests.support.api_requests import error, get, ids
 from tests.support.elasticsearch import fresh, load
+from tests.support.page_corpus import error, get, ids
 from webui.api.operation import BASE
 from webui.app import create_app
 from webui.running.settings import Settings

@@ -6,20 +6,40 @@ The reason for a sentence, in words.
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from markupsafe import Markup
 
 from esr.errors import EngineUnreachable
+from esr.following.timeline import Series, Timeline
 from esr.index.filters import NO_FILTERS, Filters
 from esr.query import parse
+from esr.ranking.explain import Explanation, explain
 from esr.ranking.query_report import report_query, report_reading
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text import dates
 from esr.text.analyzer import get_analyzer
-from tests.support.fake_index import FLOOD, STORM, FakeIndex
+from esr.text.document import Sentence
+from tests.support.fake_index import FLOOD, FakeIndex
+from tests.support.fake_index import STORM as FAKE_STORM
+from tests.support.folder_index import document, load
+from tests.support.page_corpus import get
+from webui.answers.explanations import ExplainedSentence, explain_sentence
+from webui.app import create_app
 from webui.arguments.request import SearchRequest
+from webui.pages.bars import (
+    EVIDENCE_BAR_WIDTH,
+    SCORE_BAR_WIDTH,
+    Segment,
+    describe_term_set,
+    evidence_bars,
+    score_bars,
+    tree_picture,
+)
 from webui.pages.results import (
     MAX_IGNORED,
     MAX_NOTES,
@@ -31,6 +51,8 @@ from webui.pages.results import (
     describe_match,
     describe_understanding,
 )
+from webui.pages.timeline import HEIGHT, WIDTH, draw_chart
+from webui.running.settings import Settings
 
 
 def counts(searcher: Searcher, query: str, require_all: bool = False, model: str = "2si") -> AnswerCounts:
@@ -203,7 +225,7 @@ ANALYZER = get_analyzer("english-stem")
     ],
 )
 def test_the_reason_counts_the_words_of_the_query(query: str, reason: str) -> None:
-    assert describe_match(STORM, dict.fromkeys(ANALYZER.terms(query)), ANALYZER) == reason
+    assert describe_match(FAKE_STORM, dict.fromkeys(ANALYZER.terms(query)), ANALYZER) == reason
 
 
 def test_numbers_are_spelled_up_to_ten() -> None:
@@ -240,7 +262,7 @@ def test_a_document_shows_scores_only_where_a_sentence_has_a_word(real: FlaskCli
 
 def understanding(query: str, is_literal: bool = False, require_all: bool = False) -> Understanding:
     search = SearchRequest(query, is_literal=is_literal, require_all=require_all)
-    prepared = search.prepare(Searcher(FakeIndex(STORM)))
+    prepared = search.prepare(Searcher(FakeIndex(FAKE_STORM)))
     return describe_understanding(search, report_reading(prepared))
 
 
@@ -300,3 +322,267 @@ def test_ignored_words_are_listed_once_and_not_without_end() -> None:
 def test_notes_are_not_listed_without_end() -> None:
     it = understanding("storm " + "-- " * (MAX_NOTES + 2))
     assert (len(it.notes), it.more_notes) == (MAX_NOTES, 2)
+
+
+# The page of a timeline: its chart, its table and its addresses.
+
+
+TIMELINE = Timeline(
+    "month", ["2017-01", "2017-02", "2017-03"], [100, 0, 400], [Series("a", [1, 0, 2], 0, [])]
+)
+
+
+def test_the_highest_bar_fills_the_chart_and_periods_without_sentences_have_none() -> None:
+    chart = draw_chart(TIMELINE, "count")
+    bars = [column.bar for column in chart.columns]
+    assert bars[1] is None and bars[0] is not None and bars[2] is not None
+    assert (bars[2].height, bars[0].height, chart.top) == (HEIGHT, HEIGHT / 2, "2")
+    assert sum(column.reach.width for column in chart.columns) == WIDTH
+    assert chart.ticks == TIMELINE.periods
+
+
+def test_rates_are_drawn_where_they_are_asked_for() -> None:
+    chart = draw_chart(TIMELINE, "rate")
+    assert [column.values for column in chart.columns] == [["10,000"], ["0"], ["5,000"]]
+    assert chart.columns[0].says == "2017-01: 10,000 per million sentences"
+
+
+def test_several_queries_are_lines(real: FlaskClient) -> None:
+    html = real.get("/timeline?q=earthquake&also=relief&also=China").text
+    assert html.count("<polyline") == 3 and 'rect class="bar"' not in html
+    assert real.get("/timeline?q=earthquake").text.count('class="bar"') >= 1
+
+
+def test_the_table_leads_to_the_sentences_that_were_counted(real: FlaskClient) -> None:
+    html = real.get("/timeline?q=earthquake&interval=month").text
+    rows = re.findall(r'<th scope="row"><a href="/search\?([^"]+)">([^<]+)</a></th><td>([\d,]+)</td>', html)
+    assert rows
+    for query, _, number in rows:
+        answer = real.get(f"/search.json?{query.replace('&amp;', '&')}").json
+        assert answer is not None and answer["total"] == int(number.replace(",", ""))
+
+
+def test_the_page_and_the_api_give_the_same_answer(real: FlaskClient) -> None:
+    answer = get(real, "/timeline", q="earthquake", also="relief", interval="month")
+    twin = real.get("/timeline.json?q=earthquake&also=relief&interval=month&scale=rate&k=5").json
+    assert twin == answer
+    csv = real.get("/timeline.csv?q=earthquake&also=relief&interval=month").text
+    assert len(csv.splitlines()) == 1 + 2 * len(answer["periods"])
+
+
+def test_a_query_can_be_added_and_removed(real: FlaskClient) -> None:
+    html = real.get("/timeline?q=earthquake&also=relief&also=China").text
+    assert 'href="/timeline?q=earthquake&amp;also=China"' in html
+    assert html.count('<input type="hidden" name="also"') == 2
+    many = real.get("/timeline?q=earthquake" + "&also=relief" * 6)
+    assert many.status_code == 400 and "at most 6 are allowed" in many.text
+
+
+def test_bad_arguments_are_named(real: FlaskClient) -> None:
+    for address, message in (
+        ("interval=fortnight", "nknown interval"),
+        ("scale=log", "nknown scale"),
+        ("also=the", "stop words"),
+    ):
+        answer = real.get(f"/timeline?q=earthquake&{address}")
+        assert answer.status_code == 400 and message in answer.text, address
+
+
+# The page of a document, in its paragraphs.
+
+
+STORM = [("It blew.", 0), ("The storms came.", 0), ("Nobody slept.", 1)]
+
+
+def paragraphs(where: Path, sentences: list[tuple[str, int | None]], query: str = "storms") -> list[str]:
+    """The paragraphs of a document's page: `#n` is where a sentence begins, `best` the best one."""
+    built = (Sentence(f"a.s{n}", text, paragraph=number) for n, (text, number) in enumerate(sentences))
+    load(where, [document("a", *built)])
+    with open_searcher(str(where)) as searcher:
+        client = create_app(searcher, Settings(access_log=0)).test_client()
+        html = client.get(f"/document?id=a&q={query}").text
+    article = html[html.rindex("</header>") : html.index("</article>")]
+    found = re.findall(r"<p\b.*?</p>", article, re.DOTALL)
+    marked = [re.sub(r'<[^>]*id="s(\d)" class="[^"]*?(best)?"[^>]*>', r"#\1\2 ", part) for part in found]
+    plain = [re.sub(r'<a class="why".*?</a>|<[^>]*>', "", part) for part in marked]
+    return [" ".join(part.split()) for part in plain]
+
+
+def test_the_sentences_of_a_paragraph_stand_in_one(tmp_path: Path) -> None:
+    assert paragraphs(tmp_path / "i", STORM) == [
+        "#0 It blew. #1best The storms came.",
+        "#2 Nobody slept.",
+    ]
+
+
+def test_a_sentence_whose_paragraph_is_unknown_is_one(tmp_path: Path) -> None:
+    unknown = [(text, None) for text, _ in STORM]
+    assert paragraphs(tmp_path / "i", unknown) == [
+        "#0 It blew.",
+        "#1best The storms came.",
+        "#2 Nobody slept.",
+    ]
+
+
+@pytest.mark.parametrize("number", [1, 7])
+def test_paragraphs_of_the_same_number_that_are_apart_are_two(tmp_path: Path, number: int) -> None:
+    assert paragraphs(tmp_path / "i", [("A.", number), ("B.", 0), ("C.", number)], "") == [
+        "#0 A.",
+        "#1 B.",
+        "#2 C.",
+    ]
+
+
+def test_no_blank_stands_between_sentences_of_scripts_that_have_none(tmp_path: Path) -> None:
+    assert paragraphs(tmp_path / "i", [("他走了。", 0), ("她來了。", 0)], "") == ["#0 他走了。#1 她來了。"]
+
+
+def test_what_is_known_of_a_document_is_shown(tmp_path: Path) -> None:
+    known: dict[str, Any] = {
+        "authors": ("Jane <Doe>", "Jo Roe"),
+        "section": "Sport",
+        "keywords": ("ferry", "sea"),
+        "metadata": {"desk": {"city": ["Berlin", "Bonn"]}, "rank": 3},
+    }
+    load(tmp_path / "i", [document("a", Sentence("a.s0", "The storms came."), **known)])
+    with open_searcher(str(tmp_path / "i")) as searcher:
+        client = create_app(searcher, Settings(access_log=0)).test_client()
+        pages = [client.get(f"/{page}&q=storms").text for page in ("document?id=a", "search?")]
+    of_document, of_hits = (" ".join(re.sub(r"<[^>]*>", " ", page).split()) for page in pages)
+    for page in (of_document, of_hits):
+        assert "Sport by Jane &lt;Doe&gt; , Jo Roe" in page
+    assert "ferry sea" in of_document
+    assert "desk.city Berlin , Bonn rank 3" in of_document
+
+
+QUERY = "earthquake relief China"
+RANKINGS = [
+    {},
+    {"model": "bm25", "priors": {"length": 1.0}},
+    {"features": [{"feature": "subj", "form": "step", "w": 2.0}]},
+    {"rerank": [{"signal": "mrf_fdm", "w": 5.0}]},
+    {"model": "tdsr"},
+]
+
+
+def bars(searcher: Searcher, ranking: Ranking, k: int) -> list[tuple[str, list[Segment]]]:
+    hits = searcher.search(QUERY, k, ranking=ranking).hits
+    drawn = evidence_bars(searcher.prepare(QUERY, ranking), hits)
+    assert hits and list(drawn) == [hit.sentence_id for hit in hits]
+    assert any(drawn.values())
+    return [(name, list(segments)) for name, segments in drawn.items()]
+
+
+@pytest.mark.parametrize("data", RANKINGS)
+def test_a_bar_has_what_raises_the_score_in_the_explanation(searcher: Searcher, data: dict) -> None:  # type: ignore[type-arg]
+    ranking = Ranking.from_dict(data)
+    for name, segments in bars(searcher, ranking, 8):
+        explanation = explain(searcher.prepare(QUERY, ranking), name)
+        weight = explanation.second.weight if explanation.second else 1.0
+        adds = [weight * f.adds for t in explanation.terms for f in t.fields]
+        adds += [weight * p.adds for p in (*explanation.priors, *explanation.features)]
+        adds += [sum(p.adds for p in explanation.second.signals)] if explanation.second else []
+        evidence = sum(part for part in adds if part > 1e-12)
+        assert sum(s.adds for s in segments) == pytest.approx(evidence, abs=1e-6)
+
+
+def test_segments_follow_each_other_within_the_drawing(searcher: Searcher) -> None:
+    for _, segments in bars(searcher, Ranking(), 20):
+        x = 0.0
+        for segment in segments:
+            assert segment.x == pytest.approx(x)
+            x += segment.width
+        assert x <= EVIDENCE_BAR_WIDTH + 1e-9
+
+
+def test_more_results_do_not_change_the_bars_of_the_first(searcher: Searcher) -> None:
+    hits = searcher.search(QUERY, 20).hits[::-1]  # the later ones have more evidence
+    prepared = searcher.prepare(QUERY, Ranking())
+    few, many = (evidence_bars(prepared, hits[:n]) for n in (15, 20))
+    assert any(few.values())
+    assert {name: many[name] for name in few} == few
+
+
+def test_without_hits_or_terms_there_is_no_bar(searcher: Searcher) -> None:
+    prepared = searcher.prepare(QUERY, Ranking())
+    assert evidence_bars(prepared, []) == {}
+
+
+SENTENCE = "earthquake-relief.s0"
+SCORE_BARS_RANKINGS: list[dict[str, Any]] = [
+    {},
+    {"model": "bm25"},
+    {"model": "tdsr"},
+    {"model": "mrf_sdm", "params": {"lambda_SR": 0.5}},
+    {"priors": {"length": 1.0}, "features": [{"feature": "subj", "form": "linear", "w": -1.0}]},
+    {"rerank": [{"signal": "tdsr", "w": 3.0}]},
+    {"boosts": {"variants": 0.3}},
+]
+
+
+def explanation_of(searcher: Searcher, query: str, data: dict[str, Any]) -> Explanation:
+    return explain(searcher.prepare(query, Ranking.from_dict(data)), SENTENCE)
+
+
+@pytest.mark.parametrize("data", SCORE_BARS_RANKINGS)
+def test_the_rows_add_up_to_the_score_and_stay_within_the_drawing(
+    searcher: Searcher, data: dict[str, Any]
+) -> None:
+    explanation = explanation_of(searcher, "earthquakes relief China", data)
+    bars = score_bars(explanation)
+    assert sum(row.adds for row in bars.rows) == pytest.approx(explanation.score, abs=1e-6)
+    for row in bars.rows:
+        for piece in row.pieces:
+            assert piece.x >= -1e-6 and piece.x + piece.width <= SCORE_BAR_WIDTH + 1e-6
+            assert (piece.x >= bars.zero - 1e-6) == (piece.adds > 0)
+
+
+def test_a_boost_that_looks_at_a_feature_has_a_row_of_its_own(searcher: Searcher) -> None:
+    explanation = explanation_of(searcher, "where was the earthquake", {"boosts": {"answer_type": 2.0}})
+    bars = score_bars(explanation)
+    assert [(row.label, row.adds) for row in bars.rows if row.kind == "boost"] == [("answer_type loc", 2.0)]
+    assert sum(row.adds for row in bars.rows) == pytest.approx(explanation.score, abs=1e-6)
+
+
+ACCENT = 'fill="#a3262e"'
+
+
+def explained(
+    searcher: Searcher,
+    ranking: Ranking,
+    query: str = "earthquakes relief China",
+    sentence: str = "earthquake-relief.s0",
+) -> ExplainedSentence:
+    return explain_sentence(searcher, SearchRequest(query, ranking), sentence, Settings())
+
+
+def drawn(sentence: ExplainedSentence) -> Markup:
+    picture = tree_picture(sentence)
+    assert picture is not None
+    return picture
+
+
+def test_the_paths_between_the_words_that_scored_are_drawn(searcher: Searcher) -> None:
+    plain = explained(searcher, Ranking())
+    assert plain.tree is not None and len(plain.tree.marked) == 2
+    assert drawn(plain).count(ACCENT) == 2
+    reranked = explained(searcher, Ranking.from_dict({"rerank": [{"signal": "mrf_sdm"}]}))
+    assert reranked.explanation.second is not None
+    assert drawn(reranked).count(ACCENT) == len(reranked.explanation.second.chosen)
+
+
+def test_the_words_of_a_tree_are_escaped(searcher: Searcher) -> None:
+    picture = drawn(explained(searcher, Ranking(), "pilot", "hostile.s0"))
+    assert "<img" not in picture and "<script" not in picture
+
+
+def test_a_term_set_that_scored_is_described_in_a_few_words(searcher: Searcher) -> None:
+    second = explained(searcher, Ranking.from_dict({"model": "mrf_fdm"})).explanation.second
+    assert second is not None
+    descriptions = [describe_term_set(part) for part in second.signals[0].sets]
+    assert descriptions and descriptions[0].startswith("proximity: earthquak + china, ")
+    assert " apart, " in descriptions[0]
+    second = explained(searcher, Ranking.from_dict({"model": "tdsr"})).explanation.second
+    assert second is not None
+    (part,) = second.signals[0].sets
+    assert describe_term_set(part) == "earthquak, alone"

@@ -1,14 +1,26 @@
+""""""
+
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from threading import Barrier
 
 import pytest
+from flask.testing import FlaskClient
 
-from esr.errors import EngineUnreachable
-from tests.support.waiting import wait_until
+from esr.errors import EngineUnreachable, UsageError
+from esr.ranking.searcher import Searcher
+from tests.support.fake_index import STORM, FakeIndex
+from tests.support.processes import wait_until
+from webui.app import create_app
 from webui.running.gate import FAILURES, PAUSE, Busy, CircuitBreaker, FairSemaphore, Gate
+from webui.running.rate_limit import COMPLETIONS_PER_REQUEST, SlidingWindow, Standing, client_key, parse_rate
+from webui.running.settings import Settings
 
 GONE = EngineUnreachable("it is gone")
 
@@ -210,3 +222,211 @@ def test_a_slot_that_becomes_free_at_the_last_moment_is_not_lost() -> None:
         semaphore.release()
         list(waiting)
     assert semaphore.acquire(0) and not semaphore.acquire(0)
+
+
+def limited(rate: str, proxies: int = 0, rates: str = ":memory:") -> FlaskClient:
+    return create_app(Searcher(FakeIndex(STORM)), Settings(rate=rate, proxies=proxies), rates).test_client()
+
+
+def statuses(client: FlaskClient, count: int, address: str = "/api/v1/models", **kwargs: object) -> list[int]:
+    return [client.get(address, **kwargs).status_code for _ in range(count)]  # type: ignore[arg-type]
+
+
+def forwarded(addresses: str) -> dict[str, dict[str, str]]:
+    return {"headers": {"X-Forwarded-For": addresses}}
+
+
+def test_a_client_over_its_limit_is_told_when_to_retry() -> None:
+    client = limited("3/minute")
+    assert statuses(client, 4) == [200, 200, 200, 429]
+    answer = client.get("/api/v1/models")
+    assert answer.json == {
+        "error": {
+            "code": "too_many_requests",
+            "message": "Too many requests: wait a moment, then retry.",
+            "field": None,
+        }
+    }
+    assert 1 <= int(answer.headers["Retry-After"]) <= 61
+    page = client.get("/search?q=storm")
+    assert (page.status_code, page.mimetype) == (429, "text/html")
+
+
+def test_each_answer_says_how_many_requests_remain() -> None:
+    client = limited("3/minute")
+    remaining = []
+    for _ in range(4):
+        headers = client.get("/api/v1/models").headers
+        assert headers["RateLimit-Limit"] == "3"
+        assert 1 <= int(headers["RateLimit-Reset"]) <= 60
+        remaining.append(headers["RateLimit-Remaining"])
+    assert remaining == ["2", "1", "0", "0"]
+    assert client.get("/api/v1/complete?q=st").headers["RateLimit-Limit"] == str(3 * COMPLETIONS_PER_REQUEST)
+    for answer in (client.get("/healthz"), limited("").get("/api/v1/models")):
+        assert "RateLimit-Limit" not in answer.headers
+
+
+def test_without_a_rate_there_is_no_limit() -> None:
+    assert set(statuses(limited(""), 50)) == {200}
+
+
+def test_each_client_is_counted_separately() -> None:
+    client = limited("2/minute")
+    for address in ("192.0.2.1", "192.0.2.2", "2001:db8:1::1"):
+        codes = statuses(client, 3, environ_overrides={"REMOTE_ADDR": address})
+        assert codes == [200, 200, 429]
+
+
+def test_an_address_that_the_client_claims_is_ignored() -> None:
+    client = limited("2/minute")
+    codes = [statuses(client, 1, **forwarded(f"198.51.100.{n}"))[0] for n in range(3)]
+    assert codes == [200, 200, 429]
+
+
+def test_behind_a_proxy_the_client_is_the_one_that_the_proxy_saw() -> None:
+    client = limited("2/minute", proxies=1)
+    assert statuses(client, 3, **forwarded("192.0.2.1")) == [200, 200, 429]
+    assert statuses(client, 3, **forwarded("192.0.2.2")) == [200, 200, 429]
+
+
+def test_behind_a_proxy_addresses_that_the_client_claims_are_ignored() -> None:
+    client = limited("2/minute", proxies=1)
+    codes = [statuses(client, 1, **forwarded(f"198.51.100.{n}, 192.0.2.1"))[0] for n in range(3)]
+    assert codes == [200, 200, 429]
+
+
+def test_behind_two_proxies_the_client_is_the_last_but_one() -> None:
+    client = limited("2/minute", proxies=2)
+    codes = [statuses(client, 1, **forwarded(f"6.6.6.{n}, 192.0.2.1, 10.0.0.{n}"))[0] for n in range(3)]
+    assert codes == [200, 200, 429]
+
+
+def test_health_checks_metrics_and_static_files_are_not_counted() -> None:
+    client = limited("1/minute")
+    for address in ("/healthz", "/metrics", "/static/esr.css"):
+        for _ in range(3):
+            with client.get(address) as answer:
+                assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_completions_are_counted_apart_from_searches_and_allow_more(is_shared: bool, tmp_path: Path) -> None:
+    rates = str(tmp_path / "rates.sqlite") if is_shared else ":memory:"  # workers count in one file
+    client = limited("2/minute", rates=rates)
+    allowed = 2 * COMPLETIONS_PER_REQUEST
+    codes = statuses(client, allowed + 1, "/api/v1/complete?q=st")
+    assert codes == [200] * allowed + [429]
+    assert statuses(client, 3) == [200, 200, 429]
+
+
+@pytest.mark.parametrize(
+    ("address", "key"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3::4", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2:9::9", "2001:db8:1:2::/64"),
+        ("unix:", "unknown"),
+        (None, "unknown"),
+        ("<script>", "unknown"),
+    ],
+)
+def test_a_client_is_counted_by_its_address_or_its_network(address: str | None, key: str) -> None:
+    assert client_key(address) == key
+
+
+@pytest.mark.parametrize(
+    ("text", "rate"),
+    [
+        ("60/minute", (60, 60)),
+        ("5/second", (5, 1)),
+        ("10 per hour", (10, 3_600)),
+        ("100/2 hours", (100, 7_200)),
+        (" 1/Day ", (1, 86_400)),
+    ],
+)
+def test_a_rate_is_a_number_of_requests_in_a_time(text: str, rate: tuple[int, int]) -> None:
+    assert parse_rate(text) == rate
+    assert parse_rate("") is None
+
+
+@pytest.mark.parametrize("rate", ["many", "60", "60/fortnight", "-1/minute", "1.5/minute"])
+def test_an_unreadable_rate_is_one_message(rate: str) -> None:
+    with pytest.raises(UsageError, match="give a rate such as 60/minute"):
+        parse_rate(rate)
+
+
+class ManualClock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_hit_over_the_limit_says_when_enough_will_have_left_the_window() -> None:
+    clock = ManualClock()
+    window = SlidingWindow(":memory:", 3, 60, clock)
+    assert window.hit("a", 2).retry == 0
+    clock.now += 10
+    assert window.hit("a").retry == 0
+    assert window.hit("a").retry == 50  # until the first two are gone
+    assert window.hit("a", 3).retry == 60  # until all are
+    assert window.hit("b", 3).retry == 0
+    clock.now += 50
+    assert window.hit("a", 2).retry == 0
+    assert window.hit("a").retry == 10
+
+
+def test_a_client_stands_where_its_counted_requests_put_it() -> None:
+    clock = ManualClock()
+    window = SlidingWindow(":memory:", 3, 60, clock)
+    assert window.hit("a") == (0, 3, 2, 60)
+    clock.now += 10
+    assert window.hit("a") == (0, 3, 1, 50)  # the first counts no more then
+    assert window.hit("a", 2) == (50, 3, 1, 50)
+
+
+def test_a_cost_above_the_limit_is_never_allowed() -> None:
+    assert SlidingWindow(":memory:", 3, 60, ManualClock()).hit("a", 4).retry == 60
+
+
+def test_hits_outside_the_window_are_deleted(tmp_path: Path) -> None:
+    clock = ManualClock()
+    window = SlidingWindow(str(tmp_path / "w"), 1, 60, clock)
+    for n in range(50):
+        window.hit(str(n))
+    clock.now += 60
+    window.hit("a")
+    with sqlite3.connect(tmp_path / "w") as other:
+        assert other.execute("SELECT count(*) FROM hits").fetchone() == (1,)
+
+
+def count_allowed(path: str, barrier: Barrier) -> int:
+    """How many hits of a thread pool are allowed in a process of its own."""
+    window = SlidingWindow(path, 800, 60)
+    barrier.wait(60)
+    with ThreadPoolExecutor(4) as pool:
+        return sum(standing.retry == 0 for standing in pool.map(lambda _: window.hit("a"), range(800)))
+
+
+@pytest.mark.slow
+def test_processes_and_threads_count_together(tmp_path: Path) -> None:
+    spawning = get_context("spawn")
+    with spawning.Manager() as manager, ProcessPoolExecutor(2, spawning) as pool:
+        barrier = manager.Barrier(2)
+        jobs = [pool.submit(count_allowed, str(tmp_path / "w"), barrier) for _ in range(2)]
+        assert sum(job.result() for job in jobs) == 800
+
+
+def test_requests_are_answered_where_they_cannot_be_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client = create_app(Searcher(FakeIndex(STORM)), Settings(rate="1/minute", access_log=0)).test_client()
+    assert client.get("/api/v1/models").status_code == 200
+    assert client.get("/api/v1/models").status_code == 429
+
+    def broken(*args: object) -> Standing:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(SlidingWindow, "hit", broken)
+    assert client.get("/api/v1/models").status_code == 200

@@ -17,7 +17,7 @@ from gunicorn.http.unreader import SocketUnreader
 from gunicorn.workers import gthread
 from gunicorn.workers.gthread import ThreadWorker
 
-from tests.support.waiting import wait_until
+from tests.support.processes import wait_until
 from webui.running import server
 from webui.running.server import ACCEPT_SECONDS, MAX_ACCEPT_SECONDS, KeepaliveWorker, TimedReads
 

@@ -1,22 +1,28 @@
+""""""
+
 from __future__ import annotations
 
 import inspect
+import re
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
-from esr.errors import EngineUnreachable, UsageError
+from esr.cli import reference
+from esr.errors import EngineUnreachable, IndexMissing, IndexUnusable, UsageError
 from esr.index.contract import Index
 from esr.index.limits import time_remaining
 from esr.ranking.searcher import Searcher
 from tests.support.fake_index import FLOOD, STORM, FakeIndex
 from webui.app import create_app
-from webui.running.gate import FAILURES, PAUSE, Busy, CircuitBreaker
+from webui.running.gate import FAILURES, PAUSE, REST, Busy, CircuitBreaker, stage_times, time_stage
 from webui.running.served_indexes import CACHED_METHODS, ENGINE_METHODS, ServedIndexes, Visit, monitor
-from webui.running.settings import Settings
+from webui.running.settings import DEFAULT_NAME, Settings, parse_locations
 
 
 def client_over(clock: Callable[[], float] = lambda: 0.0, **openers: Callable[[], Searcher]) -> FlaskClient:
@@ -248,3 +254,158 @@ def test_a_visit_holds_a_slot_from_its_first_use_to_its_end() -> None:
 
 def test_cached_methods_are_engine_methods() -> None:
     assert CACHED_METHODS < ENGINE_METHODS
+
+
+@pytest.fixture
+def two() -> tuple[FlaskClient, FakeIndex, FakeIndex]:
+    news, old = FakeIndex(STORM), FakeIndex(FLOOD)
+    settings = Settings()
+    served = ServedIndexes({"news": lambda: Searcher(news), "old": lambda: Searcher(old)}, settings)
+    return create_app(served, settings).test_client(), news, old
+
+
+def test_the_server_is_alive_even_if_the_engine_is_not(client: FlaskClient, index: FakeIndex) -> None:
+    index.error = EngineUnreachable("away")
+    assert client.get("/healthz").json == {"status": "ok"}
+
+
+def test_the_server_is_ready_when_each_index_is(two: tuple[FlaskClient, FakeIndex, FakeIndex]) -> None:
+    client, _, _ = two
+    answer = client.get("/readyz")
+    assert (answer.status_code, answer.json) == (
+        200,
+        {"status": "ok", "indexes": {"news": "ok", "old": "ok"}},
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (EngineUnreachable("http://inside timed out"), "engine_unreachable"),
+        (IndexMissing("there is no index at http://inside/news"), "index_missing"),
+        (IndexUnusable("http://inside/news lacks a stored script"), "index_unusable"),
+    ],
+)
+def test_the_server_is_not_ready_while_an_index_is_not(
+    two: tuple[FlaskClient, FakeIndex, FakeIndex], error: Exception, code: str
+) -> None:
+    client, _, old = two
+    old.error = error
+    for _ in range(5):  # each check asks the engine: no breaker stops it
+        answer = client.get("/readyz")
+        assert answer.status_code == 503
+        assert answer.json == {"status": "not ready", "indexes": {"news": "ok", "old": code}}
+        assert "inside" not in answer.text
+    old.error = None
+    assert client.get("/readyz").status_code == 200
+
+
+def test_metrics_count_requests_errors_stages_and_requests_in_flight(client: FlaskClient) -> None:
+    def value(line: str) -> float:
+        match = re.search(rf"^{re.escape(line)} (\S+)$", client.get("/metrics").text, re.M)
+        return float(match[1]) if match else 0.0
+
+    increases = {
+        'esr_requests_total{route="results",status="200"}': 2,
+        'esr_requests_total{route="api.search",status="400"}': 1,
+        'esr_errors_total{code="bad_input"}': 1,
+        'esr_request_seconds_count{route="results"}': 2,
+        'esr_stage_seconds_count{stage="queue"}': 3,
+        'esr_stage_seconds_count{stage="search"}': 2,
+    }
+    before = {line: value(line) for line in increases}
+    client.get("/search?q=storm")
+    client.get("/search?q=storm")
+    client.get("/api/v1/search?q=the")
+    assert {line: value(line) - before[line] for line in increases} == increases
+    assert value("esr_requests_in_flight") == 1  # the request for the metrics
+    answer = client.get("/metrics")
+    assert answer.content_type.startswith("text/plain; version=")
+
+
+def test_unknown_addresses_share_one_line_of_metrics(client: FlaskClient) -> None:
+    for n in range(3):
+        client.get(f"/nosuch{n}")
+    text = client.get("/metrics").text
+    assert 'route="none",status="404"' in text
+    assert "nosuch" not in text
+
+
+def test_the_time_of_a_stage_is_added_up() -> None:
+    with Flask(__name__).test_request_context():
+        for _ in range(2):
+            with time_stage("engine"):
+                time.sleep(0.01)
+        stages = stage_times(1.0)
+    assert list(stages) == ["engine", REST]
+    assert 0.02 <= stages["engine"] < 0.9
+    assert abs(sum(stages.values()) - 1.0) < 1e-9
+
+
+def test_outside_of_requests_nothing_is_timed() -> None:
+    with time_stage("engine"):
+        pass
+    with Flask(__name__).test_request_context():
+        assert list(stage_times(1.0)) == [REST]
+
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_the_table_has_every_setting_with_its_default_and_help() -> None:
+    table = {row.name: row for row in Settings.table()}
+    assert table["max_k"].default == Settings().max_k == 100
+    assert table["query_chars"].default == 2_000
+    assert all(row.help for row in table.values())
+    assert set(table) == set(Settings.__dataclass_fields__)
+
+
+def test_the_reference_lists_every_variable_that_the_code_reads() -> None:
+    files = [path for folder in ("esr", "webui") for path in (ROOT / folder).rglob("*.py")]
+    named = {name for path in files for name in re.findall(r"\bESR_[A-Z_]*[A-Z]\b", path.read_text("utf-8"))}
+    named |= {row.variable for row in Settings.table()}
+    written = re.findall(r"^\| `(ESR_[A-Z_]+)` \| .+ \|", reference.build_page(), re.M)
+    assert set(written) == named
+    assert len(written) == len(named)
+
+
+def test_variables_of_the_environment_change_settings_and_empty_ones_do_not() -> None:
+    settings = Settings.from_environment(
+        {"ESR_MAX_K": "7", "ESR_DEADLINE": "1.5", "ESR_RATE": " 5/second ", "ESR_THREADS": "", "HOME": "/"}
+    )
+    assert settings == Settings(max_k=7, deadline=1.5, rate="5/second")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("ESR_MAX_K", "many", "a whole number, not 'many'"),
+        ("ESR_MAX_K", "0", "a whole number from 1 to 1,000,000,000, not 0"),
+        ("ESR_MAX_K", "1.5", "a whole number"),
+        ("ESR_MAX_K", "1000000001", "from 1 to 1,000,000,000, not 1000000001"),
+        ("ESR_DEADLINE", "0", "a number from 0.1 to"),
+        ("ESR_DEADLINE", "nan", "a number from 0.1 to"),
+        ("ESR_DEADLINE", "inf", "a number from 0.1 to"),
+        ("ESR_PROXIES", "-1", "from 0 to"),
+    ],
+)
+def test_the_error_for_a_bad_value_names_the_variable(variable: str, value: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message) as caught:
+        Settings.from_environment({variable: value})
+    assert variable in str(caught.value)
+
+
+def test_a_single_place_needs_no_name() -> None:
+    for where in ("my-index", "http://user:a=b@host:9200/news", "/data/a=b", "C:=x"):
+        assert parse_locations(where) == {DEFAULT_NAME: where}
+
+
+def test_several_places_have_names_and_keep_their_order() -> None:
+    locations = parse_locations(" news=my-index  old=http://u:p@h:9200/old?a=b ")
+    assert list(locations.items()) == [("news", "my-index"), ("old", "http://u:p@h:9200/old?a=b")]
+
+
+@pytest.mark.parametrize("where", ["a=x b", "a=x A=y", "a=x a=y", "a=x =y"])
+def test_each_of_several_places_needs_a_name_of_its_own(where: str) -> None:
+    with pytest.raises(UsageError, match="name"):
+        parse_locations(where)

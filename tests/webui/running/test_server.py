@@ -36,7 +36,7 @@ from esr.errors import EsrError, IndexMissing, UsageError
 from esr.index.factory import open_writer
 from esr.index.writer import LoadOptions
 from esr.loaders import read_documents
-from tests.support.waiting import wait_until
+from tests.support.processes import wait_until
 from webui.running.server import MAX_JOINED, JoinedWrites, KeepaliveWorker, TimedReads, listen, url
 from webui.serve import serve
 

@@ -11,10 +11,10 @@ import pytest
 
 from benchmarks.speed import figures, report
 from benchmarks.speed.__main__ import PARTS
-from tests.support import toy_collection as toy
+from tests.support import samples as toy
 from tests.support.needed import need
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 PEERS = ("bm25s", "geventhttpclient", "numba", "psutil", "tantivy")
 SMALL = (
     "--sizes 1 2 --number 5 --rounds 1 --runs 1 --loads 1 --seconds 0.3 --warm-up 0.3"
@@ -31,7 +31,13 @@ def measure(folder: Path, parts: tuple[str, ...], *extra_options: str) -> tuple[
     page, raw = folder / "page.md", folder / "raw.jsonl"
     page.write_text(f"Before.\n\n{report.BEGIN}\nold\n{report.END}\n\nAfter.\n", "utf-8")
     options = ["--work", str(folder / "work"), "--raw", str(raw), "--page", str(page), *SMALL.split()]
-    command = [sys.executable, "-m", "benchmarks.speed", *map(str, toy.write(folder)), *options]
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.speed",
+        *map(str, toy.write_toy_collection(folder)),
+        *options,
+    ]
     process = subprocess.run(
         [*command, "--only", *parts, *extra_options],
         cwd=ROOT,
