@@ -21,11 +21,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.process_usage import PeakUsage
+from benchmarks.memory import PeakUsage
 from benchmarks.speed import corpus, figures
 from benchmarks.speed.figures import ROOT
-from benchmarks.speed.setup import ANALYZER
-from benchmarks.speed.workspace import ESR, count_bytes
+from benchmarks.speed.workspace import ANALYZER, ESR, count_bytes
 from esr.batch import topics
 
 PART = "scale"

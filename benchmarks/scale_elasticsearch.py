@@ -27,9 +27,8 @@ from benchmarks.scale import headlines
 from benchmarks.speed import cluster as plain
 from benchmarks.speed import figures
 from benchmarks.speed.figures import ROOT
-from benchmarks.speed.setup import ANALYZER, RESULT_SIZES, Setup
 from benchmarks.speed.timing import Search, p50, p95, time_interleaved, warm_up
-from benchmarks.speed.workspace import ESR, collection_file
+from benchmarks.speed.workspace import ANALYZER, ESR, RESULT_SIZES, Setup, collection_file
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
 from esr.elastic.location import new_sentences_index

@@ -9,17 +9,195 @@ is published: the script ends by printing the commands for that.
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import socket
+import subprocess
 import sys
 import tarfile
+import tempfile
+import time
 import tomllib
+import urllib.error
+import urllib.request
+import venv
 import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from tools.index_fixture import fixture
-from tools.release_commands import ReleaseError, output, run, step
-from tools.release_inventory import write_inventory
-from tools.release_trial import install, try_installation
+
+# Run the commands of a release.
+
+
+class ReleaseError(Exception):
+    """What is wrong with the release, and what to do."""
+
+
+def step(text: str) -> None:
+    print(f"== {text}", flush=True)
+
+
+def environment() -> dict[str, str]:
+    """The user's, without what could lead to this tree or to an index of the user's."""
+    return {k: v for k, v in os.environ.items() if not k.startswith(("ESR_", "PYTHONPATH", "VIRTUAL_ENV"))}
+
+
+def run(*command: str, folder: Path | None = None) -> None:
+    """Run a command that prints for itself."""
+    if subprocess.run(command, cwd=folder, env=environment(), check=False).returncode:
+        raise ReleaseError(f"this failed: {' '.join(command)}")
+
+
+def output(*command: str, folder: Path | None = None) -> str:
+    """What a command prints."""
+    done = subprocess.run(
+        command, cwd=folder, env=environment(), stdout=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode:
+        raise ReleaseError(f"this failed: {' '.join(command)}")
+    return done.stdout
+
+
+# What comes along when people install esr: a bill of materials, and the licences of all dependencies.
+
+
+_REFUSED = re.compile(r"\b(?:A?GPL|GNU (?:Affero )?General Public)\b", re.IGNORECASE)
+_LESSER = re.compile(r"\b(?:LGPL|Lesser)", re.IGNORECASE)
+"""An Apache-licensed program can ask for libraries under the LGPL, and for none under the GPL."""
+_OWN = ("esr", "pip", "setuptools")
+
+
+def write_inventory(python: Path, file: Path) -> list[str]:
+    """Write what an environment has as CycloneDX (JSON), and return lines of package, version and licences.
+
+    Raises ReleaseError for a package without a licence, or with one that esr's does not go with.
+    """
+    command = ("-m", "cyclonedx_py", "environment", "--output-reproducible", "--of", "JSON", "-o", str(file))
+    run(sys.executable, *command, str(python))
+    components = json.loads(file.read_text("utf-8"))["components"]
+    licences = {component["name"]: list(read_licences(component)) for component in components}
+    # Packages of an older style name theirs in a text that the program above does not take for one.
+    metadata = json.loads(output(str(python), "-c", _METADATA))
+    for name, found in licences.items():
+        found += [] if found else metadata.get(name.lower(), [])
+    check_licences(licences)
+    versions = {component["name"]: component.get("version", "") for component in components}
+    return [f"{name} {versions[name]}: {', '.join(found)}" for name, found in sorted(licences.items())]
+
+
+def read_licences(component: Mapping[str, Any]) -> Iterator[str]:
+    for entry in component.get("licenses", ()):
+        if "expression" in entry:
+            yield entry["expression"]
+        elif name := entry["license"].get("id") or entry["license"].get("name"):
+            yield name
+
+
+def check_licences(licences: Mapping[str, list[str]]) -> None:
+    dependencies = {name: found for name, found in licences.items() if name not in _OWN}
+    if nameless := sorted(name for name, found in dependencies.items() if not found):
+        raise ReleaseError(f"these dependencies name no licence: {', '.join(nameless)}")
+    refused = [
+        f"{name} ({', '.join(found)})"
+        for name, found in dependencies.items()
+        if all(_REFUSED.search(each) and not _LESSER.search(each) for each in found)
+    ]
+    if refused:
+        raise ReleaseError(
+            f"these dependencies have licences that esr's does not go with: {'; '.join(refused)}"
+        )
+
+
+_METADATA = """
+import importlib.metadata as metadata, json
+found = {}
+for each in metadata.distributions():
+    about = each.metadata
+    texts = [about.get("License-Expression"), about.get("License")]
+    found[about["Name"].lower()] = [text.splitlines()[0][:80] for text in texts if text and text != "UNKNOWN"]
+print(json.dumps(found))
+"""
+
+
+# Try a distribution in an empty environment: esr says its version, loads, searches and serves.
+
+
+QUERY, ANSWER = "earthquake relief China", "earthquake-relief.s0"
+"""A query for the example articles, and the sentence that must come first."""
+_START_SECONDS = 60
+
+
+@contextmanager
+def install(distribution: Path, extras: tuple[str, ...] = ()) -> Iterator[Path]:
+    """An empty environment with a distribution and some of its extras: the folder of its programs."""
+    with tempfile.TemporaryDirectory(prefix="esr-release-") as name:
+        venv.create(Path(name) / "venv", with_pip=False)
+        programs = Path(name) / "venv" / ("Scripts" if os.name == "nt" else "bin")
+        what = f"{distribution}[{','.join(extras)}]" if extras else str(distribution)
+        # Python compiles what is imported, which is little of it.
+        run(*_pip(programs), "install", "--quiet", "--no-compile", what)
+        yield programs
+
+
+def _pip(programs: Path) -> tuple[str, ...]:
+    """Our own pip, working on an environment: each of its own would have to be installed first."""
+    return (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(programs / "python"))
+
+
+def try_installation(tree: Path, distribution: Path, version: str, extras: tuple[str, ...] = ()) -> None:
+    """Raises ReleaseError for what does not work."""
+    with install(distribution, extras) as programs, tempfile.TemporaryDirectory() as name:
+        folder, esr, index = Path(name), str(programs / "esr"), str(Path(name) / "index")
+        if (said := output(esr, "--version", folder=folder).strip()) != f"esr, version {version}":
+            raise ReleaseError(f"esr --version of {distribution.name} says {said!r}")
+        run(*_pip(programs), "check")
+        run(esr, "load", str(tree / "examples" / "articles.jsonl"), "--index", index, folder=folder)
+        check_answer(output(esr, "search", QUERY, "--index", index, "-k", "1", "--json", folder=folder))
+        try_server(esr, index, folder)
+
+
+def check_answer(answer: str) -> None:
+    sentences = [hit["sentence_id"] for hit in json.loads(answer)["hits"]]
+    if sentences[:1] != [ANSWER]:
+        raise ReleaseError(f"a search for {QUERY!r} finds {sentences[:1]} first, and not {ANSWER}")
+
+
+def try_server(esr: str, index: str, folder: Path) -> None:
+    """The server starts, answers a search, and ends when it is told to."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    with subprocess.Popen(
+        [esr, "serve", "--index", index, "--port", str(port)],
+        cwd=folder,
+        env=environment(),
+        stderr=subprocess.DEVNULL,
+    ) as server:
+        try:
+            check_answer(_ask(f"http://127.0.0.1:{port}/api/v1/search?q={QUERY.replace(' ', '+')}", server))
+        finally:
+            server.terminate()
+            status = server.wait(_START_SECONDS)
+    if status:
+        raise ReleaseError(f"esr serve ended with {status}")
+
+
+def _ask(url: str, server: subprocess.Popen[bytes]) -> str:
+    end = time.monotonic() + _START_SECONDS
+    while server.poll() is None and time.monotonic() < end:
+        try:
+            with urllib.request.urlopen(url, timeout=_START_SECONDS) as answer:
+                text: str = answer.read().decode()
+                return text
+        except urllib.error.HTTPError as error:
+            raise ReleaseError(f"{url} answers {error.code}: {error.read().decode()[:300]}") from error
+        except OSError:
+            time.sleep(0.2)
+    raise ReleaseError(f"esr serve did not answer within {_START_SECONDS} s")
+
 
 VERSION = re.compile(r"\d+\.\d+\.\d+((a|b|rc)\d+)?")
 _FORMAT = re.compile(r"^FORMAT = (\d+)$", re.MULTILINE)

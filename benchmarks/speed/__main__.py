@@ -20,21 +20,21 @@ from typing import Any
 
 from benchmarks.speed import figures, report
 from benchmarks.speed.figures import ROOT
-from benchmarks.speed.setup import Setup
+from benchmarks.speed.workspace import Setup
 
 PARTS = {
-    "loading": "loading",
+    "loading": "opening",
     "latency": "latency",
     "cold": "latency",
     "models": "latency",
     "recall": "latency",
     "growth": "latency",
     "opening": "opening",
-    "rerank": "reranking",
+    "rerank": "latency",
     "elasticsearch": "cluster",
     "page": "serving",
     "throughput": "serving",
-    "command": "command",
+    "command": "opening",
 }
 """The parts in the order of measurement, with their modules, which are imported late: they need the peers."""
 

@@ -13,9 +13,8 @@ from elasticsearch import helpers
 
 from benchmarks.speed import corpus, queries, workspace
 from benchmarks.speed.figures import tree_ids
-from benchmarks.speed.setup import ANALYZER, HEADLINES, RESULT_SIZES, Setup
 from benchmarks.speed.timing import Search, time_interleaved, warm_up
-from benchmarks.speed.workspace import collection_file
+from benchmarks.speed.workspace import ANALYZER, HEADLINES, RESULT_SIZES, Setup, collection_file
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
 from esr.elastic.index import ElasticsearchIndex

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.speed.figures import Figure, Figures
-from benchmarks.speed.setup import HEADLINES
 from benchmarks.speed.timing import p50, p95
+from benchmarks.speed.workspace import HEADLINES
 
 SCALE = "scale, Elasticsearch"
 GROWTH_SIZE = 10

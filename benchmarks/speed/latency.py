@@ -6,15 +6,16 @@ processor's caches empty.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks.speed import peers, queries
-from benchmarks.speed.setup import RESULT_SIZES, Setup
 from benchmarks.speed.timing import Search, time_interleaved, time_search
-from benchmarks.speed.workspace import esr_index
+from benchmarks.speed.workspace import RESULT_SIZES, Setup, enriched_index, esr_index
+from esr.dependency import signals
 from esr.folder.format import manifest
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.search.cache import SearchCache
@@ -25,8 +26,10 @@ from esr.folder.search.top_k import search_exhaustive
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import Hit, LazyHits
 from esr.models import MODELS
+from esr.models.priors import PRIORS
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
+from esr.ranking.signals import FEATURE, PRIOR, RankingSignal
 
 OWN_TERMS = Ranking(candidates="matching")
 GROWN = ("bm25s", "tantivy")
@@ -222,3 +225,44 @@ def _ids(hits: Sequence[Hit]) -> list[str]:
 
 def _named(sizes: Sequence[int]) -> str:
     return " ".join(f"{size}x" for size in sizes)
+
+
+# The time that reranking by signals adds to a search.
+
+
+PARSER = "spacy"
+
+
+def rerank(setup: Setup) -> Iterator[dict[str, Any]]:
+    """Rerank the best `depth` sentences of the default model by each group of signals and by all of them."""
+    with open_searcher(str(enriched_index(setup))) as searcher:
+        sample = _find_large(searcher, queries.all_queries(setup), setup)
+        groups = {
+            "priors": [PRIOR + name for name in PRIORS],
+            "features": [FEATURE + name for name in sorted(searcher.index.features())],
+            "dependency": list(signals.SIGNALS),
+        }
+        groups["all signals"] = [name for group in groups.values() for name in group]
+        first = partial(searcher.search, ranking=Ranking(), records=False)
+        searches = {"top 10": partial(first, k=10), "first stage": partial(first, k=setup.depth)}
+        for name, group in groups.items():
+            ranking = Ranking(rerank=tuple(map(RankingSignal, group)), depth=setup.depth)
+            searches[name] = partial(searcher.search, ranking=ranking, records=False)
+        yield {
+            "queries": len(sample),
+            "depth": setup.depth,
+            "signals": {name: len(group) for name, group in groups.items()},
+            "times": time_interleaved(searches, sample, setup.rounds),
+            "parser loaded": PARSER in sys.modules,
+        }
+
+
+def _find_large(searcher: Searcher, candidates: list[str], setup: Setup) -> list[str]:
+    """The first `number` queries with at least `depth` matching sentences."""
+    sample: list[str] = []
+    for query in candidates:
+        if searcher.search(query, 1, records=False).total >= setup.depth:
+            sample.append(query)
+            if len(sample) == setup.number:
+                break
+    return sample

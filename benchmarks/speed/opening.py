@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import resource
 import shutil
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.speed import queries
+from benchmarks.speed import peers, queries
 from benchmarks.speed.cold_start import MEMORY_SAMPLES
 from benchmarks.speed.figures import ROOT
-from benchmarks.speed.setup import Setup
-from benchmarks.speed.workspace import count_bytes, esr_index
+from benchmarks.speed.timing import Search, time_interleaved
+from benchmarks.speed.workspace import Setup, collection_file, count_bytes, esr_index, load, run_esr
 from esr.ranking.searcher import open_searcher
 
 
@@ -50,3 +53,57 @@ def _read_files(folder: Path) -> None:
 class _NullWriter:
     def write(self, data: bytes) -> int:
         return len(data)
+
+
+# How long a load takes, and how large the index is.
+
+
+def loading(setup: Setup) -> Iterator[dict[str, Any]]:
+    """`esr load` into a folder beside tantivy, in turns: seconds, processor seconds, and bytes."""
+    source = collection_file(setup, 1)
+    loads: dict[str, list[dict[str, float]]] = {"esr": [], "tantivy": [], "tantivy, one thread": []}
+    sentences = 0
+    for _ in range(setup.loads):
+        with tempfile.TemporaryDirectory(dir=setup.work) as folder:
+            before, path = _children_time(), Path(folder) / "esr"
+            report = load(source, path)
+            loads["esr"].append(_measurement(report["seconds"], _children_time() - before, path))
+            sentences = report["sentences"]
+            for name, threads in (("tantivy", 0), ("tantivy, one thread", 1)):
+                before, path = time.process_time(), Path(folder) / name
+                seconds = peers.load_tantivy(source, path, threads=threads)
+                loads[name].append(_measurement(seconds, time.process_time() - before, path))
+    yield {
+        "sentences": sentences,
+        "source bytes": source.stat().st_size,
+        "loads": loads,
+        "peak MB": round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024),
+    }
+
+
+def _measurement(seconds: float, processor: float, index: Path) -> dict[str, float]:
+    values = {"seconds": seconds, "processor": processor, "bytes": count_bytes(index)}
+    return {name: round(value, 2) for name, value in values.items()}
+
+
+def _children_time() -> float:
+    """Processor seconds of all child processes that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+# `esr search` as a process, beside a Python that only imports numpy.
+
+
+NUMBER = 10
+"""Queries: each of them starts two processes in every round."""
+
+
+def command(setup: Setup) -> Iterator[dict[str, Any]]:
+    """Wall times of the processes, one after the other."""
+    where = str(esr_index(setup, 1))
+    searches: dict[str, Search] = {
+        "esr search": lambda query: run_esr("search", query, "--index", where),
+        "import numpy": lambda _: subprocess.run([sys.executable, "-c", "import numpy"], check=True),
+    }
+    yield {"times": time_interleaved(searches, queries.sample(setup)[:NUMBER], setup.rounds)}

@@ -11,9 +11,8 @@ import bm25s
 import tantivy
 
 from benchmarks.speed import corpus
-from benchmarks.speed.setup import ANALYZER, Setup
 from benchmarks.speed.timing import Search
-from benchmarks.speed.workspace import build_once, collection_file
+from benchmarks.speed.workspace import ANALYZER, Setup, build_once, collection_file
 from esr.text.analyzer import DEFAULT_ANALYZER, get_analyzer, get_definition
 
 TOKENIZER = "english_stem_without_stop_words"

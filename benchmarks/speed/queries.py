@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 
-from benchmarks.speed.setup import ANALYZER, TERM_COUNTS, Setup
+from benchmarks.speed.workspace import ANALYZER, TERM_COUNTS, Setup
 from esr.batch import topics
 from esr.text.analyzer import get_analyzer
 

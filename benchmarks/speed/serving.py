@@ -19,9 +19,8 @@ import urllib3
 
 from benchmarks.speed import cluster, queries
 from benchmarks.speed.figures import ROOT
-from benchmarks.speed.setup import Setup
 from benchmarks.speed.timing import Search, time_interleaved
-from benchmarks.speed.workspace import ESR, esr_index
+from benchmarks.speed.workspace import ESR, Setup, esr_index
 
 Job = dict[str, Any]
 START_TIMEOUT = 60.0

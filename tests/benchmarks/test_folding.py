@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import folding
+from benchmarks.studies import folding
 from esr.text.document import DEFAULT_PARTS
 
 AGENCY = "Rescue teams reached the flooded villages of the northern valley on Tuesday, officials said."
@@ -52,6 +52,6 @@ def test_half_of_the_characters_are_no_repeat() -> None:
 
 def test_the_bare_pool_runs_what_the_parts_need() -> None:
     pytest.importorskip("spacy")
-    from benchmarks.enrichment import COMPONENTS
+    from benchmarks.studies.enrichment import COMPONENTS
 
     assert COMPONENTS.keys() == {DEFAULT_PARTS, *((part,) for part in DEFAULT_PARTS)}

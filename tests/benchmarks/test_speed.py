@@ -16,8 +16,8 @@ import pytest
 from benchmarks.speed import corpus, figures, queries, report, timing
 from benchmarks.speed.figures import Figures
 from benchmarks.speed.goals import GOALS
-from benchmarks.speed.setup import Setup
 from benchmarks.speed.timing import p50, p95, time_interleaved, warm_up
+from benchmarks.speed.workspace import Setup
 from tests.support import samples as toy
 
 

@@ -1,6 +1,6 @@
 """How well sentences are told apart, on labelled sentences that are not part of the project.
 
-They are looked for in a folder `shared` beside it. benchmarks/subjectivity.py prints the figures.
+They are looked for in a folder `shared` beside it. benchmarks/studies/subjectivity.py prints the figures.
 """
 
 from __future__ import annotations

@@ -17,8 +17,7 @@ import esr
 from esr.folder.format import manifest
 from tools import release
 from tools.index_fixture import fixture
-from tools.release_commands import ReleaseError
-from tools.release_inventory import check_licences
+from tools.release import ReleaseError, check_licences
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 VERSION = esr.__version__

@@ -1,6 +1,6 @@
 """How well `subj` and `subj_score` separate subjective from objective sentences.
 
-    python benchmarks/subjectivity.py FILE.tsv [FILE.tsv ...] [--lexicon WORDS ...] [--rule clues]
+    python benchmarks/studies/subjectivity.py FILE.tsv [FILE.tsv ...] [--lexicon WORDS ...] [--rule clues]
 
 A file has a header line and lines of id, SUBJ or OBJ, and text, separated by tabs. Prints for each file, and
 for each group of files with the same name up to the last hyphen, the area under the ROC curve of `subj_score`

@@ -1,7 +1,7 @@
 """Compares sentence splitters by the F1 of their boundaries and their time on English news.
 
     pip install nupunkt pysbd sentencex spacy
-    python -m benchmarks.sentences ud-sentences/ newsarticles-cc0/docs.jsonl.gz
+    python -m benchmarks.studies.sentences ud-sentences/ newsarticles-cc0/docs.jsonl.gz
 
 The folder has a file of gold sentences for each language, such as `de.txt`: one sentence a line, and an empty
 line between documents. The news are JSON Lines with `text` or `sentences`. The output is Markdown. Splitters
@@ -147,7 +147,7 @@ def report_news(path: Path) -> Iterator[str]:
 def main(arguments: list[str]) -> int:
     """Print the tables. Returns the exit status."""
     if len(arguments) not in (1, 2):
-        print("usage: python -m benchmarks.sentences UD_FOLDER [NEWS.jsonl[.gz]]", file=sys.stderr)
+        print("usage: python -m benchmarks.studies.sentences UD_FOLDER [NEWS.jsonl[.gz]]", file=sys.stderr)
         return 2
     for line in report_boundaries(Path(arguments[0])):
         print(line, flush=True)

@@ -1,6 +1,6 @@
 """Write docs/results.md: every model on three collections, and which of the papers' claims hold there.
 
-    python -m benchmarks.results COLLECTIONS --work FOLDER
+    python -m benchmarks.studies.results COLLECTIONS --work FOLDER
 
 COLLECTIONS is a folder with squad-small, squadshifts-medium and wice-dev, each with docs.jsonl.gz, topics.tsv
 and qrels.txt.gz; they are not in the project. FOLDER stores indexes and figures, so that an interrupted call
@@ -17,9 +17,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from benchmarks import recall
-from benchmarks.claims import CLAIMS
-from benchmarks.figures import Figures
+from benchmarks.studies.claims import CLAIMS, RECALL_MEASURES, Figures, write_recall_pictures
 from esr import loaders, models
 from esr.enrichment.enricher import Enricher
 from esr.index.enrichment_run import run_enrichment
@@ -77,14 +75,14 @@ WITH_SIGNALS = {
 }
 """The default model with signals at their default weights."""
 CURVES = (*REFERENCES, "tdsr, ties by tfisf", "mrf_sdm, f_I tfisf", "mrf_fdm, f_I tfisf")
-TARGET = Path(__file__).resolve().parents[1] / "docs" / "results.md"
+TARGET = Path(__file__).resolve().parents[2] / "docs" / "results.md"
 HEAD = """# Results
 
 Every model in every context on three development collections: Wikipedia paragraphs with questions
 (squad-small), the same for Wikipedia, Reddit and Amazon text (squadshifts-medium), and web pages with claims
 and the sentences that support them (wice-dev). They are not in the project. Each has 400 random topics
 (wice-dev all of its 305); English stems, titles in the context, rankings of 1,000 sentences. All tables and
-verdicts are written by `python -m benchmarks.results`.
+verdicts are written by `python -m benchmarks.studies.results`.
 
 Each ranking is listed three times:
 
@@ -117,7 +115,7 @@ def main() -> None:
         ComparisonPlan(collections, PRIORS, MEASURES),
         ComparisonPlan(collections, DEPENDENCE, MEASURES, parameters=("default", "tuned")),
         ComparisonPlan(collections, WITH_SIGNALS, MEASURES),
-        ComparisonPlan(collections, _curve_rankings(), recall.MEASURES, parameters=("tuned",)),
+        ComparisonPlan(collections, _curve_rankings(), RECALL_MEASURES, parameters=("tuned",)),
     )
     figures = Figures(_compute(plans, arguments.work / "figures.jsonl", arguments.workers))
     TARGET.write_text("\n".join(_render(figures)), "utf-8")
@@ -175,7 +173,7 @@ def _render(figures: Figures) -> Iterator[str]:
         yield from _table(figures, measure, ["tfisf", "2si both", *WITH_SIGNALS], ["default"])
     yield "Precision at eleven points of recall, parameters tuned:\n"
     for collection in COLLECTIONS:
-        path = recall.write(figures, collection, CURVES, TARGET.parent / "pictures")
+        path = write_recall_pictures(figures, collection, CURVES, TARGET.parent / "pictures")
         yield f"![{collection}: precision at eleven points of recall](pictures/{path.name})\n"
     yield "## Which claims hold\n"
     yield "With tuned parameters, in AP, unless the claim says otherwise. The number after a claim is its"

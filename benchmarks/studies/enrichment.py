@@ -1,6 +1,6 @@
 """The rate of enrichment beside a bare spaCy pool with the same components, sentences and processes.
 
-    python benchmarks/enrichment.py docs.jsonl.gz [--turns 12] [--sentences 1000] [--workers 2]
+    python benchmarks/studies/enrichment.py docs.jsonl.gz [--turns 12] [--sentences 1000] [--workers 2]
 
 The bare pool does only the necessary work: it tokenises, runs the components in batches of 128, and returns
 the counts of words, entities and heads. Both pools exist all the time and take turns with the same sentences,

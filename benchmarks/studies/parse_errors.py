@@ -1,6 +1,6 @@
 """The effect of parser errors on rankings with term dependence.
 
-    python benchmarks/parse_errors.py GOLD.conllu.gz... --work FOLDER [--topics 1000]
+    python benchmarks/studies/parse_errors.py GOLD.conllu.gz... --work FOLDER [--topics 1000]
 
 The sentences of treebanks are loaded twice: with their gold trees, and enriched by spaCy. Topics are
 generated from the sentences: half of a topic's words come from its only relevant sentence, half from another.

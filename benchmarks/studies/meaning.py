@@ -1,11 +1,11 @@
 """Write the figures of docs/meaning.md: what an encoder's vectors add to the words.
 
-    python -m benchmarks.meaning COLLECTIONS --work FOLDER
+    python -m benchmarks.studies.meaning COLLECTIONS --work FOLDER
 
-COLLECTIONS is as in `benchmarks.results`; FOLDER stores indexes with vectors and the AP of each topic, so
-that an interrupted call resumes. Encoding takes some twenty minutes on two cores, the rankings a few more.
-With `--check`, the topics are those after the first, by which no weight was chosen; they have a table of
-their own.
+COLLECTIONS is as in `benchmarks.studies.results`; FOLDER stores indexes with vectors and the AP of each
+topic, so that an interrupted call resumes. Encoding takes some twenty minutes on two cores, the rankings a
+few more. With `--check`, the topics are those after the first, by which no weight was chosen; they have a
+table of their own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from benchmarks.results import COLLECTIONS, TOPICS
+from benchmarks.studies.results import COLLECTIONS, TOPICS
 from esr import loaders
 from esr.batch import topics
 from esr.enrichment.enricher import Enricher
@@ -32,9 +32,9 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import encode_query
 from esr.ranking.searcher import Searcher, open_searcher
 
-TARGET = Path(__file__).resolve().parents[1] / "docs" / "meaning.md"
-BEGIN, END = "<!-- figures: python -m benchmarks.meaning -->", "<!-- end of figures -->"
-BEGIN_CHECK = "<!-- figures: python -m benchmarks.meaning --check -->"
+TARGET = Path(__file__).resolve().parents[2] / "docs" / "meaning.md"
+BEGIN, END = "<!-- figures: python -m benchmarks.studies.meaning -->", "<!-- end of figures -->"
+BEGIN_CHECK = "<!-- figures: python -m benchmarks.studies.meaning --check -->"
 DEPTH = 1000
 FUSION_RANK = 60
 """The constant of reciprocal rank fusion, as Cormack, Clarke & Büttcher 2009 have it."""

@@ -1,6 +1,6 @@
 """AP of esr's default ranking by language, beside BM25 with Elasticsearch's own analyzer of the language.
 
-    python -m benchmarks.languages FOLDER http://localhost:9200
+    python -m benchmarks.studies.languages FOLDER http://localhost:9200
 
 FOLDER has a folder a language, named by its code, with `docs.jsonl.gz` (whole texts), `topics.tsv` and
 `answers.tsv` (query id, document id, place of the answer). esr splits the texts and chooses the analyzer;

@@ -1,6 +1,6 @@
 """The cost of term dependence for the candidates of one query: median processor time of each step.
 
-    OMP_NUM_THREADS=1 python benchmarks/dependency.py [docs.jsonl.gz] [--query "five words of a query"]
+    OMP_NUM_THREADS=1 python benchmarks/studies/dependency.py [docs.jsonl.gz] [--query "five words"]
 
 Sentences are parsed by spaCy, each as a separate text. The candidates are the sentences with the most query
 terms, repeated until there are 1,000. Without --query, the query is the five most frequent terms.

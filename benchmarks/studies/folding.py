@@ -1,6 +1,6 @@
 """How well repeats are folded: precision and recall over clusters that character alignment finds.
 
-    python -m benchmarks.folding documents.jsonl.gz [--clusters N] [--examples N]
+    python -m benchmarks.studies.folding documents.jsonl.gz [--clusters N] [--examples N]
 
 The clusters do not use the measure that folds. Sentences of 40 letters and digits or more are compared
 without spaces, signs and case: one repeats an earlier one if blocks of at least 8 equal characters, in the

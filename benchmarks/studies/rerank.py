@@ -1,6 +1,6 @@
 """The time that a second stage of term dependence adds to a query: medians of its steps.
 
-    OMP_NUM_THREADS=1 python benchmarks/rerank.py INDEX queries.tsv [--number 100]
+    OMP_NUM_THREADS=1 python benchmarks/studies/rerank.py INDEX queries.tsv [--number 100]
 
 INDEX is a folder or an alias of Elasticsearch, with parses. The file has lines "id<TAB>query"; its queries
 with five distinct terms and at least 1,000 hits are used. Times are wall-clock times and include waiting for

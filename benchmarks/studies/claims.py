@@ -5,11 +5,84 @@ The papers rank the sentences of a few relevant documents per topic; here, whole
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from benchmarks.figures import Figures
-from benchmarks.recall import MEASURES
+import numpy as np
+
+from esr.lab.measures import compare_systems, correct_p_values
+from esr.lab.report.page import to_svg
+from esr.lab.report.rankings import RECALL, Curves, build_precision_recall
+
+# Figures of a comparison, by collection, ranking and source of parameters.
+
+
+BASELINE = "tfisf"
+
+
+class Figures:
+    """Access to the cells that `esr compare` writes."""
+
+    def __init__(self, cells: Sequence[Mapping[str, Any]]) -> None:
+        self._cells: dict[tuple[str, str, str], dict[str, Any]] = {}
+        for cell in cells:  # a ranking may have several cells, with different measures
+            key = (cell["collection"], cell["ranking"], cell["parameters"])
+            merged = self._cells.setdefault(key, {**cell, "measures": {}, "values": {}})
+            merged["measures"].update(cell["measures"])
+            merged["values"].update(cell["values"])
+
+    def mean(self, collection: str, ranking: str, source: str = "tuned", measure: str = "AP") -> float:
+        return float(self._cells[collection, ranking, source]["measures"][measure])
+
+    def values(self, collection: str, ranking: str, source: str, measure: str) -> dict[str, float]:
+        return dict(self._cells[collection, ranking, source]["values"][measure])
+
+    def parameter(self, collection: str, ranking: str, name: str) -> list[float]:
+        """The tuned value of a parameter in each fold."""
+        return [float(setting[name]) for setting in self._cells[collection, ranking, "tuned"]["settings"]]
+
+    def p_value(
+        self, collection: str, ranking: str, other: str, source: str = "tuned", measure: str = "AP"
+    ) -> float:
+        """The p-value of the paired t-test, uncorrected; 1 if the rankings do not differ."""
+        ours = self.values(collection, ranking, source, measure)
+        theirs = self.values(collection, other, source, measure)
+        p = compare_systems(ours, theirs, resamples=1).t_test
+        return 1.0 if np.isnan(p) else p
+
+    def marks(self, collection: str, rankings: Sequence[str], source: str, measure: str) -> dict[str, str]:
+        """Significance marks of differences from the baseline, escaped for Markdown."""
+        baseline = self.values(collection, BASELINE, source, measure)
+        others = [name for name in rankings if name != BASELINE]
+        tests = [
+            compare_systems(self.values(collection, name, source, measure), baseline, resamples=1)
+            for name in others
+        ]
+        marks = {name: test.mark for name, test in zip(others, correct_p_values(tests), strict=True)}
+        return {name: marks.get(name, "").replace("*", "\\*") for name in rankings}
+
+
+# The pictures of docs/results.md: precision at eleven points of recall, as in the third paper.
+
+
+RECALL_MEASURES = tuple(f"IPrec@{recall}" for recall in RECALL)
+
+
+def write_recall_pictures(figures: Figures, collection: str, names: Sequence[str], folder: Path) -> Path:
+    """Draw the curves of one collection as an SVG file in the folder."""
+    folder.mkdir(exist_ok=True)
+    path = folder / f"recall-{collection}.svg"
+    path.write_bytes(to_svg(build_precision_recall(_curves(figures, collection, names))))
+    return path
+
+
+def _curves(figures: Figures, collection: str, names: Sequence[str]) -> Curves:
+    return {
+        name: tuple(figures.mean(collection, name, measure=measure) for measure in RECALL_MEASURES)
+        for name in names
+    }
+
 
 LEVEL = 0.05
 LANGUAGE_MODELS = ("jm", "dir", "3mm document", "3mm surrounding", "2s document", "2s surrounding")
@@ -138,7 +211,7 @@ def _above_at_every_recall(name: str, others: Sequence[str]) -> Callable[[Figure
                 > figures.mean(collection, other, measure=measure)
                 for other in others
             )
-            for measure in MEASURES
+            for measure in RECALL_MEASURES
         ]
         return Verdict(all(above), f"{name} above {', '.join(others)} at {sum(above)} of {len(above)} points")
 

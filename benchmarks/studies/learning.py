@@ -1,8 +1,8 @@
 """Write the figures of docs/learning.md: learning within a collection, and on the two others.
 
-    python -m benchmarks.learning COLLECTIONS --work FOLDER
+    python -m benchmarks.studies.learning COLLECTIONS --work FOLDER
 
-The folders are those of `python -m benchmarks.results`, which builds the indexes. An interrupted call
+The folders are those of `python -m benchmarks.studies.results`, which builds the indexes. An interrupted call
 resumes. Takes half an hour on one core. With --save FILE a ranking is learned on all collections by the
 learner with the greatest gain, if the figures support any learner.
 """
@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.results import COLLECTIONS, prepare_collection
+from benchmarks.studies.results import COLLECTIONS, prepare_collection
 from esr.batch import topics
 from esr.lab import measures
 from esr.lab.comparison import Collection
@@ -34,8 +34,8 @@ from esr.lab.tuner import build_tasks
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
 
-TARGET = Path(__file__).resolve().parents[1] / "docs" / "learning.md"
-BEGIN, END = "<!-- figures: python -m benchmarks.learning -->", "<!-- end of figures -->"
+TARGET = Path(__file__).resolve().parents[2] / "docs" / "learning.md"
+BEGIN, END = "<!-- figures: python -m benchmarks.studies.learning -->", "<!-- end of figures -->"
 BASE = Ranking()
 ABLATE = {"linear": "no", "lambdamart": "groups"}
 Figures = Mapping[tuple[str, str], Mapping[str, Any]]

@@ -1,0 +1,476 @@
+"""Compare what esr loads of public news data sets with plain readings of their files.
+
+Clone the repositories that the command names into one folder:
+
+    python -m tools.data_sets FOLDER
+
+Every data set is loaded with the options in `DATA_SETS` and exported again. A reading by Python's own csv,
+json, html and xml modules is compared with that, word by word. `--verbose` prints what each load said. The
+exit status is 1 if a load failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import html
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from unicodedata import normalize
+
+# Plain readings of data sets, without esr: each yields the title and text of every article as one text.
+
+
+Reading = Callable[[Iterable[Path]], Iterator[str]]
+
+_FALLBACK = "windows-1252"
+_INVISIBLE = frozenset(("head", "script", "style", "noscript"))
+csv.field_size_limit(2**26)
+
+
+def decode(path: Path) -> str:
+    """The text of a file in UTF-8, or else in the encoding of Western Windows."""
+    data = path.read_bytes()
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode(_FALLBACK)
+
+
+def read_texts(paths: Iterable[Path]) -> Iterator[str]:
+    """Each file is an article."""
+    yield from filter(str.strip, map(decode, paths))
+
+
+def read_json(*keys: str) -> Reading:
+    """Each file is an object with its text under these keys; of `a|b`, the first that has some."""
+
+    def read(paths: Iterable[Path]) -> Iterator[str]:
+        for path in paths:
+            text = decode(path)
+            if text.strip():
+                yield _join(json.loads(text), keys)
+
+    return read
+
+
+def read_table(*columns: str, names: tuple[str, ...] = (), delimiter: str = ",", quote: str = '"') -> Reading:
+    """Each row is an article with its text in these columns. `names` are those of a table without a header;
+    an empty `quote` is that of a table without quotes."""
+
+    def read(paths: Iterable[Path]) -> Iterator[str]:
+        for path in paths:
+            with path.open(newline="", encoding="utf-8") as file:
+                rows = csv.DictReader(
+                    file,
+                    fieldnames=names or None,
+                    delimiter=delimiter,
+                    quotechar=quote or None,
+                    quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
+                )
+                yield from (html.unescape(_join(row, columns)) for row in rows)
+
+    return read
+
+
+def read_elements(article: str, *parts: str) -> Reading:
+    """Articles are the elements of this name in SGML, and their text is in these elements of them."""
+    elements = re.compile(rf"<{article}\b.*?</{article}>", re.DOTALL)
+    texts = re.compile(rf"<({'|'.join(parts)})>(.*?)</\1>", re.DOTALL)
+
+    def read(paths: Iterable[Path]) -> Iterator[str]:
+        for path in paths:
+            for element in elements.findall(path.read_text("latin-1")):
+                yield html.unescape(" ".join(text for _, text in texts.findall(element)))
+
+    return read
+
+
+def read_xml(article: str, *parts: str) -> Reading:
+    """Articles are the elements of this name in XML, whatever their namespace, with their text in these."""
+
+    def read(paths: Iterable[Path]) -> Iterator[str]:
+        for path in paths:
+            for element in ElementTree.parse(path).iter():
+                if _name(element) == article:
+                    found = (part for part in element.iter() if _name(part) in parts)
+                    yield " ".join(" ".join(part.itertext()) for part in found)
+
+    return read
+
+
+def read_embedded(key: str) -> Reading:
+    """Each file is a page with the text of its article under this key of JSON-LD."""
+    value = re.compile(rf'"{key}"\s*:\s*"((?:[^"\\]|\\.)*)"', re.DOTALL)
+
+    def read(paths: Iterable[Path]) -> Iterator[str]:
+        for path in paths:
+            found = value.search(decode(path))
+            yield html.unescape(found[1]) if found else ""
+
+    return read
+
+
+def read_pages(paths: Iterable[Path]) -> Iterator[str]:
+    """Each file is a page of HTML, with all that a reader sees of it."""
+    for path in paths:
+        parser = _VisibleText()
+        parser.feed(decode(path))
+        yield " ".join(parser.texts)
+
+
+class _VisibleText(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self._hidden = 0
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self._hidden += tag in _INVISIBLE
+
+    def handle_endtag(self, tag: str) -> None:
+        self._hidden -= tag in _INVISIBLE
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self.texts.append(data)
+
+
+def _join(fields: Mapping[str, object], keys: Iterable[str]) -> str:
+    chosen = (next((name for name in key.split("|") if fields.get(name)), None) for key in keys)
+    return " ".join(str(fields[name]) for name in chosen if name)
+
+
+def _name(element: ElementTree.Element) -> str:
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+# The data sets: where their files are, how esr loads them, and how they are read without it.
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """Files of a public data set in the shape in which it was published.
+
+    `files` are patterns below a clone of `repository` on GitHub; `named` are the folders or files that
+    `esr load` gets, or else the files themselves.
+    """
+
+    name: str
+    shape: str
+    repository: str
+    files: tuple[str, ...]
+    read: Reading
+    named: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+    def clone(self, folder: Path) -> Path:
+        """The clone of the repository in a folder of clones."""
+        return folder / self.repository.partition("/")[2]
+
+    def find(self, folder: Path) -> list[Path]:
+        clone = self.clone(folder)
+        return [path for pattern in self.files for path in sorted(clone.glob(pattern)) if path.is_file()]
+
+    def arguments(self, folder: Path) -> list[str]:
+        """What `esr load` gets, but the index."""
+        named = [self.clone(folder) / name for name in self.named] or self.find(folder)
+        return [*map(str, named), *self.options]
+
+
+_MANY = "pmacinec/fake-news-datasets"
+_NEWSPAPER = "datasets/fake_news_net/data/FakeNewsNet-old-version/Data"
+_STORIES = "datasets/fake_news_vs_satire/data/story_text"
+_HORNE = "datasets/this_just_in/data"
+_PEREZ = tuple(
+    f"datasets/deception_detection_fake_news/data/{folder}"
+    for folder in ("celebrityDataset", "fakeNewsDataset")
+)
+_VFND = tuple(f"Dataset/{label}/Article_Contents" for label in ("Fake", "Real", "Misleading"))
+_LIAR = (
+    *("id", "label", "text", "subjects", "speaker", "job", "state", "party"),
+    *("barely_true", "false", "half_true", "mostly_true", "pants_on_fire", "context"),
+)
+_HEADLINE_AND_BODY = ("hedline", "headline", "body.content")
+
+DATA_SETS = (
+    DataSet(
+        "BBC news (Greene, Cunningham)",
+        "text files in folders",
+        "suraj-deshmukh/BBC-Dataset-News-Classification",
+        ("dataset/data_files/**/*.txt",),
+        read_texts,
+        ("dataset/data_files",),
+    ),
+    DataSet(
+        "BBC news as a table",
+        "CSV with category and text",
+        "namyadhingra/NLP_Classifies-SportsVsPolitics",
+        ("bbc-text.csv",),
+        read_table("text"),
+    ),
+    DataSet(
+        "BBC news of tagtog",
+        "HTML pages",
+        "tagtog/BBC-News-Dataset",
+        ("plain.html/test/*.html",),
+        read_pages,
+        ("plain.html/test",),
+    ),
+    DataSet(
+        "Reuters-21578",
+        "SGML, 22 files",
+        "ankailou/reuters-classification",
+        ("tmp/*.sgm",),
+        read_elements("REUTERS", "TITLE", "BODY"),
+    ),
+    DataSet(
+        "10kGNAD, test",
+        "CSV without names, with ; and '",
+        "tblock/10kGNAD",
+        ("test.csv",),
+        read_table("text", names=("section", "text"), delimiter=";", quote="'"),
+        options=("--columns", "section,text"),
+    ),
+    DataSet(
+        "LIAR, test",
+        "TSV without names or quotes",
+        "thiagorainmaker77/liar_dataset",
+        ("test.tsv",),
+        read_table("text", names=_LIAR, delimiter="\t", quote=""),
+        options=("--columns", ",".join(_LIAR), "--quote", "none"),
+    ),
+    DataSet(
+        "FakeNewsCorpus, the sample",
+        "CSV",
+        "several27/FakeNewsCorpus",
+        ("news_sample.csv",),
+        read_table("title", "content"),
+    ),
+    DataSet(
+        "Indian news in 7 categories",
+        "CSV with news, type and url",
+        "knkcse/News-Classification",
+        ("Articles.csv",),
+        read_table("news"),
+    ),
+    DataSet(
+        "NewsDataHub headlines",
+        "CSV, titles and descriptions",
+        "newsdatahub/cybersecurity-news-dataset-weekly-trends",
+        ("data/cybersecurity-news-en-title-3000.csv",),
+        read_table("title", "description"),
+    ),
+    DataSet(
+        "FakeNewsNet, PolitiFact",
+        "CSV, titles",
+        "KaiDMML/FakeNewsNet",
+        ("dataset/politifact_fake.csv",),
+        read_table("title"),
+    ),
+    DataSet(
+        "FakeNewsNet of 2017, BuzzFeed",
+        "one JSON object a file (newspaper)",
+        _MANY,
+        (f"{_NEWSPAPER}/BuzzFeed/*NewsContent/*.json",),
+        read_json("title", "text"),
+        tuple(f"{_NEWSPAPER}/BuzzFeed/{label}NewsContent" for label in ("Fake", "Real")),
+    ),
+    DataSet(
+        "FakeNewsNet of 2017, PolitiFact",
+        "one JSON object a file (newspaper)",
+        _MANY,
+        (f"{_NEWSPAPER}/PolitiFact/*NewsContent/*.json",),
+        read_json("title", "text"),
+        tuple(f"{_NEWSPAPER}/PolitiFact/{label}NewsContent" for label in ("Fake", "Real")),
+    ),
+    DataSet(
+        "VFND, Vietnamese",
+        "one JSON object a file (news-please)",
+        "VFND/VFND-vietnamese-fake-news-datasets",
+        tuple(f"{folder}/*.json" for folder in _VFND),
+        read_json("title", "text|maintext|description"),
+        _VFND,
+        ("--same-id", "last"),
+    ),
+    DataSet(
+        "Pérez-Rosas, celebrities and news",
+        "text files in folders",
+        _MANY,
+        tuple(f"{folder}/*/*.txt" for folder in _PEREZ),
+        read_texts,
+        _PEREZ,
+    ),
+    DataSet(
+        "Fake news and satire (Golbeck)",
+        "text files in folders",
+        _MANY,
+        (f"{_STORIES}/Fake/finalFake/*.txt", f"{_STORIES}/Satire/finalSatire/*.txt"),
+        read_texts,
+        (f"{_STORIES}/Fake/finalFake", f"{_STORIES}/Satire/finalSatire"),
+        ("--encoding", "windows-1252"),
+    ),
+    DataSet(
+        "This just in (Horne, Adali)",
+        "text files in folders",
+        _MANY,
+        (f"{_HORNE}/*/Fake/*.txt", f"{_HORNE}/*/Real/*.txt", f"{_HORNE}/*/Satire/*.txt"),
+        read_texts,
+        (_HORNE,),
+        ("--exclude", "*_titles", "--exclude", "README.txt", "--encoding", "windows-1252"),
+    ),
+    DataSet(
+        "Albanian fake news",
+        "text files in folders",
+        "rexshijaku/alb-fake-news-corpus",
+        ("full_texts/fake/*.txt", "full_texts/true/*.txt"),
+        read_texts,
+        ("full_texts/fake", "full_texts/true"),
+    ),
+    DataSet(
+        "Samayam, Malayalam",
+        "HTML pages called .txt",
+        "stultus/indian-fakenews-dataset",
+        ("data/ml/samayam/*.txt",),
+        read_embedded("articleBody"),
+        ("data/ml/samayam",),
+    ),
+    DataSet(
+        "Superdesk's samples of agencies",
+        "NITF",
+        "superdesk/superdesk-core",
+        ("tests/io/fixtures/*nitf*.xml",),
+        read_xml("nitf", *_HEADLINE_AND_BODY),
+    ),
+)
+
+
+# One data set loaded by esr, and its words beside those of the plain reading.
+
+
+_ESR = (sys.executable, "-c", "import sys; sys.argv[0] = 'esr'; from esr.cli import main; main()")
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a plain reading finds, and what an index has after a load.
+
+    `articles` are all that were read, `distinct` those with other words than any before. Letters are those
+    of the words of distinct articles, with repetition: `missing` ones are in the reading and not in the
+    index, `further` ones the other way round. `notes` is all that the load said, and `error` why it failed.
+    """
+
+    articles: int
+    distinct: int
+    letters: int
+    documents: int = 0
+    missing: int = 0
+    further: int = 0
+    notes: tuple[str, ...] = ()
+    error: str | None = None
+
+
+def compare(data_set: DataSet, folder: Path, scratch: Path) -> Comparison:
+    """Load a data set into an index in an empty folder, and compare what `esr export` gives."""
+    read = list(data_set.read(data_set.find(folder)))
+    distinct = distinguish(read)
+    words = count_words(distinct)
+    command = ["load", *data_set.arguments(folder), "--index", str(scratch / "index"), "--json"]
+    loaded = subprocess.run([*_ESR, *command], capture_output=True, text=True)
+    letters = count_letters(words)
+    if not loaded.stdout:
+        return Comparison(len(read), len(distinct), letters, error=loaded.stderr.strip())
+    subprocess.run(
+        [*_ESR, "export", str(scratch / "index"), "-o", str(scratch / "documents.jsonl")],
+        check=True,
+        capture_output=True,
+    )
+    exported = count_words(distinguish(_read_export(scratch / "documents.jsonl")))
+    report = json.loads(loaded.stdout)
+    return Comparison(
+        len(read),
+        len(distinct),
+        letters,
+        report["documents"],
+        count_letters(words - exported),
+        count_letters(exported - words),
+        tuple(report["notes"]),
+        loaded.stderr.strip() or None,
+    )
+
+
+def distinguish(texts: Iterable[str]) -> set[tuple[str, ...]]:
+    """The words of texts, in their order; once where several have the same. Accents are composed."""
+    return {tuple(_WORD.findall(normalize("NFC", text))) for text in texts}
+
+
+def count_words(articles: Iterable[tuple[str, ...]]) -> Counter[str]:
+    return Counter(word for words in articles for word in words)
+
+
+def count_letters(words: Counter[str]) -> int:
+    return sum(len(word) * count for word, count in words.items())
+
+
+def _read_export(file: Path) -> Iterator[str]:
+    with file.open(encoding="utf-8") as lines:
+        for line in lines:
+            document = json.loads(line)
+            sentences = (sentence["text"] for sentence in document["sentences"])
+            yield " ".join([document.get("title") or "", *sentences])
+
+
+_COLUMNS = ("data set", "shape", "options", "articles", "distinct", "loaded", "letters", "missing", "further")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path, help="a folder with the clones")
+    parser.add_argument("--only", default="", help="data sets whose name has this in it")
+    parser.add_argument("--verbose", action="store_true", help="print what each load said")
+    arguments = parser.parse_args()
+    chosen = [data_set for data_set in DATA_SETS if arguments.only in data_set.name]
+    absent = [data_set for data_set in chosen if not data_set.find(arguments.folder)]
+    for repository in sorted({data_set.repository for data_set in absent}):
+        print(f"not there: git -C {arguments.folder} clone https://github.com/{repository}", file=sys.stderr)
+    print(f"| {' | '.join(_COLUMNS)} |\n| --- | --- | --- | --: | --: | --: | --: | --: | --: |")
+    failed = False
+    for data_set in chosen:
+        if data_set in absent:
+            continue
+        with tempfile.TemporaryDirectory(prefix="esr-data-set-") as scratch:
+            comparison = compare(data_set, arguments.folder, Path(scratch))
+        print(_row(data_set, comparison), flush=True)
+        failed = failed or not comparison.documents
+        if arguments.verbose or not comparison.documents:
+            for line in (*comparison.notes, *(comparison.error or "").splitlines()):
+                print(f"  {line}", file=sys.stderr, flush=True)
+    sys.exit(int(failed))
+
+
+def _row(data_set: DataSet, comparison: Comparison) -> str:
+    options = " ".join(f"`{option}`" if option.startswith("--") else option for option in data_set.options)
+    missing, further = (
+        f"{count / max(1, comparison.letters):.2%}" for count in (comparison.missing, comparison.further)
+    )
+    counts = " | ".join(
+        f"{count:,}"
+        for count in (comparison.articles, comparison.distinct, comparison.documents, comparison.letters)
+    )
+    return f"| {data_set.name} | {data_set.shape} | {options} | {counts} | {missing} | {further} |"
+
+
+if __name__ == "__main__":
+    main()
