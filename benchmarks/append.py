@@ -19,9 +19,9 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-import esr
 from benchmarks.queries import describe_times, read_queries
 from benchmarks.speed.workspace import ESR
+from esr.ranking.searcher import open_searcher
 
 NAMES = ("before", "appended", "fresh")
 
@@ -54,7 +54,7 @@ def measure(locations: list[str], queries: list[list[str]], k: int) -> dict[str,
     """Milliseconds of each query, by index. Each query is first searched once without a clock."""
     times: dict[str, list[float]] = {name: [] for name in NAMES}
     with ExitStack() as opened:
-        searchers = [opened.enter_context(esr.open(location)) for location in locations]
+        searchers = [opened.enter_context(open_searcher(location)) for location in locations]
         for words in queries:
             query = " ".join(words)
             for searcher in searchers:

@@ -14,9 +14,9 @@ import statistics
 import time
 from pathlib import Path
 
-import esr
 from benchmarks.queries import WARM_UP, read_queries
 from esr.ranking.query_report import complete
+from esr.ranking.searcher import open_searcher
 
 LIMIT = 8
 FIELDS = ("", "source:", "name:")
@@ -32,7 +32,7 @@ def main() -> None:
     arguments = parser.parse_args()
     rng = random.Random(1)
     times: dict[str, list[float]] = {field: [] for field in FIELDS}
-    with esr.open(arguments.index) as searcher:
+    with open_searcher(arguments.index) as searcher:
         for n, words in enumerate(read_queries(arguments.queries, arguments.count)):
             query = " ".join(words)
             typed = query[: rng.randint(2, len(query))].rstrip()

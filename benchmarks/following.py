@@ -21,7 +21,7 @@ from esr.following.timeline import build_timeline
 from esr.index.filters import NO_FILTERS
 from esr.query import literal
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 
 
 def show_timeline(searcher: Searcher, query: str) -> None:
@@ -73,7 +73,7 @@ def main() -> None:
     parser.add_argument("queries", type=Path)
     parser.add_argument("--count", type=int, default=200)
     arguments = parser.parse_args()
-    with esr.open(arguments.index) as searcher:
+    with open_searcher(arguments.index) as searcher:
         queries = read_queries(arguments.queries, arguments.count)
         for name, task in TASKS.items():
             print(f"{name:<12} {describe_times(measure(searcher, queries, task))}")

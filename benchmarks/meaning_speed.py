@@ -24,7 +24,6 @@ from typing import Any
 
 import numpy as np
 
-import esr
 from esr import loaders
 from esr.batch import topics
 from esr.elastic.index import ElasticsearchIndex
@@ -36,7 +35,7 @@ from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import encode_query
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Document, SentenceEnrichment
 
 BATCH = 50_000
@@ -106,7 +105,7 @@ def _seconds(step: Callable[[], object]) -> float:
 
 def fill_index(where: str, encoded: int) -> None:
     recipe, encoder = Enricher(["vectors"]).recipe, load_encoder(DEFAULT)
-    with esr.open(where) as searcher, searcher.index.enrichment() as enrichment:
+    with open_searcher(where) as searcher, searcher.index.enrichment() as enrichment:
         texts = (s.text for document in enrichment.pending(recipe) for s in document.sentences)
         pool = np.array([encoder.encode_passage(text) for text in islice(texts, encoded)], np.float32)
         draw = np.random.default_rng(20)
@@ -130,7 +129,7 @@ def _mix(pool: Floats, n: int, draw: np.random.Generator) -> Iterator[SentenceEn
 
 def measure_searches(where: str, path: Path, number: int, plain: str | None) -> None:
     queries = [topic.query("title") for topic in topics.read_topics(path)[:number]]
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         searcher.index.warm_up()
         ways = _ways(searcher, plain)
         # Reading all vectors empties the processor's caches for whoever comes next, so it is timed by itself.

@@ -22,7 +22,7 @@ from benchmarks.queries import WARM_UP, read_queries
 from esr.index.filters import NO_FILTERS
 from esr.query import ParsedQuery, literal, parse
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 
 FORMS = ("words", "phrase", "exclusion", "prefix")
 
@@ -63,7 +63,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=400)
     parser.add_argument("-k", type=int, default=10)
     arguments = parser.parse_args()
-    with esr.open(arguments.index) as searcher:
+    with open_searcher(arguments.index) as searcher:
         searcher.index.warm_up()
         times = measure(searcher, read_queries(arguments.queries, arguments.count), arguments.k)
     base = statistics.median(times["words"])

@@ -23,7 +23,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import esr
 from benchmarks.scale import headlines
 from benchmarks.speed import cluster as plain
 from benchmarks.speed import figures
@@ -33,6 +32,7 @@ from benchmarks.speed.workspace import ANALYZER, ESR, RESULT_SIZES, Setup, colle
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
 from esr.elastic.location import new_sentences_index
+from esr.ranking.searcher import open_searcher
 
 PART = "scale, Elasticsearch"
 ALIAS, PLAIN = "esr-scale", "esr-scale-plain"
@@ -98,7 +98,7 @@ def load(source: Path, location: str, slices: int) -> dict[str, Any]:
     if any(failures):
         sys.exit("a load failed")
     seconds = time.perf_counter() - started
-    with esr.open(location) as searcher:
+    with open_searcher(location) as searcher:
         sentences = searcher.index.statistics(()).collection.sentences
     return _rate(sentences, seconds)
 
@@ -121,7 +121,7 @@ def search(location: str, queries: list[str]) -> dict[str, Any]:
     """
     queries, others = queries[:QUERIES], queries[QUERIES:]
     cluster = Cluster(location)
-    with esr.open(location) as searcher:
+    with open_searcher(location) as searcher:
         searches: dict[str, Search] = {}
         for k in RESULT_SIZES:
             searches[f"match, top {k}"] = partial(plain.match, cluster, PLAIN, k=k)

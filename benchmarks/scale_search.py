@@ -19,13 +19,12 @@ from typing import Any
 
 import numpy as np
 
-import esr
 from esr.folder.search.kernel_loader import LOADER
 from esr.index.filters import FACET_FIELDS, NO_FILTERS
 from esr.query import parse
 from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher, UnsearchableQuery
+from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
 
 PAGES = 30
 
@@ -35,7 +34,7 @@ def main() -> None:
     LOADER.load()
     memory = {"before": _memory()}
     started = time.perf_counter()
-    searcher = esr.open(sys.argv[1])
+    searcher = open_searcher(sys.argv[1])
     searcher.search("news", records=False)
     opened = (time.perf_counter() - started) * 1000
     queries = [query for query in queries if _is_searchable(searcher, query)]

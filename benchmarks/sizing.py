@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-import esr
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
 
 ROUNDS = 3
 
@@ -43,7 +43,7 @@ def print_search_time(where: str, queries: list[str], **options: Any) -> None:
     """Print a fit of the time of a search: a constant plus a time per thousand candidates."""
     ranking = Ranking(**options)
     rows = []
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         for query in queries:
             times = []
             for _ in range(ROUNDS + 1):

@@ -2,37 +2,104 @@
 
 from __future__ import annotations
 
-from os import PathLike, fspath
-from typing import TYPE_CHECKING
-
-from esr.errors import UsageError
+TYPE_CHECKING = False  # that of `typing`, which would take longer to import than all of this
 
 if TYPE_CHECKING:
-    from esr.query import ParsedQuery
-    from esr.ranking.searcher import Searcher
+    from esr.errors import (
+        EngineUnreachable,
+        EsrError,
+        IndexClosed,
+        IndexMissing,
+        IndexUnusable,
+        InputError,
+        UsageError,
+    )
+    from esr.following.timeline import Peak, Series, Timeline
+    from esr.index.enrichment_run import EnrichmentReport
+    from esr.index.generations import Generation
+    from esr.index.writer import DeliveryReport, LoadReport
+    from esr.library.asynchronous import AsyncIndex
+    from esr.library.hits import Hit, Hits
+    from esr.library.index import Index
+    from esr.library.opening import create, load, open, open_async, parse_query
+    from esr.library.options import (
+        AppendOptions,
+        EnrichOptions,
+        LoadOptions,
+        LoginOptions,
+        ReadOptions,
+        SearchOptions,
+        WriteOptions,
+    )
+    from esr.ranking.explain import Explanation
+    from esr.text.document import Document, Sentence
 
+__all__ = [
+    "AppendOptions",
+    "AsyncIndex",
+    "DeliveryReport",
+    "Document",
+    "EngineUnreachable",
+    "EnrichOptions",
+    "EnrichmentReport",
+    "EsrError",
+    "Explanation",
+    "Generation",
+    "Hit",
+    "Hits",
+    "Index",
+    "IndexClosed",
+    "IndexMissing",
+    "IndexUnusable",
+    "InputError",
+    "LoadOptions",
+    "LoadReport",
+    "LoginOptions",
+    "Peak",
+    "ReadOptions",
+    "SearchOptions",
+    "Sentence",
+    "Series",
+    "Timeline",
+    "UsageError",
+    "WriteOptions",
+    "__version__",
+    "create",
+    "load",
+    "open",
+    "open_async",
+    "parse_query",
+]
 __version__ = "0.1.0"
-__all__ = ["__version__", "open", "parse_query"]
+_MODULES = {
+    "esr.errors": "EngineUnreachable EsrError IndexClosed IndexMissing IndexUnusable InputError UsageError",
+    "esr.following.timeline": "Peak Series Timeline",
+    "esr.index.enrichment_run": "EnrichmentReport",
+    "esr.index.generations": "Generation",
+    "esr.index.writer": "DeliveryReport LoadReport",
+    "esr.library.asynchronous": "AsyncIndex",
+    "esr.library.hits": "Hit Hits",
+    "esr.library.index": "Index",
+    "esr.library.opening": "create load open open_async parse_query",
+    "esr.library.options": "AppendOptions EnrichOptions LoadOptions LoginOptions "
+    "ReadOptions SearchOptions WriteOptions",
+    "esr.ranking.explain": "Explanation",
+    "esr.text.document": "Document Sentence",
+}
+"""The public names, by the module that has them. A module is imported when one of its names is used."""
 
 
-def open(where: str | PathLike[str]) -> Searcher:
-    """Open an index for search: a folder, or `http(s)://host:port/alias`.
+if not TYPE_CHECKING:
 
-    Raises UsageError, IndexMissing, IndexUnusable or EngineUnreachable.
-    """
-    from esr.index.factory import open_index
-    from esr.ranking.searcher import Searcher
+    def __getattr__(name):
+        from importlib import import_module
 
-    path = fspath(where) if isinstance(where, PathLike) else where
-    if not isinstance(path, str):
-        raise UsageError(f"an index is a folder or http(s)://host:port/alias, not {where!r}")
-    return Searcher(open_index(path))
+        for module, names in _MODULES.items():
+            if name in names.split():
+                value = globals()[name] = getattr(import_module(module), name)
+                return value
+        raise AttributeError(f"module 'esr' has no attribute {name!r}")
 
 
-def parse_query(text: str) -> ParsedQuery:
-    """Parse a query in the query language, as a searcher does."""
-    from esr.query import parse
-
-    if not isinstance(text, str):
-        raise UsageError(f"a query is a text, not {text!r}")
-    return parse(text)
+def __dir__() -> list[str]:
+    return __all__

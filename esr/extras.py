@@ -11,6 +11,7 @@ from importlib import import_module
 from esr.errors import UsageError
 
 MODULES = {
+    "dataframes": ("pandas", "polars"),
     "enrich": ("spacy", "textblob", "vaderSentiment"),
     "evaluation": ("ir_measures", "scipy"),
     "formats": (
@@ -22,8 +23,13 @@ MODULES = {
         "trafilatura",
         "warcio",
     ),
+    "ir-datasets": ("ir_datasets",),
+    "langchain": ("langchain_core",),
     "learn": ("lightgbm",),
+    "llama-index": ("llama_index",),
+    "mcp": ("mcp", "pydantic", "uvicorn"),
     "meaning": ("onnxruntime", "onnxruntime_extensions", "tokenizers"),
+    "pyterrier": ("pyterrier",),
     "report": ("matplotlib",),
 }
 """The modules of each extra that esr imports. pyproject.toml lists the packages."""

@@ -17,12 +17,11 @@ from typing import NamedTuple
 
 import pytest
 
-import esr
 from esr import loaders, models
 from esr.batch.topics import read_topics
 from esr.models import priors
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from tests.support.elasticsearch import differences, fresh, load
 
 COLLECTIONS = Path(__file__).resolve().parents[2] / "shared" / "collections"
@@ -79,7 +78,7 @@ def loaded(
     load(index, documents)
     with fresh(elasticsearch_url) as where:
         load(where, documents, shards=wanted.shards)
-        with esr.open(index) as embedded, esr.open(where) as elasticsearch:
+        with open_searcher(index) as embedded, open_searcher(where) as elasticsearch:
             yield Loaded(embedded, elasticsearch, topics)
 
 

@@ -8,6 +8,7 @@ import math
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -51,7 +52,7 @@ SHELL = re.compile(r"^```(?:sh|crontab|ini)\n(.*?)^```", re.MULTILINE | re.DOTAL
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CHECKERS = {
     "mypy": ["--strict", "--follow-imports=silent"],
-    "basedpyright": ["--level", "error"],
+    "basedpyright": ["--level", "error", "--pythonpath", sys.executable],
 }
 """Checks of types that users run, with their options."""
 
@@ -157,11 +158,14 @@ def test_the_python_of_the_pages_passes_a_check_of_types(checker: str, tmp_path:
     for path in PATHS:
         for number, block in enumerate(PYTHON.findall(path.read_text("utf-8"))):
             (tmp_path / f"{path.stem}_{number}.py").write_text(block, "utf-8")
+    for path in (ROOT / "examples").glob("*.py"):
+        shutil.copy(path, tmp_path)
     programs = sorted(tmp_path.glob("*.py"))
-    assert {"README_0.py", "following_0.py"} <= {path.name for path in programs}
+    assert {"README_0.py", "following_0.py", "fastapi_search.py"} <= {path.name for path in programs}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps({"typeCheckingMode": "strict"}), "utf-8")
     command = [sys.executable, "-m", checker, *CHECKERS[checker], *map(str, programs)]
-    environment = {**os.environ, "MYPYPATH": str(ROOT), "PYTHONPATH": str(ROOT)}
+    path = os.pathsep.join(map(str, (ROOT, ROOT / "clients")))
+    environment = {**os.environ, "MYPYPATH": path, "PYTHONPATH": path}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -229,13 +233,10 @@ def test_the_model_of_the_guide_ranks_sentences(tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text(model, "utf-8")
     program = """
 import model, esr
-from esr import loaders
-from esr.index.factory import LoadOptions, open_writer
 
-open_writer("index", LoadOptions()).load(loaders.read_documents([ARTICLES]))
-with esr.open("index") as searcher:
-    answer = searcher.search("earthquake relief", k=3, model="example", params={"share": 0.4})
-    assert len(answer.hits) == 3 and answer.hits[0].score > answer.hits[2].score
+with esr.load("index", ARTICLES) as index:
+    hits = index.search("earthquake relief", k=3, model="example", share=0.4)
+    assert len(hits) == 3 and hits[0].score > hits[2].score
 """
     program = program.replace("ARTICLES", repr(str(ROOT / "examples" / "articles.jsonl")))
     done = subprocess.run(

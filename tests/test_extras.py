@@ -25,8 +25,15 @@ EXTRAS = {
 }
 OPTIONAL = [*(module for modules in MODULES.values() for module in modules), "numba"]
 
-PICTURES = r"esr\.lab\.report\.\w+"
-KERNEL = r"esr\.folder\.(search|kernel)\.\w+"
+NEEDS = {
+    "matplotlib": r"esr\.lab\.report\.\w+",
+    "numba": r"esr\.folder\.(search|kernel)\.\w+",
+    "uvicorn": r"esr\.bridges\.mcp_server",
+    "pyterrier": r"esr\.bridges\.pyterrier",
+    "langchain_core": r"esr\.bridges\.langchain",
+    "llama_index": r"esr\.bridges\.llama_index",
+}
+"""The modules that cannot be imported without an optional one."""
 IMPORT_EVERYTHING = """
 import importlib, json, pkgutil, sys
 missing = dict.fromkeys({optional!r})
@@ -60,11 +67,26 @@ def python(source: str) -> str:
 
 
 @pytest.mark.slow
-def test_without_optional_packages_only_pictures_and_the_compiled_kernel_cannot_be_imported() -> None:
+def test_without_optional_packages_only_pictures_bridges_and_the_compiled_kernel_cannot_be_imported() -> None:
     failed = json.loads(python(IMPORT_EVERYTHING.format(optional=OPTIONAL)))
-    assert set(failed.values()) == {"matplotlib", "numba"}
+    assert set(failed.values()) == {*NEEDS}
     for module, lacking in failed.items():
-        assert re.fullmatch(PICTURES if lacking == "matplotlib" else KERNEL, module), (module, lacking)
+        assert re.fullmatch(NEEDS[lacking], module), (module, lacking)
+
+
+@pytest.mark.parametrize(
+    ("bridge", "module", "extra"),
+    [
+        ("pyterrier", "pyterrier", "pyterrier"),
+        ("langchain", "langchain_core", "langchain"),
+        ("llama_index", "llama_index", "llama-index"),
+    ],
+)
+def test_a_bridge_without_its_package_says_what_to_install(bridge: str, module: str, extra: str) -> None:
+    program = f"import sys; sys.modules['{module}'] = None; import esr.bridges.{bridge}"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    needs = f"needs {module}, which is not installed: pip install 'esr[{extra}]'"
+    assert done.stderr.splitlines()[-1] == f"ImportError: esr.bridges.{bridge} {needs}"
 
 
 @pytest.mark.slow

@@ -42,12 +42,15 @@ MAY_IMPORT = {
     "esr/elastic/write": "dependency elastic enrichment folder/format folder/write index plans text",
     "esr/ranking": "dependency encoders index models plans query text",
     "esr/following": "index models query ranking text",
+    "esr/corpus": "index query ranking text",
+    "esr/bridges": "esr cli following index library ranking",
+    "esr/library": "enrichment features following index loaders models query ranking text",
     "esr/batch": "index loaders",
-    "esr/lab": "esr batch dependency features index models plans ranking text",
+    "esr/lab": "batch dependency features index loaders models plans ranking text",
     "esr/lab/report": "esr batch index lab models plans ranking",
     "esr/lab/reproduce": "esr batch following index lab loaders models plans ranking text",
-    "esr/lab/commands": "esr batch cli index lab lab/report lab/reproduce ranking",
-    "webui/running": "esr index ranking",
+    "esr/lab/commands": "batch cli index lab lab/report lab/reproduce ranking",
+    "webui/running": "index ranking",
     "webui/arguments": "features following index models plans query ranking text webui/running",
     "webui/answers": "batch following index plans ranking text webui/arguments webui/running",
     "webui/pages": "batch dependency following index models plans query ranking text webui/answers "
@@ -55,7 +58,7 @@ MAY_IMPORT = {
     "webui/api": "esr dependency features following index models plans query ranking text webui/answers "
     "webui/arguments webui/running",
     "webui": "plans ranking webui/api webui/pages webui/running",
-    "esr/cli": "esr dependency encoders enrichment features following index loaders models plans "
+    "esr/cli": "esr corpus encoders enrichment features following index library loaders models plans "
     "query ranking text webui webui/running",
 }
 """By folder, what it may import beside itself and `BASE`. `esr` is the Python API, `esr.open`."""

@@ -24,6 +24,8 @@ from tests.support.needed import need
 from tests.support.node import QUICK_JAVA, Cluster
 from tests.support.process import IMAGE, docker_answers
 
+PREFIX = f"sonarqube-{distribution.ARTIFACT_VERSION}/"
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -99,11 +101,11 @@ def fake_package(path: Path) -> Path:
     """A package as Maven gives it, with a few small files."""
     with zipfile.ZipFile(path, "w") as content:
         for name in ("elasticsearch/config/log4j2.properties", "elasticsearch/lib/a/b.jar"):
-            content.writestr(distribution.PREFIX + name, name)
-        content.writestr(distribution.PREFIX + "elasticsearch/bin/elasticsearch-cli", "#!/bin/bash")
-        content.writestr(distribution.PREFIX + "bin/elasticsearch", "#!/bin/bash")
-        content.writestr(distribution.PREFIX + "bin/elasticsearch.bat", "not this")
-        content.writestr(distribution.PREFIX + "lib/other.jar", "not this")
+            content.writestr(PREFIX + name, name)
+        content.writestr(PREFIX + "elasticsearch/bin/elasticsearch-cli", "#!/bin/bash")
+        content.writestr(PREFIX + "bin/elasticsearch", "#!/bin/bash")
+        content.writestr(PREFIX + "bin/elasticsearch.bat", "not this")
+        content.writestr(PREFIX + "lib/other.jar", "not this")
     return path
 
 
@@ -131,7 +133,7 @@ def test_missing_jdk_is_told_before_anything_is_fetched(monkeypatch: pytest.Monk
     installed: list[str] = []
     monkeypatch.setattr(distribution, "find_java", lambda: None)
     monkeypatch.setattr(distribution, "install", installed.append)
-    monkeypatch.setattr(distribution, "archive", lambda: pytest.fail("fetched"))
+    monkeypatch.setattr(distribution, "archive", lambda *_: pytest.fail("fetched"))
     with pytest.raises(NoNode, match="no JDK 21"):
         distribution.get_distribution()
     assert installed == ["openjdk-21-jdk-headless"]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from playwright.sync_api import Browser, Page, sync_playwright
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-import esr
+from esr.ranking.searcher import open_searcher
 from webui.app import create_app
 from webui.running.settings import Settings
 
@@ -63,7 +63,7 @@ class Quiet(WSGIRequestHandler):
 @contextmanager
 def serve(where: str) -> Iterator[str]:
     """The address of a server over the index."""
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         app = create_app(searcher, Settings(access_log=0))
         server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Quiet)
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -19,11 +19,10 @@ from esr.ranking.searcher import Searcher
 from webui.api.openapi import install_api
 from webui.pages import batch, timeline, views
 from webui.pages.rendering import PageRenderer, install_filters
-from webui.pages.views import install_similar, install_taking_home
-from webui.running import health, problems, rate_limit
+from webui.running import cors, health, problems, rate_limit
 from webui.running.metrics import install_access_log
 from webui.running.problems import Problem
-from webui.running.served_indexes import RequestSearcher, ServedIndexes
+from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import DEFAULT_NAME, Settings
 
 if TYPE_CHECKING:
@@ -82,48 +81,50 @@ class _App(Flask):
         return func
 
 
-def create_app(served: Searcher | ServedIndexes, settings: Settings | None = None) -> Flask:
-    """The application for one index or several. It only reads, keeps no state and sets no cookies."""
+def create_app(
+    served: Searcher | ServedIndexes, settings: Settings | None = None, rates: str = ":memory:"
+) -> Flask:
+    """The application for one index or several. It only reads, keeps no state and sets no cookies.
+
+    `rates`: the file in which all workers count the requests of clients.
+    """
     settings = settings or Settings()
     if isinstance(served, ServedIndexes):
         indexes = served
     else:
         indexes = ServedIndexes({DEFAULT_NAME: lambda: served}, settings)
-    searcher = RequestSearcher(indexes)
     app = _App("webui")
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.config["MAX_CONTENT_LENGTH"] = settings.body_bytes
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_SECONDS
     install_filters(app)
     app.jinja_env.globals["static"] = _static_address
-    render = PageRenderer(searcher, settings, list(indexes.by_name))
+    render = PageRenderer(settings, list(indexes.by_name))
 
-    @app.get("/")
-    def home() -> Response:
-        return render("home.html", collection=_collection(searcher, app))
+    @indexes.route(app, "/")
+    def home(visit: Visit) -> Response:
+        return render(visit, "home.html", collection=_collection(visit, app))
 
     def error_page(problem: Problem) -> Response:
-        return render("error.html", problem=problem)
+        return render(None, "error.html", problem=problem)
 
-    indexes.install(app)
     install_access_log(app, settings)
-    rate_limit.install(app, settings)
+    cors.install(app, settings)
+    rate_limit.install(app, settings, rates)
     health.install(app, indexes)
-    views.install_views(app, searcher, settings, render)
-    timeline.install(app, searcher, settings, render)
-    install_similar(app, searcher, settings, render)
-    install_taking_home(app, searcher, settings)
-    batch.install(app, searcher, settings, render)
-    install_api(app, searcher, settings)
+    views.install(app, indexes, settings, render)
+    timeline.install(app, indexes, settings, render)
+    batch.install(app, indexes, settings, render)
+    install_api(app, indexes, settings)
     install(app)
     problems.install(app, error_page, indexes.redact)
     return app
 
 
-def _collection(searcher: Searcher, app: Flask) -> CollectionStatistics | None:
+def _collection(visit: Visit, app: Flask) -> CollectionStatistics | None:
     """The statistics of the collection, for the first page; None if the engine does not answer."""
     try:
-        return searcher.index.statistics([]).collection
+        return visit.searcher.index.statistics([]).collection
     except EsrError as error:
         app.logger.error("no statistics: %s", error)
         return None

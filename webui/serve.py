@@ -14,8 +14,8 @@ def serve(where: str, host: str, port: int) -> None:
     server.serve(where, host, port, _create_app)
 
 
-def _create_app(indexes: ServedIndexes, settings: Settings) -> Flask:
+def _create_app(indexes: ServedIndexes, settings: Settings, rates: str) -> Flask:
     # Imported here, as it imports the metrics library, which looks for the folder that workers share.
     from webui.app import create_app
 
-    return create_app(indexes, settings)
+    return create_app(indexes, settings, rates)

@@ -11,7 +11,6 @@ from typing import Any
 
 from elasticsearch import helpers
 
-import esr
 from benchmarks.speed import corpus, queries, workspace
 from benchmarks.speed.figures import tree_ids
 from benchmarks.speed.timing import Search, time_interleaved, warm_up
@@ -22,7 +21,7 @@ from esr.elastic.index import ElasticsearchIndex
 from esr.elastic.search.sentence_search import Search as SentenceSearch
 from esr.index.filters import Filters
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import get_definition
 
 ALIAS, PLAIN = "esr-speed", "esr-speed-plain"
@@ -80,7 +79,7 @@ def elasticsearch(setup: Setup) -> Iterator[dict[str, Any]]:
 
 
 def _measure(location: str, sample: Sequence[str], setup: Setup) -> dict[str, Any]:
-    cluster, searcher = Cluster(location), esr.open(location)
+    cluster, searcher = Cluster(location), open_searcher(location)
     native = {f"match, top {k}": partial(match, cluster, PLAIN, k=k) for k in RESULT_SIZES}
     native |= {f"match in esr's index, top {k}": partial(match, cluster, ALIAS, k=k) for k in RESULT_SIZES}
     native["match, top 100, all counted"] = partial(match, cluster, PLAIN, k=100, track_total_hits=True)

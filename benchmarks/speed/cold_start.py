@@ -13,6 +13,8 @@ import time
 
 import psutil
 
+from esr.ranking.searcher import open_searcher
+
 MEMORY_SAMPLES = (1, 100, 1000)
 """Numbers of searches after which memory is measured."""
 
@@ -20,13 +22,10 @@ MEMORY_SAMPLES = (1, 100, 1000)
 def main() -> None:
     queries = sys.stdin.read().splitlines()
     started = time.perf_counter()
-    import esr
-    import esr.folder.index
-    import esr.ranking.searcher
 
     import_end = time.perf_counter()
     memory = {"imported": _memory()}
-    searcher = esr.open(sys.argv[1])
+    searcher = open_searcher(sys.argv[1])
     open_end = time.perf_counter()
     memory["opened"] = _memory()
     search_end = open_end

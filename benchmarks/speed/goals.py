@@ -109,7 +109,7 @@ def median_of_loads(figure: Figure, name: str, field: str) -> float:
 
 
 def median_start_time(figure: Figure) -> float:
-    """Milliseconds of `esr.open` and the first search, the median of the runs."""
+    """Milliseconds of `open_searcher` and the first search, the median of the runs."""
     return float(np.median([run["ms"]["open"] + run["ms"]["first search"] for run in figure["runs"]]))
 
 

@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import esr
 from benchmarks.speed import peers, queries
 from benchmarks.speed.timing import Search, time_interleaved, time_search
 from benchmarks.speed.workspace import RESULT_SIZES, Setup, enriched_index, esr_index
@@ -29,7 +28,7 @@ from esr.index.hits import Hit, LazyHits
 from esr.models import MODELS
 from esr.models.priors import PRIORS
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.ranking.signals import FEATURE, PRIOR, RankingSignal
 
 OWN_TERMS = Ranking(candidates="matching")
@@ -43,7 +42,7 @@ class Exhaustive:
     """The embedded engine with every candidate scored: nothing of the public interface asks for that."""
 
     def __init__(self, where: Path) -> None:
-        self.searcher = esr.open(str(where))
+        self.searcher = open_searcher(str(where))
         self.snapshot = Snapshot(where, manifest.read_manifest(where))
         self._cache = SearchCache(self.snapshot)
 
@@ -187,7 +186,7 @@ def recall(setup: Setup) -> Iterator[dict[str, Any]]:
 def _open(where: Path) -> Searcher:
     """With the kernel, as a server loads it."""
     LOADER.load()
-    return esr.open(str(where))
+    return open_searcher(str(where))
 
 
 def _peers(setup: Setup, size: int, sample: Sequence[str], k: int) -> dict[str, Search]:
@@ -236,7 +235,7 @@ PARSER = "spacy"
 
 def rerank(setup: Setup) -> Iterator[dict[str, Any]]:
     """Rerank the best `depth` sentences of the default model by each group of signals and by all of them."""
-    with esr.open(str(enriched_index(setup))) as searcher:
+    with open_searcher(str(enriched_index(setup))) as searcher:
         sample = _find_large(searcher, queries.all_queries(setup), setup)
         groups = {
             "priors": [PRIOR + name for name in PRIORS],

@@ -13,16 +13,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import esr
 from benchmarks.speed import peers, queries
 from benchmarks.speed.cold_start import MEMORY_SAMPLES
 from benchmarks.speed.figures import ROOT
 from benchmarks.speed.timing import Search, time_interleaved
 from benchmarks.speed.workspace import Setup, collection_file, count_bytes, esr_index, load, run_esr
+from esr.ranking.searcher import open_searcher
 
 
 def opening(setup: Setup) -> Iterator[dict[str, Any]]:
-    """`esr.open` and the first searches in new processes, with the files in the page cache."""
+    """`open_searcher` and the first searches in new processes, with the files in the page cache."""
     number = MEMORY_SAMPLES[-1]
     lines = "\n".join((queries.all_queries(setup) * number)[:number])
     for size in setup.sizes:
@@ -37,7 +37,7 @@ def opening(setup: Setup) -> Iterator[dict[str, Any]]:
             )
             for _ in range(setup.runs)
         ]
-        with esr.open(str(index)) as searcher:
+        with open_searcher(str(index)) as searcher:
             sentences = searcher.index.statistics([]).collection.sentences
         yield {"key": size, "sentences": sentences, "runs": runs, "bytes": count_bytes(index)}
 

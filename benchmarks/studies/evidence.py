@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-import esr
 from benchmarks.studies.claims import LEVEL, Verdict
 from benchmarks.studies.results import COLLECTIONS, prepare_collection
 from esr.batch import topics
@@ -35,6 +34,7 @@ from esr.lab.tuner import Tuner, build_tasks
 from esr.models.adjustment import Adjustment
 from esr.parameter import Value
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
 
 # Claims of the second paper (docs/formulas.md, B.11), tested on the figures and curves of one collection.
 #
@@ -252,10 +252,10 @@ def measure_feature(source: Path, work: Path, base: str, feature: str) -> dict[s
     """One feature in every form over one base: values by form, measure and topic."""
     collection = prepare_collection(source, work)
     values: dict[str, Any] = {}
-    with esr.open(collection.index) as searcher:
+    with open_searcher(collection.index) as searcher:
         tasks = build_tasks(topics.read_topics(collection.topics), read_qrels(collection.qrels)).ready
         tuner = Tuner(searcher, tasks, memory=MEMORY)
-        tuners = {measure: tuner.with_objective(measure) for measure in MEASURES}
+        tuners = {measure: Tuner(searcher, tuner.tasks, measure, cache=tuner.cache) for measure in MEASURES}
         values["base"] = {m: _values(tuners[m], [BASES[base]] * len(tasks)) for m in MEASURES}
         for form in FORMS:
             validation = _cross_validate(tuner, BASES[base], feature, form)
@@ -340,7 +340,7 @@ def _feature_results(results: Results, name: str, arguments: argparse.Namespace)
 
     @cache
     def curves(feature: str) -> Estimates:
-        with esr.open(collection.index) as searcher:
+        with open_searcher(collection.index) as searcher:
             return estimate_feature_curves(searcher, tasks, BASES["tfisf"], feature).before
 
     return FeatureResults({feature: results[name, "tfisf", feature] for feature in FEATURES}, curves)

@@ -19,10 +19,10 @@ from pathlib import Path
 import ir_measures
 from elasticsearch import Elasticsearch, helpers
 
-import esr
 from esr import loaders
 from esr.index.factory import open_writer
 from esr.index.writer import LoadOptions
+from esr.ranking.searcher import open_searcher
 from esr.text.analyzer import choose_analyzer
 from esr.text.document import Document
 
@@ -77,7 +77,7 @@ def _judgements(documents: list[Document], folder: Path) -> Iterator[tuple[str, 
 
 
 def _rank_by_esr(where: Path, topics: Mapping[str, str]) -> Scores:
-    with esr.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         return {
             query: {
                 hit.sentence_id: hit.score

@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import esr
 from benchmarks.studies.results import COLLECTIONS, prepare_collection
 from esr.batch import topics
 from esr.lab import measures
@@ -33,7 +32,7 @@ from esr.lab.training_data import (
 )
 from esr.lab.tuner import build_tasks
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher, UnsearchableQuery
+from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
 
 TARGET = Path(__file__).resolve().parents[2] / "docs" / "learning.md"
 BEGIN, END = "<!-- figures: python -m benchmarks.studies.learning -->", "<!-- end of figures -->"
@@ -52,7 +51,7 @@ class LearningExperiment:
         lines = path.read_text("utf-8").splitlines() if path.exists() else []
         results: list[dict[str, Any]] = list(map(json.loads, lines))
         self._results = {result["key"]: result for result in results}
-        with esr.open(next(iter(collections.values())).index) as searcher:
+        with open_searcher(next(iter(collections.values())).index) as searcher:
             self.signals = list_signals(searcher.index, BASE)
 
     def within(self, learner: str, collection: str) -> dict[str, Any]:
@@ -82,7 +81,7 @@ class LearningExperiment:
 
     def _left_out(self, learner: str, collection: str) -> dict[str, Any]:
         ranking = self.learn_on(learner, [name for name in self._collections if name != collection])
-        with esr.open(self._collections[collection].index) as searcher:
+        with open_searcher(self._collections[collection].index) as searcher:
             default = self._evaluate(searcher, collection, BASE)
             learned = self._evaluate(searcher, collection, ranking)
         return {"default": default, "learned": learned, "ranking": ranking.as_dict()}
@@ -92,7 +91,7 @@ class LearningExperiment:
             collection = self._collections[name]
             judgements = read_qrels(collection.qrels)
             tasks = build_tasks(topics.read_topics(collection.topics), judgements).ready
-            with esr.open(collection.index) as searcher:
+            with open_searcher(collection.index) as searcher:
                 self._topics[name] = collect_signals(searcher, tasks, judgements, BASE, self.signals)
         return self._topics[name]
 

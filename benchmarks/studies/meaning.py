@@ -18,7 +18,6 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-import esr
 from benchmarks.studies.results import COLLECTIONS, TOPICS
 from esr import loaders
 from esr.batch import topics
@@ -31,7 +30,7 @@ from esr.lab import measures
 from esr.lab.measures import SystemComparison, compare_systems, correct_p_values, read_qrels
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import encode_query
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 
 TARGET = Path(__file__).resolve().parents[2] / "docs" / "meaning.md"
 BEGIN, END = "<!-- figures: python -m benchmarks.studies.meaning -->", "<!-- end of figures -->"
@@ -118,7 +117,7 @@ def _evaluate(source: Path, where: Path, first: int) -> dict[str, dict[str, floa
     }
     relevant = {topic: grades for topic, grades in judgements.items() if any(grades.values())}
     judged = {topic: grades for topic, grades in relevant.items() if topic in queries}
-    with esr.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         run_enrichment(searcher.index, Enricher(["vectors"]))
         values = {
             name: measures.evaluate(["AP"], judged, {t: system(searcher, queries[t]) for t in judged})["AP"]

@@ -21,7 +21,6 @@ from typing import NamedTuple
 import conllu
 import numpy as np
 
-import esr
 from esr.dependency.cliques import find_occurrences
 from esr.dependency.parses import decode, encode
 from esr.enrichment.enricher import Enricher
@@ -31,6 +30,7 @@ from esr.index.writer import LoadOptions
 from esr.lab import measures
 from esr.lab.measures import compare_systems
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
 from esr.ranking.signals import RankingSignal
 from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.document import Document, Located, ParseWord, Sentence
@@ -115,7 +115,7 @@ def build_indexes(documents: list[Document], work: Path) -> dict[str, str]:
                 Located(f"{name}:{number}", document) for number, document in enumerate(versions[name], 1)
             )
             open_writer(index, LoadOptions(analyzer=ANALYZER)).load(located)
-    with esr.open(indexes["parsed"]) as searcher:
+    with open_searcher(indexes["parsed"]) as searcher:
         run_enrichment(searcher.index, Enricher(analyzer=ANALYZER), workers=2)
     return indexes
 
@@ -174,7 +174,7 @@ def _sample_words(
 
 
 def _evaluate(index: str, topics: list[Topic], ranking: Ranking) -> dict[str, float]:
-    with esr.open(index) as searcher:
+    with open_searcher(index) as searcher:
         run = {}
         for topic in topics:
             hits = searcher.search(topic.query, 1000, ranking=ranking, records=False, literal=True).hits
@@ -187,7 +187,7 @@ def _print_agreement(documents: list[Document], index: str) -> None:
     """Print how well spaCy's distances and links between terms of a sentence agree with the gold ones."""
     gold_distances: list[int] = []
     parsed_distances: list[int] = []
-    with esr.open(index) as searcher:
+    with open_searcher(index) as searcher:
         for document in documents:
             parses = searcher.index.parses([s.id for s in document.sentences])
             for sentence, blob in zip(document.sentences, parses, strict=True):

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-import esr
 from esr.batch import topics
 from esr.batch.topics import TITLE
 from esr.index.hits import Hit, LazyHits
@@ -28,7 +27,7 @@ from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import load_parses
 from esr.ranking.reranker import Candidates, Reranker, rerank
-from esr.ranking.searcher import Searcher, UnsearchableQuery
+from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
 
 SECOND_STAGES = {
     "tdsr": [{"signal": "tdsr"}],
@@ -47,7 +46,7 @@ def main() -> None:
     options.add_argument("--model", default="dir", help="the first stage")
     arguments = options.parse_args()
     times: dict[str, list[float]] = defaultdict(list)
-    with esr.open(arguments.index) as searcher:
+    with open_searcher(arguments.index) as searcher:
         queries = list(islice(_find_queries(searcher, arguments.queries, arguments.model), arguments.number))
         for query, hits in queries:
             for name, milliseconds in _time_steps(searcher, query, hits, arguments.model):

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-import esr
 from benchmarks.studies.claims import CLAIMS, RECALL_MEASURES, Figures, write_recall_pictures
 from esr import loaders, models
 from esr.enrichment.enricher import Enricher
@@ -34,6 +33,7 @@ from esr.lab.comparison import (
     read_results,
 )
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
 from esr.ranking.signals import RankingSignal
 
 COLLECTIONS = ("squad-small", "squadshifts-medium", "wice-dev")
@@ -128,7 +128,7 @@ def prepare_collection(source: Path, work: Path) -> Collection:
     if not index.exists():
         documents = loaders.read_documents([str(source / "docs.jsonl.gz")])
         open_writer(str(index), LoadOptions(analyzer="english-stem")).load(documents)
-        with esr.open(str(index)) as searcher:
+        with open_searcher(str(index)) as searcher:
             run_enrichment(searcher.index, Enricher(analyzer="english-stem"), workers=2)
     if not topics.exists():
         with gzip.open(qrels, "rt", encoding="utf-8") as lines:

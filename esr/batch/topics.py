@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from esr.errors import InputError, UsageError, unknown
 from esr.loaders.encoding import read_lines as read_utf8_lines
 from esr.loaders.files import display_name, open_source, raise_input_errors
+from esr.loaders.ir_datasets import fields_of, is_dataset, read_entries
 
 TITLE = "title"
 FIELDS = (TITLE, "desc", "narr")
@@ -212,11 +213,23 @@ class LocatedTopic(NamedTuple):
 
 
 def read_topics(path: str | Path) -> list[Topic]:
-    """The topics of a file, in its order. The file may be compressed.
+    """The topics of a file, in its order, or of `ir_datasets:NAME`. The file may be compressed.
 
     Raises InputError for a malformed line, a duplicated id, or a file without topics.
     """
+    if is_dataset(path):
+        return [
+            _to_topic(f"{path}:{number}", {"text": entry.default_text(), **fields_of(entry)})
+            for number, entry in enumerate(read_entries(path, "queries"), 1)
+        ]
     return parse(path, list(read_lines(path)))
+
+
+def _to_topic(where: str, fields: Mapping[str, Any]) -> Topic:
+    try:
+        return _build_topic({name: value for name, value in fields.items() if isinstance(value, str)})
+    except ValueError as error:
+        raise InputError(where, str(error)) from None
 
 
 def parse(path: str | Path, content: Sequence[Line]) -> list[Topic]:

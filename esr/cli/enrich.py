@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-import esr
 from esr.cli import options
 from esr.cli.progress import exit_on_sigterm
 from esr.cli.source_options import parse_slice
@@ -22,6 +21,7 @@ from esr.features.feature import DEFAULT_RULE
 from esr.index.enrichment_run import run_enrichment
 from esr.index.login import redact
 from esr.index.names import Aliases, read_aliases
+from esr.ranking.searcher import open_searcher
 from esr.text.analyzer import DEFAULT_ANALYZER
 from esr.text.document import DEFAULT_PARTS, PARTS
 
@@ -135,7 +135,7 @@ def build_enricher(
 
 
 def read_analyzer(where: str) -> str:
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         return searcher.index.description.analyzer
 
 
@@ -158,7 +158,7 @@ def enrich_index(
         bar.n = done
         bar.refresh()
 
-    with esr.open(where) as searcher, bar:
+    with open_searcher(where) as searcher, bar:
         report = run_enrichment(
             searcher.index,
             enricher,

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import click
 
-import esr
 from esr.cli import options
 from esr.cli.options import FILE
 from esr.cli.output import FORMATS, NOTHING_FOLDED, check_output, format_option
@@ -44,6 +43,7 @@ from esr.index.filters import Filters
 from esr.query import literal, parse
 from esr.ranking.query_report import report_reading
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
 
 _BAR = 40
 """Length of the longest bar, in characters."""
@@ -101,7 +101,7 @@ def timeline(
     if rate and format_name != "text":
         raise UsageError(f"--rate is for text: --format {format_name} has rates and counts")
     read = literal if is_literal else parse
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         snapshot = searcher.snapshot()
         prepared = [snapshot.prepare(read(query), ranking) for query in queries]
         made = build_timeline(prepared, filters, interval, peaks)
@@ -188,7 +188,7 @@ def watch(
     saved = read_searches(searches)
     failure: WatchFailed | None = None
     with WatchState(state) as known:
-        with esr.open(where) as searcher:
+        with open_searcher(where) as searcher:
             try:
                 find_news(searcher, saved, known, tell_all=from_start)
             except WatchFailed as error:
@@ -233,7 +233,7 @@ def similar(
       esr similar NA-12.s3 --index my-index
       esr similar NA-12.s3 --own-document --format json --index my-index
     """
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         prepared, document_id = prepare_similar(searcher, sentence_id, ranking)
         left_out = None if own_document else document_id
         answer = search_similar(prepared, sentence_id, left_out, k, filters)

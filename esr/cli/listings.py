@@ -10,7 +10,6 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-import esr
 from esr import features as feature_registry
 from esr import loaders
 from esr import models as model_registry
@@ -23,6 +22,7 @@ from esr.models.forms import FORMS
 from esr.models.priors import PRIORS
 from esr.ranking.answers import analysis_dict
 from esr.ranking.boosts import BOOSTS
+from esr.ranking.searcher import open_searcher
 from esr.ranking.signals import signal_types
 from esr.text.analyzer import DEFAULT_ANALYZER, Analyzer, all_definitions, get_analyzer
 
@@ -230,5 +230,5 @@ def analyze(text: str, name: str | None, where: str | None, as_json: bool) -> No
 
 
 def _analyzer_of_index(where: str) -> Analyzer:
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         return searcher.index.analyzer

@@ -8,19 +8,27 @@ from __future__ import annotations
 import gc
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, islice
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 import click
 from msgspec import to_builtins
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
 from esr.cli import options
 from esr.cli.enrich import build_enricher, enrich_index, parse_parts, read_analyzer
 from esr.cli.options import as_json, describe_choices, optional_index
-from esr.cli.pipeline import (
+from esr.cli.progress import SendProgress, exit_on_sigterm, track_documents
+from esr.cli.source_options import keep, lifts, merge, new_index, parse_slice, resume, source_options, workers
+from esr.errors import EsrError, InputError, UsageError
+from esr.index.factory import open_delivery
+from esr.index.login import redact
+from esr.index.writer import IF_EXISTS, DeliveryReport, LoadOptions, LoadReport
+from esr.library.loading import AUTO, SampledDocuments, language_notes, load_pipeline
+from esr.loaders import Malformed
+from esr.loaders.files import count_text_bytes
+from esr.loaders.pipeline import (
     MAX_EXAMPLES,
     MAX_PROBLEMS,
     DocumentPipeline,
@@ -28,65 +36,9 @@ from esr.cli.pipeline import (
     TooManyEmpty,
     open_pipeline,
 )
-from esr.cli.progress import SendProgress, exit_on_sigterm, track_documents
-from esr.cli.source_options import keep, lifts, merge, new_index, parse_slice, resume, source_options, workers
-from esr.errors import EsrError, InputError, UsageError
-from esr.index.factory import open_delivery, open_writer
-from esr.index.login import redact
-from esr.index.writer import IF_EXISTS, DeliveryReport, LoadOptions, LoadReport
-from esr.loaders import Malformed
-from esr.loaders.files import count_text_bytes
-from esr.loaders.language import LanguageDetector
 from esr.plans.plan import Mixture
-from esr.text.analyzer import (
-    MULTILINGUAL_ANALYZER,
-    TermCounter,
-    choose_analyzer,
-    find_misfits,
-    get_analyzer,
-    get_definition,
-)
+from esr.text.analyzer import TermCounter, get_analyzer
 from esr.text.document import PARTS, Located
-
-AUTO = "auto"
-SAMPLE = 300
-"""The number of documents that determine the analyzer."""
-
-
-class SampledDocuments:
-    """An iterator over documents that can read a sample in advance."""
-
-    def __init__(self, documents: Iterator[Located]) -> None:
-        self._documents = documents
-        self.reason = ""
-        """Why the analyzer was chosen, or an empty string before."""
-
-    def __iter__(self) -> Iterator[Located]:
-        return self._documents
-
-    def choose_analyzer(self) -> str:
-        """The name of the analyzer for the languages of the first documents, declared or else detected."""
-        sample = list(islice(self._documents, SAMPLE))
-        self._documents = chain(sample, self._documents)
-        languages = [located.document.language for located in sample]
-        if not all(languages):
-            detector = LanguageDetector()
-            languages = [detector.language_of(located.document) for located in sample]
-        name, reason = choose_analyzer(languages)
-        self.reason = f"analyzer {name}: {reason}"
-        return name
-
-
-def language_notes(languages: Mapping[str, int], analyzer: str) -> list[str]:
-    """A line about the documents in languages that do not fit the analyzer, if there are any."""
-    misfits = find_misfits(languages, get_definition(analyzer))
-    if not misfits:
-        return []
-    parts = ", ".join(f"{code} {n:,}" for code, n in sorted(misfits.items(), key=lambda each: -each[1]))
-    return [
-        f"{sum(misfits.values()):,} documents are in a language that the analyzer {analyzer} is not made "
-        f"for: {parts}. For several languages there is --analyzer {MULTILINGUAL_ANALYZER}"
-    ]
 
 
 def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> None:
@@ -223,8 +175,8 @@ def load(
 ) -> None:
     """Load documents into an index: all of them, or none if there is any error.
 
-    PATH is a file, a folder, an archive (zip, tar), or - for standard input. Files may be compressed (.gz,
-    .zst).
+    PATH is a file, a folder, an archive (zip, tar), - for standard input, or ir_datasets:NAME for the
+    documents of a data set. Files may be compressed (.gz, .zst).
 
     \b
     Example:
@@ -274,29 +226,11 @@ def load(
 
 
 def load_documents(pipeline: DocumentPipeline, where: str, options: LoadOptions) -> LoadReport:
-    """Load the pipeline's documents.
-
-    Without a given analyzer, the first documents determine that of a new index.
-    """
+    """Load the pipeline's documents, with progress. A signal to end lets the load end in order."""
     # Documents are many objects without cycles. Searching them for cycles took a tenth of a load.
     gc.set_threshold(20_000, 20, 100)
     exit_on_sigterm()
-    with pipeline.open() as documents:
-        sampled = SampledDocuments(documents)
-        options = replace(
-            options,
-            analyzer=None if options.analyzer == AUTO else options.analyzer,
-            choose_analyzer=sampled.choose_analyzer,
-        )
-        writer = open_writer(where, options)
-        report = writer.load(track_documents(sampled))
-    report.notes += [
-        *([sampled.reason] if sampled.reason else []),
-        *pipeline.notes(),
-        *(language_notes(pipeline.summary.languages, report.analyzer) if report.analyzer else []),
-        *(report.terms.notes() if report.terms else []),
-    ]
-    return report
+    return load_pipeline(pipeline, where, options, track_documents)
 
 
 def _format_report(report: LoadReport, where: str, summary: SourceSummary) -> str:

@@ -16,7 +16,6 @@ from msgspec import to_builtins
 from msgspec.structs import asdict
 from tqdm import tqdm
 
-import esr
 from esr.cli import options
 from esr.cli.options import FILE, as_json, describe_choices, place
 from esr.cli.output import open_output
@@ -29,6 +28,7 @@ from esr.index.generations import KEPT, SERVING, STATES, Drift, Generation, desc
 from esr.index.login import redact
 from esr.index.writer import LoadOptions
 from esr.plans.plan import Mixture
+from esr.ranking.searcher import open_searcher
 from esr.text.validate import to_json_line
 
 
@@ -237,7 +237,7 @@ def status(where: str, shows_drift: bool, as_json: bool) -> None:
       esr status --index my-index
       esr status --index http://localhost:9200/news --drift
     """
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         index_status = dict(searcher.index.status())
     drifts = _read_drifts(where) if shows_drift else []
     if as_json:
@@ -305,7 +305,7 @@ def export(where: str, output: str) -> None:
       esr export my-index -o news.jsonl
       esr export http://localhost:9200/news > news.jsonl
     """
-    with esr.open(where) as searcher, open_output(output) as file:
+    with open_searcher(where) as searcher, open_output(output) as file:
         index = searcher.index.snapshot()
         total = index.status()["documents"]
         documents = tqdm(index.documents(), total=total, unit=" documents", disable=None, leave=False)

@@ -171,9 +171,9 @@ def open_output(output: str | Path, *inputs: str | Path | None) -> Iterator[IO[s
         return
     target = _target(output)
     is_in_place = os.path.exists(target) and not os.path.isfile(target)
-    new_file = target if is_in_place else f"{target}.new"
+    new_file = target if is_in_place else f"{target}.{os.urandom(4).hex()}.new"
     try:
-        with open(new_file, "w", encoding="utf-8") as file:
+        with open(new_file, "w" if is_in_place else "x", encoding="utf-8") as file:
             yield file
         if not is_in_place:
             os.replace(new_file, target)

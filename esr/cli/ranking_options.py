@@ -17,13 +17,12 @@ from esr.errors import UsageError
 from esr.index.filters import Filters, build_attribute_filters
 from esr.index.names import ENTITY_TYPES
 from esr.models import priors
-from esr.models.adjustment import parse_adjustment
 from esr.models.forms import FORMS
 from esr.plans.plan import CANDIDATES
 from esr.query import ParsedQuery, literal, parse
 from esr.ranking import boosts
-from esr.ranking.ranking import SHIPPED, Ranking
-from esr.ranking.signals import parse_signal
+from esr.ranking.options import build_ranking
+from esr.ranking.ranking import SHIPPED
 from esr.text.dates import parse_date_end, parse_date_start
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -113,22 +112,19 @@ def ranking_options(command: F) -> F:
         ranking_file: str | None,
         **kwargs: Any,
     ) -> Any:
-        base = Ranking.from_file(ranking_file) if ranking_file else Ranking()
-        data: dict[str, Any] = {"model": base.model, "context": base.context, "candidates": base.candidates}
-        data |= {"params": dict(base.params), "priors": dict(base.priors)}
-        if model is not None and model != base.model:
-            data |= {"model": model, "context": None, "params": {}}  # parameters belong to a model
-        data["params"] |= dict(map(_parse_param, params))
-        data["priors"] |= dict(map(_parse_prior, prior_texts))
-        features = {(f.feature, f.form): f for f in map(parse_adjustment, feature_texts)}
-        data["features"] = list(({(f.feature, f.form): f for f in base.features} | features).values())
-        data["boosts"] = {**base.boosts, **dict(map(boosts.parse, boost_texts))}
-        signals = {s.signal: s for s in map(parse_signal, signal_texts)}
-        data["rerank"] = list(({s.signal: s for s in base.rerank} | signals).values())
-        data |= {"depth": base.depth, "trees": base.trees}
-        overrides = {"context": context, "candidates": candidates, "depth": rerank_depth}
-        data |= {key: value for key, value in overrides.items() if value is not None}
-        return command(*args, ranking=Ranking.from_dict(data), **kwargs)
+        ranking = build_ranking(
+            ranking_file,
+            model=model,
+            context=context,
+            params=dict(map(_parse_param, params)),
+            prior=prior_texts,
+            feature=feature_texts,
+            boost=boost_texts,
+            rerank=signal_texts,
+            rerank_depth=rerank_depth,
+            candidates=candidates,
+        )
+        return command(*args, ranking=ranking, **kwargs)
 
     return cast(F, add_options(_RANKING_OPTIONS, with_ranking))
 
@@ -138,19 +134,6 @@ def _parse_param(text: str) -> tuple[str, str]:
     if not equals or not name:
         raise UsageError(f"--set needs NAME=VALUE, not {text!r}")
     return name.strip(), value.strip()
-
-
-def _parse_prior(text: str) -> tuple[str, Any]:
-    name, _, weight = text.partition(":")
-    return name, float(weight) if _is_number(weight) else weight or 1.0
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 # The query
@@ -174,7 +157,7 @@ class ReadQuery(NamedTuple):
     require_all: bool
 
 
-def query_argument(command: F) -> F:
+def query_argument(command: F, required: bool = True) -> F:
     """Add the argument QUERY and its options. The command receives a `ReadQuery` as the parameter `query`."""
 
     @wraps(command)
@@ -182,7 +165,8 @@ def query_argument(command: F) -> F:
         parsed = literal(query) if is_literal else parse(query)
         return command(*args, query=ReadQuery(parsed, require == ALL), **kwargs)
 
-    return cast(F, add_options((click.argument("query"), *_QUERY_OPTIONS), with_query))
+    argument = click.argument("query", required=required, default=None if required else "")
+    return cast(F, add_options((argument, *_QUERY_OPTIONS), with_query))
 
 
 # Filters

@@ -7,7 +7,6 @@ from functools import partial
 import click
 from msgspec.structs import astuple
 
-import esr
 from esr.cli import options
 from esr.cli.output import FORMATS, NOTHING_FOLDED, describe_query, format_option
 from esr.cli.ranking_options import ReadQuery, filter_options, query_argument, ranking_options
@@ -15,17 +14,14 @@ from esr.errors import UsageError
 from esr.following.novelty import (
     DEFAULT_THRESHOLD,
     MIN_THRESHOLD,
+    find_folded,
     find_newest,
     find_novel,
-    fold_answer,
-    hits_to_fold,
 )
 from esr.index.filters import Filters
 from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking
-
-_MANY = 10
-"""Factor by which more hits are read if most of the first ones are repeats."""
+from esr.ranking.searcher import open_searcher
 
 
 @click.command()
@@ -93,22 +89,19 @@ def search(
     if novel and sort == "date":
         raise UsageError("--novel begins with the oldest and --sort date with the newest: leave one out")
     output = FORMATS.find("json" if as_json else format_name or "text")
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
         threshold, folded = overlap or DEFAULT_THRESHOLD, NOTHING_FOLDED
         if novel:
             answer, repeats = astuple(find_novel(prepared, k, filters, threshold=threshold))
             folded = repeats if fold else folded
         else:
-            count = hits_to_fold(k) if fold else k
-            find = partial(find_newest, prepared) if sort == "date" else prepared.search
-            answer = find(count, filters)
+            rank = partial(find_newest, prepared) if sort == "date" else prepared.search
+            find = partial(rank, filters=filters)
             if fold:
-                read = answer
-                answer, folded = astuple(fold_answer(read, prepared.index, k, threshold))
-                if len(answer.hits) < k and len(read.hits) == count:  # most hits are repeats
-                    read = find(_MANY * count, filters)
-                    answer, folded = astuple(fold_answer(read, prepared.index, k, threshold))
+                answer, folded = astuple(find_folded(find, prepared.index, k, threshold))
+            else:
+                answer = find(k)
         report = report_query(prepared, filters)
     if not output.has_warnings:
         if answer.incomplete:

@@ -1,12 +1,9 @@
-"""Options of commands that read source files or write an index.
-
-Functions turn the options for reading into those of the loaders.
-"""
+"""Options of commands that read source files or write an index."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import click
@@ -15,12 +12,10 @@ from esr.cli.options import FILE, add_options, describe_choices
 from esr.errors import UsageError
 from esr.index.generations import DEFAULT_KEEP
 from esr.index.writer import DEFAULT_WORKERS
-from esr.loaders import ReadOptions, duplicates
-from esr.loaders.encoding import check_encoding
-from esr.loaders.fields import FIELDS, parse_constants, parse_mapping
-from esr.loaders.files import DEFAULT_LIMITS, FileFilter, Limits
+from esr.loaders import duplicates
+from esr.loaders.fields import FIELDS
+from esr.loaders.files import DEFAULT_LIMITS
 from esr.loaders.ids import MADE_ID_POLICIES, SAME_ID_POLICIES
-from esr.loaders.table_layout import parse_layout
 from esr.ranking.ranking import Ranking
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -168,25 +163,6 @@ DELIVERY_OPTIONS = (
 def source_options(command: F) -> F:
     """Add these options. The command passes them to `open_pipeline` as keyword arguments."""
     return cast(F, add_options((*SOURCE_OPTIONS, *DELIVERY_OPTIONS), command))
-
-
-def build_read_options(options: Mapping[str, Any]) -> ReadOptions:
-    """The loaders' options for the values of SOURCE_OPTIONS. Raises UsageError."""
-    mapping = parse_mapping(options["pairs"])
-    if options["make_id"] and "id" in mapping:
-        raise UsageError(f"--id {options['make_id']} makes the ids: leave --mapping id={mapping['id']} out")
-    return ReadOptions(
-        mapping=mapping,
-        limits=Limits(options["max_expansion"], int(options["max_unpacked"] * 2**30)),
-        base=options["base"],
-        table=parse_layout(options["delimiter"], options["quote"], options["columns"]),
-        day_first=options["day_first"],
-        encoding=None if options["encoding"] is None else check_encoding(options["encoding"]),
-        make_id=options["make_id"],
-        is_strict=options["strict"],
-        files=FileFilter(options["include"], options["exclude"]),
-        constants=parse_constants(options["constants"]),
-    )
 
 
 # Options of commands that write an index

@@ -25,7 +25,6 @@ from msgspec.structs import asdict, replace
 import esr
 from esr.cli.load import load_documents
 from esr.cli.options import FILE, add_options, as_json, place
-from esr.cli.pipeline import Callbacks, DocumentPipeline, Source, describe_unknown_files
 from esr.cli.progress import exit_on_sigterm
 from esr.cli.source_options import (
     DELIVERY_OPTIONS,
@@ -44,6 +43,7 @@ from esr.index.writer import DeliveryReport, LoadOptions
 from esr.loaders import FoundFile, Skipped, UnknownFiles
 from esr.loaders.delivered_files import DeliveredFiles, open_delivered_files
 from esr.loaders.files import display_name
+from esr.loaders.pipeline import Callbacks, DocumentPipeline, Source, describe_unknown_files
 from esr.text.document import Located
 
 GONE = {

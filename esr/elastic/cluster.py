@@ -9,10 +9,10 @@ only from a node that has reported these indices, or newer ones, behind the alia
 from __future__ import annotations
 
 import itertools
+import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from copy import copy
 from threading import Event
 from typing import Any, NamedTuple
 
@@ -21,15 +21,15 @@ from elastic_transport import (
     BaseNode,
     NodeConfig,
     NodeSelector,
-    Transport,
-    TransportApiResponse,
     TransportError,
 )
-from elasticsearch import ApiError, Elasticsearch
+from elasticsearch import ApiError, AuthorizationException, Elasticsearch
 from elasticsearch.serializer import JsonSerializer
 
+from esr.elastic.dialect import ELASTICSEARCH, Dialect
 from esr.elastic.location import documents_index, parse_location, sentences_index
-from esr.elastic.login import BUSY, OLDEST_VERSION, ErrorTranslator, Login
+from esr.elastic.login import BUSY, ErrorTranslator, Login
+from esr.elastic.transport import ServerTransport
 from esr.errors import IndexClosed, IndexMissing, IndexUnusable
 from esr.index.limits import time_remaining
 from esr.json_text import read_json
@@ -125,34 +125,23 @@ class FastJsonSerializer(JsonSerializer):
         return read_json(data)
 
 
-_REFUSED = "media_type_header_exception"
-_NEWER, _PLAIN = "application/vnd.elasticsearch+", "application/"
+class ProcessClients:
+    """The client of this process. After a fork, the new process gets one of its own.
 
-
-class CompatibleTransport(Transport):
-    """Requests answers in the media type of the client's version, which older servers do not accept.
-
-    An older server refuses the first request. It is sent again without a version, as are all later ones.
+    Two processes that used the same sockets would get each other's answers.
     """
 
-    _is_older = False
+    def __init__(self, connect: Callable[[], Elasticsearch]) -> None:
+        self._connect = connect
+        self._of_process = os.getpid(), connect()
 
-    def perform_request(  # type: ignore[override]
-        self, method: str, target: str, *, headers: Mapping[str, str], **options: Any
-    ) -> TransportApiResponse:
-        if not self._is_older:
-            answer = super().perform_request(method, target, headers=headers, **options)
-            if answer.meta.status != 400 or _REFUSED not in str(answer.body):
-                return answer
-            self._is_older = True
-        plain = {name: _without_version(value) for name, value in headers.items()}
-        return super().perform_request(method, target, headers=plain, **options)
-
-
-def _without_version(value: str) -> str:
-    if not value.startswith(_NEWER):
-        return value
-    return _PLAIN + value.removeprefix(_NEWER).partition(";")[0]
+    @property
+    def client(self) -> Elasticsearch:
+        process, client = self._of_process
+        if process == os.getpid():
+            return client
+        self._of_process = os.getpid(), self._connect()
+        return self._of_process[1]
 
 
 SEARCH_TIMEOUT = 20
@@ -165,45 +154,71 @@ _MAX_ATTEMPTS = 3
 """Nodes that are tried within the time of one request, if the location names that many."""
 
 
-class Cluster:
-    """The servers of a location, and the aliases there.
+class Connection:
+    """The client for the servers of a location, which a cluster and those pinned to its indices share.
 
     Several hosts are nodes of one cluster: if one does not answer a request, it goes to another. A location
     without a login uses the one of the environment (`Login`).
     """
 
-    def __init__(self, where: str, request_timeout: float = REQUEST_TIMEOUT) -> None:
+    def __init__(self, where: str, request_timeout: float) -> None:
         location = parse_location(where)
         urls = [f"{location.scheme}://{host}" for host in location.hosts]
         self.url = f"{location.scheme}://{','.join(location.hosts)}"
-        self.alias = location.alias
-        self.documents_alias = f"{self.alias}-documents"
-        self.where = f"{self.url}/{self.alias}"
+        self.where = f"{self.url}/{location.alias}"
+        self.aliases = AliasTargets(location.alias, f"{location.alias}-documents")
         login = Login.resolve(location.login)
-        self._error_translator = ErrorTranslator(self.url, self.where, login)
-        self._attempts = min(len(urls), _MAX_ATTEMPTS)
-        self._timeout = request_timeout
-        self._confirmed = ConfirmedNodes()
-        self._closed = Event()
-        self.aliases = AliasTargets(self.alias, self.documents_alias)
-        """The aliases of the location, also if the cluster is pinned to indices."""
-        self._targets: AliasTargets | None = None
-        self._client = Elasticsearch(
-            urls,
-            **login.client_options(self.url),
-            request_timeout=request_timeout / self._attempts,
-            max_retries=max(3, len(urls)),
-            retry_on_timeout=self._attempts > 1,
-            retry_on_status=BUSY,
-            transport_class=CompatibleTransport,
-            node_selector_class=StickyNodeSelector,
-            serializer=FastJsonSerializer(),
+        self.translator = ErrorTranslator(self.url, self.where, login, lambda: self.dialect or ELASTICSEARCH)
+        self.attempts = min(len(urls), _MAX_ATTEMPTS)
+        self.timeout = request_timeout
+        self.confirmed = ConfirmedNodes()
+        self.closed = Event()
+        options = login.client_options(self.url)
+        self._clients = ProcessClients(
+            lambda: Elasticsearch(
+                urls,
+                **options,
+                request_timeout=request_timeout / self.attempts,
+                max_retries=max(3, len(urls)),
+                retry_on_timeout=self.attempts > 1,
+                retry_on_status=BUSY,
+                transport_class=ServerTransport,
+                node_selector_class=StickyNodeSelector,
+                serializer=FastJsonSerializer(),
+            )
         )
+
+    @property
+    def client(self) -> Elasticsearch:
+        return self._clients.client
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """The dialect of the server, None before its first answer."""
+        transport = self.client.transport
+        assert isinstance(transport, ServerTransport)
+        return transport.dialect
+
+
+class Cluster:
+    """The servers of a location, and the aliases there, or the indices that it is pinned to instead."""
+
+    def __init__(
+        self,
+        where: str,
+        request_timeout: float = REQUEST_TIMEOUT,
+        connection: Connection | None = None,
+        targets: AliasTargets | None = None,
+    ) -> None:
+        connection = connection or Connection(where, request_timeout)
+        self._connection, self._targets = connection, targets
+        self.url, self.where, self.aliases = connection.url, connection.where, connection.aliases
+        self.alias, self.documents_alias = targets or connection.aliases
 
     def close(self) -> None:
         """Close the connections, which pinned clusters share. Later use of any of them raises IndexClosed."""
-        self._closed.set()
-        self._client.close()
+        self._connection.closed.set()
+        self._connection.client.close()
 
     @contextmanager
     def closed_on_error(self) -> Iterator[None]:
@@ -220,12 +235,12 @@ class Cluster:
 
         Under a deadline, it waits for an answer no longer than one node's share of the time left.
         """
-        if self._closed.is_set():
+        if self._connection.closed.is_set():
             raise IndexClosed(self.where)
         seconds = self._answer_seconds()
-        if seconds == self._timeout / self._attempts:
-            return self._client
-        return self._client.options(request_timeout=seconds)
+        if seconds == self._connection.timeout / self._connection.attempts:
+            return self._connection.client
+        return self._connection.client.options(request_timeout=seconds)
 
     @property
     def search_seconds(self) -> float:
@@ -234,11 +249,11 @@ class Cluster:
 
     def _answer_seconds(self) -> float:
         """Seconds that the client waits for an answer of one node before it asks another."""
-        return time_remaining(self._timeout) / self._attempts
+        return time_remaining(self._connection.timeout) / self._connection.attempts
 
     def switch_node(self) -> None:
         """Send later requests of this thread to the next node."""
-        selector = self._client.transport.node_pool.node_selector
+        selector = self._connection.client.transport.node_pool.node_selector
         assert isinstance(selector, StickyNodeSelector)
         selector.switch()
 
@@ -251,21 +266,18 @@ class Cluster:
         if not any(targets):
             raise self.index_missing()
         if targets.missing:
-            raise self._error_translator.incomplete(targets.missing)
-        self._confirmed.confirm(node, targets)
+            raise self._connection.translator.incomplete(targets.missing)
+        self._connection.confirmed.confirm(node, targets)
         return targets
 
     def pin(self, targets: AliasTargets) -> Cluster:
         """The same servers, with these indices in place of the aliases, wherever the aliases move."""
-        pinned = copy(self)
-        pinned.alias, pinned.documents_alias = targets
-        pinned._targets = targets
-        return pinned
+        return Cluster(self.where, connection=self._connection, targets=targets)
 
     @property
     def has_several_nodes(self) -> bool:
         """Whether more than one node may answer."""
-        return self._attempts > 1
+        return self._connection.attempts > 1
 
     @property
     def has_other_nodes(self) -> bool:
@@ -278,11 +290,11 @@ class Cluster:
         Asks the node that serves this thread, unless it has already reported them.
         """
         targets = self._targets
-        if targets is None or self._confirmed.knows(node, targets):
+        if targets is None or self._connection.confirmed.knows(node, targets):
             return True
         with self.translate_errors():
             self.look_up_targets()
-        return self._confirmed.knows(node, targets)
+        return self._connection.confirmed.knows(node, targets)
 
     @contextmanager
     def translate_errors(self) -> Iterator[None]:
@@ -290,9 +302,9 @@ class Cluster:
         try:
             yield
         except (ApiError, TransportError) as error:
-            if self._closed.is_set():  # by another thread
+            if self._connection.closed.is_set():  # by another thread
                 raise IndexClosed(self.where) from error
-            translated = self._error_translator.translate(error)
+            translated = self._connection.translator.translate(error)
             if isinstance(translated, IndexMissing):
                 translated = self._find_incomplete() or translated
             raise translated from error
@@ -301,21 +313,37 @@ class Cluster:
         """The error for an index behind the aliases that was deleted by hand; None if there is none."""
         with suppress(ApiError, TransportError):
             missing = look_up(self.client, *self.aliases)[0].missing
-            return self._error_translator.incomplete(missing) if missing else None
+            return self._connection.translator.incomplete(missing) if missing else None
         return None
 
     def index_missing(self) -> IndexMissing:
         """The error for a location without an index."""
-        return self._error_translator.index_missing()
+        return self._connection.translator.index_missing()
+
+    @property
+    def dialect(self) -> Dialect:
+        """The dialect of the server, which its first answer tells."""
+        if self._connection.dialect is None:
+            with suppress(ApiError):
+                self.client.info()
+        return self._connection.dialect or ELASTICSEARCH
 
     def check_version(self) -> None:
-        """Raise IndexUnusable if Elasticsearch is too old."""
+        """Raise IndexUnusable if the server is too old."""
         version = self.version()
-        if version < OLDEST_VERSION:
-            raise self._error_translator.unsupported_version(".".join(map(str, version)))
+        if version < self.dialect.oldest:
+            raise self._connection.translator.unsupported_version(".".join(map(str, version)))
 
     def version(self) -> tuple[int, ...]:
-        """The major and minor version of Elasticsearch."""
+        """The major and minor version of the server."""
         with self.translate_errors():
             version = str(self.client.info()["version"]["number"])
         return tuple(int(part) for part in version.split(".")[:2])
+
+    def server(self) -> str:
+        """The name of the server with its version, without it for a login that may only search."""
+        with self.translate_errors():
+            try:
+                return f"{self.dialect.name} {self.client.info()['version']['number']}"
+            except AuthorizationException:
+                return self.dialect.name

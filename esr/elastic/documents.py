@@ -14,7 +14,7 @@ import numpy as np
 
 from esr.batches import batched
 from esr.elastic.cluster import Cluster
-from esr.elastic.requests import search, search_pages
+from esr.elastic.requests import hits_of, search, search_pages, total_of
 from esr.index.hits import SentenceRecord
 from esr.index.names import ENTITY_TYPES
 from esr.text.document import LIST_FIELDS, METADATA, Document, ParseWord, Sentence, decode_fields
@@ -60,19 +60,16 @@ _BUCKETS = 5000
 _KEEP_ALIVE = "10m"
 
 
-def read_documents(cluster: Cluster, ordinal: str = "ordinal") -> Iterator[Document]:
-    """All documents in order, as of the start of the iteration, whatever is switched or deleted later.
-
-    `ordinal` is the field with their ordinals, which had another name before format 3.
-    """
+def read_documents(cluster: Cluster) -> Iterator[Document]:
+    """All documents in order, as of the start of the iteration, whatever is switched or deleted later."""
     with cluster.translate_errors():
         answer = cluster.client.open_point_in_time(index=cluster.documents_alias, keep_alive=_KEEP_ALIVE)
     point_in_time = {"id": answer["id"], "keep_alive": _KEEP_ALIVE}
-    body: dict[str, Any] = {"sort": [{ordinal: "asc"}], "source": WITHOUT_CONTEXT}
+    body: dict[str, Any] = {"sort": [{"ordinal": "asc"}], "source": WITHOUT_CONTEXT}
     try:
         for page in search_pages(cluster, _PAGE, pit=point_in_time, **body):
             point_in_time["id"] = page["pit_id"]
-            yield from (decode_document(hit["_source"]) for hit in page["hits"]["hits"])
+            yield from (decode_document(hit["_source"]) for hit in hits_of(page))
     finally:
         with cluster.translate_errors():  # an expired point in time is already closed
             cluster.client.options(ignore_status=404).close_point_in_time(id=point_in_time["id"])
@@ -90,7 +87,7 @@ def read_documents_at(cluster: Cluster, positions: Sequence[int]) -> list[Docume
             size=len(batch),
             source=WITHOUT_CONTEXT,
         )
-        sources = [hit["_source"] for hit in answer["hits"]["hits"]]
+        sources = [hit["_source"] for hit in hits_of(answer)]
         documents |= {source["ordinal"]: decode_document(source) for source in sources}
     return [documents[ordinal] for ordinal in ordinals]
 
@@ -101,7 +98,7 @@ def _ordinals(cluster: Cluster, positions: Sequence[int]) -> list[int]:
     greatest = {"last": {"max": {"field": "ordinal"}}}
     answer = search(cluster, index=alias, size=0, track_total_hits=True, aggs=greatest)
     size = int(answer["aggregations"]["last"]["value"] or 0) + 1
-    if answer["hits"]["total"]["value"] == size:
+    if total_of(answer) == size:
         return list(positions)
     # Count documents by ranges of `ordinal`, then read only the ranges that contain positions.
     interval = -(-size // _BUCKETS)
@@ -127,4 +124,4 @@ def _matching_ordinals(cluster: Cluster, query: dict[str, Any]) -> Iterator[int]
     """The `ordinal` of all documents that match a query, ascending."""
     body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": False}
     for page in search_pages(cluster, _BATCH, index=cluster.documents_alias, **body):
-        yield from (hit["sort"][0] for hit in page["hits"]["hits"])
+        yield from (hit["sort"][0] for hit in hits_of(page))

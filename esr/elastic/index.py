@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from copy import copy
 from typing import Any
 
 import numpy as np
-from elasticsearch import AuthorizationException
+from elasticsearch import AuthorizationException, BadRequestError
 
 from esr.elastic import meta
 from esr.elastic.cluster import AliasTargets, Cluster
@@ -26,7 +25,7 @@ from esr.elastic.documents import (
 )
 from esr.elastic.lifts import Widening, find_widening
 from esr.elastic.names import NameReader, ValueReader
-from esr.elastic.requests import search
+from esr.elastic.requests import hits_of, search
 from esr.elastic.search import bound_query, score_query
 from esr.elastic.search.counts import (
     count_days,
@@ -73,43 +72,312 @@ from esr.text.analyzer import get_analyzer
 from esr.text.document import Document, QuantizedVector
 
 
-class ElasticsearchIndex:
-    """An index behind an alias. It sees each load as soon as the alias moves."""
+class Opened:
+    """What a cluster's aliases, or the indices that it `is_pinned` to, have for searches, and its readers."""
 
-    def __init__(self, where: str) -> None:
-        self._where_with_login = where
-        self._latest: tuple[AliasTargets, ElasticsearchIndex] | None = None
-        self._is_snapshot = False
-        self._presumption: Presumption | None = None
-        cluster = Cluster(where)
-        with cluster.closed_on_error():
-            self._connect(cluster)
-
-    def _connect(self, cluster: Cluster, is_pinned: bool = False) -> None:
-        """Read what searches need. `is_pinned`: the cluster's aliases are names of indices."""
+    def __init__(self, cluster: Cluster, is_pinned: bool = False) -> None:
         self.cluster = cluster
-        self._is_pinned = is_pinned
-        self.where = cluster.where
+        self.is_pinned = is_pinned
         loads = meta.searchable_loads(cluster)
         self.description = loads[0].description
-        self._lifts = loads[0].lifts if len(loads) == 1 else {}
+        self.lifts = loads[0].lifts if len(loads) == 1 else {}
         self.analyzer = get_analyzer(self.description.analyzer)
-        self._statistics = AliasStatistics(cluster, is_pinned)
-        self._evidence_reader = EvidenceReader(self.analyzer)
-        self._names = NameReader(cluster)
-        self._encoders = EncoderReader(cluster)
-        self._parses = StoredParses(cluster)
-        self._values = ValueReader(cluster, is_pinned)
-        self._shards: dict[str, int] = {}
+        self.statistics = AliasStatistics(cluster, is_pinned)
+        self.evidence_reader = EvidenceReader(self.analyzer)
+        self.names = NameReader(cluster)
+        self.encoders = EncoderReader(cluster)
+        self.parses = StoredParses(cluster)
+        self.values = ValueReader(cluster, is_pinned)
+        self.shards: dict[str, int] = {}
         """The number of shards of each index that was searched."""
+
+
+class ElasticsearchSnapshot:
+    """The answers of what was opened, which never leads to other indices if it is pinned to some.
+
+    A search checks the `presumption` that the aliases lead to these indices, if there is one.
+    """
+
+    def __init__(self, where_with_login: str, opened: Opened, presumption: Presumption | None = None) -> None:
+        self._where_with_login = where_with_login
+        self.opened = opened
+        self._presumption = presumption
+        self.cluster = opened.cluster
+        self.where = opened.cluster.where
+        self.description = opened.description
+        self.analyzer = opened.analyzer
 
     def close(self) -> None:
         self.cluster.close()
 
-    def snapshot(self) -> ElasticsearchIndex:
+    def snapshot(self) -> ElasticsearchSnapshot:
+        return self
+
+    def on_latest(self, work: Callable[[Index], Result]) -> Result:
+        return work(self)
+
+    def statistics(self, terms: Sequence[str]) -> Statistics:
+        return self.opened.statistics.lookup(terms)
+
+    def bounded_collection(self, plan: Plan) -> CollectionStatistics:
+        """The collection's statistics, with the ranges of values in the columns of the plan."""
+        return self.opened.statistics.bounded_collection(plan.statics)
+
+    def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
+        return self.opened.statistics.terms_with_prefix(prefix, limit)
+
+    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
+        return words_with_prefix(self.cluster, prefix, limit)
+
+    def similar_words(self, word: str, max_edits: int, least: int) -> Mapping[str, int]:
+        return similar_words(self.cluster, word, max_edits, least)
+
+    def written_forms(self, words: Sequence[str]) -> list[str]:
+        return find_written_forms(self.cluster, words) if words else []
+
+    def features(self) -> Sequence[str]:
+        return self.opened.statistics.features()
+
+    def histogram(self, column: str) -> Histogram:
+        histogram = read_histogram(self.cluster, column)
+        return Histogram(np.array(list(histogram), float), np.array(list(histogram.values()), np.int64))
+
+    def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
+        plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
+        collection = self.bounded_collection(plan)
+
+        def start(widening: Widening | None = None) -> Search:
+            presumption, shards = self._presumption, self.opened.shards
+            return Search(self.cluster, plan, collection, filters, records, widening, presumption, shards)
+
+        result: SearchResult | Unprunable = Unprunable("the alias may move between two requests")
+        if self.opened.is_pinned:
+            statistics = self.statistics(plan.candidate_terms)
+            widening = find_widening(self.opened.lifts, plan, statistics)
+            result = search_pruned(start(widening), k, statistics)
+        if isinstance(result, Unprunable):
+            return start().exhaustive(k, result.reason)
+        return result
+
+    def request(
+        self,
+        plan: Plan,
+        k: int,
+        filters: Filters,
+        *,
+        standalone: bool = False,
+        rescoring: SimilarityRescoring | None = None,
+    ) -> dict[str, Any]:
+        plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
+        body = search_body(plan, self.bounded_collection(plan), filters, k, standalone=standalone)
+        if standalone:
+            self.opened.statistics.check_engine_counts()
+        if rescoring is not None:
+            body = add_rescoring(body, rescoring, self.opened.encoders.fingerprints(rescoring.encoder))
+        translated: dict[str, Any] = self.cluster.dialect.search(body)
+        return translated
+
+    def store_search_template(self, source: str) -> str:
+        name = f"esr-{self.cluster.aliases.sentences}"
+        with self.cluster.translate_errors():
+            try:
+                self.cluster.client.put_script(id=name, script={"lang": "mustache", "source": source})
+            except BadRequestError as error:
+                if "unsupported lang" not in str(error):
+                    raise
+                raise UsageError(
+                    f"{self.cluster.where} stores no search templates, as its server lacks the module "
+                    "lang-mustache: use a client of clients/, or --standalone"
+                ) from error
+        return name
+
+    def check_ready(self) -> None:
+        meta.searchable_loads(self.cluster)
+        # Any user who may search may use stored scripts, but few may read them. So a search compiles them
+        # all. It scores no hit, so their parameters are not used.
+        scripts = [
+            {"script_score": {"query": {"match_all": {}}, "script": {"id": script}}}
+            for script in (
+                *score_query.SCRIPTS,
+                *bound_query.SCRIPTS,
+                *SIMILARITY_SCRIPTS,
+                *STATISTICS_SCRIPTS,
+            )
+            if script not in self.cluster.dialect.missing_scripts
+        ]
+        search(
+            self.cluster,
+            index=self.cluster.alias,
+            query={"bool": {"should": scripts}},
+            size=0,
+            terminate_after=1,
+        )
+
+    def warm_up(self) -> None:
+        """Do nothing: Elasticsearch has all that it needs."""
+
+    def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
+        return [decode_sentence(source) for source in look_up_sources(self.cluster, ids, RECORD_FIELDS)]
+
+    def evidence(
+        self,
+        terms: Sequence[str],
+        ids: Sequence[str],
+        columns: Iterable[str] = (),
+        ordinals: Sequence[int] | None = None,
+    ) -> Evidence:
+        return self.opened.evidence_reader.evidence(terms, look_up_sources(self.cluster, ids, True), columns)
+
+    def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
+        return look_up_parses(self.cluster, ids)
+
+    def has_parses(self) -> bool:
+        return self.opened.parses.exist()
+
+    def encoder(self) -> str | None:
+        return self.opened.encoders.main_encoder()
+
+    def similarities(
+        self,
+        encoder: str,
+        query: QuantizedVector,
+        ids: Sequence[str],
+        ordinals: Sequence[int] | None = None,
+        contexts: Collection[str] = (),
+    ) -> Similarities:
+        if ordinals is None:
+            ordinals = [source["ordinal"] for source in look_up_sources(self.cluster, ids, ["ordinal"])]
+        marks = self.opened.encoders.fingerprints(encoder)
+        return SimilarityReader(self.cluster, marks, query).read(ordinals, contexts)
+
+    def nearest(
+        self,
+        encoder: str,
+        query: QuantizedVector,
+        k: int,
+        condition: Condition | None,
+        filters: Filters,
+    ) -> list[Hit]:
+        resolved = None if condition is None else resolve_condition(self, condition)
+        clauses = filter_clauses(resolve_filters(self, filters))
+        clauses += [] if resolved is None else [condition_query(resolved)]
+        marks = self.opened.encoders.fingerprints(encoder)
+        return find_nearest(self.cluster, marks, query, k, clauses)
+
+    def facets(
+        self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
+    ) -> dict[str, FacetCounts]:
+        resolved = {field: resolve_filters(self, filters) for field, filters in filters_by_field.items()}
+        return count_facets(
+            self.cluster, self.opened.names, self.opened.values, resolve_plan(self, plan), resolved, size
+        )
+
+    def values(self, field: str) -> ValueTable:
+        return self.opened.values.values(field)
+
+    def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
+        return self.opened.names.find(keys)
+
+    def name_keys(self, prefix: str, limit: int) -> list[str]:
+        return self.opened.names.keys(prefix, limit)
+
+    def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
+        resolved = [resolve_condition(self, condition) for condition in conditions]
+        return count_sentences(self.cluster, resolved, resolve_filters(self, filters))
+
+    def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
+        resolved = [each and resolve_condition(self, each) for each in conditions]
+        return count_days(self.cluster, resolved, resolve_filters(self, filters))
+
+    def by_date(
+        self,
+        condition: Condition,
+        k: int,
+        filters: Filters,
+        *,
+        oldest_first: bool = False,
+        records: bool = True,
+    ) -> SearchResult:
+        condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
+        return find_by_date(self.cluster, condition, k, filters, oldest_first, records)
+
+    def enrichment(self) -> AbstractContextManager[ElasticsearchEnrichment]:
+        return open_enrichment(self._where_with_login)
+
+    def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
+        plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
+        return self.opened.evidence_reader.candidate_evidence(self.cluster, plan, filters)
+
+    def document(self, document_id: str) -> Document:
+        answer = search(
+            self.cluster,
+            index=self.cluster.documents_alias,
+            query={"ids": {"values": [document_id]}},
+            source=WITHOUT_CONTEXT,
+        )
+        hits = hits_of(answer)
+        if not hits:
+            raise UsageError(f"there is no document {document_id!r} in {self.where}")
+        return decode_document(hits[0]["_source"])
+
+    def documents(self) -> Iterator[Document]:
+        return read_documents(self.cluster)
+
+    def find_documents(self, ids: Collection[str]) -> dict[str, Document]:
+        answer = search(
+            self.cluster,
+            index=self.cluster.documents_alias,
+            query={"ids": {"values": list(ids)}},
+            source=WITHOUT_CONTEXT,
+            size=len(ids),
+        )
+        found = (decode_document(hit["_source"]) for hit in hits_of(answer))
+        return {document.id: document for document in found}
+
+    def documents_at(self, numbers: Sequence[int]) -> list[Document]:
+        return read_documents_at(self.cluster, numbers)
+
+    def status(self) -> Mapping[str, Any]:
+        collection = self.opened.statistics.lookup(()).collection
+        loads = meta.searchable_loads(self.cluster)
+        return {
+            "engine": "elasticsearch",
+            "server": self.cluster.server(),
+            **({"lacks": list(lacks)} if (lacks := self.cluster.dialect.lacks) else {}),
+            "where": self.where,
+            "documents": collection.documents,
+            "sentences": collection.sentences,
+            "occurrences": collection.occurrences,
+            "size_bytes": self._size_bytes(),
+            "indices": sorted(name for load in loads for name in (load.index, load.documents_index)),
+            "loads": len(loads),
+            "enrichment": summarize_enrichment(self.cluster, loads),
+            **self.description.as_dict(),
+        }
+
+    def _size_bytes(self) -> int | None:
+        """Bytes on disk, without replicas; None for a login that may only search."""
+        indices = [f"{self.cluster.alias},{self.cluster.documents_alias}"]
+        with self.cluster.translate_errors():
+            try:
+                answer = self.cluster.client.indices.stats(index=indices, metric="store")
+            except AuthorizationException:
+                return None
+        size: int = answer["_all"]["primaries"]["store"]["size_in_bytes"]
+        return size
+
+
+class ElasticsearchIndex(ElasticsearchSnapshot):
+    """An index behind an alias. It sees each load as soon as the alias moves."""
+
+    def __init__(self, where: str) -> None:
+        self._latest: tuple[AliasTargets, ElasticsearchSnapshot] | None = None
+        cluster = Cluster(where)
+        with cluster.closed_on_error():
+            super().__init__(where, Opened(cluster))
+
+    def snapshot(self) -> ElasticsearchSnapshot:
         """A snapshot of the indices that the alias leads to: its statistics and results stay consistent."""
-        if self._is_snapshot:
-            return self
         self.cluster.switch_node()  # one node must report the alias and answer the searches
         with self.cluster.translate_errors():
             try:
@@ -143,7 +411,7 @@ class ElasticsearchIndex:
             raise failure
         return result
 
-    def _presume(self) -> tuple[ElasticsearchIndex, Presumption] | None:
+    def _presume(self) -> tuple[ElasticsearchSnapshot, Presumption] | None:
         """The last snapshot, presumed to be the latest, which its searches confirm.
 
         None if answers could not confirm that: with several loads, one may have no hits; with several nodes,
@@ -151,235 +419,13 @@ class ElasticsearchIndex:
         """
         if self._latest is None or self.cluster.has_several_nodes:
             return None
-        targets, latest = self._latest
-        if not latest._is_pinned or not latest._shards or "," in targets.sentences:
+        targets, opened = self._latest[0], self._latest[1].opened
+        if not opened.is_pinned or not opened.shards or "," in targets.sentences:
             return None
-        presumed = copy(latest)
-        presumed._presumption = presumption = Presumption(self.cluster.aliases, targets, latest._shards)
-        return presumed, presumption
+        presumption = Presumption(self.cluster.aliases, targets, opened.shards)
+        return ElasticsearchSnapshot(self._where_with_login, opened, presumption), presumption
 
-    def _pin(self, targets: AliasTargets) -> ElasticsearchIndex:
+    def _pin(self, targets: AliasTargets) -> ElasticsearchSnapshot:
         cluster = meta.pin_targets(self.cluster, targets)
-        pinned = copy(self)
-        pinned._is_snapshot, pinned._latest = True, None  # no chain of older snapshots
-        pinned._connect(cluster, is_pinned=cluster.alias == targets.sentences)
-        return pinned
-
-    def statistics(self, terms: Sequence[str]) -> Statistics:
-        return self._statistics.lookup(terms)
-
-    def bounded_collection(self, plan: Plan) -> CollectionStatistics:
-        """The collection's statistics, with the ranges of values in the columns of the plan."""
-        return self._statistics.bounded_collection(plan.statics)
-
-    def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
-        return self._statistics.terms_with_prefix(prefix, limit)
-
-    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
-        return words_with_prefix(self.cluster, prefix, limit)
-
-    def similar_words(self, word: str, max_edits: int, least: int) -> Mapping[str, int]:
-        return similar_words(self.cluster, word, max_edits, least)
-
-    def written_forms(self, words: Sequence[str]) -> list[str]:
-        return find_written_forms(self.cluster, words) if words else []
-
-    def features(self) -> Sequence[str]:
-        return self._statistics.features()
-
-    def histogram(self, column: str) -> Histogram:
-        histogram = read_histogram(self.cluster, column)
-        return Histogram(np.array(list(histogram), float), np.array(list(histogram.values()), np.int64))
-
-    def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
-        plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
-        collection = self.bounded_collection(plan)
-
-        def start(widening: Widening | None = None) -> Search:
-            presumption, shards = self._presumption, self._shards
-            return Search(self.cluster, plan, collection, filters, records, widening, presumption, shards)
-
-        result: SearchResult | Unprunable = Unprunable("the alias may move between two requests")
-        if self._is_pinned:
-            statistics = self.statistics(plan.candidate_terms)
-            widening = find_widening(self._lifts, plan, statistics)
-            result = search_pruned(start(widening), k, statistics)
-        if isinstance(result, Unprunable):
-            return start().exhaustive(k, result.reason)
-        return result
-
-    def request(
-        self,
-        plan: Plan,
-        k: int,
-        filters: Filters,
-        *,
-        standalone: bool = False,
-        rescoring: SimilarityRescoring | None = None,
-    ) -> dict[str, Any]:
-        plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
-        body = search_body(plan, self.bounded_collection(plan), filters, k, standalone=standalone)
-        if standalone:
-            self._statistics.check_engine_counts()
-        if rescoring is None:
-            return body
-        return add_rescoring(body, rescoring, self._encoders.fingerprints(rescoring.encoder))
-
-    def check_ready(self) -> None:
-        meta.searchable_loads(self.cluster)
-        # Any user who may search may use stored scripts, but few may read them. So a search compiles them
-        # all. It scores no hit, so their parameters are not used.
-        scripts = [
-            {"script_score": {"query": {"match_all": {}}, "script": {"id": script}}}
-            for script in (
-                *score_query.SCRIPTS,
-                *bound_query.SCRIPTS,
-                *SIMILARITY_SCRIPTS,
-                *STATISTICS_SCRIPTS,
-            )
-        ]
-        search(
-            self.cluster,
-            index=self.cluster.alias,
-            query={"bool": {"should": scripts}},
-            size=0,
-            terminate_after=1,
-        )
-
-    def warm_up(self) -> None:
-        """Do nothing: Elasticsearch has all that it needs."""
-
-    def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
-        return [decode_sentence(source) for source in look_up_sources(self.cluster, ids, RECORD_FIELDS)]
-
-    def evidence(
-        self,
-        terms: Sequence[str],
-        ids: Sequence[str],
-        columns: Iterable[str] = (),
-        ordinals: Sequence[int] | None = None,
-    ) -> Evidence:
-        return self._evidence_reader.evidence(terms, look_up_sources(self.cluster, ids, True), columns)
-
-    def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
-        return look_up_parses(self.cluster, ids)
-
-    def has_parses(self) -> bool:
-        return self._parses.exist()
-
-    def encoder(self) -> str | None:
-        return self._encoders.main_encoder()
-
-    def similarities(
-        self,
-        encoder: str,
-        query: QuantizedVector,
-        ids: Sequence[str],
-        ordinals: Sequence[int] | None = None,
-        contexts: Collection[str] = (),
-    ) -> Similarities:
-        if ordinals is None:
-            ordinals = [source["ordinal"] for source in look_up_sources(self.cluster, ids, ["ordinal"])]
-        marks = self._encoders.fingerprints(encoder)
-        return SimilarityReader(self.cluster, marks, query).read(ordinals, contexts)
-
-    def nearest(
-        self,
-        encoder: str,
-        query: QuantizedVector,
-        k: int,
-        condition: Condition | None,
-        filters: Filters,
-    ) -> list[Hit]:
-        resolved = None if condition is None else resolve_condition(self, condition)
-        clauses = filter_clauses(resolve_filters(self, filters))
-        clauses += [] if resolved is None else [condition_query(resolved)]
-        marks = self._encoders.fingerprints(encoder)
-        return find_nearest(self.cluster, marks, query, k, clauses)
-
-    def facets(
-        self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
-    ) -> dict[str, FacetCounts]:
-        resolved = {field: resolve_filters(self, filters) for field, filters in filters_by_field.items()}
-        return count_facets(self.cluster, self._names, self._values, resolve_plan(self, plan), resolved, size)
-
-    def values(self, field: str) -> ValueTable:
-        return self._values.values(field)
-
-    def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
-        return self._names.find(keys)
-
-    def name_keys(self, prefix: str, limit: int) -> list[str]:
-        return self._names.keys(prefix, limit)
-
-    def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
-        resolved = [resolve_condition(self, condition) for condition in conditions]
-        return count_sentences(self.cluster, resolved, resolve_filters(self, filters))
-
-    def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
-        resolved = [each and resolve_condition(self, each) for each in conditions]
-        return count_days(self.cluster, resolved, resolve_filters(self, filters))
-
-    def by_date(
-        self,
-        condition: Condition,
-        k: int,
-        filters: Filters,
-        *,
-        oldest_first: bool = False,
-        records: bool = True,
-    ) -> SearchResult:
-        condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
-        return find_by_date(self.cluster, condition, k, filters, oldest_first, records)
-
-    def enrichment(self) -> AbstractContextManager[ElasticsearchEnrichment]:
-        return open_enrichment(self._where_with_login)
-
-    def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
-        plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
-        return self._evidence_reader.candidate_evidence(self.cluster, plan, filters)
-
-    def document(self, document_id: str) -> Document:
-        answer = search(
-            self.cluster,
-            index=self.cluster.documents_alias,
-            query={"ids": {"values": [document_id]}},
-            source=WITHOUT_CONTEXT,
-        )
-        hits = answer["hits"]["hits"]
-        if not hits:
-            raise UsageError(f"there is no document {document_id!r} in {self.where}")
-        return decode_document(hits[0]["_source"])
-
-    def documents(self) -> Iterator[Document]:
-        return read_documents(self.cluster)
-
-    def documents_at(self, numbers: Sequence[int]) -> list[Document]:
-        return read_documents_at(self.cluster, numbers)
-
-    def status(self) -> Mapping[str, Any]:
-        collection = self._statistics.lookup(()).collection
-        loads = meta.searchable_loads(self.cluster)
-        return {
-            "engine": "elasticsearch",
-            "where": self.where,
-            "documents": collection.documents,
-            "sentences": collection.sentences,
-            "occurrences": collection.occurrences,
-            "size_bytes": self._size_bytes(),
-            "indices": sorted(name for load in loads for name in (load.index, load.documents_index)),
-            "loads": len(loads),
-            "enrichment": summarize_enrichment(self.cluster, loads),
-            **self.description.as_dict(),
-        }
-
-    def _size_bytes(self) -> int | None:
-        """Bytes on disk, without replicas; None for a login that may only search."""
-        indices = [f"{self.cluster.alias},{self.cluster.documents_alias}"]
-        with self.cluster.translate_errors():
-            try:
-                answer = self.cluster.client.indices.stats(index=indices, metric="store")
-            except AuthorizationException:
-                return None
-        size: int = answer["_all"]["primaries"]["store"]["size_in_bytes"]
-        return size
+        is_pinned = cluster.alias == targets.sentences
+        return ElasticsearchSnapshot(self._where_with_login, Opened(cluster, is_pinned))

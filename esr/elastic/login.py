@@ -6,8 +6,7 @@ Secrets are never shown. Translated errors say what happened, at which server, a
 from __future__ import annotations
 
 import logging
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,19 @@ from typing import Any
 from elastic_transport import ConnectionError, ConnectionTimeout, TlsError, TransportError
 from elasticsearch import ApiError, UnsupportedProductError
 
+from esr.elastic.dialect import ELASTICSEARCH, OPENSEARCH, Dialect
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.index.generations import LOAD_OVER, describe_missing
-from esr.index.login import API_KEY, API_KEY_FILE, CA_FILE, INSECURE, PASSWORD, PASSWORD_FILE, USER
+from esr.index.login import (
+    API_KEY,
+    API_KEY_FILE,
+    CA_FILE,
+    INSECURE,
+    PASSWORD,
+    PASSWORD_FILE,
+    USER,
+    login_variables,
+)
 
 _LOG = logging.getLogger("esr")
 
@@ -32,8 +41,9 @@ class Login:
     insecure: bool = False
 
     @classmethod
-    def resolve(cls, basic_auth: tuple[str, str] | None, environ: Mapping[str, str] = os.environ) -> Login:
+    def resolve(cls, basic_auth: tuple[str, str] | None, environ: Mapping[str, str] | None = None) -> Login:
         """The login of the location if it has one, otherwise that of the environment. Raises UsageError."""
+        environ = login_variables() if environ is None else environ
         key = password = None
         if basic_auth is None:
             key = _secret(environ, API_KEY, API_KEY_FILE)
@@ -105,7 +115,6 @@ def _is_insecure(value: str | None) -> bool:
     return True
 
 
-OLDEST_VERSION = (8, 19)
 BUSY = (429, 502, 503, 504)
 """Status codes of a server that is overloaded or not ready."""
 DISK_FULL = "flood-stage"
@@ -124,22 +133,29 @@ _ADVICE = {
 
 @dataclass(frozen=True, slots=True)
 class ErrorTranslator:
-    """Translates the errors of one client to EsrErrors. `where` is the location, without its login."""
+    """Translates the errors of one client to EsrErrors. `where` is the location, without its login.
+
+    `dialect` returns that of the server, or that of Elasticsearch if it is not known yet.
+    """
 
     url: str
     where: str
     login: Login
+    dialect: Callable[[], Dialect] = lambda: ELASTICSEARCH
+
+    @property
+    def server(self) -> str:
+        """What messages call the server."""
+        return f"{self.dialect().name} at {self.url}"
 
     def translate(self, error: TransportError | ApiError) -> EsrError:
         if isinstance(error, TlsError):
             return EngineUnreachable(self._tls_failure(error))
         if isinstance(error, ConnectionError) and not isinstance(error, ConnectionTimeout):
             hint = "" if self.url.startswith("https:") else ", and whether it requires https://"
-            return EngineUnreachable(
-                f"cannot reach Elasticsearch at {self.url}: check that it is running{hint}"
-            )
+            return EngineUnreachable(f"cannot reach {self.server}: check that it is running{hint}")
         if isinstance(error, TransportError):
-            return EngineUnreachable(f"Elasticsearch at {self.url} failed: {error.message}")
+            return EngineUnreachable(f"{self.server} failed: {error.message}")
         if isinstance(error, UnsupportedProductError):
             return self._not_elasticsearch()
         return self._api_error(error)
@@ -156,31 +172,31 @@ class ErrorTranslator:
 
     def unsupported_version(self, version: str) -> IndexUnusable:
         return IndexUnusable(
-            f"Elasticsearch at {self.url} has version {version}: esr needs {_oldest_version()} or later"
+            f"{self.server} has version {version}: esr needs {_version(self.dialect())} or later"
         )
 
     def _not_elasticsearch(self) -> IndexUnusable:
-        return IndexUnusable(f"the server at {self.url} is not Elasticsearch {_oldest_version()} or later")
+        known = (f"{dialect.name} {_version(dialect)} or later" for dialect in (ELASTICSEARCH, OPENSEARCH))
+        return IndexUnusable(f"the server at {self.url} is not {', nor '.join(known)}")
 
     def _tls_failure(self, error: TlsError) -> str:
         if "certificate" in error.message.lower():
             return (
-                f"the certificate of Elasticsearch at {self.url} is not trusted: {error.message}. "
+                f"the certificate of {self.server} is not trusted: {error.message}. "
                 f"Set {CA_FILE} to the certificate of the authority that signed it"
             )
-        return f"TLS with Elasticsearch at {self.url} failed: {error.message}. Check that it serves https"
+        return f"TLS with {self.server} failed: {error.message}. Check that it serves https"
 
     def _login_failure(self, error: ApiError) -> str:
         if self.login.is_anonymous:
-            return f"Elasticsearch at {self.url} requires a login: set {API_KEY}, or {USER} and {PASSWORD}"
+            return f"{self.server} requires a login: set {API_KEY}, or {USER} and {PASSWORD}"
         credentials = "API key" if self.login.api_key else "user and password"
         if "expired" in str(error.body):
             return (
-                f"Elasticsearch at {self.url} rejects the login: the {credentials} has expired. "
-                "Create a new one and set it"
+                f"{self.server} rejects the login: the {credentials} has expired. Create a new one and set it"
             )
         hint = ", or create a new one" if self.login.api_key else ""
-        return f"Elasticsearch at {self.url} rejects the login: check the {credentials}{hint}"
+        return f"{self.server} rejects the login: check the {credentials}{hint}"
 
     def _api_error(self, error: ApiError) -> EsrError:
         status, reason = error.meta.status, _innermost_reason(error)
@@ -190,32 +206,27 @@ class ErrorTranslator:
             return EngineUnreachable(self._login_failure(error))
         if DISK_FULL in reason:
             return EngineUnreachable(
-                f"a disk of Elasticsearch at {self.url} is full, so the index accepts no writes: "
-                f"{_FREE_SPACE} ({reason})"
+                f"a disk of {self.server} is full, so the index accepts no writes: {_FREE_SPACE} ({reason})"
             )
         if status == 403:
-            return EsrError(f"Elasticsearch at {self.url} denies the request: {with_advice(reason)}")
+            return EsrError(f"{self.server} denies the request: {with_advice(reason)}")
         if "unable to find script" in reason:
             return IndexUnusable(
                 f"{self.where} lacks a stored script: load again, or install index_templates/"
             )
         if status == 404 and "search context" in reason:
-            return EsrError(f"Elasticsearch at {self.url} has closed what was being read: begin again")
+            return EsrError(f"{self.server} has closed what was being read: begin again")
         if status == 404:
             return self.index_missing()
         if "media_type" in error.error or "compatible-with" in reason:
-            return IndexUnusable(
-                f"Elasticsearch at {self.url} is too old: esr needs {_oldest_version()} or later"
-            )
+            return IndexUnusable(f"{self.server} is too old: esr needs {_version(self.dialect())} or later")
         if "time_exceeded_exception" in reason:
             # A search that runs out of time inside a script fails as if the script were wrong (a bad
             # request). Elsewhere, it returns a partial answer.
-            return EngineUnreachable(f"Elasticsearch at {self.url} did not answer in time")
+            return EngineUnreachable(f"{self.server} did not answer in time")
         if status in BUSY:
-            return EngineUnreachable(
-                f"Elasticsearch at {self.url} is overloaded or not ready: {with_advice(reason)}"
-            )
-        return EsrError(f"Elasticsearch at {self.url} answered {status}: {reason}")
+            return EngineUnreachable(f"{self.server} is overloaded or not ready: {with_advice(reason)}")
+        return EsrError(f"{self.server} answered {status}: {reason}")
 
 
 def is_from_elasticsearch(error: ApiError) -> bool:
@@ -233,8 +244,8 @@ def with_advice(reason: str) -> str:
     return reason
 
 
-def _oldest_version() -> str:
-    return ".".join(map(str, OLDEST_VERSION))
+def _version(dialect: Dialect) -> str:
+    return ".".join(map(str, dialect.oldest))
 
 
 def _innermost_reason(error: ApiError) -> str:

@@ -6,9 +6,10 @@ Both indices of a load store its description, since one may be missing. An index
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
-from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from elasticsearch import AuthorizationException, Elasticsearch, NotFoundError
@@ -38,14 +39,17 @@ def install_templates(cluster: Cluster) -> None:
     Ids of scripts contain their version. A script that exists is not put again, since Elasticsearch would
     compile it.
     """
-    client = cluster.client
+    client, dialect = cluster.client, cluster.dialect
     with cluster.translate_errors():
         for name in resources.list_names("components", ".json"):
-            client.cluster.put_component_template(name=name, **resources.load_json(f"components/{name}.json"))
+            template = dialect.template(resources.load_json(f"components/{name}.json"))
+            client.cluster.put_component_template(name=name, **template)
         for name in resources.list_names("indices", ".json"):
-            client.indices.put_index_template(name=name, **resources.load_json(f"indices/{name}.json"))
-        for name in resources.list_names("scripts", ".painless"):
-            script = {"lang": "painless", "source": resources.read_text(f"scripts/{name}.painless")}
+            template = dialect.template(resources.load_json(f"indices/{name}.json"))
+            client.indices.put_index_template(name=name, **template)
+        for name in sorted({*resources.list_names("scripts", ".painless")} - {*dialect.missing_scripts}):
+            source = dialect.script(resources.read_text(f"scripts/{name}.painless"))
+            script = {"lang": "painless", "source": source}
             if _stored_script(client, name) != script:
                 client.put_script(id=name, script=script)
 
@@ -123,7 +127,7 @@ class Load:
         return generation_name(self.index)
 
     def as_meta(self) -> dict[str, Any]:
-        """The `_meta` of both its indices."""
+        """The `_meta` of both its indices, with the template of requests that clients/ fill in."""
         return {
             "esr": {
                 "format": self.format,
@@ -139,8 +143,15 @@ class Load:
                 **({"aliases": dict(self.aliases)} if self.aliases else {}),
                 **({} if self.is_complete or not self.heartbeat else {"heartbeat": self.heartbeat}),
                 **self.description.as_dict(),
+                "request": _request_template(),
             }
         }
+
+
+@cache
+def _request_template() -> str:
+    """The template of requests. It is text since Elasticsearch may merge items of a list in a `_meta`."""
+    return json.dumps(resources.load_json("requests/default.json"), separators=(",", ":"))
 
 
 def searchable_loads(cluster: Cluster) -> list[Load]:
@@ -241,7 +252,7 @@ def pin_indices(cluster: Cluster, loads: Iterable[Load]) -> Cluster:
 
 def pin_targets(cluster: Cluster, targets: AliasTargets) -> Cluster:
     """The same servers, with these indices in place of the aliases, unless their names are too long."""
-    return cluster.pin(targets) if max(map(len, targets)) <= LONGEST_NAMES else copy(cluster)
+    return cluster.pin(targets) if max(map(len, targets)) <= LONGEST_NAMES else cluster
 
 
 def aliases_of(loads: Iterable[Load]) -> Mapping[str, Any]:

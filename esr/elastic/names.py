@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from esr.batches import batched
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
+from esr.elastic.dialect import SEPARATOR, VALUES_FIELD, Dialect
 from esr.elastic.requests import search
 from esr.elastic.statistics import MAX_AGE
 from esr.index.filters import ValueTable, attribute_names
@@ -35,11 +36,6 @@ from esr.text.document import ATTRIBUTES, META, META_PREFIX, METADATA
 
 KEYS_FIELD = "metadata_keys"
 """The field of a document with the keys of its metadata."""
-VALUES_FIELD = "metadata_values"
-"""The field of a document with its metadata as pairs of key and value. Composite aggregations miscount the
-values of a `flattened` field if there are several segments."""
-SEPARATOR = "\x1f"
-"""Separates a key from a value or a form. It is a blank character, so none of them contains it."""
 _PAGE = 10_000
 
 
@@ -50,6 +46,16 @@ def attribute_field(name: str) -> str:
     if name.startswith(META_PREFIX):
         return f"{METADATA}.{name.removeprefix(META_PREFIX)}"
     return ATTRIBUTES.get(name, name)
+
+
+def attribute_terms(name: str, dialect: Dialect) -> dict[str, Any]:
+    """What a `terms` aggregation counts to count the written values of `source` or of an attribute.
+
+    Where metadata cannot be counted by field, its keys are pairs, which end in the values behind SEPARATOR.
+    """
+    if dialect.counts_metadata or not name.startswith(META_PREFIX):
+        return {"field": attribute_field(name)}
+    return {"field": VALUES_FIELD, "include": f"{_escape(name.removeprefix(META_PREFIX))}{SEPARATOR}.*"}
 
 
 class ValueReader:

@@ -19,17 +19,26 @@ from elastic_transport import ObjectApiResponse
 from elasticsearch import ApiError, NotFoundError
 
 from esr.elastic.cluster import Cluster
-from esr.errors import EngineUnreachable, EsrError
+from esr.errors import EngineUnreachable, EsrError, UsageError
 from esr.index.limits import time_remaining
 
 Answer = TypeVar("Answer", bound=ObjectApiResponse[Any])
 
 PAUSES = (0.1, 0.5, 2.0)
 """Seconds before each retry, on average."""
-NAMED_SCORES = "include_named_queries_score"
-"""The parameter that returns the scores of named queries with each hit. `msearch` always sets it."""
 _NO_COPY = "no_shard_available_action_exception"
 _SHARDS_FAILED = "search_phase_execution_exception"
+
+
+def hits_of(answer: Any) -> list[Any]:
+    """The hits in the answer to a search."""
+    hits: list[Any] = answer["hits"]["hits"]
+    return hits
+
+
+def total_of(answer: Any) -> int:
+    """The number of entries that a search matches, which the answer has if it tracked the hits."""
+    return int(answer["hits"]["total"]["value"])
 
 
 def ask(cluster: Cluster, send: Callable[[], Answer]) -> Answer:
@@ -88,7 +97,7 @@ def search_pages(cluster: Cluster, size: int, **request: Any) -> Iterator[Any]:
     while True:
         answer = search(cluster, size=size, **request)
         yield answer
-        hits = answer["hits"]["hits"]
+        hits = hits_of(answer)
         if len(hits) < size:
             return
         request["search_after"] = hits[-1]["sort"]
@@ -100,7 +109,7 @@ def count(cluster: Cluster, index: str | Sequence[str], query: Mapping[str, Any]
     Elasticsearch's own count silently leaves out shards that do not answer.
     """
     answer = search(cluster, index=index, query=query, size=0, track_total_hits=True)
-    return int(answer["hits"]["total"]["value"])
+    return total_of(answer)
 
 
 def refresh(cluster: Cluster, index: str | Sequence[str]) -> None:
@@ -226,6 +235,11 @@ def issue_api_key(where: str, role_descriptors: Mapping[str, Any], patience: flo
 
 
 def _create(cluster: Cluster, role_descriptors: Mapping[str, Any]) -> str:
+    if not cluster.dialect.has_api_keys:
+        raise UsageError(
+            f"{cluster.dialect.name} at {cluster.url} has no API keys: create a user with these privileges "
+            "and set ESR_USER and ESR_PASSWORD (docs/elasticsearch.md, Servers)"
+        )
     with cluster.translate_errors():
         answer = cluster.client.security.create_api_key(
             name=f"esr-{cluster.alias}-{'-'.join(role_descriptors)}", role_descriptors=dict(role_descriptors)

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from esr.batches import batched
 from esr.elastic.cluster import Cluster
-from esr.elastic.requests import ask, msearch_dfs, search
+from esr.elastic.requests import ask, hits_of, msearch_dfs, search, total_of
 from esr.errors import EsrError, UsageError
 from esr.plans.plan import FEATURE_PREFIX, CollectionStatistics, Curve, Static, Statistics, TermStatistics
 
@@ -43,8 +43,8 @@ def read_collection_statistics(cluster: Cluster) -> CollectionStatistics:
         return int(answer["aggregations"][name]["value"] or 0.0)
 
     return CollectionStatistics(
-        sentences=sentences["hits"]["total"]["value"],
-        documents=documents["hits"]["total"]["value"],
+        sentences=total_of(sentences),
+        documents=total_of(documents),
         occurrences=value(sentences, "length"),
         document_length=value(documents, "length"),
         surrounding_length=value(sentences, "surrounding_length"),
@@ -89,19 +89,17 @@ class TermStatisticsReader:
 
     def read(self, terms: Sequence[str]) -> dict[str, TermStatistics]:
         """The statistics of these terms. Raises the errors of `search`."""
-        asked = [("text", term) for term in terms]
-        if self._repeated is not None:
-            asked.append(("context", self._repeated))
-        sentence_counts, document_counts, answer = msearch_dfs(
-            self._cluster,
-            [
-                (self._cluster.alias, _count_each("text", terms)),
-                (self._cluster.documents_alias, _count_each("context", terms)),
-                (self._cluster.alias, _engine_counts(asked)),
-            ],
-        )
-        of_engine = _decode_engine_counts(answer, len(asked))
-        is_proven = _counts_occurrences(answer, of_engine)
+        searches = [
+            (self._cluster.alias, _count_each("text", terms)),
+            (self._cluster.documents_alias, _count_each("context", terms)),
+        ]
+        asked = [("text", term) for term in terms] if self._cluster.dialect.counts_occurrences else []
+        if asked:
+            asked += [] if self._repeated is None else [("context", self._repeated)]
+            searches.append((self._cluster.alias, _engine_counts(asked)))
+        sentence_counts, document_counts, *answers = msearch_dfs(self._cluster, searches)
+        of_engine = [counts for answer in answers for counts in _decode_engine_counts(answer, len(asked))]
+        is_proven = any(_counts_occurrences(answer, of_engine) for answer in answers)
         statistics = {}
         inexact = []
         for position, term in enumerate(terms):
@@ -109,7 +107,7 @@ class TermStatisticsReader:
                 counts["aggregations"]["terms"]["buckets"][position]["doc_count"]
                 for counts in (sentence_counts, document_counts)
             )
-            high, low, engine_sf = of_engine[position]
+            high, low, engine_sf = of_engine[position] if asked else (0, 0, 0)
             statistics[term] = TermStatistics(sf, df, high * _EXACT + low)
             if sf % _EXACT != engine_sf or (sf and not is_proven):
                 inexact.append(term)
@@ -119,7 +117,15 @@ class TermStatisticsReader:
         return statistics
 
     def check_engine_counts(self) -> None:
-        """Raise UsageError if Elasticsearch's own cf is not exact because of its version."""
+        """Raise UsageError if the engine's own cf is not exact."""
+        if not self._cluster.dialect.counts_occurrences:
+            if search(self._cluster, index=self._cluster.alias, size=0)["_shards"]["total"] > 1:
+                raise UsageError(
+                    f"--standalone would not be exact: {self._cluster.where} has several shards, over which "
+                    f"{self._cluster.dialect.name} does not count occurrences: load with --shards 1, or "
+                    "leave out --standalone"
+                )
+            return
         repeated = _find_repeated_term(self._cluster)
         if repeated is None:  # then cf is sf
             return
@@ -172,7 +178,7 @@ def _engine_counts(asked: Sequence[tuple[str, str]]) -> dict[str, Any]:
 
 def _decode_engine_counts(answer: Any, number: int) -> list[list[int]]:
     """The high and the low digits of cf, and the low ones of sf, for each of `number` terms."""
-    hits = answer["hits"]["hits"]
+    hits = hits_of(answer)
     scores = hits[0]["matched_queries"] if hits else {}
     names = tuple(_engine_parts())
     return [[round(scores.get(f"{name}{position}", 0)) for name in names] for position in range(number)]
@@ -193,7 +199,7 @@ def _find_repeated_term(cluster: Cluster) -> str | None:
         track_total_hits=False,
         source=["context"],
     )
-    frequent = [Counter(hit["_source"]["context"].split()).most_common(1) for hit in answer["hits"]["hits"]]
+    frequent = [Counter(hit["_source"]["context"].split()).most_common(1) for hit in hits_of(answer)]
     return next((term for counts in frequent for term, count in counts if count > 1), None)
 
 

@@ -3,18 +3,20 @@
 `vectors.d384` stores the 8-bit numbers of a vector with 384 dimensions, and `vectors.scale` their factor. The
 fields are mapped when the first vector is stored. Elasticsearch keeps vectors out of `_source` from 9.2 on,
 but only indexed ones. A flat index holds the numbers and nothing else, while a field that is not indexed
-stores them in `_source` a second time, as JSON.
+stores them in `_source` a second time, as JSON. A server without a type for vectors stores their bytes.
 """
 
 from __future__ import annotations
 
 import time
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
+from esr.elastic.dialect import ELASTICSEARCH, Dialect
 from esr.elastic.requests import count
 from esr.elastic.statistics import MAX_AGE
 from esr.enrichment.recipe import Recipe
@@ -22,7 +24,6 @@ from esr.index.contract import find_main_encoder
 from esr.text.document import VECTORS, QuantizedVector
 
 SCALE = f"{VECTORS}.scale"
-_EXCLUDED_SINCE = (9, 2)
 _VECTOR: Mapping[str, Any] = {
     "type": "dense_vector",
     "element_type": "byte",
@@ -37,14 +38,16 @@ def vector_field(dimensions: int) -> str:
     return f"{VECTORS}.d{dimensions}"
 
 
-def encode_vector(vector: QuantizedVector) -> dict[str, Any]:
+def encode_vector(vector: QuantizedVector, dialect: Dialect = ELASTICSEARCH) -> dict[str, Any]:
     """The field `vectors` of a sentence."""
-    return {f"d{len(vector.values)}": vector.array.tolist(), "scale": vector.scale}
+    values = vector.array.tolist() if dialect.has_vectors else b64encode(vector.values).decode()
+    return {f"d{len(vector.values)}": values, "scale": vector.scale}
 
 
 def map_vectors(cluster: Cluster, indices: Iterable[str], dimensions: int) -> None:
     """Add the fields to indices of sentences that lack them. Existing fields stay as they are."""
-    fields = {"scale": {"type": "float", "index": False}, f"d{dimensions}": {**_VECTOR, "dims": dimensions}}
+    vector = cluster.dialect.template({**_VECTOR, "dims": dimensions})
+    fields = {"scale": {"type": "float", "index": False}, f"d{dimensions}": vector}
     with cluster.translate_errors():
         for index in indices:
             mappings = cluster.client.indices.get_mapping(index=index)[index]["mappings"]
@@ -63,7 +66,9 @@ def stored_dimensions(field: Mapping[str, Any]) -> int:
 def source_with_vectors(cluster: Cluster, fields: Iterable[str]) -> dict[str, Any]:
     """The `_source` parameter of a search that returns these fields, including vectors."""
     asked: dict[str, Any] = {"includes": list(fields)}
-    return asked if cluster.version() < _EXCLUDED_SINCE else {**asked, "exclude_vectors": False}
+    if not cluster.dialect.excludes_vectors(cluster.version()):
+        return asked
+    return {**asked, "exclude_vectors": False}
 
 
 class EncoderReader:

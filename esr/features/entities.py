@@ -5,11 +5,13 @@ They are F_pers, F_loc, F_org and F_ne of Fernández & Losada 2012 (docs/formula
 
 from __future__ import annotations
 
+from functools import partial
+
 from esr.features.feature import Feature, FeatureInput, Values, register
 from esr.text.document import LOCATION, ORGANIZATION, PERSON
 
 
-def count_entities(inputs: FeatureInput, *types: str) -> Values:
+def count_entities(types: tuple[str, ...], inputs: FeatureInput) -> Values:
     """How many entities of these types each sentence has; None if entities were not looked for."""
     return [
         None if s is None or s.entities is None else float(sum(e.type in types for e in s.entities))
@@ -17,61 +19,11 @@ def count_entities(inputs: FeatureInput, *types: str) -> Values:
     ]
 
 
-def count_persons(inputs: FeatureInput) -> Values:
-    return count_entities(inputs, PERSON)
-
-
-register(
-    Feature(
-        "pers",
-        "number of persons' names",
-        "Fernández & Losada 2012, F_pers",
-        count_persons,
-        ("entities",),
-    )
-)
-
-
-def count_places(inputs: FeatureInput) -> Values:
-    return count_entities(inputs, LOCATION)
-
-
-register(
-    Feature(
-        "loc",
-        "number of names of places",
-        "Fernández & Losada 2012, F_loc",
-        count_places,
-        ("entities",),
-    )
-)
-
-
-def count_organizations(inputs: FeatureInput) -> Values:
-    return count_entities(inputs, ORGANIZATION)
-
-
-register(
-    Feature(
-        "org",
-        "number of names of organisations",
-        "Fernández & Losada 2012, F_org",
-        count_organizations,
-        ("entities",),
-    )
-)
-
-
-def count_names(inputs: FeatureInput) -> Values:
-    return count_entities(inputs, PERSON, LOCATION, ORGANIZATION)
-
-
-register(
-    Feature(
-        "ne",
-        "number of named entities: pers + loc + org",
-        "Fernández & Losada 2012, F_ne",
-        count_names,
-        ("entities",),
-    )
-)
+for name, description, types in (
+    ("pers", "number of persons' names", (PERSON,)),
+    ("loc", "number of names of places", (LOCATION,)),
+    ("org", "number of names of organisations", (ORGANIZATION,)),
+    ("ne", "number of named entities: pers + loc + org", (PERSON, LOCATION, ORGANIZATION)),
+):
+    source = f"Fernández & Losada 2012, F_{name}"
+    register(Feature(name, description, source, partial(count_entities, types), ("entities",)))

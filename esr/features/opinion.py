@@ -8,8 +8,8 @@ Hoffmann 2005), unless a clause ends between them; "not only" negates nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from esr.features.feature import Feature, FeatureInput, Values, register
@@ -58,46 +58,16 @@ def _is_negated(position: int, texts: Sequence[str], tokens: Sequence[Token]) ->
     return False
 
 
-def count_positive(inputs: FeatureInput) -> Values:
-    return [None if n is None else float(n.positive) for n in count_polar_words(inputs)]
+def select_counts(count: Callable[[PolarWords], int], inputs: FeatureInput) -> Values:
+    """One of the counts of each sentence."""
+    return [None if words is None else float(count(words)) for words in count_polar_words(inputs)]
 
 
-register(
-    Feature(
-        "pos",
-        "number of positive words; a negation turns the sign",
-        "Fernández & Losada 2012, F_pos",
-        count_positive,
-        ("tags", "lexicon"),
-    )
+_COUNTS: tuple[tuple[str, str, Callable[[PolarWords], int]], ...] = (
+    ("pos", "number of positive words; a negation turns the sign", lambda words: words.positive),
+    ("neg", "number of negative words; a negation turns the sign", lambda words: words.negative),
+    ("opt", "number of positive and negative words: pos + neg", sum),
 )
-
-
-def count_negative(inputs: FeatureInput) -> Values:
-    return [None if n is None else float(n.negative) for n in count_polar_words(inputs)]
-
-
-register(
-    Feature(
-        "neg",
-        "number of negative words; a negation turns the sign",
-        "Fernández & Losada 2012, F_neg",
-        count_negative,
-        ("tags", "lexicon"),
-    )
-)
-
-
-def count_polar(inputs: FeatureInput) -> Values:
-    return [None if n is None else float(n.positive + n.negative) for n in count_polar_words(inputs)]
-
-
-register(
-    Feature(
-        "opt",
-        "number of positive and negative words: pos + neg",
-        "Fernández & Losada 2012, F_opt",
-        count_polar,
-        ("tags", "lexicon"),
-    )
-)
+for name, description, count in _COUNTS:
+    source = f"Fernández & Losada 2012, F_{name}"
+    register(Feature(name, description, source, partial(select_counts, count), ("tags", "lexicon")))

@@ -1,4 +1,4 @@
-"""The embedded engine: searches and reads an index in a folder, always at its last commit."""
+"""The embedded engine: searches and reads an index in a folder, at one commit or always at the last."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -55,67 +55,47 @@ from esr.index.hits import (
     make_hits,
 )
 from esr.index.names import Name
+from esr.index.writer import Description
 from esr.plans.condition import Condition
 from esr.plans.evaluate import Evidence, concatenate, no_evidence
 from esr.plans.plan import FIELDS, Plan, Statistics, Unprunable
-from esr.text.analyzer import get_analyzer
+from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.document import Document, QuantizedVector
 
 if TYPE_CHECKING:
     from esr.folder.write.enrichment import EmbeddedEnrichment
 
 
-_Mark = tuple[int, int]
-_Arguments = ParamSpec("_Arguments")
-_Answer = TypeVar("_Answer")
+class FolderSnapshot:
+    """One commit of an index in a folder, opened. It never changes: a search and its filters see the same."""
 
-
-def _of_one_commit(
-    method: Callable[Concatenate[EmbeddedIndex, _Arguments], _Answer],
-) -> Callable[Concatenate[EmbeddedIndex, _Arguments], _Answer]:
-    """Run a method on a snapshot, so that it resolves filters and reads sentences of one commit."""
-
-    @wraps(method)
-    def run(index: EmbeddedIndex, /, *arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Answer:
-        return method(index.snapshot(), *arguments, **options)
-
-    return run
-
-
-class EmbeddedIndex:
-    """An index in a folder. Each call uses the commit that is the last one at that time."""
-
-    def __init__(
-        self, where: str, cache: SearchCache | None = None, closed: threading.Event | None = None
-    ) -> None:
-        """With `cache`, the index is pinned to the commit of that cache. Snapshots share `closed`."""
+    def __init__(self, where: str, cache: SearchCache, closed: threading.Event) -> None:
+        """`closed` is set when the index that this is a snapshot of is closed."""
         self.where = where
-        self._closed = closed or threading.Event()
-        self._pinned: EmbeddedIndex | None
-        """The last result of `snapshot`. It never changes, so searches of one commit share it."""
-        self._manifest = os.path.join(where, manifest.MANIFEST_NAME)
-        self._is_pinned = cache is not None
-        mark = self._commit_mark()
-        self._use(cache or SearchCache(self._open()), mark)
+        self.description = cache.snapshot.manifest.description
+        self.analyzer = get_analyzer(self.description.analyzer)
+        self._cache = cache
+        self._closed = closed
 
-    def snapshot(self) -> EmbeddedIndex:
-        if self._is_pinned:
-            return self
-        cache, pinned = self._latest(), self._pinned
-        if pinned is None or pinned._opened[0] is not cache:
-            pinned = self._pinned = EmbeddedIndex(self.where, cache, self._closed)
-        return pinned
+    @property
+    def cache(self) -> SearchCache:
+        """The opened commit, and what its searches keep in memory. Raises IndexClosed."""
+        if self._closed.is_set():
+            raise IndexClosed(self.where)
+        return self._cache
+
+    def snapshot(self) -> FolderSnapshot:
+        return self
 
     def on_latest(self, work: Callable[[Index], Result]) -> Result:
         return work(self.snapshot())
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
-        statistics = self._snapshot().statistics
+        statistics = self.cache.snapshot.statistics
         return Statistics(statistics.collection, {term: statistics.find(term).statistics for term in terms})
 
-    @_of_one_commit
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
-        cache = self._latest()
+        cache = self.cache
         plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
         answer, exhaustive = search_pruned(plan, cache, k, filters), None
         if isinstance(answer, Unprunable):
@@ -136,14 +116,15 @@ class EmbeddedIndex:
         standalone: bool = False,
         rescoring: SimilarityRescoring | None = None,
     ) -> dict[str, Any]:
-        raise UsageError(
-            "an index folder takes no requests: only http(s)://host:port/alias of Elasticsearch does"
-        )
+        raise _takes_no_requests()
+
+    def store_search_template(self, source: str) -> str:
+        raise _takes_no_requests()
 
     def check_ready(self) -> None:
-        if self._commit_mark() is None:
+        if _commit_mark(self.where) is None:
             raise IndexMissing(f"there is no index at {self.where}: make one with esr load")
-        self._snapshot()
+        self.statistics(())
 
     def warm_up(self) -> None:
         # Until the kernel is loaded, searches score every candidate.
@@ -151,7 +132,7 @@ class EmbeddedIndex:
         threading.Thread(target=LOADER.load, kwargs=apart, name="esr-kernel", daemon=True).start()
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
-        cache = self._latest()
+        cache = self.cache
         bases = cache.snapshot.statistics.sentence_bases
         found = self._find(cache.snapshot, ids)
         ordinals = [bases[location.segment] + location.number for location in found]
@@ -164,7 +145,7 @@ class EmbeddedIndex:
         columns: Iterable[str] = (),
         ordinals: Sequence[int] | None = None,
     ) -> Evidence:
-        snapshot = self._snapshot()
+        snapshot = self.cache.snapshot
         names = {*EVIDENCE_COLUMNS, *columns}
         if not ids:
             return no_evidence(len(terms), names)
@@ -176,7 +157,7 @@ class EmbeddedIndex:
         return concatenate(parts).take(np.argsort(np.concatenate(order)))
 
     def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
-        snapshot = self._snapshot()
+        snapshot = self.cache.snapshot
         parses: list[bytes | None] = [None] * len(ids)
         for owner, places, numbers in group_by_segment(self._locate(snapshot, ids, ordinals)):
             blobs = snapshot.segments[owner].enrichment.parses(numbers)
@@ -185,10 +166,10 @@ class EmbeddedIndex:
         return parses
 
     def has_parses(self) -> bool:
-        return self._snapshot().has_parses
+        return self.cache.snapshot.has_parses
 
     def encoder(self) -> str | None:
-        return self._snapshot().main_encoder
+        return self.cache.snapshot.main_encoder
 
     def similarities(
         self,
@@ -198,11 +179,10 @@ class EmbeddedIndex:
         ordinals: Sequence[int] | None = None,
         contexts: Collection[str] = (),
     ) -> Similarities:
-        snapshot = self._snapshot()
+        snapshot = self.cache.snapshot
         locations = self._locate(snapshot, ids, ordinals)
         return read_similarities(snapshot, encoder, query, locations, contexts)
 
-    @_of_one_commit
     def nearest(
         self,
         encoder: str,
@@ -211,7 +191,7 @@ class EmbeddedIndex:
         condition: Condition | None,
         filters: Filters,
     ) -> list[Hit]:
-        cache = self._latest()
+        cache = self.cache
         resolved = None if condition is None else resolve_condition(self, condition)
         filters = resolve_filters(self, filters)
         ordinals, products = find_nearest(cache, encoder, query, k, mask_allowed(resolved, cache, filters))
@@ -221,16 +201,14 @@ class EmbeddedIndex:
             for id, product, ordinal in zip(ids, products.tolist(), ordinals.tolist(), strict=True)
         ]
 
-    @_of_one_commit
     def facets(
         self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
     ) -> dict[str, FacetCounts]:
         resolved = {field: resolve_filters(self, filters) for field, filters in filters_by_field.items()}
-        return count_facets(self._latest(), resolve_plan(self, plan), resolved, size)
+        return count_facets(self.cache, resolve_plan(self, plan), resolved, size)
 
-    @_of_one_commit
     def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
-        cache, filters = self._latest(), resolve_filters(self, filters)
+        cache, filters = self.cache, resolve_filters(self, filters)
         conditions = [resolve_condition(self, each) for each in conditions]
         if LOADER.kernel is None:
             return [count_masked(each, cache, filters) for each in conditions]
@@ -238,13 +216,11 @@ class EmbeddedIndex:
 
         return count_sentences(LOADER.kernel, conditions, cache, filters)
 
-    @_of_one_commit
     def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
-        cache, resolved = self._latest(), resolve_filters(self, filters)
+        cache, resolved = self.cache, resolve_filters(self, filters)
         conditions = [each and resolve_condition(self, each) for each in conditions]
         return [count_days(each, cache, resolved) for each in conditions]
 
-    @_of_one_commit
     def by_date(
         self,
         condition: Condition,
@@ -254,49 +230,48 @@ class EmbeddedIndex:
         oldest_first: bool = False,
         records: bool = True,
     ) -> SearchResult:
-        cache = self._latest()
+        cache = self.cache
         condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
         ordinals, total = find_by_date(condition, cache, k, filters, oldest_first)
         best = TopK(ordinals, np.zeros(len(ordinals)), total, 0)
         return SearchResult(_read_hits(cache, best, records), total)
 
     def values(self, field: str) -> ValueTable:
-        return self._latest().values(field)
+        return self.cache.values(field)
 
     def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
-        return self._latest().names.find(keys)
+        return self.cache.names.find(keys)
 
     def name_keys(self, prefix: str, limit: int) -> list[str]:
-        return self._latest().names.keys(prefix, limit)
+        return self.cache.names.keys(prefix, limit)
 
     def enrichment(self) -> AbstractContextManager[EmbeddedEnrichment]:
         from esr.folder.write.enrichment import enrichment
 
         return enrichment(Path(self.where))
 
-    @_of_one_commit
     def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
-        return read_candidates(self._latest(), resolve_plan(self, plan), resolve_filters(self, filters))
+        return read_candidates(self.cache, resolve_plan(self, plan), resolve_filters(self, filters))
 
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
-        segments = self._snapshot().segments
+        segments = self.cache.snapshot.segments
         return sorted({t for segment in segments for t in segment.terms.with_prefix(prefix, limit)})[:limit]
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
-        return vocabulary.words_with_prefix(self._snapshot().segments, prefix, limit)
+        return vocabulary.words_with_prefix(self.cache.snapshot.segments, prefix, limit)
 
     def similar_words(self, word: str, max_edits: int, least: int) -> Mapping[str, int]:
-        cache = self._latest()
+        cache = self.cache
         return vocabulary.similar_words(cache.snapshot.segments, cache.memory, word, max_edits, least)
 
     def written_forms(self, words: Sequence[str]) -> list[str]:
-        return list(map(self._latest().word_usage.written_form, words))
+        return list(map(self.cache.word_usage.written_form, words))
 
     def features(self) -> Sequence[str]:
-        return self._snapshot().features
+        return self.cache.snapshot.features
 
     def histogram(self, column: str) -> Histogram:
-        snapshot = self._snapshot()
+        snapshot = self.cache.snapshot
         columns = [
             read_column(column, segment, importance, np.arange(segment.sentence_count))
             for segment, importance in zip(snapshot.segments, snapshot.statistics.importance, strict=True)
@@ -305,18 +280,25 @@ class EmbeddedIndex:
         return Histogram(*np.unique_counts(values[~np.isnan(values)]))
 
     def document(self, document_id: str) -> Document:
-        for segment in self._snapshot().segments:
+        for segment in self.cache.snapshot.segments:
             number = segment.document_ids.find(document_id)
             if number is not None:
                 return segment.document(number)
         raise UsageError(f"there is no document {document_id!r} in {self.where}")
 
+    def find_documents(self, ids: Collection[str]) -> dict[str, Document]:
+        found: dict[str, Document] = {}
+        for segment in self.cache.snapshot.segments:
+            numbers = ((id, segment.document_ids.find(id)) for id in ids if id not in found)
+            found |= {id: segment.document(number) for id, number in numbers if number is not None}
+        return found
+
     def documents(self) -> Iterator[Document]:
-        for segment in self._snapshot().segments:
+        for segment in self.cache.snapshot.segments:
             yield from (segment.document(number) for number in range(segment.document_count))
 
     def documents_at(self, numbers: Sequence[int]) -> list[Document]:
-        segments = self._snapshot().segments
+        segments = self.cache.snapshot.segments
         ends = np.cumsum([segment.document_count for segment in segments])
         owners = np.searchsorted(ends, numbers, "right")
         return [
@@ -327,7 +309,7 @@ class EmbeddedIndex:
     def status(self) -> Mapping[str, Any]:
         from esr.folder.write.enrichment import summarize_enrichment
 
-        snapshot = self._snapshot()
+        snapshot = self.cache.snapshot
         size = sum(size_on_disk(segment.folder) for segment in snapshot.segments)
         collection = snapshot.statistics.collection
         return {
@@ -345,53 +327,6 @@ class EmbeddedIndex:
 
     def close(self) -> None:
         self._closed.set()  # mapped files are closed with their last use
-
-    def _open(self, before: Snapshot | None = None) -> Snapshot:
-        folder = Path(self.where)
-        while True:
-            last = manifest.read_manifest(folder)
-            try:
-                return Snapshot(folder, last, before)
-            except SegmentDamaged:
-                # A writer may have replaced the commit and deleted the old files between the two steps.
-                if manifest.read_manifest(folder) == last:
-                    raise
-
-    def _use(self, cache: SearchCache, mark: _Mark | None) -> None:
-        """Switch to a commit.
-
-        `mark` was read before the commit: if another commit came in between, the next call opens that one.
-        """
-        # One assignment: another thread may open another commit at the same time.
-        self._opened = cache, mark
-        self._pinned = None
-        self.description = cache.snapshot.manifest.description
-        self.analyzer = get_analyzer(self.description.analyzer)
-
-    def _commit_mark(self) -> _Mark | None:
-        """A value that changes with every commit, None if the index no longer exists."""
-        try:
-            status = os.stat(self._manifest)
-        except OSError:
-            return None
-        return status.st_ino, status.st_mtime_ns
-
-    def _latest(self) -> SearchCache:
-        """The cache of the last commit, which is opened if it is new. Raises IndexClosed."""
-        if self._closed.is_set():
-            raise IndexClosed(self.where)
-        cache, opened = self._opened
-        if self._is_pinned:
-            return cache
-        mark = self._commit_mark()
-        if mark is None or mark == opened:
-            return cache  # if the folder was removed, mapped files are still readable
-        cache = SearchCache(self._open(cache.snapshot), cache)
-        self._use(cache, mark)
-        return cache
-
-    def _snapshot(self) -> Snapshot:
-        return self._latest().snapshot
 
     def _locate(self, snapshot: Snapshot, ids: Sequence[str], ordinals: Sequence[int] | None) -> Locations:
         """Locate the sentences with these ids. Known ordinals make this much faster."""
@@ -416,3 +351,95 @@ def _read_hits(cache: SearchCache, best: TopK, records: bool) -> Sequence[Hit]:
     ordinals = best.ordinals.tolist()
     entries = read_records(snapshot, cache.documents, ordinals)
     return make_hits([entry.sentence_id for entry in entries], best.scores.tolist(), entries, ordinals)
+
+
+class EmbeddedIndex(FolderSnapshot):
+    """An index in a folder. Each call uses the commit that is the last one at that time."""
+
+    def __init__(self, where: str) -> None:
+        """Open the last commit. Raises IndexMissing or IndexUnusable."""
+        self.where = where
+        self._closed = threading.Event()
+        mark = _commit_mark(where)
+        self._opened = FolderSnapshot(where, SearchCache(_open(where)), self._closed), mark
+        """The last snapshot, and the mark of its commit.
+
+        The mark was read before the commit: if another commit came in between, the next call opens that one.
+        One assignment replaces both, since another thread may open another commit at the same time.
+        """
+        self._process = os.getpid()
+
+    def snapshot(self) -> FolderSnapshot:
+        """The last commit, which is opened if it is new. Raises IndexClosed."""
+        if self._process != os.getpid():
+            self._begin_after_fork()
+        snapshot, opened = self._opened
+        before, mark = snapshot.cache, _commit_mark(self.where)
+        # If the folder was removed, mapped files are still readable.
+        if mark is not None and mark != opened:
+            cache = SearchCache(_open(self.where, before.snapshot), before)
+            snapshot = FolderSnapshot(self.where, cache, self._closed)
+            self._opened = snapshot, mark
+        return snapshot
+
+    def _begin_after_fork(self) -> None:
+        """Cache anew, as another thread may have held the locks of the caches in the process that forked."""
+        snapshot, mark = self._opened
+        cache = SearchCache(snapshot.cache.snapshot)
+        self._opened = FolderSnapshot(self.where, cache, self._closed), mark
+        self._process = os.getpid()
+
+    @property
+    def cache(self) -> SearchCache:
+        return self.snapshot().cache
+
+    @property
+    def description(self) -> Description:  # type: ignore[override]
+        return self._opened[0].description
+
+    @property
+    def analyzer(self) -> Analyzer:  # type: ignore[override]
+        return self._opened[0].analyzer
+
+
+def _delegate(name: str) -> Callable[..., Any]:
+    """A method of EmbeddedIndex that calls the one of this name of the last commit."""
+
+    @wraps(getattr(FolderSnapshot, name))
+    def call(index: EmbeddedIndex, /, *arguments: Any, **options: Any) -> Any:
+        return getattr(index.snapshot(), name)(*arguments, **options)
+
+    return call
+
+
+for _name in [name for name in vars(FolderSnapshot) if name[0] != "_"]:
+    if _name not in vars(EmbeddedIndex) and _name not in ("check_ready", "close", "enrichment", "on_latest"):
+        setattr(EmbeddedIndex, _name, _delegate(_name))
+
+
+def _takes_no_requests() -> UsageError:
+    return UsageError(
+        "an index folder takes no requests: only http(s)://host:port/alias of Elasticsearch does"
+    )
+
+
+def _commit_mark(where: str) -> tuple[int, int] | None:
+    """A value that changes with every commit, None if the index no longer exists."""
+    try:
+        status = os.stat(os.path.join(where, manifest.MANIFEST_NAME))
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
+
+
+def _open(where: str, before: Snapshot | None = None) -> Snapshot:
+    """Open the last commit. Segments and layers that `before` has open are reused."""
+    folder = Path(where)
+    while True:
+        last = manifest.read_manifest(folder)
+        try:
+            return Snapshot(folder, last, before)
+        except SegmentDamaged:
+            # A writer may have replaced the commit and deleted the old files between the two steps.
+            if manifest.read_manifest(folder) == last:
+                raise

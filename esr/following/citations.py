@@ -1,4 +1,4 @@
-"""Sentences as citations of their articles: BibTeX, RIS and CSL-JSON; and URNs of sentences and feeds.
+"""Citations of the articles of sentences: a line, BibTeX, RIS and CSL-JSON; and URNs of sentences and feeds.
 
 A URN is made of the document's id and the sentence's text, so it stays the same over loads.
 """
@@ -9,7 +9,7 @@ import json
 import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -28,6 +28,28 @@ class CitationFormat(Struct, frozen=True):
     suffix: str
     media_type: str
     render: Callable[[Sequence[SentenceRecord]], str]
+
+
+class Article(Protocol):
+    """What a citation names: the fields of a document, which sentences and hits have too."""
+
+    @property
+    def title(self) -> str | None: ...
+    @property
+    def date(self) -> str | None: ...
+    @property
+    def source(self) -> str | None: ...
+    @property
+    def url(self) -> str | None: ...
+    @property
+    def authors(self) -> tuple[str, ...]: ...
+
+
+def cite(document_id: str, of: Article) -> str:
+    """An article as one line: its authors, title, source, day and address, as far as they are known."""
+    title = f"“{of.title}”" if of.title else f"document {document_id}"
+    day = "-".join(filter(None, _date_parts(of.date)))
+    return _one_line(", ".join(filter(None, (*of.authors, title, of.source, day, of.url))))
 
 
 def to_bibtex(records: Sequence[SentenceRecord]) -> str:

@@ -197,6 +197,25 @@ def fold_answer(answer: Answer, index: Index, k: int, threshold: float = DEFAULT
     return NovelAnswer(replace(answer, hits=[group[0] for group in groups]), repeats)
 
 
+_MANY = 10
+"""Factor by which more hits are read if most of the first ones are repeats."""
+
+
+def find_folded(
+    find: Callable[[int], Answer], index: Index, k: int, threshold: float = DEFAULT_THRESHOLD
+) -> NovelAnswer:
+    """Return the first k hits that repeat none before them, and the repeats of each.
+
+    `find` gives that many hits, with records. Raises UsageError for a bad threshold.
+    """
+    count = hits_to_fold(check_k(k))
+    read = find(count)
+    folded = fold_answer(read, index, k, threshold)
+    if len(folded.answer.hits) < k and len(read.hits) == count:  # most hits are repeats
+        folded = fold_answer(find(_MANY * count), index, k, threshold)
+    return folded
+
+
 def hits_to_fold(k: int) -> int:
     """How many hits to fetch, so that a folded list has k sentences in spite of repeats."""
     return min(k * _HITS_PER_SENTENCE, k + _MAX_MORE)

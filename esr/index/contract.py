@@ -164,6 +164,12 @@ class Index(Vocabulary, Protocol):
         best sentences. Raises UsageError for an engine that takes no requests.
         """
 
+    def store_search_template(self, source: str) -> str:
+        """Store a search template for other applications, and return its name, `esr-` and the alias.
+
+        Raises UsageError for an engine that stores none.
+        """
+
     def check_ready(self) -> None:
         """Raise EsrError if the index cannot be searched. Always asks the engine, never a cache."""
 
@@ -291,6 +297,9 @@ class Index(Vocabulary, Protocol):
 
     def document(self, document_id: str) -> Document:
         """A complete document. Raises UsageError for an unknown id."""
+
+    def find_documents(self, ids: Collection[str]) -> dict[str, Document]:
+        """The complete documents with these ids, by id, without those that do not exist."""
 
     def documents(self) -> Iterator[Document]:
         """All documents as they were loaded, in collection order, as of the start of the iteration."""

@@ -5,6 +5,8 @@ Each imports its engine when called, so that a user of one engine does not load 
 
 from __future__ import annotations
 
+from os import PathLike, fspath
+
 from esr.errors import UsageError, unknown
 from esr.index.contract import Index
 from esr.index.generations import Generations, StoredPriors
@@ -23,6 +25,18 @@ __all__ = [
     "open_priors",
     "open_writer",
 ]
+
+
+Where = str | PathLike[str]
+"""A folder, or `http(s)://host:port/alias` of Elasticsearch."""
+
+
+def read_where(where: Where) -> str:
+    """A location as a text. Raises UsageError."""
+    path = fspath(where) if isinstance(where, PathLike) else where
+    if not isinstance(path, str):
+        raise UsageError(f"an index is a folder or http(s)://host:port/alias, not {where!r}")
+    return path
 
 
 def is_elasticsearch(where: str) -> bool:

@@ -101,6 +101,19 @@ class Filters(Struct, frozen=True):
         """The same filters without those on one attribute."""
         return replace(self, attributes=tuple(one for one in self.attributes if one.names != (name,)))
 
+    def without_field(self, field: str) -> Filters:
+        """The same filters without those on a field that candidates are counted by."""
+        if is_attribute(field):
+            return self.without_attribute(field)
+        return replace(self, **_OWN_FILTER.get(field, {"entities": ()}))
+
+
+_OWN_FILTER: dict[str, dict[str, Any]] = {
+    "source": {"sources": ()},
+    "month": {"date_from": None, "date_to": None},
+}
+"""By field, the change that removes its own filter. Fields not listed are types of entities."""
+
 
 def build_attribute_filters(
     values: Mapping[str, Sequence[str]], metadata: Iterable[str]
@@ -123,7 +136,9 @@ def build_attribute_filters(
 def read_filters(filters: Filters | Mapping[str, Any] | None) -> Filters:
     """Filters from a mapping with the command line's names: `{"source": "BBC", "from": "2024"}`.
 
-    Filters are returned as they are; None means no filters. Raises UsageError for anything else.
+    `after` and `before` are those of the query language: `after` is another name for `from`, and `before`
+    excludes the date itself. `meta` may be a mapping. Filters are returned as they are; None means no
+    filters. Raises UsageError for anything else.
     """
     if isinstance(filters, Filters):
         return filters
@@ -137,11 +152,18 @@ def read_filters(filters: Filters | Mapping[str, Any] | None) -> Filters:
             raise unknown("filter", str(name), _NAMES)
     values = {
         name: _read_texts(f"filter {name!r}", filters.get(name))
-        for name in ("source", "document", "entity", META, *ATTRIBUTES)
+        for name in ("source", "document", "entity", *ATTRIBUTES)
     }
-    return Filters(
-        _read_moment("filter 'from'", filters.get("from"), parse_date_start),
+    values[META] = _read_metadata(filters.get(META))
+    starts = [_read_moment(f"filter {name!r}", filters.get(name), parse_date_start) for name in _STARTS]
+    before = _read_moment("filter 'before'", filters.get("before"), parse_date_start)
+    ends = [
         _read_moment("filter 'to'", filters.get("to"), parse_date_end),
+        None if before is None else before - 1,
+    ]
+    return Filters(
+        max((start for start in starts if start is not None), default=None),
+        min((end for end in ends if end is not None), default=None),
         values["source"],
         values["document"],
         values["entity"],
@@ -173,6 +195,17 @@ def _read_texts(name: str, value: Any) -> tuple[str, ...]:
     return texts
 
 
+def _read_metadata(value: Any) -> tuple[str, ...]:
+    """Pairs `desk=Berlin` of metadata, from such texts or a mapping from keys to one value or several."""
+    if not isinstance(value, Mapping):
+        return _read_texts(f"filter {META!r}", value)
+    return tuple(
+        f"{key}={text}"
+        for key, of_key in value.items()
+        for text in _read_texts(f"filter {META}.{key}", of_key)
+    )
+
+
 def _read_attributes(value: Any) -> tuple[HasAttribute, ...]:
     if isinstance(value, Mapping):
         for name in value:
@@ -194,7 +227,8 @@ def can_be_counted(field: str) -> bool:
     return field in FACET_FIELDS or field.startswith(META_PREFIX)
 
 
-_NAMES = ("from", "to", "source", "document", "entity", META, *ATTRIBUTES)
+_STARTS = ("from", "after")
+_NAMES = (*_STARTS, "to", "before", "source", "document", "entity", META, *ATTRIBUTES)
 """The filters as the command line and saved searches name them."""
 NO_FILTERS = Filters()
 

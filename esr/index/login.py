@@ -5,8 +5,11 @@ This module imports neither engine, since the command line names these variables
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 API_KEY, API_KEY_FILE = "ESR_API_KEY", "ESR_API_KEY_FILE"
 USER, PASSWORD, PASSWORD_FILE = "ESR_USER", "ESR_PASSWORD", "ESR_PASSWORD_FILE"
@@ -20,6 +23,33 @@ VARIABLES: Mapping[str, str] = {
     CA_FILE: "a file (PEM) with the certificates of the authorities to trust, instead of the system's",
     INSECURE: "1: do not verify Elasticsearch's certificate, and log a warning at each connection",
 }
+
+
+_GIVEN: ContextVar[Mapping[str, str]] = ContextVar("login", default={})  # noqa: B039 - never changed
+_LOGINS = (API_KEY, API_KEY_FILE, USER, PASSWORD, PASSWORD_FILE)
+
+
+@contextmanager
+def use_login(variables: Mapping[str, str]) -> Iterator[None]:
+    """Let these variables take precedence over the environment, for connections made in the block.
+
+    If they have a login, the environment's is not used.
+    """
+    token = _GIVEN.set(variables)
+    try:
+        yield
+    finally:
+        _GIVEN.reset(token)
+
+
+def login_variables() -> Mapping[str, str]:
+    """The variables of the environment, and those of `use_login` around the call."""
+    given = _GIVEN.get()
+    if not given:
+        return os.environ
+    has_login = any(name in given for name in _LOGINS)
+    left_out = _LOGINS if has_login else ()
+    return {**{name: value for name, value in os.environ.items() if name not in left_out}, **given}
 
 
 def redact(text: str) -> str:

@@ -19,7 +19,6 @@ from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import esr
 from esr import models
 from esr.batch import topics
 from esr.batch.runs import read_restrictions
@@ -32,7 +31,7 @@ from esr.lab.measures import read_qrels
 from esr.lab.tuner import Task, Tuner, build_tasks
 from esr.processes import defer_interrupt, end_with_parent
 from esr.ranking.ranking import SHIPPED, Ranking, read_json
-from esr.ranking.searcher import Searcher, UnsearchableQuery
+from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
 
 FOLDS = 5
 _MAX_GRID = 120
@@ -186,7 +185,8 @@ def compute_cells(cells: Mapping[str, Cell], path: Path, workers: int) -> Iterat
 
     Raises EsrError if a worker dies. An error or an interrupt terminates the workers.
     """
-    with path.open("a", encoding="utf-8") as file, _create_pool(workers) as pool:
+    processes = ProcessPoolExecutor(workers, get_context("spawn"), end_with_parent)
+    with path.open("a", encoding="utf-8") as file, processes as pool:
         if file.tell():
             file.write("\n")  # terminates the incomplete line of a killed call
         with defer_interrupt():
@@ -212,7 +212,7 @@ def compute_cell(cell: Cell, key: str) -> dict[str, Any]:
     allowed = read_restrictions(inputs.restrict) if inputs.restrict else None
     judgements = read_qrels(inputs.qrels)
     judged_topics = [topic for topic in topics.read_topics(inputs.topics) if topic.id in judgements]
-    with esr.open(inputs.index) as searcher:
+    with open_searcher(inputs.index) as searcher:
         tasks = build_tasks(judged_topics, judgements, field=inputs.field, restrictions=allowed).ready
         choice = SOURCES[cell.parameters](searcher, cell.settings, tasks)
         run = {}
@@ -238,10 +238,6 @@ def compute_cell(cell: Cell, key: str) -> dict[str, Any]:
         "measures": {name: measures.mean(name, by_topic.values()) for name, by_topic in values.items()},
         "values": values,
     }
-
-
-def _create_pool(workers: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(workers, get_context("spawn"), end_with_parent)
 
 
 def _parse_plan(data: Any) -> ComparisonPlan:

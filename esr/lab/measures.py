@@ -22,6 +22,7 @@ from esr.batch.topics import Line, line_error, malformed_line, read_lines
 from esr.errors import InputError, UsageError, unknown
 from esr.extras import require
 from esr.index.contract import Index
+from esr.loaders.ir_datasets import is_dataset, read_entries
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -175,13 +176,17 @@ _BATCH = 500
 
 
 def read_qrels(path: str | Path) -> Qrels:
-    """The judgements of a file, in its order.
+    """The judgements of a file, in its order, or of `ir_datasets:NAME`.
 
     The file may be compressed; its first line determines the format. Lines of the Novelty track have grade 1.
     A line may be repeated. Raises InputError for a malformed line, conflicting grades of a sentence, or a
     file without judgements.
     """
     judgements: Qrels = {}
+    if is_dataset(path):
+        for entry in read_entries(path, "qrels"):
+            judgements.setdefault(entry.query_id, {})[entry.doc_id] = int(entry.relevance)
+        return judgements
     is_novelty: bool | None = None
     for line in read_lines(path):
         words = line.text.split()
@@ -360,7 +365,7 @@ def _randomisation_test(ours: Any, theirs: Any, resamples: int, seed: int) -> fl
         return math.nan
     result = permutation_test(
         (ours, theirs),
-        _mean_difference,
+        lambda ours, theirs, axis: np.mean(ours - theirs, axis=axis),
         permutation_type="samples",
         vectorized=True,
         n_resamples=resamples,
@@ -368,7 +373,3 @@ def _randomisation_test(ours: Any, theirs: Any, resamples: int, seed: int) -> fl
         rng=np.random.default_rng(seed),
     )
     return float(result.pvalue)
-
-
-def _mean_difference(ours: Any, theirs: Any, axis: int) -> Any:
-    return np.mean(ours - theirs, axis=axis)

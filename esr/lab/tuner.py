@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -261,7 +260,8 @@ class Task:
 class Tuner:
     """Computes figures of settings on topics of one index.
 
-    Candidates are cached as long as they fit into `memory` bytes.
+    Candidates are cached as long as they fit into `memory` bytes. Tuners of other tasks or objectives share
+    the cache.
     """
 
     def __init__(
@@ -271,26 +271,19 @@ class Tuner:
         objective: str = "AP",
         depth: int = DEPTH,
         memory: int = 1_000_000_000,
+        cache: _Cache | None = None,
     ) -> None:
         self.tasks = tuple(tasks)
+        self._objective = objective
         self._measure = parse_objective(objective)
         self._depth = depth
         self.searcher = searcher
-        self._candidates = _CandidateCache(searcher, memory)
-        self._figures: dict[tuple[Task, str], float] = {}
+        self.cache = _Cache(searcher, memory) if cache is None else cache
 
     def select_tasks(self, positions: Sequence[int]) -> Tuner:
-        """A tuner on the tasks at these positions, which shares candidates and figures with this one."""
-        selection = copy(self)
-        selection.tasks = tuple(self.tasks[position] for position in positions)
-        return selection
-
-    def with_objective(self, objective: str) -> Tuner:
-        """A tuner for another measure, which shares candidates with this one."""
-        other = copy(self)
-        other._measure = parse_objective(objective)
-        other._figures = {}
-        return other
+        """A tuner on the tasks at these positions."""
+        tasks = [self.tasks[position] for position in positions]
+        return Tuner(self.searcher, tasks, self._objective, self._depth, cache=self.cache)
 
     def compute_figures(
         self, settings: Sequence[Ranking], tick: Callable[[int], None] = lambda n: None
@@ -299,23 +292,19 @@ class Tuner:
 
         Consecutive settings with the same candidates share their retrieval.
         """
-        keys = [json.dumps(setting.as_dict(), sort_keys=True) for setting in settings]
+        figures = self.cache.figures
+        keys = [f"{self._objective} {json.dumps(s.as_dict(), sort_keys=True)}" for s in settings]
         for task in self.tasks:
-            missing = [
-                (key, setting)
-                for key, setting in zip(keys, settings, strict=True)
-                if (task, key) not in self._figures
-            ]
             candidates_key, candidates = None, None
-            for key, setting in missing:
+            for key, setting in zip(keys, settings, strict=True):
+                if (task, key) in figures:
+                    continue
                 if candidates_key != _candidates_key(setting):
                     candidates_key = _candidates_key(setting)
-                    candidates = self._candidates.get(task, setting)
-                self._figures[task, key] = (
-                    0.0 if candidates is None else self._measure_on(candidates, setting)
-                )
+                    candidates = self.cache.get(task, setting)
+                figures[task, key] = 0.0 if candidates is None else self._measure_on(candidates, setting)
             tick(1)
-        return np.array([[self._figures[task, key] for task in self.tasks] for key in keys])
+        return np.array([[figures[task, key] for task in self.tasks] for key in keys])
 
     def _measure_on(self, candidates: JudgedCandidates, setting: Ranking) -> float:
         ranks = rank_relevant(candidates, candidates.scores(setting), self._depth)
@@ -338,10 +327,11 @@ def _candidates_key(ranking: Ranking) -> tuple[Any, ...]:
     return ranking.model, ranking.context, ranking.candidates, columns, shape, first, nearest
 
 
-class _CandidateCache:
-    """Retrieves candidates, and caches them up to a number of bytes."""
+class _Cache:
+    """Figures by task and setting, and candidates up to a number of bytes, which are retrieved on demand."""
 
     def __init__(self, searcher: Searcher, free_bytes: int) -> None:
+        self.figures: dict[tuple[Task, str], float] = {}
         self._searcher = searcher
         self._free_bytes = free_bytes
         self._cache: dict[tuple[Any, ...], JudgedCandidates | None] = {}

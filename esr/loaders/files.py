@@ -75,12 +75,16 @@ def iterate_files(
     ancestors = parents | {(status.st_dev, status.st_ino)}
     for entry in entries:
         path = os.path.join(below, entry.name)
-        if entry.is_dir():
+        try:
+            is_folder, is_file = entry.is_dir(), entry.is_file()
+        except OSError:  # a link to itself
+            is_folder, is_file = False, False
+        if is_folder:
             # Following a link to a parent folder would never end.
             target = os.stat(entry.path)
             if (target.st_dev, target.st_ino) not in ancestors:
                 yield from iterate_files(folder, path, ancestors, on_error)
-        elif entry.is_file() or not os.path.exists(entry.path):  # opening a dangling link reports the error
+        elif is_file or not os.path.exists(entry.path):  # opening a broken link reports the error
             yield path
 
 

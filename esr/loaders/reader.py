@@ -7,14 +7,15 @@ one are raised, or passed on as malformed documents, when reading reaches them.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import PurePath
 from typing import Any
 
 from esr.errors import InputError, UsageError, to_one_line
 from esr.extras import require
-from esr.loaders import archives
+from esr.loaders import archives, ir_datasets
 from esr.loaders.adapter import RecordAdapter
 from esr.loaders.encoding import decode_source
 from esr.loaders.fields import apply_constants, find_replaced
@@ -130,8 +131,10 @@ class SourceReader:
         self._adapter = RecordAdapter(options.mapping, options.on_remark, options.day_first)
 
     def read(self, path: str) -> Iterator[ReadResult]:
-        """The records in a file, a folder, an archive or standard input, in order. Raises InputError."""
-        if path != STANDARD_INPUT and os.path.isdir(path):
+        """The records in a file, folder, archive, data set or standard input, in order. Raises InputError."""
+        if ir_datasets.is_dataset(path):
+            yield from self.read_source(ir_datasets.FORMAT, ir_datasets.open_dataset(path))
+        elif path != STANDARD_INPUT and os.path.isdir(path):
             yield from self._read_folder(path)
         else:
             yield from self.read_file(FoundFile(path))
@@ -221,16 +224,22 @@ class SourceReader:
         if format is None:
             raise InputError(name, f"unknown format: name it with --format ({', '.join(FORMATS)})")
         require(f"{name} (format {format.name})", *format.needs)
-        number = 0
-        results = self._read_format(format, file.source)
-        check = IdCheck() if format.any_names and self._options.make_id is None else None
-        for number, result in check.look_ahead(results) if check else results:
-            yield self._give_id(result, file.source, number, check) if isinstance(result, Record) else result
+        is_empty = True
+        for result in self.read_source(format, file.source):
+            is_empty = False
+            yield result
         # Agencies deliver pictures beside articles, so a file in a folder may lack documents.
-        if not number and not (in_folder and format.may_lack_documents):
+        if is_empty and not (in_folder and format.may_lack_documents):
             raise InputError(
                 name, f"contains no document in the format {format.name}: check the file or --format"
             )
+
+    def read_source(self, format: Format, source: Source) -> Iterator[ReadResult]:
+        """The records of a source, each with an id if the source or the options give it one."""
+        results = self._read_format(format, source)
+        check = IdCheck() if format.any_names and self._options.make_id is None else None
+        for number, result in check.look_ahead(results) if check else results:
+            yield self._give_id(result, source, number, check) if isinstance(result, Record) else result
 
     def _read_format(self, format: Format, source: Source) -> Iterator[tuple[int, ReadResult]]:
         """The records of a source with the fields of documents, numbered from 1. Remarks are passed on."""
@@ -381,7 +390,8 @@ def read_documents(
     if not paths:
         raise UsageError("nothing to load: name a file, a folder, or - for standard input")
     _check_paths(paths)
-    return _read_documents(tuple(paths), open_reader(format, options), options)
+    reader = open_reader(format, options)
+    return build_documents(chain.from_iterable(map(reader.read, tuple(paths))), options)
 
 
 def find_files(paths: Sequence[str], options: ReadOptions) -> Iterator[FoundFile]:
@@ -416,27 +426,27 @@ def open_reader(format: str, options: ReadOptions) -> SourceReader:
 
 def _check_paths(paths: Sequence[str]) -> None:
     for path in paths:
-        if path != STANDARD_INPUT and not os.path.exists(path):
+        if path != STANDARD_INPUT and not ir_datasets.is_dataset(path) and not os.path.exists(path):
             raise InputError(display_name(path), "there is no such file or folder")
 
 
-def _read_documents(paths: Sequence[str], reader: SourceReader, options: ReadOptions) -> Iterator[Located]:
+def build_documents(results: Iterable[ReadResult], options: ReadOptions) -> Iterator[Located]:
+    """The documents of records. Raises InputError as `read_documents` does, also if none is left."""
     documents = malformed = skipped = 0
     cause: Malformed | Skipped | None = None  # the last malformed document, or else the first skipped one
-    for path in paths:
-        for result in reader.read(path):
-            document = _build(result, options) if isinstance(result, Record) else result
-            if isinstance(document, Located):
-                documents += 1
-                yield document
-                continue
-            if isinstance(document, Skipped):
-                skipped += 1
-                cause = cause or document
-            else:
-                malformed += 1
-                cause = document
-            _pass_on(document, options)
+    for result in results:
+        document = _build(result, options) if isinstance(result, Record) else result
+        if isinstance(document, Located):
+            documents += 1
+            yield document
+            continue
+        if isinstance(document, Skipped):
+            skipped += 1
+            cause = cause or document
+        else:
+            malformed += 1
+            cause = document
+        _pass_on(document, options)
     if cause and not documents:
         # An empty index must not replace one that has documents.
         raise InputError(cause.where, _nothing_left(cause, malformed, skipped))

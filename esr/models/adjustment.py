@@ -15,14 +15,12 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import force_setattr
-from numpy.typing import NDArray
 
 from esr.errors import UsageError, unknown
 from esr.models.forms import get_form
 from esr.parameter import parse_values
+from esr.plans.evaluate import Array
 from esr.plans.plan import FEATURE_PREFIX, Curve, Static
-
-Array = NDArray[np.float64]
 
 
 def pchip_slopes(x: Array, y: Array) -> Array:

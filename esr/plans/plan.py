@@ -159,7 +159,10 @@ class Plan(Struct, frozen=True):
             "shape": type(self.transform).__name__.lower(),
             **asdict(self),
             "transform": asdict(self.transform),
-            "statics": tuple(map(_static_dict, self.statics)),
+            "statics": tuple(
+                {**asdict(static), "curve": None if static.curve is None else asdict(static.curve)}
+                for static in self.statics
+            ),
             "condition": None if self.condition is None else describe(self.condition),
         }
 
@@ -172,10 +175,6 @@ class Plan(Struct, frozen=True):
     def query_weight(self) -> float:
         """The sum of the weights of the query's own terms: |q| for a query likelihood."""
         return math.fsum(term.weight for term in self.terms if term.own)
-
-
-def _static_dict(static: Static) -> dict[str, Any]:
-    return {**asdict(static), "curve": None if static.curve is None else asdict(static.curve)}
 
 
 class TermStatistics(NamedTuple):

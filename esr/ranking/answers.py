@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from esr.index.hits import Hit, SentenceRecord
 from esr.ranking.prepared_query import Answer
@@ -11,6 +11,7 @@ from esr.ranking.query_report import QueryReport
 from esr.text.analyzer import Analyzer
 from esr.text.document import LIST_FIELDS, text_direction
 
+H = TypeVar("H")
 _RECORD_FIELDS = SentenceRecord._fields
 
 
@@ -74,6 +75,22 @@ def require_record(hit: Hit) -> SentenceRecord:
     if hit.record is None:
         raise TypeError(f"hit {hit.sentence_id!r} has no record: search with records")
     return hit.record
+
+
+def best_of_documents(find: Callable[[int], Sequence[H]], k: int, document_of: Callable[[H], str]) -> list[H]:
+    """The best sentence of each of the k documents whose best sentences are best.
+
+    `find` gives the best n sentences, or fewer if there are no more.
+    """
+    n = 4 * k
+    while True:
+        hits = find(n)
+        best: dict[str, H] = {}
+        for hit in hits:
+            best.setdefault(document_of(hit), hit)
+        if len(best) >= k or len(hits) < n:
+            return list(best.values())[:k]
+        n *= 4
 
 
 COLUMNS = (

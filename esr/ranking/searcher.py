@@ -1,4 +1,4 @@
-"""Searches an index: the Python API that the command line and the page are built on.
+"""Searches an index: what the Python API, the command line and the page are built on.
 
 `Searcher` interprets, plans and runs queries. `raw_request` exports a ranking as the body of an Elasticsearch
 request, for other applications to send.
@@ -15,6 +15,7 @@ from typing import Any
 
 from esr.errors import UsageError, unknown
 from esr.index.contract import Index, SimilarityRescoring, mean_known
+from esr.index.factory import Where, open_index, read_where
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import Hit
 from esr.models.adjustment import BUILTIN_FEATURES
@@ -229,6 +230,11 @@ class Searcher:
                 f"the query has {len(counts)} distinct terms: at most {MAX_TERMS} are allowed"
             )
         return interpretation
+
+
+def open_searcher(where: Where) -> Searcher:
+    """Open the index at a location for search. Raises as `esr.open`."""
+    return Searcher(open_index(read_where(where)))
 
 
 def _explain_empty(parsed: ParsedQuery) -> str:

@@ -12,9 +12,8 @@ from flask import Flask
 from msgspec.structs import replace
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-import esr
 from esr.index.contract import Index
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from tests.support import page_corpus as corpus
 from tests.support.needed import end_test, need
 from webui.app import create_app
@@ -82,7 +81,7 @@ class Site:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     where = str(tmp_path_factory.mktemp("browser") / "index")
     corpus.store(where)
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         index = AdjustableIndex(searcher.index)
         site = Site(create_app(Searcher(index), Settings(access_log=0)), index)  # type: ignore[arg-type]
         yield site

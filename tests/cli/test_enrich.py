@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-import esr as library
 from esr.cli import enrich as command
 from esr.enrichment.sentence_vectors import DEFAULT_SETTINGS, VectorSettings
 from esr.errors import UsageError
+from esr.ranking.searcher import open_searcher
 from tests.cli.conftest import Esr
 from tests.support.fake_enricher import FakeEnricher, write_tiny_encoder
 from tests.support.index_contents import forget_keys
@@ -86,7 +86,7 @@ def test_load_can_enrich_too(esr: Esr, news: Path, tmp_path: Path, enricher_call
     assert any(line.startswith("enriched 9 documents") for line in result.stdout.splitlines())
     loaded = esr("load", news, "--index", where, "--if-exists", "replace", "--enrich", "--json")
     assert json.loads(loaded.stdout)["documents"] == 9
-    with library.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         assert searcher.index.status()["enrichment"][0]["documents"] == 9
 
 
@@ -97,7 +97,7 @@ def test_load_can_compute_some_parts(
     assert "unknown part 'poem'" in str(esr_error("load", news, "--index", where, "--enrich-only", "poem"))
     assert not where.exists()
     esr("load", news, "--index", where, "--enrich-only", "vectors,parse")
-    with library.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         assert [entry["part"] for entry in searcher.index.status()["enrichment"]] == ["parse", "vectors"]
 
 
@@ -161,7 +161,7 @@ def test_documents_are_enriched_by_the_models_of_their_languages(esr: Esr, tmp_p
         "2 documents were enriched without a model of their language: hi 1 (spaCy has none), "
         "de 1 (python -m spacy download de_core_news_sm)"
     ]
-    with library.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         ids = [f"{code}.s0" for code in texts]
         records = dict(zip(texts, searcher.index.sentences(ids), strict=True))
         parses = dict(zip(texts, searcher.index.parses(ids), strict=True))

@@ -406,7 +406,7 @@ def test_a_failed_run_leaves_the_old_file(
     result = written_run("q1\tchina\nq2\trelief\n")
     assert (result.exit_code, result.stderr) == (1, "Error: gone\n")
     assert (tmp_path / "out.run").read_text() == "old\n"
-    assert not (tmp_path / "out.run.new").exists()
+    assert not [*tmp_path.glob("out.run.*")]
 
 
 def test_an_incomplete_answer_stops_the_run(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-import esr as library
+from esr.ranking.searcher import open_searcher
 from tests.cli.conftest import Esr
 from tests.support.samples import FOLDER, sample
 
@@ -20,7 +20,7 @@ TWO = '{"id": "b", "text": "Storms came. They went."}\n'
 
 
 def ids(where: Path) -> list[str]:
-    with library.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         hits = searcher.search("storm", 100, candidates="all", model="tfisf", records=False).hits
     return sorted(hit.sentence_id for hit in hits)
 
@@ -87,7 +87,7 @@ def test_titles_may_be_left_out(esr: Esr, source: Path, tmp_path: Path) -> None:
     esr("load", source, "--index", tmp_path / "with")
     esr("load", source, "--index", tmp_path / "without", "--no-title")
     for name, total in (("with", 2), ("without", 0)):
-        with library.open(str(tmp_path / name)) as searcher:
+        with open_searcher(str(tmp_path / name)) as searcher:
             assert searcher.search("T").total == total
 
 
@@ -238,7 +238,7 @@ def test_the_analyzer_is_chosen_by_the_language_of_the_documents(
     result = esr("load", source, "--index", tmp_path / "index", *option)
     assert note in result.stdout.splitlines()
     if "--dry-run" not in option:
-        with library.open(str(tmp_path / "index")) as searcher:
+        with open_searcher(str(tmp_path / "index")) as searcher:
             assert searcher.index.description.analyzer == note.split(":")[0].removeprefix("analyzer ")
 
 
@@ -261,7 +261,7 @@ def test_appended_documents_get_the_analyzer_of_the_index(esr: Esr, source: Path
     esr("load", source, "--index", where, "--analyzer", "plain")
     source.write_text(json.dumps({"id": "de", **GERMAN}) + "\n")
     esr("load", source, "--index", where, "--if-exists", "append")
-    with library.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         assert searcher.index.description.analyzer == "plain"
 
 

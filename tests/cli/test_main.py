@@ -174,7 +174,7 @@ def test_a_bad_ranking_is_rejected_by_every_command_that_ranks(
         ["run", topics, "-o", out],
     ):
         assert message in str(esr_error(*command, "--index", index, *options))
-    assert not out.exists() and not (tmp_path / "out.run.new").exists()
+    assert not out.exists() and not [*tmp_path.glob("out.run.*")]
 
 
 def test_a_bad_key_in_a_ranking_file_is_rejected_with_the_files_name(
@@ -243,7 +243,7 @@ def test_every_command_rejects_a_place_without_an_index(
 def test_a_run_of_a_missing_index_writes_nothing(esr_error: Esr, topics: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.run"
     assert "there is no index at" in str(esr_error("run", topics, "--index", tmp_path / "none", "-o", out))
-    assert not out.exists() and not (tmp_path / "out.run.new").exists()
+    assert not out.exists() and not [*tmp_path.glob("out.run.*")]
 
 
 def test_a_missing_index_option_is_reported(esr: Esr) -> None:
@@ -384,6 +384,12 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
         raise KeyError
     assert out.read_text() == "before"
     assert os.listdir(tmp_path) == ["out"]
+
+
+def test_a_file_of_a_similar_name_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "out.new").write_text("mine")
+    write(tmp_path / "out")
+    assert (tmp_path / "out.new").read_text() == "mine"
 
 
 @pytest.mark.parametrize("name", ["in", "link"])

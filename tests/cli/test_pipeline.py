@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-import esr as library
-from esr.cli import pipeline
-from esr.cli.pipeline import SourceSummary
+from esr.loaders import pipeline
+from esr.loaders.pipeline import SourceSummary
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Sentence
 from tests.cli.conftest import Esr, call
 from tests.support.elasticsearch import fresh
@@ -37,7 +37,7 @@ def copies(tmp_path: Path) -> Path:
 
 
 def documents(where: Path) -> list[str]:
-    with library.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         hits = searcher.search("word1 ferry", 100, candidates="all", model="tfisf").hits
     return sorted(hit.record.document_id for hit in hits if hit.record)
 

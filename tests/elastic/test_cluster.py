@@ -45,6 +45,7 @@ from esr.elastic.write.priors import ElasticsearchPriors
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable
 from esr.index.limits import within
 from esr.index.writer import LoadOptions
+from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import document, http, load
 
 
@@ -136,7 +137,7 @@ def two_nodes(where: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Two
 @contextmanager
 def opened_at_the_first(where: str) -> Iterator[esr.ranking.searcher.Searcher]:
     """A searcher whose next search begins at the node that dies."""
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         cluster = searcher.index.cluster  # type: ignore[attr-defined]
         cluster.switch_node()
         while "127.0.0.1" not in cluster.client.info().meta.node.host:
@@ -170,7 +171,7 @@ def answers(nodes: TwoNodes, where: str) -> list[Hits | EsrError]:
 def test_no_answer_is_mixed_of_two_loads(two_nodes: tuple[TwoNodes, str]) -> None:
     nodes, where = two_nodes
     nodes.stale_answers = 0
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         expected = search(searcher)
     found = answers(nodes, where)
     assert len(found) > 3, "no search died in its middle"
@@ -186,7 +187,7 @@ def test_without_the_question_where_aliases_lead_answers_would_be_mixed(
     monkeypatch.setattr(Cluster, "is_current", lambda self, node: True)
     nodes, where = two_nodes
     nodes.stale_answers = 0
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         expected = search(searcher)
     assert any(hits != expected for hits in answers(nodes, where)[1:])
 
@@ -296,7 +297,7 @@ def test_each_search_uses_one_node_and_the_next_search_another(where: str, reque
     load(where, [document("news", "A flood at the bank.", "A river.")])
     parts = urlsplit(where)
     assert parts.hostname == "127.0.0.1"
-    with esr.open(f"http://127.0.0.1:{parts.port},localhost:{parts.port}{parts.path}") as searcher:
+    with open_searcher(f"http://127.0.0.1:{parts.port},localhost:{parts.port}{parts.path}") as searcher:
         first_hosts = []
         for query in ("flood", "bank", "river", "flood bank"):
             requested_hosts.clear()

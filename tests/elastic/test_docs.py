@@ -26,6 +26,7 @@ from esr import loaders, models, resources
 from esr.cli import main
 from esr.elastic.cluster import Cluster
 from esr.elastic.meta import install_templates
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Sentence
 from tests.support.elasticsearch import counts_occurrences, document, fresh, http, load
 
@@ -106,7 +107,7 @@ def test_the_outputs_are_those_of_the_page(outputs: list[str]) -> None:
 def test_both_forms_rank_as_esr_does(where: str, outputs: list[str]) -> None:
     answers = [json.loads(text) for text in outputs if text.startswith('{"took"')]
     ranked = [[hit["_id"] for hit in answer["hits"]["hits"]] for answer in answers]
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         expected = [
             [hit.sentence_id for hit in searcher.search("earthquake relief", 2, context=context).hits]
             for context in ("both", "document")
@@ -117,7 +118,7 @@ def test_both_forms_rank_as_esr_does(where: str, outputs: list[str]) -> None:
 def test_conditions_let_through_what_esr_does(where: str, outputs: list[str]) -> None:
     answers = [json.loads(text)["hits"]["hits"] for text in outputs if text.startswith('{"took"')]
     of_request, of_own_query = ({hit["_id"] for hit in hits} for hits in answers[1:3])
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         query = esr.parse_query('"county government" -magnitude after:2024')
         assert of_request == {hit.sentence_id for hit in searcher.search(query, 2).hits} != set()
         query = esr.parse_query('"county government" death* -magnitude after:2024')
@@ -132,7 +133,7 @@ def test_the_shift_is_what_the_page_says(where: str, outputs: list[str], ranking
     from esr.index.filters import Filters
     from esr.ranking.ranking import Ranking
 
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         ranking_with_prior = Ranking(**ranking, priors={"importance": 1.0})
         expected = searcher.search("earthquake relief relief road", 5, ranking=ranking_with_prior).hits
         plan = searcher.prepare("earthquake relief relief road", ranking_with_prior).plan
@@ -255,7 +256,7 @@ def answer(where: str, body: Any, search_type: str = "") -> list[dict[str, Any]]
 
 @pytest.mark.parametrize("model, context", SPLITS)
 def test_a_printed_query_ranks_as_esr_does(queried_where: str, model: str, context: str | None) -> None:
-    with esr.open(queried_where) as searcher:
+    with open_searcher(queried_where) as searcher:
         for query, prior in product(QUERIES, ("importance", "length")):
             ranking = {"model": model, "context": context, "priors": {prior: 1.0}}
             expected = searcher.search(query, 25, **ranking).hits
@@ -280,7 +281,7 @@ def test_a_second_stage_is_said_to_be_left_out(queried_where: str, options: list
 def test_boosts_run_inside_the_request(queried_where: str, model: str, context: str | None) -> None:
     boosts = {"answer_type": 1.0, "variants": 0.3, "feedback": {"w": 0.5, "terms": 5}}
     options = ["--boost", "answer_type", "--boost", "variants:0.3", "--boost", "feedback:0.5:terms=5"]
-    with esr.open(queried_where) as searcher:
+    with open_searcher(queried_where) as searcher:
         for query in ("How many earthquakes?", "who sent relief", "flood bank"):
             hits = searcher.search(query, 25, model=model, context=context, boosts=boosts).hits
             actual = answer(
@@ -325,7 +326,7 @@ def test_whole_numbers_do_not_become_whole_divisions(
 def test_a_standalone_query_needs_nothing_that_only_esr_knows(
     queried_where: str, model: str, context: str | None
 ) -> None:
-    with esr.open(queried_where) as searcher:
+    with open_searcher(queried_where) as searcher:
         for query in QUERIES:
             expected = searcher.search(query, 25, model=model, context=context).hits
             body = print_query(queried_where, query, "-k25", "--standalone", model=model, context=context)
@@ -342,7 +343,7 @@ def test_a_standalone_query_ranks_by_other_terms_too(queried_where: str) -> None
         '"flood"', '"stone"'
     )
     actual = answer(queried_where, body, "?search_type=dfs_query_then_fetch")
-    with esr.open(queried_where) as searcher:
+    with open_searcher(queried_where) as searcher:
         expected = searcher.search("stone", 25).hits
     assert [hit["_id"] for hit in actual] == [hit.sentence_id for hit in expected]
 
@@ -403,7 +404,7 @@ def test_scripts_are_named_and_never_hold_the_query(
     "text", ["'; return 1e9; //", '"}}, {"match_all": {', "${flood} <script>", "flood\\u0000"]
 )
 def test_a_query_that_looks_like_code(queried_where: str, text: str) -> None:
-    with esr.open(queried_where) as searcher:
+    with open_searcher(queried_where) as searcher:
         words = " ".join(searcher.index.analyzer.terms(f"flood {text}"))
         expected, answer = (searcher.search(query, 5, model="jm") for query in (words, f"flood {text}"))
         assert [(h.sentence_id, h.score) for h in answer.hits] == [

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-import esr
 from esr.elastic import documents
 from esr.elastic.cluster import REQUEST_TIMEOUT, SEARCH_TIMEOUT, Cluster
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.index.factory import open_writer
 from esr.index.limits import within
 from esr.index.writer import LoadOptions
+from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import (
     document,
     http,
@@ -64,7 +64,7 @@ def stand_in(status: int, body: Any, headers: dict[str, str] | None = None) -> I
 
 def search_and_load(where: str) -> list[Callable[[], Any]]:
     """Opens the location to search it, and to load into it."""
-    return [lambda: esr.open(where), lambda: open_writer(where, LoadOptions())]
+    return [lambda: open_searcher(where), lambda: open_writer(where, LoadOptions())]
 
 
 ELASTIC = {"X-elastic-product": "Elasticsearch"}
@@ -154,19 +154,19 @@ def test_a_password_is_not_shown() -> None:
         "ftp://me:secret@h/a",
     ):
         with pytest.raises(EsrError) as raised:
-            esr.open(where)
+            open_searcher(where)
         assert "secret" not in str(raised.value)
 
 
 def test_a_missing_alias_is_a_missing_index(where: str) -> None:
     with pytest.raises(IndexMissing, match=r"there is no index at .*: make one with esr load"):
-        esr.open(where)
+        open_searcher(where)
 
 
 def test_an_alias_that_was_removed_is_a_missing_index(where: str) -> None:
     load(where, DOCUMENTS)
     url, _, alias = where.rpartition("/")
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         searcher.search("flood")
         for index in indices(url, alias):
             http("DELETE", f"{url}/{index}")
@@ -199,7 +199,7 @@ def test_documents_that_are_read_too_slowly_are_no_missing_index(
 
 def test_unknown_ids_are_refused(where: str) -> None:
     load(where, DOCUMENTS)
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         with pytest.raises(UsageError, match="no sentence 'x'"):
             searcher.index.sentences(["d1.s0", "x"])
         with pytest.raises(UsageError, match="no document 'x'"):
@@ -211,7 +211,7 @@ def test_a_shard_that_fails_makes_the_answer_incomplete(where: str) -> None:
     load(where, DOCUMENTS)
     url, _, _ = where.rpartition("/")
     actions = make_failing_load(where, "20990101t000000000000")
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         assert searcher.search("flood").incomplete is None
         http("POST", f"{url}/_aliases", {"actions": actions})
         answer = searcher.search("flood", 100)
@@ -222,13 +222,13 @@ def test_a_shard_that_fails_makes_the_answer_incomplete(where: str) -> None:
 def test_a_missing_script_makes_the_index_unusable(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     load(where, DOCUMENTS)
     monkeypatch.setattr("esr.elastic.search.score_query.LENGTH_LIST_SCRIPT", "esr-gone-v1")
-    with esr.open(where) as searcher, pytest.raises(IndexUnusable, match="lacks a stored script"):
+    with open_searcher(where) as searcher, pytest.raises(IndexUnusable, match="lacks a stored script"):
         searcher.search("flood")
 
 
 def test_a_search_that_takes_too_long_is_incomplete(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     load(where, DOCUMENTS)
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         real = searcher.index.cluster.client.search  # type: ignore[attr-defined]
 
         def answer_late(**request: Any) -> Any:
@@ -247,7 +247,7 @@ def test_a_search_waits_longer_than_elasticsearch_may_search() -> None:
         with closing(Cluster(f"http://{hosts}/news")) as cluster:
             assert cluster.search_seconds == pytest.approx(cluster._answer_seconds() * 2 / 3, abs=0.001)
             with within(6.0):
-                assert cluster.search_seconds <= 4.0 / cluster._attempts
+                assert cluster.search_seconds <= 4.0 / cluster._connection.attempts
 
 
 @pytest.mark.endurance
@@ -262,7 +262,7 @@ def test_a_node_that_hangs_or_dies_is_reported(
         settings = {"index": {"auto_expand_replicas": False, "number_of_replicas": 0}}
         http("PUT", f"{nodes.url}/{index}/_settings", settings)
     monkeypatch.setattr(Cluster.__init__, "__defaults__", (3,))
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         complete = searcher.search("flood", 100)
         assert (complete.total, complete.incomplete) == (120, None)
 
@@ -276,7 +276,7 @@ def test_a_node_that_hangs_or_dies_is_reported(
         nodes.wait()
         monkeypatch.setattr(Cluster.__init__, "__defaults__", (30,))
 
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         searcher.search("flood")
         monkeypatch.setattr("esr.elastic.statistics.MAX_AGE", 1e9)
         nodes.nodes[1].kill()

@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-import esr
 from esr import resources
 from esr.elastic.write import actions, bulk, delivery, writer
 from esr.elastic.write import delivery as index_copy
@@ -24,6 +23,7 @@ from esr.errors import EngineUnreachable, EsrError
 from esr.index.factory import open_delivery as delivery_to
 from esr.index.factory import open_generations
 from esr.index.writer import LoadOptions
+from esr.ranking.searcher import open_searcher
 from tests.index.test_parity import random_documents
 from tests.support.elasticsearch import document, http, indices, load, located
 from tests.support.index_contents import index_contents
@@ -256,9 +256,12 @@ def test_a_bad_network_loses_nothing_of_a_delivery(where: str, seed: int) -> Non
 @pytest.mark.usefixtures("make_requests_small_and_fast")
 def test_a_bad_network_never_makes_a_search_lie(where: str) -> None:
     load(where, NEWS)
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         expected = [(hit.sentence_id, hit.score) for hit in searcher.search("flood bank", 20).hits]
-    with through_a_proxy(where, seed=1) as (proxy, faulty_location), esr.open(faulty_location) as searcher:
+    with (
+        through_a_proxy(where, seed=1) as (proxy, faulty_location),
+        open_searcher(faulty_location) as searcher,
+    ):
         proxy.harm, proxy.share = ("cut", "lose", "duplicate", "delay"), 0.1
         complete_answers = 0
         for _ in range(60):
@@ -290,7 +293,7 @@ def test_a_switch_whose_answer_is_lost_succeeds(where: str, monkeypatch: pytest.
     load(where, NEWS, if_exists="replace")
     delivery_to(where, LoadOptions()).append(located([document("came", "Flood.")]))
     monkeypatch.undo()
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         assert searcher.index.status()["documents"] == len(NEWS) + 1
 
 
@@ -311,7 +314,7 @@ def test_a_delivery_whose_switch_is_not_answered_keeps_its_indices(
     monkeypatch.setattr(delivery, "serve", serve_without_answer)
     with pytest.raises(EngineUnreachable, match="no answer"):
         delivery_to(where, LoadOptions()).append(located([document("came", "Flood.")]))
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         assert searcher.index.status()["documents"] == len(NEWS) + 1
 
 

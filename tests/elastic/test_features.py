@@ -28,7 +28,7 @@ from esr.models.forms import FORMS, get_form
 from esr.plans.evaluate import score_static
 from esr.plans.plan import CollectionStatistics, Plan, PlanTerm, Saturation, Smoothing
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Document, Sentence
 from tests.support import worked_examples as worked
 from tests.support.elasticsearch import all_indices, close, differences, document, fresh, http, load
@@ -82,7 +82,7 @@ def engines(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory) ->
     load(folder, documents())
     with fresh(elasticsearch_url) as where:
         load(where, documents(), shards=3)
-        with esr.open(folder) as embedded, esr.open(where) as elasticsearch:
+        with open_searcher(folder) as embedded, open_searcher(where) as elasticsearch:
             yield Engines(embedded, elasticsearch, [s.id for d in documents() for s in d.sentences])
 
 
@@ -254,7 +254,7 @@ def test_a_load_without_the_feature_is_ranked_too(elasticsearch_url: str) -> Non
     with fresh(elasticsearch_url) as where:
         load(where, [Document("a", (Sentence("a.s0", "flood", {"subj": 1.0}), Sentence("a.s1", "flood")))])
         load(where, [Document("b", (Sentence("b.s0", "flood"),))], if_exists="append")
-        with esr.open(where) as searcher:
+        with open_searcher(where) as searcher:
             answer = searcher.search("flood", model="tfisf", features=[{"feature": "subj", "form": "linear"}])
             assert [hit.sentence_id for hit in answer.hits] == ["a.s0", "a.s1", "b.s0"]
             assert answer.hits[0].score - answer.hits[2].score == pytest.approx(1, rel=1e-6)
@@ -276,7 +276,7 @@ def searcher(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator
             analyzer="plain",
             shards=request.param,
         )
-        with esr.open(where) as searcher:
+        with open_searcher(where) as searcher:
             yield searcher
 
 
@@ -320,7 +320,7 @@ def moving_searcher(
         monkeypatch.setattr(pruned_search, "FEW_CANDIDATES", 0)
     mixture = Ranking().mixture() if request.param == "by sentences" else None
     load(where, OLD, precomputed_mixture=mixture)
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         assert found(searcher, "flood") == ["old.s0", "old.s1"]
         yield searcher
 
@@ -374,7 +374,7 @@ def test_the_next_search_sees_a_second_index_that_has_none_of_its_words(
     before = moving_searcher.search("flood", 1).hits[0].score
     load(where, [document("more", "Nothing of that, nothing at all.")] * 1, if_exists="append")
     assert moving_searcher.search("flood", 1).hits[0].score != before, "p(t|C) is another"
-    with esr.open(where) as fresh:
+    with open_searcher(where) as fresh:
         assert moving_searcher.search("flood", 10).hits == fresh.search("flood", 10).hits
 
 
@@ -445,7 +445,7 @@ def test_of_several_loads_nothing_is_presumed(
 def test_a_snapshot_does_not_keep_those_before_it(where: str) -> None:
     """A server makes one of each generation, and each has caches of its own."""
     load(where, OLD)
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         first = weakref.ref(searcher.index.snapshot())
         load(where, NEW, if_exists="replace")
         searcher.index.snapshot()

@@ -19,7 +19,6 @@ from typing import Any
 
 import pytest
 
-import esr
 from esr.elastic import loads, meta
 from esr.elastic.cluster import Cluster
 from esr.elastic.loads import (
@@ -42,6 +41,7 @@ from esr.errors import EsrError, UsageError
 from esr.index.factory import open_delivery, open_generations
 from esr.index.generations import KEPT, SERVING
 from esr.index.writer import Description, LoadOptions
+from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import all_indices, document, http, index_settings, load, located
 from tests.support.elasticsearch import load as load_documents
 from tests.support.fake_enricher import FakeEnricher
@@ -166,7 +166,7 @@ def test_what_a_killed_container_left_is_broken_and_goes(where: str, cluster: Cl
             at.delete([alive.generation])
         load(where, [document("d2", "A river.")], if_exists="append")
         assert {killed.generation, alive.generation} & {each.name for each in at.all()} == {alive.generation}
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         assert searcher.index.status()["documents"] == 2
 
 
@@ -214,7 +214,7 @@ OF_AN_INDEX = ("creation_date", "provided_name", "uuid", "version")
 def original(where: str) -> str:
     """A place with sentences that have vectors."""
     load_documents(where, NEWS)
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         enrich(searcher.index, FakeEnricher())
     return where
 
@@ -267,7 +267,7 @@ def test_a_copy_with_all_settings_and_mappings_searches_as_the_original(original
     http("POST", f"{url}/_aliases", {"actions": actions})
     assert len(matches(original)) == 3
     assert matches(f"{url}/{alias}c") == matches(original)
-    with esr.open(original) as one, esr.open(f"{url}/{alias}c") as two:
+    with open_searcher(original) as one, open_searcher(f"{url}/{alias}c") as two:
         for query in ("earthquakes in towns", '"relief came" OR flooding', "title:earthquake"):
             expected, actual = (searcher.search(query, 10).hits for searcher in (one, two))
             assert [(hit.sentence_id, hit.score) for hit in actual] == [
@@ -347,10 +347,10 @@ def test_a_copy_is_known_to_be_alive_while_its_documents_are_copied(
 def test_a_delivery_keeps_what_was_enriched_after_it_began(where: str) -> None:
     load(where, DELIVERY_NEWS)
     delivery = open_delivery(where, LoadOptions())
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         assert enrich(searcher.index, FakeEnricher()).documents == len(DELIVERY_NEWS)
     delivery.append(located(MORE))
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         assert {of_part["documents"] for of_part in searcher.index.status()["enrichment"]} == {
             len(DELIVERY_NEWS)
         }

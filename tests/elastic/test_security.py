@@ -23,7 +23,6 @@ from urllib.request import Request, urlopen
 import pytest
 from click.testing import CliRunner, Result
 
-import esr
 from esr.cli import main
 from esr.elastic import meta
 from esr.elastic.location import parse_alias, parse_location, role_descriptors
@@ -33,6 +32,7 @@ from esr.errors import EngineUnreachable, EsrError, UsageError
 from esr.index.factory import open_delivery, open_generations, open_index, open_migration, open_priors
 from esr.index.login import API_KEY, API_KEY_FILE, CA_FILE, INSECURE, PASSWORD, USER, VARIABLES, redact
 from esr.index.writer import LoadOptions
+from esr.ranking.searcher import open_searcher
 from esr.text.document import SentenceEnrichment
 from tests.conftest import without_node
 from tests.elastic.test_errors import DOCUMENTS as ERROR_DOCUMENTS
@@ -169,7 +169,7 @@ def test_a_key_is_made_into_a_file_and_not_shown(
     monkeypatch.delenv(PASSWORD)
     refused(Api(secured, file.read_text()), NOTHING_ELSE)
     monkeypatch.setenv(API_KEY_FILE, str(file))
-    with esr.open(loaded_index) as searcher:
+    with open_searcher(loaded_index) as searcher:
         assert searcher.search("flood", 100).total == 120
     other = tmp_path / "other.key"
     failed = call("roles", loaded_index, "--role", "loader", "--key", str(other))
@@ -220,7 +220,7 @@ def test_the_page_can_do_all_it_does_and_write_nothing(
             assert answer.status_code == 200, (address, answer.text)
         batch = {"queries": [{"id": "1", "query": "flood"}, {"id": "2", "query": "bank"}]}
         assert client.post("/api/v1/batch", json=batch).status_code == 200
-    with esr.open(loaded_index) as searcher:
+    with open_searcher(loaded_index) as searcher:
         assert len(list(searcher.index.documents())) == len(DOCUMENTS)
         assert searcher.index.snapshot() is not searcher.index, "it may look up what the alias leads to"
     for if_exists in ("replace", "append"):
@@ -270,7 +270,7 @@ def test_the_loader_can_do_all_it_does_and_touch_nothing_else(
         generations.rollback()
         kept_names = [generation.name for generation in generations.all() if generation.state == "kept"]
         generations.delete(kept_names[:1])
-    with esr.open(secured_where) as searcher:
+    with open_searcher(secured_where) as searcher:
         assert searcher.search("flood", 100).total
     refused(api, NOTHING_ELSE)
     _, other_aliases = Api(secured).ask("GET", f"/_alias/{OTHER}")
@@ -322,7 +322,7 @@ def test_the_operator_can_take_a_snapshot_and_bring_it_back(
     restore = {"indices": "news-2*-esr-*", "include_global_state": False}
     status, answer = api.ask("POST", "/_snapshot/backup/monday/_restore?wait_for_completion=true", restore)
     assert (status, answer["snapshot"]["shards"]["failed"]) == (200, 0), answer
-    with esr.open(loaded_index) as searcher:
+    with open_searcher(loaded_index) as searcher:
         assert searcher.search("flood", 100).total == 120
     refused(api, [request for request in NOTHING_ELSE if "/_cluster/settings" not in request])
 
@@ -343,14 +343,14 @@ def test_a_certificate_is_checked_unless_it_is_said_loudly(
         if trusted:
             monkeypatch.setenv(CA_FILE, str(trusted))
         with pytest.raises(EngineUnreachable, match=r"is not trusted: .* Set ESR_CA_FILE"):
-            esr.open(loaded_index)
+            open_searcher(loaded_index)
     with pytest.raises(EngineUnreachable, match="and whether it requires https://"):
-        esr.open(loaded_index.replace("https", "http"))
+        open_searcher(loaded_index.replace("https", "http"))
     assert "NOT verified" not in caplog.text
     monkeypatch.setenv(INSECURE, "1")
     with caplog.at_level(logging.WARNING, "esr"):
         for uses in (1, 2):
-            with esr.open(loaded_index) as searcher:
+            with open_searcher(loaded_index) as searcher:
                 assert searcher.search("flood", 100).total == 120
             assert caplog.text.count(f"the certificate of {secured.url} is NOT verified") == uses
     monkeypatch.delenv(INSECURE)
@@ -365,13 +365,13 @@ def test_who_may_not_enter_is_told_why(
     loaded_index: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(EngineUnreachable, match="requires a login: set ESR_API_KEY, or ESR_USER"):
-        esr.open(loaded_index)
+        open_searcher(loaded_index)
     act_as("page", secured, monkeypatch, expiration="1s")
     end = time.monotonic() + 20
     message = ""
     while "expired" not in message and time.monotonic() < end:
         try:
-            with esr.open(loaded_index):
+            with open_searcher(loaded_index):
                 time.sleep(0.3)
         except EngineUnreachable as error:
             message = str(error)
@@ -454,7 +454,7 @@ def test_what_contradicts_itself_is_a_usage_error(
 ) -> None:
     monkeypatch.setenv(USER, "me")
     with pytest.raises(UsageError, match="belong together"):
-        esr.open(secured_where)
+        open_searcher(secured_where)
 
 
 # Logins from the environment: contradictions are reported, secrets are not.
@@ -588,20 +588,20 @@ def test_a_login_is_required_and_a_key_that_may_read_only_searches(
         with pytest.raises(EngineUnreachable, match="requires a login: set ESR_API_KEY, or ESR_USER"):
             call()
     with pytest.raises(EngineUnreachable, match="rejects the login: check the user and password"):
-        esr.open(where.replace("//", "//nobody:wrong@"))
+        open_searcher(where.replace("//", "//nobody:wrong@"))
 
     assert plain_node.auth is not None
     full, password = with_login(plain_node, where), plain_node.auth[1]
     load(full, ERROR_DOCUMENTS)
     monkeypatch.setenv("ESR_API_KEY", read_only_key(plain_node, "news"))
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         answer = searcher.search("flood", 100)
         assert (answer.total, answer.incomplete) == (120, None)
         assert searcher.index.document("d1").id == "d1"
     for if_exists in ("replace", "append", "fail"):
         with pytest.raises(EsrError, match=r"denies the request: .* is unauthorized for API key"):
             load(where, ERROR_DOCUMENTS, if_exists=if_exists)
-    with esr.open(full) as searcher:
+    with open_searcher(full) as searcher:
         assert searcher.search("flood", 100).total == 120
         assert password not in searcher.index.where
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import esr
 from esr.errors import UsageError
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.index import EmbeddedIndex
@@ -17,6 +16,7 @@ from esr.folder.write import segment_writer
 from esr.index.contract import Index
 from esr.index.filters import Filters
 from esr.plans.condition import HasAttribute, HasTerm
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Sentence
 from tests.support.folder_index import append, document, load
 
@@ -63,7 +63,7 @@ def test_an_unknown_document_is_named(where: Path) -> None:
 
 def test_an_open_index_sees_the_next_commit(where: Path) -> None:
     load(where, [document("A", "storm")])
-    with esr.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         assert searcher.search("storm").total == 1
         append(where, document("B", "storm"))
         assert searcher.search("storm").total == 2
@@ -73,7 +73,7 @@ def test_an_open_index_sees_the_next_commit(where: Path) -> None:
 
 def test_an_open_index_adopts_the_analyzer_of_the_next_commit(where: Path) -> None:
     load(where, [document("A", "storms")])
-    with esr.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         load(where, [document("A", "storms")], if_exists="replace", analyzer="english-stem")
         assert searcher.search("the storming").total == 1
         assert searcher.index.description.analyzer == "english-stem"
@@ -126,7 +126,7 @@ def test_filters_are_resolved_on_the_commit_that_is_searched(
 
 def test_an_open_index_answers_after_its_folder_was_deleted(where: Path) -> None:
     load(where, [document("A", "storm")])
-    with esr.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         for path in sorted(where.rglob("*"), reverse=True):
             path.rmdir() if path.is_dir() else path.unlink()
         where.rmdir()
@@ -136,7 +136,7 @@ def test_an_open_index_answers_after_its_folder_was_deleted(where: Path) -> None
 
 def test_an_index_of_documents_without_sentences_can_be_searched(where: Path) -> None:
     load(where, [document("A", title="storm"), document("B")])
-    with esr.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         for candidates in ("matching", "context", "all"):
             assert searcher.search("storm", candidates=candidates).hits == []
         assert searcher.index.status()["documents"] == 2
@@ -156,17 +156,9 @@ def test_paragraphs_are_stored_in_the_smallest_integers_that_hold_them(where: Pa
     assert np.load(path).tolist() == [1, 1, 2, 0, 255, 0] and np.load(path).dtype == np.uint8
 
 
-def test_the_paragraphs_of_a_segment_without_that_column_are_unknown(where: Path) -> None:
-    load(where, [document("A", Sentence("A.s0", "storm", paragraph=3), "flood")])
-    (path,) = where.glob("segments/*/paragraph.npy")
-    path.unlink()
-    (found,) = EmbeddedIndex(str(where)).documents()
-    assert [s.paragraph for s in found.sentences] == [None, None]
-
-
 def test_an_empty_index_returns_no_hits(where: Path) -> None:
     load(where, [])
-    with esr.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         answer = searcher.search("storm", priors={"length": 1.0})
     assert (answer.hits, answer.total, answer.unseen) == ([], 0, ("storm",))
 
@@ -196,7 +188,7 @@ def test_statistics_are_those_of_all_segments(where: Path, monkeypatch: pytest.M
 
 def test_ties_keep_the_collection_order_across_segments(where: Path, small_segments: None) -> None:
     load(where, [document(f"d{n}", "storm", "storm flood") for n in (3, 1, 2, 0)])
-    with esr.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         for k in (1, 2, 3, 4, 5, 8):
             answer = searcher.search("storm", k, model="tfisf")
             assert [hit.sentence_id for hit in answer.hits] == [
@@ -206,7 +198,7 @@ def test_ties_keep_the_collection_order_across_segments(where: Path, small_segme
 
 def test_a_filter_that_nothing_satisfies_gives_no_hits(where: Path) -> None:
     load(where, [document("A", "storm")])
-    with esr.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         assert searcher.search("storm", filters=Filters(documents=("B",))).total == 0
 
 

@@ -18,7 +18,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import esr
 from esr.enrichment.enricher import Enricher
 from esr.enrichment.sentence_vectors import VectorSettings
 from esr.errors import UsageError
@@ -44,7 +43,7 @@ from esr.index.enrichment_run import run_enrichment
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import Hit
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import MAX_TERMS, Searcher
+from esr.ranking.searcher import MAX_TERMS, Searcher, open_searcher
 from esr.text.dates import parse_date_start
 from esr.text.document import Document
 from tests.following.test_timeline import random_documents
@@ -207,21 +206,21 @@ def test_both_engines_fold_the_same_sentences(searcher: Searcher, tmp_path: Path
     grouped = group_hits(hits, searcher.index, 0.8)
     assert 20 < len(grouped) < 250
     load(f"{tmp_path}/folder", documents(), analyzer="plain")
-    with esr.open(f"{tmp_path}/folder") as folder:
+    with open_searcher(f"{tmp_path}/folder") as folder:
         assert group_hits(hits, folder.index, 0.8) == grouped
 
 
 @pytest.mark.parametrize(("k", "threshold", "said"), [(0, 0.8, "k must be"), (5, 0.3, "the overlap must be")])
 def test_wrong_numbers_are_refused(tmp_path: Path, k: int, threshold: float, said: str) -> None:
     load(f"{tmp_path}/folder", documents()[:3], analyzer="plain")
-    with esr.open(f"{tmp_path}/folder") as folder, pytest.raises(UsageError, match=said):
+    with open_searcher(f"{tmp_path}/folder") as folder, pytest.raises(UsageError, match=said):
         find_novel(folder.prepare("storm", Ranking()), k, threshold=threshold)
 
 
 @pytest.fixture
 def searcher_of_newest(anywhere: str) -> Iterator[Searcher]:
     load(anywhere, list(random_documents()), analyzer="plain")
-    with esr.open(anywhere) as opened:
+    with open_searcher(anywhere) as opened:
         yield opened
 
 
@@ -250,7 +249,7 @@ def test_all_that_match_come_the_newest_first(searcher_of_newest: Searcher, k: i
 def test_three_shards_give_the_same_order(elasticsearch_url: str) -> None:
     with fresh(elasticsearch_url) as where:
         load(where, list(random_documents()), analyzer="plain", shards=3)
-        with esr.open(where) as opened:
+        with open_searcher(where) as opened:
             test_all_that_match_come_the_newest_first(opened, 1000)
 
 
@@ -269,7 +268,7 @@ def test_several_segments_keep_the_order_of_the_collection(tmp_path: object) -> 
     documents = [document(f"d{n}", "storm", date=f"2017-0{rng.randint(1, 3)}-01") for n in range(60)]
     for n in range(0, 60, 20):
         load(where, documents[n : n + 20], if_exists="append" if n else "fail")
-    with esr.open(where) as opened:
+    with open_searcher(where) as opened:
         for k in (5, 25, 60):
             hits = find_newest(opened.prepare("storm", Ranking()), k).hits
             assert [hit.sentence_id for hit in hits] == expected(documents, {"storm"})[:k]
@@ -405,7 +404,7 @@ NEWS = [
 @pytest.fixture
 def searcher_of_similar(anywhere: str) -> Iterator[Searcher]:
     load(anywhere, NEWS, analyzer="english-stem")
-    with esr.open(anywhere) as opened:
+    with open_searcher(anywhere) as opened:
         yield opened
 
 
@@ -437,7 +436,7 @@ def test_the_words_that_say_most_are_searched_for(searcher_of_similar: Searcher)
 def test_a_sentence_of_more_words_than_a_query_may_have_has_similar_ones(anywhere: str) -> None:
     text = " ".join(["Brenner"] * 4 + [f"word{n}" for n in range(MAX_TERMS)])
     load(anywhere, [document("a", text), document("b", "Brenner"), document("c", "Rain")], analyzer="plain")
-    with esr.open(anywhere) as searcher:
+    with open_searcher(anywhere) as searcher:
         assert ids_similar(searcher, "a.s0") == ["b.s0"]
 
 
@@ -454,14 +453,14 @@ def test_by_meaning_the_same_in_other_words_is_found(tmp_path: Path, monkeypatch
     news = [document("a", "Hurricane relief."), document("b", "Relief storm."), document("c", "Relief bank.")]
     where = str(tmp_path / "index")
     load(where, news, analyzer="english-stem")
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         run_enrichment(searcher.index, Enricher(["vectors"], vectors=VectorSettings(encoder)))
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         by_meaning = Ranking.from_dict({"rerank": [{"signal": "meaning", "w": 10.0}]})
         hits = find_similar(searcher, "a.s0", ranking=by_meaning).hits
         assert [hit.sentence_id for hit in hits] == ["b.s0", "c.s0"]
         words = find_similar(searcher, "a.s0").hits
         assert words[0].score == words[1].score  # both have one of its words
-        client = create_app(esr.open(where)).test_client()
+        client = create_app(open_searcher(where)).test_client()
         assert "By words and meaning" in client.get("/similar?id=a.s0").text
         assert "By words alone" in client.get("/similar?id=a.s0&rerank=meaning:10").text

@@ -24,7 +24,7 @@ from click.testing import CliRunner
 import esr
 from esr.cli import main
 from esr.errors import IndexUnusable, UsageError
-from esr.folder.index import EmbeddedIndex
+from esr.folder.index import FolderSnapshot
 from esr.following.citations import CITATIONS, to_bibtex, to_csl, to_ris
 from esr.following.timeline import (
     INTERVALS,
@@ -43,7 +43,7 @@ from esr.following.watch import ATOM, Feed, SavedSearch, WatchState, render_feed
 from esr.index.filters import DAY, NO_FILTERS, Filters
 from esr.index.hits import SearchResult, SentenceRecord
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Document
 from tests.support.elasticsearch import document, fresh, load
 from tests.support.fake_index import FLOOD, STORM
@@ -65,7 +65,7 @@ def random_documents() -> Iterator[Document]:
 @pytest.fixture
 def searcher(anywhere: str) -> Iterator[Searcher]:
     load(anywhere, list(random_documents()), analyzer="plain")
-    with esr.open(anywhere) as opened:
+    with open_searcher(anywhere) as opened:
         yield opened
 
 
@@ -117,7 +117,7 @@ def test_counts_are_those_of_a_plain_scan(searcher: Searcher) -> None:
 def test_three_shards_count_alike(elasticsearch_url: str) -> None:
     with fresh(elasticsearch_url) as where:
         load(where, list(random_documents()), analyzer="plain", shards=3)
-        with esr.open(where) as opened:
+        with open_searcher(where) as opened:
             test_counts_are_those_of_a_plain_scan(opened)
             test_a_peak_has_the_best_of_its_sentences(opened)
 
@@ -169,8 +169,8 @@ def test_words_in_no_document_have_no_periods(searcher: Searcher) -> None:
 def test_a_peak_without_an_answer_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load(f"{tmp_path}/index", [document("a", "storm", date="2017-03-05")])
     nothing = SearchResult([], 0, "no shard answered")
-    monkeypatch.setattr(EmbeddedIndex, "search", lambda *args, **options: nothing)
-    with esr.open(f"{tmp_path}/index") as opened:
+    monkeypatch.setattr(FolderSnapshot, "search", lambda *args, **options: nothing)
+    with open_searcher(f"{tmp_path}/index") as opened:
         (series,) = make(opened, "storm").series
     assert (series.total, series.peaks) == (1, [])
 
@@ -204,7 +204,7 @@ def test_peaks_are_local_maxima_the_highest_first() -> None:
 def test_an_interval_that_makes_too_many_periods_is_refused(tmp_path: object) -> None:
     where = f"{tmp_path}/index"
     load(where, [document("a", "storm", date="1700"), document("b", "storm", date="2017-03-05")])
-    with esr.open(where) as opened:
+    with open_searcher(where) as opened:
         assert make(opened, "storm").interval == "year"
         with pytest.raises(UsageError, match=f"at most {MAX_PERIODS:,} are allowed: take the interval month"):
             make(opened, "storm", interval="day")

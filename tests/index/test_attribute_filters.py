@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-import esr
 from esr.errors import UsageError
 from esr.index.factory import open_delivery
 from esr.index.filters import (
@@ -30,7 +29,7 @@ from esr.plans.condition import AllOf, AnyOf, Condition, HasSource, HasTerm, Not
 from esr.query import parse
 from esr.ranking.query_report import complete
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import META, Document, Sentence, attributes, value_key
 from esr.text.validate import to_json_line
 from tests.index.test_parity import random_documents
@@ -68,7 +67,7 @@ def searchers(
         for where, options in zip(places, ({}, {"shards": 1}, {"shards": 3}), strict=True):
             load(where, NEWS[:30], **options)
             load(where, NEWS[30:], if_exists="append")
-        yield [stack.enter_context(esr.open(where)) for where in places]
+        yield [stack.enter_context(open_searcher(where)) for where in places]
 
 
 def wanted_values(one: Document, name: str) -> set[str]:
@@ -134,7 +133,7 @@ def test_counts_are_those_of_a_scan(searchers: list[Searcher], filtered: dict[st
 def test_a_query_names_a_key_with_spaces_or_colons_in_quotes(anywhere: str) -> None:
     keys = {"dc:creator": "Roe", "odd key": "v w"}
     load(anywhere, [replace(document("a", "A flood."), metadata=keys), document("b", "A flood.")])
-    with esr.open(anywhere) as searcher:
+    with open_searcher(anywhere) as searcher:
         for query in ('flood meta."dc:creator":roe', 'flood meta."odd key":"v w"'):
             assert [hit.sentence_id for hit in searcher.search(parse(query)).hits] == ["a.s0"]
         for typed, completed in (("meta.dc", 'meta."dc:creator":'), ('meta."dc:c', 'meta."dc:creator":')):
@@ -148,7 +147,7 @@ def test_a_query_names_a_key_with_spaces_or_colons_in_quotes(anywhere: str) -> N
 def test_keys_of_metadata_with_brackets_can_be_counted(anywhere: str) -> None:
     fields = ["meta.a>b", "meta.tags[0]"]
     load(anywhere, [document("a", "A flood.", "It fell.", metadata={"a>b": "x", "tags[0]": "y"})])
-    with esr.open(anywhere) as searcher:
+    with open_searcher(anywhere) as searcher:
         prepared = searcher.snapshot().prepare("flood fell", Ranking())
         counts = prepared.index.facets(prepared.plan, dict.fromkeys(fields, NO_FILTERS), 5)
     assert counts == {"meta.a>b": [("x", 2)], "meta.tags[0]": [("y", 2)]}
@@ -183,7 +182,7 @@ def test_unknown_values_say_so_and_offer_the_nearest(searchers: list[Searcher]) 
 
 def test_an_index_without_attributes_has_none(anywhere: str) -> None:
     load(anywhere, [document("a", "A flood came.")])
-    with esr.open(anywhere) as searcher:
+    with open_searcher(anywhere) as searcher:
         prepared = searcher.snapshot().prepare("flood", Ranking())
         counts = prepared.index.facets(prepared.matching_plan, dict.fromkeys(FIELDS, NO_FILTERS), 5)
         assert counts == {field: [] for field in FIELDS}
@@ -342,8 +341,10 @@ PLAIN = Document("plain", (Sentence("plain.s0", "Rain fell."),))
 def test_documents_are_stored_as_they_came_and_shown_at_their_sentences(anywhere: str) -> None:
     load(anywhere, [FULL, PLAIN])
     assert documents(anywhere) == [FULL, PLAIN]
-    with esr.open(anywhere) as searcher:
+    with open_searcher(anywhere) as searcher:
         full, plain = searcher.index.sentences(["full.s0", "plain.s0"])
+        assert searcher.index.find_documents(["plain", "nope", "full"]) == {"full": FULL, "plain": PLAIN}
+        assert searcher.index.find_documents([]) == {}
     assert (full.authors, full.section, full.keywords) == (FULL.authors, FULL.section, FULL.keywords)
     assert (plain.authors, plain.section, plain.keywords) == ((), None, ())
 

@@ -12,6 +12,7 @@ import pytest
 import esr
 from esr.index.factory import open_delivery, open_generations
 from esr.index.writer import LoadOptions
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Document
 from tests.index.test_parity import random_documents
 from tests.support.elasticsearch import document, load, located
@@ -92,7 +93,7 @@ class Queries:
         """The answers of an index with these documents alone, on the same engine."""
         other = f"{self._where}-alone"
         load(other, documents, if_exists="replace", keep=0)
-        with esr.open(other) as searcher:
+        with open_searcher(other) as searcher:
             return self._search(searcher)
 
     def _search(self, searcher: esr.ranking.searcher.Searcher) -> list[tuple[str, float]]:
@@ -101,7 +102,7 @@ class Queries:
         return [(hit.sentence_id, round(hit.score, 4)) for hit in answer.hits]
 
     def _run(self) -> None:
-        with esr.open(self._where) as searcher:
+        with open_searcher(self._where) as searcher:
             while not self._ended.is_set():
                 started = time.monotonic()
                 try:

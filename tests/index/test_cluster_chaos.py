@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-import esr
 from esr.elastic.cluster import REQUEST_TIMEOUT
 from esr.elastic.write import actions, writer
 from esr.index.factory import is_elasticsearch
+from esr.ranking.searcher import open_searcher
 from tests.conftest import without_node
 from tests.index.test_chaos import Queries
 from tests.index.test_parity import random_documents
@@ -115,7 +115,7 @@ def test_an_index_can_be_opened_while_a_node_is_down_and_the_node_comes_back(thr
     first, second, third = three_nodes.nodes
     first.kill()
     try:
-        with esr.open(where) as searcher:
+        with open_searcher(where) as searcher:
             assert [hit.sentence_id for hit in searcher.search("flood").hits] == ["old.s0", "old.s1"]
         health = f"{second.url}/_cluster/health?wait_for_nodes=2&timeout=60s"
         assert http("GET", health)["number_of_nodes"] == 2

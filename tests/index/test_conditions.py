@@ -23,6 +23,7 @@ from esr.folder.search.top_k import search_exhaustive
 from esr.index.filters import NO_FILTERS, resolve_plan
 from esr.query import Clause, Group, date_start
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
 from esr.text.dates import parse_date_start
 from esr.text.document import Document
 from tests.support.elasticsearch import differences, document, fresh, load
@@ -291,12 +292,12 @@ def compare(
     rng, documents = random.Random(analyzer), corpus.documents
     load(str(folder / "index"), documents, analyzer=analyzer)
     with ExitStack() as stack:
-        on_disk = stack.enter_context(esr.open(str(folder / "index")))
+        on_disk = stack.enter_context(open_searcher(str(folder / "index")))
         clusters = []
         for n in shards:
             where = stack.enter_context(fresh(url))
             load(where, documents, analyzer=analyzer, shards=n)
-            clusters.append(stack.enter_context(esr.open(where)))
+            clusters.append(stack.enter_context(open_searcher(where)))
         analyze = on_disk.index.analyzer.terms
         scanned = list(scan(documents, analyze))
         compared = 0
@@ -311,7 +312,7 @@ def compare(
                 expected = {s.id for s in scanned if satisfies(s, parsed.groups, analyze)}
                 hits = prepared.search(len(scanned), records=False).hits
                 assert {hit.sentence_id for hit in hits} == expected, text
-                cache = prepared.index._latest()  # type: ignore[attr-defined]
+                cache = prepared.index.cache  # type: ignore[attr-defined]
                 exact = search_exhaustive(resolve_plan(prepared.index, prepared.plan), cache, 100, NO_FILTERS)
                 assert [hit.ordinal for hit in hits[:100]] == exact.ordinals.tolist(), text
                 for cluster in clusters:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import esr
 from esr.folder.write import segment_writer
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Document
 from tests.index.test_parity import random_documents
 from tests.support.elasticsearch import fresh, http, load
@@ -31,7 +31,7 @@ def start(where: str) -> ForkedProcess:
 def count_enriched(where: str) -> int:
     if where.startswith("http"):
         http("POST", f"{where}*/_refresh")
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         return sum(entry["documents"] for entry in searcher.index.status()["enrichment"])
 
 
@@ -39,7 +39,7 @@ def kill_and_resume(where: str, documents: list[Document]) -> None:
     """Kill, check and start again; then let it finish, and compare with what the enricher returns."""
     rng = random.Random()
     stages = []
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         analyzer = searcher.index.analyzer
     expected_enrichment = {k: v for d in documents for k, v in expected(FakeEnricher(), d, analyzer).items()}
     nothing = NOT_ENRICHED
@@ -52,7 +52,7 @@ def kill_and_resume(where: str, documents: list[Document]) -> None:
         time.sleep(rng.uniform(0, 0.1))
         process.kill()
         assert count_enriched(where) >= before
-        with esr.open(where) as searcher:
+        with open_searcher(where) as searcher:
             stored = read_enrichment(searcher.index, documents)
             hits = searcher.search("flood", 10, model="bm25").hits
             assert len(hits) == 10
@@ -66,7 +66,7 @@ def kill_and_resume(where: str, documents: list[Document]) -> None:
     assert len(set(stages)) > KILLS / 2, "no run was killed in the middle: the test shows nothing"
     assert "documents were already enriched" in start(where).finish(300)
     count_enriched(where)
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         assert read_enrichment(searcher.index, documents) == expected_enrichment
         assert enrich(searcher.index).documents == 0
 
@@ -78,7 +78,7 @@ def test_a_killed_enrichment_of_a_folder_is_resumed(tmp_path: Path, monkeypatch:
     where = tmp_path / "killed"
     load(str(where), documents)
     kill_and_resume(str(where), documents)
-    with esr.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         segments = searcher.index.status()["segments"]
     assert segments > 2
     assert len(list((where / "layers").iterdir())) == segments, "one layer per segment, and no other files"

@@ -21,6 +21,7 @@ from esr.index.filters import FACET_FIELDS, Filters, resolve_name
 from esr.index.hits import SentenceRecord
 from esr.index.names import keys_by_type, name_key
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
 from esr.text.document import ATTRIBUTES, PARTS, Document, SentenceEnrichment, value_key
 from tests.index.test_parity import (
     FIRST_STAGES,
@@ -58,7 +59,7 @@ def load_both_engines(url: str, folder: str, shards: int) -> Iterator[Engines]:
         for location, options in ((folder, {}), (where, {"shards": shards})):
             load(location, corpus(), **options)
             load(location, second_batch(), if_exists="append")
-        with esr.open(folder) as embedded, esr.open(where) as elasticsearch:
+        with open_searcher(folder) as embedded, open_searcher(where) as elasticsearch:
             yield Engines(embedded, elasticsearch)
 
 
@@ -144,7 +145,7 @@ def test_scores_stay_the_same_while_sentences_are_updated(
     def enrich_twice() -> None:
         try:
             for version in ("0", "1"):
-                with esr.open(where) as other:
+                with open_searcher(where) as other:
                     enricher = PausingEnricher(version=version)
                     enricher.pause = wait_for_comparisons
                     enrich(other.index, enricher)
@@ -303,7 +304,7 @@ def test_parts_can_be_enriched_one_after_another_on_both(tmp_path: Path, elastic
     with fresh(elasticsearch_url) as where:
         for location in (str(tmp_path / "index"), where):
             load(location, documents)
-            with esr.open(location) as searcher:
+            with open_searcher(location) as searcher:
                 steps = [(("features",), "1"), (("entities", "parse", "vectors"), "1"), (("features",), "2")]
                 for parts, version in steps:
                     assert enrich(searcher.index, FakeEnricher(parts, version)).documents == len(documents)
@@ -337,7 +338,7 @@ TOOLS = {"model en": "1", "lexicon": "1", "spacy": "1"}
 
 def assert_stored(where: str, variants: Mapping[str, str], default: str) -> None:
     """Each document has the enrichment of its variant."""
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         expected_enrichment = {
             name: enrichment
             for d in DOCUMENTS
@@ -352,7 +353,7 @@ def assert_stored(where: str, variants: Mapping[str, str], default: str) -> None
 def run(where: str, tools: Mapping[str, str], variant: str = "", **options: object) -> list[str]:
     """The ids of the documents that were enriched. Checks the report."""
     enricher = FakeEnricher(tools=tools, variant=variant, **options)  # type: ignore[arg-type]
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         report = enrich(searcher.index, enricher)
     assert report.already == len(DOCUMENTS) - report.documents
     return enricher.enriched_ids
@@ -398,7 +399,7 @@ def test_another_tool_of_all_languages_reads_all_documents(where: str) -> None:
 def test_an_interrupted_run_over_one_language_resumes(where: str) -> None:
     with_french = {**TOOLS, "model fr": "1"}
     half = FakeEnricher(tools=with_french, variant="1")
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         enrich(searcher.index, half, slice=(1, 2))
     assert 0 < len(half.enriched_ids) < len(FRENCH)
     rest = run(where, with_french, variant="2")
@@ -430,7 +431,7 @@ def test_a_run_over_one_language_leaves_few_layers(tmp_path: Path, monkeypatch: 
         nonlocal largest
         largest = max(largest, len(manifest.read_manifest(where).layers))
 
-    with esr.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         enrich(searcher.index, FakeEnricher(tools={**TOOLS, "model fr": "1"}), on_progress=step)
     commit = manifest.read_manifest(where)
     assert len(commit.layers) == 1 and len(commit.recipes) == 1 and largest <= 5

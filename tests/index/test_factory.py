@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import esr
 from esr.errors import EngineUnreachable, IndexClosed, UsageError
 from esr.folder.index import EmbeddedIndex
 from esr.folder.write.folder_writer import FolderWriter
@@ -29,7 +28,7 @@ from esr.index.limits import time_remaining, within
 from esr.index.writer import IF_EXISTS, LoadOptions
 from esr.plans.condition import HasTerm
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from tests.support.elasticsearch import document as bare_document
 from tests.support.elasticsearch import load as load_bare
 from tests.support.folder_index import document, load
@@ -53,7 +52,7 @@ def test_the_location_determines_the_engine(where: str, answer: bool) -> None:
 def test_a_folder_is_opened_by_the_embedded_engine(tmp_path: Path) -> None:
     load(tmp_path / "index", [document("A", "one")])
     assert isinstance(open_index(str(tmp_path / "index")), EmbeddedIndex)
-    assert isinstance(esr.open(str(tmp_path / "index")).index, EmbeddedIndex)
+    assert isinstance(open_searcher(str(tmp_path / "index")).index, EmbeddedIndex)
     assert isinstance(open_writer(str(tmp_path / "new"), LoadOptions()), FolderWriter)
 
 
@@ -226,7 +225,7 @@ def test_they_equal_the_same_hits() -> None:
 def test_an_index_that_is_gone_still_names_what_it_found(tmp_path: Path) -> None:
     where = str(tmp_path / "index")
     load_bare(where, [bare_document("old", "A flood at the bank.", "A river.")])
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         hits = searcher.search("flood", records=False).hits
         load_bare(where, [bare_document("new", "A flood.")], if_exists="replace", keep=0)
         assert searcher.search("flood", records=False).hits[0].sentence_id == "new.s0"

@@ -16,7 +16,6 @@ from typing import Self
 import pytest
 from click.testing import CliRunner
 
-import esr
 from esr.cli import main
 from esr.elastic.write import priors as elasticsearch
 from esr.errors import EsrError, IndexMissing, InputError, UsageError
@@ -25,6 +24,7 @@ from esr.index import generations as index_generations
 from esr.index.factory import open_delivery, open_generations, open_priors
 from esr.index.generations import Drift, Generation, RefreshReport
 from esr.index.writer import LoadOptions
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Sentence
 from tests.index.test_parity import random_documents
 from tests.support.elasticsearch import document, fresh, http, load, located
@@ -56,7 +56,7 @@ def delete(where: str, *names: str) -> None:
 
 
 def serving_documents(where: str) -> set[str]:
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         hits = searcher.search("flood river relief late over", 100, candidates="all").hits
         return {hit.sentence_id.partition(".")[0] for hit in hits}
 
@@ -93,7 +93,7 @@ def test_a_load_keeps_as_many_generations_as_requested(anywhere: str) -> None:
 
 def test_a_rollback_serves_the_previous_generation_and_can_be_undone(anywhere: str) -> None:
     first, second = replace(anywhere, FIRST), replace(anywhere, SECOND)
-    with esr.open(anywhere) as searcher:
+    with open_searcher(anywhere) as searcher:
         assert rollback(anywhere).name == first
         hits = searcher.search("river", 1).hits
         assert [hit.sentence_id for hit in hits] == ["one.s1"], "an open index sees the rollback at once"
@@ -190,7 +190,7 @@ def test_a_whole_index_can_be_deleted(anywhere: str) -> None:
     with closing(open_generations(anywhere)) as generations:
         generations.delete_all()
     with pytest.raises(IndexMissing):
-        esr.open(anywhere)
+        open_searcher(anywhere)
     with pytest.raises(IndexMissing):
         list_generations(anywhere)
     load(anywhere, THIRD)
@@ -265,7 +265,7 @@ def append(where: str, documents: list[Document]) -> None:
 
 
 def columns(where: str) -> dict[str, list[float]]:
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         index = searcher.index
         ids = [sentence.id for document in index.documents() for sentence in document.sentences]
         columns = index.evidence([], ids).columns
@@ -339,7 +339,7 @@ class TestElasticsearch:
     def test_a_refresh_retains_enrichment(self, where: str) -> None:
         load(where, PRIORS_FIRST)
         append(where, MORE)
-        with esr.open(where) as searcher:
+        with open_searcher(where) as searcher:
             enrich(searcher.index, FakeEnricher())
         before = index_contents(where, priors=False)
         refresh(where)

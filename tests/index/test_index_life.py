@@ -24,12 +24,12 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-import esr
 from esr.elastic import meta
 from esr.errors import IndexUnusable, UsageError
 from esr.folder.format import manifest
 from esr.index.factory import open_delivery, open_generations, open_migration
 from esr.index.writer import DeliveryReport, LoadOptions
+from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import document, fresh, load, located
 
 KEEP = st.integers(0, 3)
@@ -102,7 +102,7 @@ class IndexLife(RuleBasedStateMachine):
     @precondition(lambda self: self._is_current())
     @rule(keep=KEEP)
     def append_existing(self, keep: int) -> None:
-        with esr.open(self.where) as searcher:
+        with open_searcher(self.where) as searcher:
             stored = searcher.index.document(min(self._served()))
         assert not self._delivery(keep).append(located([stored])).has_changes
 
@@ -161,9 +161,9 @@ class IndexLife(RuleBasedStateMachine):
             return
         if not self._is_current():
             with pytest.raises(IndexUnusable, match="run esr migrate"):
-                esr.open(self.where)
+                open_searcher(self.where)
             return
-        with esr.open(self.where) as searcher:
+        with open_searcher(self.where) as searcher:
             assert {stored.id for stored in searcher.index.documents()} == self._served()
 
     @invariant()
@@ -268,7 +268,7 @@ def test_a_rollback_never_loses_the_collection_that_it_went_back_to(anywhere: st
             generations.rollback()
 
     def served() -> set[str]:
-        with esr.open(anywhere) as searcher:
+        with open_searcher(anywhere) as searcher:
             return {stored.id for stored in searcher.index.documents()}
 
     load(anywhere, [document("a", "A flood in a.")])

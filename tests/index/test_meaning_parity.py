@@ -23,7 +23,7 @@ from esr.plans.plan import CANDIDATES
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import encode_query
-from esr.ranking.searcher import raw_request
+from esr.ranking.searcher import open_searcher, raw_request
 from esr.text.analyzer import analyzer_for_language
 from esr.text.document import Document
 from esr.text.validate import build_document
@@ -68,7 +68,7 @@ CHANGED = make_documents(5, 3, seed=3)
 def enrich(where: str, encoder: str, documents: Collection[str] | None = None) -> None:
     """Store the vectors of these documents, or of all that lack them."""
     enricher = Enricher(["vectors"], vectors=VectorSettings(encoder, 0.5))
-    with esr.open(where) as searcher, searcher.index.enrichment() as enrichment:
+    with open_searcher(where) as searcher, searcher.index.enrichment() as enrichment:
         pending = list(enrichment.pending(enricher.recipe))
         batch = [(d.id, enricher.enrich(d)) for d in pending if documents is None or d.id in documents]
         enrichment.store(enricher.recipe, batch)
@@ -86,7 +86,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def compare(places: tuple[str, str]) -> list[int | None]:
     """How many sentences lacked a vector, for each ranking and query. Fails where the engines differ."""
     missing = []
-    with esr.open(places[0]) as exact, esr.open(places[1]) as other:
+    with open_searcher(places[0]) as exact, open_searcher(places[1]) as other:
         for query, k in product(QUERIES, (1, 7, 40)):
             encoder, vector = encode_query(exact.index, query)
             right, got = (s.index.nearest(encoder, vector, k, None, NO_FILTERS) for s in (exact, other))
@@ -115,7 +115,7 @@ def compare(places: tuple[str, str]) -> list[int | None]:
 def check_request(where: str) -> None:
     """The request that `esr query` prints ranks what words find as esr does, without esr."""
     ranking = Ranking.from_dict({"depth": DEPTH, "rerank": [{"signal": "meaning", "w": 8}]})
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         for query in QUERIES[:4]:
             prepared = searcher.prepare(query, ranking)
             by_words = {hit.sentence_id for hit in searcher.search(query, DEPTH).hits}
@@ -173,7 +173,7 @@ def engines(
         for location, options in ((folder, {}), (where, {"shards": request.param})):
             load(location, boost_corpus(0, 30), analyzer="plain", **options)
             load(location, boost_corpus(100, 10), if_exists="append")
-        with esr.open(folder) as embedded, esr.open(where) as elasticsearch:
+        with open_searcher(folder) as embedded, open_searcher(where) as elasticsearch:
             yield Engines(embedded, elasticsearch)
 
 
@@ -267,7 +267,7 @@ def differing_answers(
     load(str(folder), documents, analyzer=analyzer)
     with fresh(url) as where:
         load(where, documents, analyzer=analyzer)
-        with esr.open(where) as on_cluster, esr.open(str(folder)) as on_disk:
+        with open_searcher(where) as on_cluster, open_searcher(str(folder)) as on_disk:
             compared = 0
             for query in queries:
                 if not on_disk.index.analyzer.terms(query):

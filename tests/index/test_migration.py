@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-import esr
 from esr.elastic import meta
 from esr.elastic.loads import serve
 from esr.elastic.write import actions
@@ -25,6 +24,7 @@ from esr.index.factory import open_delivery, open_generations, open_migration
 from esr.index.writer import LoadOptions, LoadReport
 from esr.loaders import read_documents
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Document
 from tests.index.test_parity import random_documents
 from tests.support.elasticsearch import document, fresh, index_settings, load, located
@@ -38,17 +38,16 @@ ADDED = document("added", "A flood came.")
 FORMATS = (
     "esr.folder.format.manifest.FORMAT",
     "esr.elastic.meta.FORMAT",
-    "esr.elastic.write.migration.FORMAT",
 )
 KILLED = """
 import os, signal, sys
 from esr.cli import main
 from esr.elastic import meta
-from esr.elastic.write import actions, migration
+from esr.elastic.write import actions
 from esr.folder.format import manifest
 from esr.folder.write import segment_writer, session
 where = sys.argv[1]
-meta.FORMAT = migration.FORMAT = manifest.FORMAT = 5
+meta.FORMAT = manifest.FORMAT = 5
 segment_writer.FULL_TERMS, actions.CHUNK_SENTENCES = 100, 9
 module, name = (actions, "send_chunk") if where.startswith("http") else (session, "write_checkpoint")
 real, written = getattr(module, name), []
@@ -116,7 +115,7 @@ def test_an_older_index_must_be_migrated(anywhere: str, tmp_path: Path, format: 
     assert states(anywhere) == ["serving"]
     format(5)
     for use in (
-        lambda: esr.open(anywhere),
+        lambda: open_searcher(anywhere),
         lambda: open_delivery(anywhere, LoadOptions()),
         lambda: load(anywhere, [ADDED], if_exists="append"),
     ):
@@ -131,7 +130,7 @@ def test_an_older_index_must_be_migrated(anywhere: str, tmp_path: Path, format: 
     with closing(open_generations(anywhere)) as generations:
         generations.rollback()
     with pytest.raises(IndexUnusable, match="run esr migrate"):
-        esr.open(anywhere)
+        open_searcher(anywhere)
     format(4)
     assert documents(anywhere) == NEWS
 
@@ -151,7 +150,7 @@ def test_an_older_index_can_be_replaced(anywhere: str, format: Any) -> None:
 def test_a_newer_index_is_not_touched(anywhere: str, format: Any) -> None:
     load(anywhere, NEWS)
     format(3)
-    for use in (lambda: esr.open(anywhere), lambda: migrate(anywhere), lambda: states(anywhere)):
+    for use in (lambda: open_searcher(anywhere), lambda: migrate(anywhere), lambda: states(anywhere)):
         with pytest.raises(IndexUnusable, match="has index format 4, this esr knows 3: use a newer esr"):
             use()
 
@@ -168,14 +167,14 @@ def test_a_migration_needs_an_index(anywhere: str) -> None:
 def test_a_migration_retains_enrichment(anywhere: str, format: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The new segments start and end at other documents than the old ones."""
     load(anywhere, NEWS)
-    with esr.open(anywhere) as searcher:
+    with open_searcher(anywhere) as searcher:
         enrich(searcher.index, FakeEnricher())
         before = read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]
     contents = index_contents(anywhere)
     format(5)
     monkeypatch.setattr(segment_writer, "FULL_TERMS", 170)
     migrate(anywhere)
-    with esr.open(anywhere) as searcher:
+    with open_searcher(anywhere) as searcher:
         assert (read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]) == before
         assert enrich(searcher.index, FakeEnricher()).documents == 0
     assert index_contents(anywhere) == contents
@@ -188,7 +187,7 @@ def test_a_killed_migration_is_resumed(
     anywhere: str, tmp_path: Path, format: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load(anywhere, NEWS)
-    with esr.open(anywhere) as searcher:
+    with open_searcher(anywhere) as searcher:
         enrich(searcher.index, FakeEnricher())
     contents = index_contents(anywhere)
     command = [sys.executable, "-c", KILLED, anywhere]
@@ -346,7 +345,7 @@ class TestElasticsearch:
         stored_enrichment: list[Any] = []
 
         def action() -> None:
-            with esr.open(where) as searcher:
+            with open_searcher(where) as searcher:
                 enrich(searcher.index, FakeEnricher())
                 stored_enrichment.append(
                     (read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"])
@@ -355,7 +354,7 @@ class TestElasticsearch:
         before_the_end(action)
         format(5)
         migrate(where)
-        with esr.open(where) as searcher:
+        with open_searcher(where) as searcher:
             assert [
                 (read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"])
             ] == stored_enrichment
@@ -405,10 +404,16 @@ KEPT = sorted((PROJECT / INDEXES).glob("*.tar.gz"))
 QUERY = "earthquake relief china"
 
 
-@pytest.fixture(params=KEPT, ids=lambda file: file.name.partition(".")[0])
-def older(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """An index folder as an earlier version left it."""
-    with tarfile.open(request.param) as archive:
+@pytest.fixture(
+    params=[(file, later) for file in KEPT for later in (False, True)],
+    ids=lambda param: param[0].name.partition(".")[0] + ("-later" if param[1] else ""),
+)
+def older(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An index folder as an earlier version left it, for this version and for one with a later format."""
+    file, is_later = request.param
+    if is_later:
+        monkeypatch.setattr(manifest, "FORMAT", manifest.FORMAT + 1)
+    with tarfile.open(file) as archive:
         archive.extractall(tmp_path, filter="data")
     return tmp_path / "index"
 
@@ -426,7 +431,7 @@ def migrate_fixture(where: Path) -> None:
     if is_current(manifest.read_any_format(where)):
         return
     with pytest.raises(IndexUnusable, match="run esr migrate"):
-        esr.open(str(where))
+        open_searcher(str(where))
     open_migration(str(where), LoadOptions()).run()
 
 
@@ -436,7 +441,7 @@ def test_it_has_its_documents_and_answers_as_a_new_one(older: Path, tmp_path: Pa
     assert [document.id for document in documents(str(older))] == [document.id for document in articles()]
     answers = []
     for where in (older, tmp_path / "new"):
-        with esr.open(str(where)) as searcher:
+        with open_searcher(str(where)) as searcher:
             answers.append([(hit.sentence_id, hit.score) for hit in searcher.search(QUERY, k=50).hits])
     assert answers[0] == answers[1] != []
 
@@ -444,7 +449,7 @@ def test_it_has_its_documents_and_answers_as_a_new_one(older: Path, tmp_path: Pa
 def test_it_keeps_its_enrichment(older: Path) -> None:
     """Numbers that spaCy and the lexica of that day gave: they are stored, and are not computed again."""
     migrate_fixture(older)
-    with esr.open(str(older)) as searcher:
+    with open_searcher(str(older)) as searcher:
         parts = {part["part"]: part["documents"] for part in searcher.index.status()["enrichment"]}
         enrichment = read_enrichment(searcher.index, articles())
     assert parts == {"features": 12, "entities": 12, "parse": 12}
@@ -463,5 +468,5 @@ def test_the_older_version_can_be_gone_back_to(older: Path) -> None:
 
 
 def test_one_of_each_released_format_is_kept() -> None:
-    """4 was never released, but is what there was when the first index was kept."""
-    assert fixture(4) in {file.relative_to(PROJECT) for file in KEPT}
+    """0.1.0, the first release, has format 5."""
+    assert [PROJECT / fixture(format) for format in range(5, manifest.FORMAT + 1)] == KEPT

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import esr
 from esr.enrichment.recipe import Recipe
 from esr.errors import InputError
 from esr.index.contract import Index
@@ -18,7 +17,7 @@ from esr.index.factory import is_elasticsearch
 from esr.index.filters import Filters, resolve_name, resolve_source
 from esr.index.names import MAX_KEY_CHARS, Aliases, Name, name_key, read_aliases
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Entity, SentenceEnrichment, value_key
 from tests.support.elasticsearch import document, load
 from tests.support.index_contents import forget_keys
@@ -54,7 +53,7 @@ def open_enriched(where: str, names: Mapping[str, list[list[tuple[str, str]]]]) 
             for id, of_document in names.items()
         ],
     )
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         enrich(searcher, names)
         yield searcher
 
@@ -245,9 +244,9 @@ def test_names_that_an_older_version_stored_are_grouped_by_the_next_enrichment(
     expected = facet(searcher, PERSON)
     forget_keys(anywhere)
     if not is_elasticsearch(anywhere):  # the keys are computed when they are needed
-        with esr.open(anywhere) as other:
+        with open_searcher(anywhere) as other:
             assert facet(other, PERSON) == expected and total(other, "barack obama") == 3
-    with esr.open(anywhere) as older:
+    with open_searcher(anywhere) as older:
         with older.index.enrichment() as enrichment:
             updated = enrichment.update_names(None)
             enrichment.finish(RECIPE)

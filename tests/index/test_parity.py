@@ -11,14 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-import esr
 from esr import loaders, models
 from esr.index.filters import Filters
 from esr.models import priors
 from esr.plans.plan import CANDIDATES
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.dates import parse_date_start
 from esr.text.document import Document, ParseWord, Sentence
 from tests.support.elasticsearch import close, differences, fresh, load
@@ -144,7 +143,7 @@ def engines(
     load(folder, corpus())
     with fresh(elasticsearch_url) as where:
         load(where, corpus(), shards=request.param)
-        with esr.open(folder) as embedded, esr.open(where) as elasticsearch:
+        with open_searcher(folder) as embedded, open_searcher(where) as elasticsearch:
             yield Engines(embedded, elasticsearch)
 
 
@@ -299,7 +298,7 @@ def test_two_loads_rank_as_one_collection(elasticsearch_url: str, tmp_path: Path
         load(where, first, shards=2)
         report = load(where, [*first[:5], *second], if_exists="append")
         assert (report.unchanged, report.documents) == (5, 45)
-        with esr.open(folder) as embedded, esr.open(where) as elasticsearch:
+        with open_searcher(folder) as embedded, open_searcher(where) as elasticsearch:
             engines = Engines(embedded, elasticsearch)
             assert elasticsearch.index.status()["loads"] == 2
             test_both_engines_have_the_same_statistics(engines)

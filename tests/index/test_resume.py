@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-import esr
 from esr.elastic.write import actions, writer
 from esr.errors import EsrError, UsageError
 from esr.folder.write import segment_writer, session
 from esr.index.factory import open_delivery, open_generations, open_writer
 from esr.index.writer import LoadOptions, LoadReport
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Located
 from tests.index.test_parity import random_documents
 from tests.support.elasticsearch import document, fresh, load, located
@@ -70,7 +70,7 @@ def in_paragraphs(document: Document) -> Document:
 
 
 def documents_of(where: str) -> list[Document]:
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         index = searcher.index
         return index.documents_at(range(index.status()["documents"]))
 
@@ -197,7 +197,7 @@ def test_enrichment_leaves_an_interrupted_load_alone(
     where = str(tmp_path)
     load(where, OLD)
     interrupt(where, monkeypatch, if_exists="replace")
-    with esr.open(where) as searcher, searcher.index.enrichment():
+    with open_searcher(where) as searcher, searcher.index.enrichment():
         pass
     with monkeypatch.context() as patch:
         written_ids = record_written_ids(patch, where)

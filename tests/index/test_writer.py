@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-import esr
 from esr.errors import EsrError, IndexMissing, InputError
 from esr.folder.format import manifest, snapshot
 from esr.folder.format.manifest import SEGMENTS
@@ -18,6 +17,7 @@ from esr.folder.write import segment_writer
 from esr.index.contract import Index
 from esr.index.factory import open_delivery, open_generations, open_writer
 from esr.index.writer import DeliveryReport, LoadOptions
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Located, Sentence
 from tests.index.test_generations import run
 from tests.index.test_parity import random_documents
@@ -179,20 +179,20 @@ def test_a_failed_delivery_changes_nothing(anywhere: str) -> None:
 def test_a_sentence_id_may_move_to_another_document_of_the_delivery(anywhere: str) -> None:
     load(anywhere, FIRST)
     append(anywhere, [Document("a", (Sentence("r5/0", "Moved."),)), changed(FIRST[5], "Other.")])
-    with esr.open(anywhere) as searcher:
+    with open_searcher(anywhere) as searcher:
         assert searcher.index.sentences(["r5/0"])[0].document_id == "a"
 
 
 def test_a_delivery_retains_enrichment_and_adds_pending_documents(anywhere: str) -> None:
     load(anywhere, FIRST)
-    with esr.open(anywhere) as searcher:
+    with open_searcher(anywhere) as searcher:
         enrich(searcher.index)
     delivered = [changed(FIRST[5], "Barack Obama.", "The river."), bare_document("new", "A flood.")]
     append(anywhere, delivered)
     remove(anywhere, "r9")
     remaining = [d for d in FIRST if d.id not in ("r5", "r9")]
     enricher = FakeEnricher()
-    with esr.open(anywhere) as searcher:
+    with open_searcher(anywhere) as searcher:
         index = searcher.index
         assert read_enrichment(index, remaining) == enriched(index, remaining)
         enrich(index, enricher)
@@ -202,14 +202,14 @@ def test_a_delivery_retains_enrichment_and_adds_pending_documents(anywhere: str)
 
 def test_partial_enrichment_stays_with_its_documents(anywhere: str) -> None:
     load(anywhere, FIRST)
-    with esr.open(anywhere) as searcher:
+    with open_searcher(anywhere) as searcher:
         enrich(searcher.index, slice=(2, 2))
     append(anywhere, [bare_document("small", "A flood.")])  # merged with the segment before it
     remaining = [d for d in FIRST if d.id not in ("r1", "r28")]
-    with esr.open(anywhere) as searcher:
+    with open_searcher(anywhere) as searcher:
         before = read_enrichment(searcher.index, remaining)
     remove(anywhere, "r1", "r28")
-    with esr.open(anywhere) as searcher:
+    with open_searcher(anywhere) as searcher:
         assert read_enrichment(searcher.index, remaining) == before
 
 
@@ -228,7 +228,7 @@ def test_an_index_without_documents_is_one_that_takes_some(anywhere: str) -> Non
         assert [(each.state, each.documents) for each in generations.all()] == [("serving", 0), ("kept", 1)]
     append(anywhere, FIRST[1:3])
     assert documents(anywhere) == FIRST[1:3]
-    with esr.open(anywhere) as searcher:
+    with open_searcher(anywhere) as searcher:
         assert searcher.index.description.analyzer == "plain"
 
 
@@ -256,7 +256,7 @@ def test_priors_of_delivered_documents_are_those_of_the_resulting_collection(
         append(where, delivered)
         load(str(tmp_path / "loaded"), documents(where))
         ids = [sentence.id for d in delivered for sentence in d.sentences]
-        with esr.open(where) as actual, esr.open(str(tmp_path / "loaded")) as loaded:
+        with open_searcher(where) as actual, open_searcher(str(tmp_path / "loaded")) as loaded:
             for column in ("importance", "importance_surrounding"):
                 priors = actual.index.evidence([], ids).columns[column]
                 assert priors == pytest.approx(loaded.index.evidence([], ids).columns[column])
@@ -281,7 +281,7 @@ def test_a_feature_disappears_with_the_last_document_that_has_it(tmp_path: Path)
     solo = Document("solo", (Sentence("solo.s0", "A flood.", {"subj": 1.0, "solo": 2.0}),))
     load(where, [*FIRST, solo])
     remove(where, "solo")
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         assert searcher.index.features() == ["subj"]
 
 

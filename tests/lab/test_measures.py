@@ -25,7 +25,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-import esr
 from esr.batch import runs
 from esr.errors import EsrError, InputError, UsageError
 from esr.lab import measures
@@ -52,6 +51,7 @@ from esr.lab.measures import (
 from esr.lab.tuner import Task, Tuner
 from esr.models.likelihood import MU_GRID
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
 from tests.lab.tuning.conftest import (
     index_path,  # noqa: F401
     tasks,
@@ -380,7 +380,7 @@ def cell_of(plan: Path, parameters: str, model: str = "dir") -> dict[str, Any]:
 def test_a_tuned_cell_tests_each_topic_with_the_parameters_of_the_other_folds(plan: Path) -> None:
     cell = cell_of(plan, "tuned")
     assert len(cell["settings"]) == 5
-    with esr.open(build_cells(ComparisonPlan.from_file(plan))[0].inputs.index) as searcher:
+    with open_searcher(build_cells(ComparisonPlan.from_file(plan))[0].inputs.index) as searcher:
         ready = [*tasks(), Task("stop", "...", ("d0.s0",))]
         validation = cross_validate(Tuner(searcher, ready), Ranking("dir"), {"mu": MU_GRID}, "grid", 5, {})
     figures_of = {task.topic: figure for task, figure in zip(ready, validation.figures, strict=True)}

@@ -315,6 +315,12 @@ def test_a_dangling_link_in_a_folder_is_rejected(folder, tmp_path):
     assert load_error(path) == f"{path}/b.jsonl: cannot be read: No such file or directory"
 
 
+def test_a_link_to_itself_in_a_folder_is_rejected(folder, tmp_path):
+    path = folder(**{"a.jsonl": JSONL})
+    os.symlink(tmp_path / "b.jsonl", tmp_path / "b.jsonl")
+    assert load_error(path) == f"{path}/b.jsonl: cannot be read: Too many levels of symbolic links"
+
+
 def test_a_name_that_is_not_utf8_can_still_be_printed(tmp_path):
     os.mkdir(tmp_path / "sub")
     (tmp_path / "sub" / os.fsdecode(b"caf\xe9.txt")).write_bytes(TEXT)

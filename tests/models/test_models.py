@@ -10,14 +10,13 @@ from typing import Any
 
 import pytest
 
-import esr
 from esr import models
 from esr.errors import UsageError
 from esr.models import MODELS, Model, Query, priors
 from esr.models.priors import check_weight
 from esr.plans.plan import CollectionStatistics, Mixture, Plan, Statistics, TermStatistics
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from tests.support import worked_examples as worked
 from tests.support.folder_index import document, load
 from tests.support.reference_scores import CONTEXTS, DEFAULT_CONTEXT, DEFAULTS
@@ -227,7 +226,7 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
         for n in range(25)
     ]
     load(where, news)
-    return esr.open(str(where))
+    return open_searcher(str(where))
 
 
 def scores(
@@ -313,6 +312,21 @@ def test_kld_is_dir_divided_by_the_querys_length(searcher: Searcher) -> None:
         assert kld == pytest.approx({name: score / length for name, score in expected.items()}, rel=1e-9)
 
 
+def rank(searcher: Searcher, query: str, model: str, **options: Any) -> list[str]:
+    hits = searcher.search(query, 1000, model=model, params={"mu": 8}, candidates="all", **options).hits
+    return [hit.sentence_id for hit in hits]
+
+
+def test_kld_ranks_as_dir_does_unless_a_prior_is_added(searcher: Searcher) -> None:
+    rng = random.Random(3)
+    queries = [" ".join(rng.choices("abcdef", k=rng.randint(2, 7))) for _ in range(60)]
+    assert all(rank(searcher, query, "kld") == rank(searcher, query, "dir") for query in queries)
+    prior = {"priors": {"length": 1.0}}
+    assert any(
+        rank(searcher, query, "kld", **prior) != rank(searcher, query, "dir", **prior) for query in queries
+    )
+
+
 def test_a_parameter_changes_the_scores(searcher: Searcher) -> None:
     """Else the identities above would hold of anything."""
     for (model, context, params), _ in SAME.values():
@@ -369,7 +383,7 @@ def test_the_length_prior_of_an_empty_collection_is_a_number() -> None:
 @pytest.fixture
 def prior_searcher(tmp_path: Path) -> Searcher:
     load(tmp_path / "index", worked.documents())
-    return esr.open(str(tmp_path / "index"))
+    return open_searcher(str(tmp_path / "index"))
 
 
 def test_a_weight_scales_what_the_prior_adds(prior_searcher: Searcher) -> None:
@@ -387,7 +401,7 @@ def test_a_weight_scales_what_the_prior_adds(prior_searcher: Searcher) -> None:
 @pytest.mark.parametrize("weight", [1.0, 0.0, -1.0])
 def test_the_length_prior_leaves_sentences_without_terms_out(tmp_path: Path, weight: float) -> None:
     load(tmp_path / "index", [document("A", "storm", "", "...", "storm flood")])
-    with esr.open(str(tmp_path / "index")) as searcher:
+    with open_searcher(str(tmp_path / "index")) as searcher:
         answer = searcher.search("storm", candidates="all", priors={"length": weight})
     assert {hit.sentence_id for hit in answer.hits} == {"A.s0", "A.s3"}
     assert answer.total == 2

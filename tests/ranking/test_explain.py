@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-import esr
 from esr.errors import UsageError
 from esr.models import MODELS
 from esr.ranking.explain import TermDistance, explain, sentence_tree
 from esr.ranking.prepared_query import known_scores
 from esr.ranking.ranking import Origin, Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Document, ParseWord, Sentence
 from tests.index.conftest import anywhere as anywhere
 from tests.support import worked_examples as worked
@@ -32,7 +31,7 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
     where = tmp_path_factory.mktemp("explained") / "index"
     news = [*worked.documents(), document("E", "", CHINA, title="fund headline")]
     load(where, news)
-    return esr.open(str(where))
+    return open_searcher(str(where))
 
 
 MODEL_CONTEXTS = [(model.name, context) for model in MODELS.values() for context in (None, *model.contexts)]
@@ -62,7 +61,7 @@ def test_the_parts_add_up_to_the_score_that_the_search_gives(
 def test_a_query_of_fields_alone_is_explained_with_the_score_that_the_search_gives(anywhere: str) -> None:
     load_there(anywhere, [document_there("a", "harbour strike", "long harbour strike ends", source="Wire")])
     ranking = Ranking(priors={"length": 1.0})
-    with esr.open(anywhere) as opened:
+    with open_searcher(anywhere) as opened:
         prepared = opened.prepare("source:Wire", ranking)
         hits = opened.search("source:Wire", ranking=ranking).hits
         assert len({hit.score for hit in hits}) == 2
@@ -184,7 +183,7 @@ SENTENCES = (
 def searcher_of_sentence_tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
     where = str(tmp_path_factory.mktemp("tree") / "index")
     load_there(where, [Document("a", SENTENCES)], analyzer="plain")
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         yield searcher
 
 
@@ -217,7 +216,7 @@ def test_a_parse_of_the_enrichment_takes_its_words_from_the_text(tmp_path: Path)
     from esr.text.document import SentenceEnrichment
 
     load_there(str(tmp_path / "i"), [Document("a", (SENTENCES[1],))], analyzer="plain")
-    with esr.open(str(tmp_path / "i")) as searcher:
+    with open_searcher(str(tmp_path / "i")) as searcher:
         parse = tuple(ParseWord(w, h) for w, h in zip(("Relief", "came", "."), (1, -1, 1), strict=True))
         recipe = Recipe(("parse",), {"spacy": "1"})
         with searcher.index.enrichment() as stored:

@@ -14,7 +14,7 @@ from esr.index.filters import NO_FILTERS
 from esr.plans.condition import HasWords
 from esr.ranking.query_report import Suggestion, complete, correct, suggest
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Entity, SentenceEnrichment
 from tests.support.elasticsearch import document, load
 from tests.support.index_contents import ENGINES, open_loaded
@@ -71,7 +71,7 @@ def test_sources_are_completed_behind_their_field(searcher: Searcher) -> None:
 def test_a_completed_value_is_read_as_that_value(tmp_path: Path, begun: str, completed: str | None) -> None:
     sources = ["M*A*S*H", "+972mag", 'Jane "JD" Doe', "« Le Monde »", "???"]
     load(str(tmp_path / "index"), [document(f"d{n}", "Rain", source=s) for n, s in enumerate(sources)])
-    with esr.open(str(tmp_path / "index")) as searcher:
+    with open_searcher(str(tmp_path / "index")) as searcher:
         assert queries(searcher, f"rain source:{begun}") == ([f"rain {completed}"] if completed else [])
         for completion in complete(searcher, f"source:{begun}", 8):
             (group,) = esr.parse_query(completion.query).groups

@@ -21,7 +21,7 @@ from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import build_context
 from esr.ranking.reranker import merge_scores
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.ranking.signals import RankingSignal
 from esr.text.document import Document, ParseWord, Sentence
 from tests.support.elasticsearch import close, fresh, load
@@ -86,7 +86,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def searcher(place: str) -> Iterator[Searcher]:
-    with esr.open(place) as searcher:
+    with open_searcher(place) as searcher:
         yield searcher
 
 
@@ -118,7 +118,7 @@ def test_explanations_say_where_sets_were_left_out(tmp_path: Path, signal: str, 
     where = str(tmp_path / "index")
     sentence = Sentence("a.s0", " ".join(words), parse=parse)
     load_there(where, [Document("a", (sentence,))], analyzer="plain")
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         for query, expected in ((words, bounded), (words[1:], False)):
             explanation = explain(
                 searcher.prepare(" ".join(query), Ranking.from_dict({"rerank": [{"signal": signal}]})), "a.s0"
@@ -244,7 +244,7 @@ def unparsed() -> list[Document]:
 
 
 def check_refusals(where: str) -> None:
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         for data in NEEDS_PARSES:
             with pytest.raises(UsageError, match="has no parses: run esr enrich --only parse, or rank wi"):
                 searcher.search(QUERIES[0], ranking=Ranking.from_dict(data))
@@ -254,7 +254,7 @@ def check_refusals(where: str) -> None:
 
 def check_counts(where: str) -> None:
     has_none = {s.id for d in documents() for s in d.sentences if not s.parse}
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         for data in NEEDS_PARSES:
             ranking = Ranking.from_dict(data)
             answer = searcher.search(QUERIES[3], 20, ranking=ranking)
@@ -293,7 +293,7 @@ def test_elasticsearch_also_knows_which_parses_it_has(elasticsearch_url: str) ->
 def test_both_engines_rerank_alike(elasticsearch_url: str, place: str, shards: int) -> None:
     with fresh(elasticsearch_url) as where:
         load_there(where, documents(), analyzer="plain", shards=shards)
-        with esr.open(place) as embedded, esr.open(where) as elasticsearch:
+        with open_searcher(place) as embedded, open_searcher(where) as elasticsearch:
             for data in RANKINGS:
                 for query in QUERIES:
                     ranking = Ranking.from_dict(data)
@@ -307,7 +307,7 @@ def test_both_engines_rerank_alike(elasticsearch_url: str, place: str, shards: i
 
 def test_evidence_of_more_terms_or_in_another_order_gives_the_same_scores(tmp_path: Path) -> None:
     load(str(tmp_path / "index"), documents(), analyzer="plain")
-    with esr.open(str(tmp_path / "index")) as searcher:
+    with open_searcher(str(tmp_path / "index")) as searcher:
         prepared = searcher.prepare(QUERIES[0], Ranking())
         ids = [hit.sentence_id for hit in searcher.search(QUERIES[0], 30).hits]
         context = build_context(searcher.index, prepared.counts, prepared.statistics, ids, ())
@@ -324,7 +324,7 @@ def test_hits_are_looked_up_by_their_ordinals_and_not_by_their_ids(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load(str(tmp_path / "index"), documents(), analyzer="plain")
-    with esr.open(str(tmp_path / "index")) as searcher:
+    with open_searcher(str(tmp_path / "index")) as searcher:
         prepared = searcher.prepare(QUERIES[0], Ranking())
         hits = searcher.search(QUERIES[0], 30).hits[::-1]
         ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
@@ -341,7 +341,7 @@ def test_hits_are_looked_up_by_their_ordinals_and_not_by_their_ids(
 
 def test_what_no_signal_needs_is_not_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load(str(tmp_path / "index"), documents(), analyzer="plain")
-    with esr.open(str(tmp_path / "index")) as searcher:
+    with open_searcher(str(tmp_path / "index")) as searcher:
         fetched: list[str] = []
         index_type = type(searcher.index)
         monkeypatch.setattr(index_type, "parses", lambda *arguments: fetched.append("parses"))

@@ -20,7 +20,7 @@ from esr.ranking.answers import answer_dict, require_record
 from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import report_reading
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.ranking.signals import signal_types
 from esr.text.dates import parse_date_end, parse_date_start
 from tests.support.elasticsearch import document as unlocated_document
@@ -35,7 +35,7 @@ def searcher(tmp_path: Path) -> Searcher:
         document("B", "Markets grew.", "A storm of selling.", "Calm."),
     ]
     load(tmp_path / "index", news, analyzer="english-stem")
-    return esr.open(str(tmp_path / "index"))
+    return open_searcher(str(tmp_path / "index"))
 
 
 def ids(searcher: Searcher, query: str, **settings: object) -> list[str]:
@@ -227,7 +227,7 @@ def test_a_searcher_closes_with_its_block(searcher: Searcher) -> None:
 def test_a_prefix_adds_its_most_frequent_terms_the_most_frequent_first(tmp_path: Path) -> None:
     texts = ["Climate clinic", "Climate climber clinic", "Climate rain", "Climber", "Clip climax"]
     load(tmp_path / "index", [document("A", *texts)])
-    with esr.open(str(tmp_path / "index")) as searcher:
+    with open_searcher(str(tmp_path / "index")) as searcher:
         prepared = searcher.prepare(esr.parse_query("clinic rain +cli*"), Ranking())
     assert list(prepared.counts.items()) == [("clinic", 1), ("rain", 1), ("climate", 1), ("climber", 1)]
     assert [term.term for term in prepared.plan.terms] == ["clinic", "rain", "climate", "climber"]
@@ -387,7 +387,7 @@ def test_a_ranking_is_also_a_name_a_file_or_a_mapping(either_searcher: Searcher,
 
 def test_a_folder_may_be_a_path(tmp_path: Path) -> None:
     load(tmp_path / "index", NEWS)
-    with esr.open(tmp_path / "index") as searcher:
+    with open_searcher(tmp_path / "index") as searcher:
         assert searcher.search("storm").total == 4
         assert searcher.index.where == str(tmp_path / "index")
 
@@ -396,7 +396,7 @@ def test_a_folder_may_be_a_path(tmp_path: Path) -> None:
 def test_another_location_is_refused(where: Any) -> None:
     message = f"an index is a folder or http(s)://host:port/alias, not {where!r}"
     with pytest.raises(UsageError, match=re.escape(message)):
-        esr.open(where)
+        open_searcher(where)
 
 
 STORM = SentenceRecord(

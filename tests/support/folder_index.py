@@ -47,7 +47,7 @@ def sentence_ids(index: EmbeddedIndex) -> list[str]:
     """The ids of all sentences of an index, in its order."""
     return [
         segment.sentence_id(number)
-        for segment in index._snapshot().segments
+        for segment in index.cache.snapshot.segments
         for number in range(segment.sentence_count)
     ]
 

@@ -13,7 +13,6 @@ import numpy.typing as npt
 import pytest
 from msgspec.structs import replace
 
-import esr
 from esr.folder.format import manifest
 from esr.folder.format.files import map_bundle, save_bundle
 from esr.folder.format.manifest import LAYERS, new_layer_name
@@ -21,7 +20,7 @@ from esr.index.contract import Index
 from esr.index.enrichment_run import EnrichmentReport, run_enrichment
 from esr.index.factory import is_elasticsearch, open_generations
 from esr.plans.plan import FEATURE_PREFIX
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Document, QuantizedVector
 from tests.support.elasticsearch import fresh, http, load
 from tests.support.fake_enricher import DIMENSIONS, ENCODER, FakeEnricher
@@ -92,7 +91,7 @@ def index_contents(where: str, *, priors: bool = True) -> dict[str, Any]:
 
     They are of one generation: the last request of a loader that was killed may still move the alias.
     """
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         return _contents(searcher.index.snapshot(), priors)
 
 
@@ -127,7 +126,7 @@ def _hits(index: Index) -> list[Any]:
 
 
 def documents(where: str) -> list[Document]:
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         return list(searcher.index.documents())
 
 
@@ -179,4 +178,4 @@ def open_loaded(
         if request.param == "elasticsearch":
             where = stack.enter_context(fresh(request.getfixturevalue("elasticsearch_url")))
         load(where, documents, **options)
-        yield stack.enter_context(esr.open(where))
+        yield stack.enter_context(open_searcher(where))

@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 from flask.testing import FlaskClient
 from msgspec.structs import replace
 
-import esr
 from esr import loaders
 from esr.enrichment.recipe import Recipe
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Entity, ParseWord, Sentence, SentenceEnrichment
 from tests.support.elasticsearch import load
 from webui.api.operation import BASE
@@ -24,7 +24,7 @@ HOSTILE = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>\u
 def store(where: str) -> None:
     """Make the index there."""
     load(where, documents())
-    with esr.open(where) as searcher, searcher.index.enrichment() as stored:
+    with open_searcher(where) as searcher, searcher.index.enrichment() as stored:
         stored.store(Recipe(("entities",), {"made": "links"}), [(d.id, _enriched(d)) for d in documents()])
 
 

@@ -123,12 +123,15 @@ class ProcessNode(Node):
         """The file that holds all the node printed, over all its starts."""
         return self.folder / "console.log"
 
+    def _command(self) -> list[str]:
+        return [str(self._distribution.home / "bin" / "elasticsearch")]
+
     def start(self) -> None:
         if self.running():
             return
         with open(self.log, "ab") as log:
             self._process = subprocess.Popen(
-                [str(self._distribution.home / "bin" / "elasticsearch")],
+                self._command(),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import pytest
 from flask.testing import FlaskClient
 
-import esr
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from tests.support import page_corpus as corpus
 from tests.support.fake_index import FLOOD, STORM, FakeIndex
 from webui.app import create_app
@@ -30,7 +29,7 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
     """Over a real index of the example articles, with parses, features and names."""
     where = str(tmp_path_factory.mktemp("webui") / "index")
     corpus.store(where)
-    with esr.open(where) as opened:
+    with open_searcher(where) as opened:
         yield opened
 
 

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-import esr
 from esr.index.hits import SentenceRecord
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import ATTRIBUTES
 from tests.support.fake_index import STORM, FakeIndex
 from tests.support.folder_index import document, load
@@ -186,7 +185,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
         ("d", {}),
     ]
     load(where, [document(id, f"A storm in {id}.", **known) for id, known in news])
-    with esr.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         yield create_app(searcher, Settings(access_log=0)).test_client()
 
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-from msgspec.structs import replace
+from typing import NamedTuple
 
 from esr.errors import UsageError
 from esr.following.novelty import (
@@ -30,10 +28,14 @@ from esr.index.hits import Hit, SentenceRecord
 from esr.ranking.answers import require_record
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.searcher import Searcher
-from esr.text.document import is_attribute
-from webui.arguments.query_string import Arguments
-from webui.arguments.request import Arrangement, SearchRequest, TimelineRequest, check_query, parse_search
-from webui.running.request_errors import RequestError, UnknownId, blame_argument
+from webui.arguments.request import (
+    Arrangement,
+    SearchRequest,
+    SimilarRequest,
+    TimelineRequest,
+    check_query,
+)
+from webui.running.request_errors import UnknownId, blame_argument
 from webui.running.settings import Settings
 
 # Folding and grouping
@@ -171,24 +173,16 @@ class SimilarSentences:
 
     record: SentenceRecord
     search: SearchRequest
+    index: Index
     answer: Answer
     terms: Collection[str]
     has_own: bool
     has_vectors: bool
 
 
-def find_for_request(searcher: Searcher, arguments: Arguments, settings: Settings) -> SimilarSentences:
-    """Sentences similar to the one named by the argument `id`.
-
-    Raises RequestError for a bad argument, UnknownId for an unknown sentence.
-    """
-    search = parse_search(arguments, settings)
-    if "id" not in arguments:
-        raise RequestError("the address has no id: add the id of a sentence", "id")
-    sentence_id = arguments["id"][0]
-    own = arguments.get("own", ["no"])[0]
-    if own not in ("yes", "no"):
-        raise RequestError(f"argument 'own' must be yes or no, not {own!r}", "own")
+def find_similar(searcher: Searcher, request: SimilarRequest) -> SimilarSentences:
+    """Sentences similar to one. Raises RequestError for a bad argument, UnknownId for an unknown sentence."""
+    search, sentence_id = request.search, request.sentence_id
     snapshot = searcher.snapshot()
     try:
         (record,) = snapshot.index.sentences([sentence_id])
@@ -196,10 +190,10 @@ def find_for_request(searcher: Searcher, arguments: Arguments, settings: Setting
         raise UnknownId(f"there is no sentence {sentence_id!r}", "id") from error
     with blame_argument(None):
         prepared, document_id = prepare_similar(snapshot, sentence_id, search.ranking)
-        left_out = None if own == "yes" else document_id
+        left_out = None if request.own else document_id
         has_vectors = snapshot.index.encoder() is not None
         answer = search_similar(prepared, sentence_id, left_out, search.k, search.filters)
-    return SimilarSentences(record, search, answer, prepared.counts, own == "yes", has_vectors)
+    return SimilarSentences(record, search, snapshot.index, answer, prepared.counts, request.own, has_vectors)
 
 
 # Timelines and facets
@@ -217,20 +211,6 @@ def make_timeline(
             prepared.append(search.prepare(snapshot))
     with blame_argument("interval"):
         return build_timeline(prepared, request.search.filters, request.interval, peaks)
-
-
-_OWN_FILTER: dict[str, dict[str, Any]] = {
-    "source": {"sources": ()},
-    "month": {"date_from": None, "date_to": None},
-}
-"""By field, the change that removes its own filter. Fields not listed are types of entities."""
-
-
-def _without_own(filters: Filters, field: str) -> Filters:
-    """The filters without that of the field itself."""
-    if is_attribute(field):
-        return filters.without_attribute(field)
-    return replace(filters, **_OWN_FILTER.get(field, {"entities": ()}))
 
 
 @dataclass(frozen=True)
@@ -254,6 +234,6 @@ def count_values(
     plan = prepared.matching_plan
     if not plan.terms and plan.candidates != "all":
         return [ValueCounts(field, (), False) for field in fields]
-    filters_of = {field: _without_own(filters, field) for field in fields}
+    filters_of = {field: filters.without_field(field) for field in fields}
     counts = prepared.index.facets(plan, filters_of, size + 1)
     return [ValueCounts(field, values[:size], len(values) > size) for field, values in counts.items()]

@@ -6,11 +6,9 @@ what all queries share rejects the batch.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from flask import Response, request
-from werkzeug.exceptions import UnsupportedMediaType
+from flask import Response
 
 from esr.errors import UsageError
 from esr.index.filters import Filters
@@ -20,16 +18,16 @@ from esr.ranking.prepared_query import Answer
 from esr.ranking.ranking import Ranking
 from webui.answers import downloads
 from webui.answers.downloads import INCOMPLETE_HEADER, SKIPPED_HEADER
-from webui.api.operation import Call, Schema, json_response
-from webui.api.parameters import filter_parameters
-from webui.arguments.query_string import MAX_DEPTH, check_text
+from webui.api.bodies import RANKING, filter_arguments, filters_schema, read_body, read_ranking
+from webui.api.operation import Call, json_response
+from webui.arguments.query_string import check_text
 from webui.arguments.request import check_query, parse_filters
+from webui.arguments.table import Schema
 from webui.running.problems import describe_error, problem_dict
 from webui.running.rate_limit import count_queries
 from webui.running.request_errors import RequestError, blame_argument
 from webui.running.settings import Settings
 
-_MESSAGE_CHARS = 200
 _WORD = "^[!-~]{1,64}$"
 
 
@@ -47,12 +45,6 @@ def body_schema(settings: Settings) -> Schema:
                 "description": "words, or the query language",
             },
         },
-    }
-    filters = {
-        parameter.name: {"type": "array", "maxItems": settings.arguments, "items": parameter.schema}
-        if parameter.is_repeatable
-        else parameter.schema
-        for parameter in filter_parameters(settings)
     }
     return {
         "type": "object",
@@ -78,13 +70,8 @@ def body_schema(settings: Settings) -> Schema:
                 "default": settings.default_k,
                 "description": "sentences for each query",
             },
-            "ranking": {"type": "object", "description": "as a ranking file; every key is optional"},
-            "filters": {
-                "type": "object",
-                "additionalProperties": False,
-                "properties": filters,
-                "description": "as the arguments of the same names; those that may be repeated are lists",
-            },
+            "ranking": RANKING,
+            "filters": filters_schema(settings),
             "format": {
                 "enum": ["json", "run", "csv"],
                 "default": "json",
@@ -97,51 +84,18 @@ def body_schema(settings: Settings) -> Schema:
     }
 
 
-def read_body(settings: Settings) -> dict[str, Any]:
-    """The body of the current request, checked against the schema.
-
-    Raises RequestError, or an HTTPException for another content type or a body that is too large.
-    """
-    if not request.is_json:
-        raise UnsupportedMediaType("send JSON with the header Content-Type: application/json")
-    try:
-        data = json.loads(request.get_data(), parse_constant=_reject_constant)
-    except (ValueError, RecursionError) as error:
-        raise RequestError("the body is not valid JSON", None) from error
-    # Imported late: with its optional formats, jsonschema takes longer to import than the rest of a server.
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
-
-    try:
-        mismatch = best_match(Draft202012Validator(body_schema(settings)).iter_errors(data))
-    except RecursionError:
-        raise RequestError("the body is nested too deeply", None) from None
-    if mismatch is not None:
-        field = ".".join(map(str, mismatch.absolute_path)) or None
-        message = mismatch.message
-        if len(message) > _MESSAGE_CHARS:
-            message = f"does not satisfy {mismatch.validator!r} of the schema"
-        raise RequestError(f"{field or 'the body'}: {message}", field)
-    body: dict[str, Any] = data
-    return body
-
-
-def _reject_constant(constant: str) -> None:
-    raise ValueError(f"JSON has no {constant}")
-
-
 RUN, CSV = "text/plain", "text/csv"
 AnswerOrError = Answer | UsageError
 
 
 def batch(call: Call) -> Response:
-    body = read_body(call.settings)
+    body = read_body(body_schema(call.settings))
     queries: dict[str, str] = {query["id"]: query["query"] for query in body["queries"]}
     count_queries(len(body["queries"]))
     if len(queries) < len(body["queries"]):
         raise RequestError("two queries have the same id: give each its own id", "queries")
-    ranking = _ranking(call, body.get("ranking", {}))
-    results = _answer_queries(call, body, ranking, _filters(call, body.get("filters", {})))
+    ranking = read_ranking(call, body)
+    results = _answer_queries(call, body, ranking, parse_filters(filter_arguments(body, call.settings)))
     format = body.get("format", "json")
     if format == "json":
         return json_response({"answers": [_as_dict(name, result) for name, result in results.items()]})
@@ -150,24 +104,6 @@ def batch(call: Call) -> Response:
     if format == "run":
         return downloads.queries_run(answers, body.get("tag", downloads.TAG), skipped)
     return downloads.queries_csv(queries, answers, skipped)
-
-
-def _ranking(call: Call, data: dict[str, Any]) -> Ranking:
-    with blame_argument("ranking"):
-        ranking = Ranking.from_dict(data)
-        if ranking.depth > MAX_DEPTH:
-            raise UsageError(f"ranking key 'depth' is {ranking.depth:,}: at most {MAX_DEPTH:,} is allowed")
-        call.searcher.check_features(feature.feature for feature in ranking.features)
-    return ranking
-
-
-def _filters(call: Call, data: dict[str, Any]) -> Filters:
-    """The filters of a body: those of an address, with lists for repeatable arguments."""
-    arguments = {name: [value] if isinstance(value, str) else value for name, value in data.items()}
-    for name, texts in arguments.items():
-        for text in texts:
-            check_text(name, text, call.settings.value_chars)
-    return parse_filters({name: texts for name, texts in arguments.items() if texts})
 
 
 def _answer_queries(

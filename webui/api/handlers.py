@@ -19,11 +19,9 @@ from msgspec.structs import replace
 
 from esr import models
 from esr.dependency.signals import SIGNALS
-from esr.errors import unknown
 from esr.features import FEATURES
-from esr.following.timeline import MAX_PEAKS, PEAKS
 from esr.index.contract import Index
-from esr.index.filters import FACET_FIELDS, can_be_counted
+from esr.index.filters import FACET_FIELDS
 from esr.index.names import entity_key, parse_name_filter
 from esr.models import priors
 from esr.models.forms import FORMS
@@ -33,14 +31,25 @@ from esr.ranking.answers import analysis_dict, answer_dict
 from esr.ranking.query_report import complete as complete_query
 from esr.ranking.query_report import report_query
 from esr.ranking.searcher import Searcher, raw_request
-from esr.text.document import ATTRIBUTES, META, is_attribute, text_direction
+from esr.text.document import text_direction
 from webui.answers.explanations import compare_rankings, explain_sentence, score_document
-from webui.answers.lists import count_values, find_for_request, make_timeline, rank_and_arrange
+from webui.answers.hits import HitWriter
+from webui.answers.lists import FoldedHit, count_values, find_similar, make_timeline, rank_and_arrange
+from webui.api.bodies import read_body, read_ranking, search_arguments, search_schema
 from webui.api.operation import Call
-from webui.arguments.query_string import VERSUS, parse_count
+from webui.arguments.query_string import Arguments
 from webui.arguments.rankings import parse_ranking
-from webui.arguments.request import check_query, parse_search, parse_timeline
-from webui.running.request_errors import IndexChanged, RequestError, blame_argument
+from webui.arguments.request import (
+    SearchRequest,
+    check_query,
+    parse_search,
+    parse_shape,
+    parse_similar,
+    parse_timeline,
+)
+from webui.arguments.table import VERSUS
+from webui.running.request_errors import IndexChanged, RequestError, UnknownId, blame_argument
+from webui.running.settings import Settings
 
 # Pages of a ranking
 
@@ -57,19 +66,18 @@ class Page:
     state: str | None
 
 
-def read_page(call: Call, k: int) -> Page:
+def read_page(arguments: Arguments, settings: Settings, k: int) -> Page:
     """The page that a request asks for. Raises RequestError."""
-    maximum = call.settings.max_depth
-    after, offset = call.first("after"), call.first("offset")
-    if after is None:
-        page = Page(parse_count("offset", offset, 0, maximum - 1, minimum=0), k, None)
-    elif offset is not None:
+    maximum, after = settings.max_depth, arguments.first("after")
+    if not after:
+        page = Page(arguments.value("offset"), k, None)
+    elif "offset" in arguments:
         raise RequestError("give offset or after, not both", "after")
     else:
         begin, state = _parse_token(after)
         page = Page(begin, k, state)
     if page.offset + k > maximum:
-        field = "offset" if after is None else "after"
+        field = "after" if after else "offset"
         raise RequestError(
             f"offset + k is {page.offset + k:,}: at most {maximum:,} is allowed, so narrow the search", field
         )
@@ -116,21 +124,32 @@ def _parse_token(token: str) -> tuple[int, str]:
 
 
 def search(call: Call) -> dict[str, Any]:
+    return _search(call, parse_search(call.arguments), call.arguments)
+
+
+def search_body(call: Call) -> dict[str, Any]:
+    body = read_body(search_schema(call.settings))
+    arguments = search_arguments(body, call.settings)
+    return _search(call, replace(parse_search(arguments), ranking=read_ranking(call, body)), arguments)
+
+
+def _search(call: Call, search: SearchRequest, arguments: Arguments) -> dict[str, Any]:
     """Repeats are folded as on the page. If sentences are grouped, `k` and `offset` count documents."""
-    search = parse_search(call.arguments, call.settings)
-    page = read_page(call, search.k)
+    page, shape = read_page(arguments, call.settings, search.k), parse_shape(arguments)
     end = page.offset + page.k
     snapshot = call.searcher.snapshot()
     state = index_state(snapshot)
     check_state(page, state)
     answer, prepared, entries, has_more = rank_and_arrange(snapshot, search, end, call.settings)
-    # A page is short where little is new. The next one begins after its last entry.
-    end = min(end, len(entries))
-    listed = [folded for entry in entries[page.offset : end] for folded in entry.folded]
-    page_answer = replace(answer, hits=[folded.hit for folded in listed])
-    repeats = {folded.hit.sentence_id: folded.similar for folded in listed}
+    # A page is short where little is new, or the budget is small. The next one begins after its last entry.
+    listed = [entry.folded for entry in entries[page.offset : end]]
+    writer = HitWriter(snapshot.index, shape, prepared.counts, call.arguments.first("index"))
+    written = writer.write_entries(listed)
+    end = page.offset + len(written)
+    has_more = has_more or len(written) < len(listed)
     return {
-        **answer_dict(page_answer, report_query(prepared, search.filters), repeats),
+        **answer_dict(replace(answer, hits=[]), report_query(prepared, search.filters)),
+        "hits": [hit for hits in written for hit in hits],
         "documents": len(entries) if search.arrangement.group else None,
         "offset": page.offset,
         "next": page_token(end, state) if has_more and page.offset < end < call.settings.max_depth else None,
@@ -138,32 +157,28 @@ def search(call: Call) -> dict[str, Any]:
 
 
 def similar(call: Call) -> dict[str, Any]:
-    found = find_for_request(call.searcher, call.arguments, call.settings)
-    return {**answer_dict(found.answer), "terms": list(found.terms)}
+    request, shape = parse_similar(call.arguments), parse_shape(call.arguments)
+    found = find_similar(call.searcher, request)
+    writer = HitWriter(found.index, shape, found.terms, call.arguments.first("index"))
+    written = writer.write_entries([[FoldedHit(hit)] for hit in found.answer.hits], has_folded=False)
+    answer = answer_dict(replace(found.answer, hits=[]))
+    return {**answer, "hits": [hit for (hit,) in written], "terms": list(found.terms)}
 
 
 def timeline(call: Call) -> dict[str, Any]:
-    request = parse_timeline(call.arguments, call.settings)
-    peaks = parse_count("peaks", call.first("peaks"), PEAKS, MAX_PEAKS, 0)
-    return make_timeline(call.searcher, request, call.settings, peaks).as_dict()
-
-
-DEFAULT_FACETS, MAX_FACETS = 10, 1_000
+    request = parse_timeline(call.arguments)
+    return make_timeline(call.searcher, request, call.settings, request.peaks).as_dict()
 
 
 def facets(call: Call) -> dict[str, Any]:
-    search = parse_search(call.arguments, call.settings)
-    size = parse_count("size", call.first("size"), DEFAULT_FACETS, MAX_FACETS)
-    fields = call.arguments.get("field", FACET_FIELDS)
-    with blame_argument("field"):
-        for field in fields:
-            if not can_be_counted(field):
-                raise unknown("field", field, FACET_FIELDS)
+    search = parse_search(call.arguments)
+    size = call.arguments.value("size")
+    fields = call.arguments.values_of("field") or tuple(FACET_FIELDS)
     snapshot = call.searcher.snapshot()
     check_query(snapshot, search.parsed, call.settings)
     with blame_argument(None):
         prepared = search.prepare(snapshot)
-        counted = count_values(prepared, search.filters, size, list(dict.fromkeys(fields)))
+        counted = count_values(prepared, search.filters, size, fields)
     return {
         "facets": [
             {
@@ -176,18 +191,13 @@ def facets(call: Call) -> dict[str, Any]:
     }
 
 
-LISTED_FIELDS = ("source", *ATTRIBUTES, META, "entity")
-DEFAULT_VALUES, MAX_VALUES = 10, 100
 _OF_ALL_TYPES = 10
 """Names to read for each requested name if only one type is wanted."""
 
 
 def values(call: Call) -> dict[str, Any]:
-    field, prefix = call.first("field") or "", call.first("prefix") or ""
-    size = parse_count("size", call.first("size"), DEFAULT_VALUES, MAX_VALUES)
-    with blame_argument("field"):
-        if field not in LISTED_FIELDS and not is_attribute(field):
-            raise unknown("field", field, LISTED_FIELDS)
+    field, size = call.arguments.value("field"), call.arguments.value("size")
+    prefix = call.arguments.first("prefix")
     index = call.searcher.snapshot().index
     listed = _names(index, prefix, size) if field == "entity" else _values(index, field, prefix, size)
     return {"values": listed}
@@ -213,19 +223,32 @@ def _names(index: Index, prefix: str, size: int) -> list[dict[str, Any]]:
     ]
 
 
-DEFAULT_COMPLETIONS, MAX_COMPLETIONS = 8, 20
-
-
 def complete(call: Call) -> dict[str, Any]:
-    text = call.first("q")
-    limit = parse_count("limit", call.first("limit"), DEFAULT_COMPLETIONS, MAX_COMPLETIONS)
+    text, limit = call.arguments.first("q"), call.arguments.value("limit")
     completions = complete_query(call.searcher.snapshot(), text, limit) if text else ()
     return {"completions": [completion._asdict() for completion in completions]}
 
 
 def document(call: Call) -> dict[str, Any]:
-    search = parse_search(call.arguments, call.settings)
-    scored = score_document(call.searcher, call.first("id") or "", search, call.settings)
+    search = parse_search(call.arguments)
+    return _document(call.searcher, call.arguments.first("id"), search, call.settings)
+
+
+def documents(call: Call) -> dict[str, Any]:
+    search, ids = parse_search(call.arguments), list(dict.fromkeys(call.arguments["id"]))
+    if len(ids) > call.settings.max_k:
+        raise RequestError(f"there are {len(ids)} ids: at most {call.settings.max_k} are allowed", "id")
+    snapshot, found, missing = call.searcher.snapshot(), [], []
+    for id in ids:
+        try:
+            found.append(_document(snapshot, id, search, call.settings))
+        except UnknownId:
+            missing.append(id)
+    return {"documents": found, "missing": missing}
+
+
+def _document(searcher: Searcher, id: str, search: SearchRequest, settings: Settings) -> dict[str, Any]:
+    scored = score_document(searcher, id, search, settings)
     data: dict[str, Any] = to_builtins(scored.document) | {
         "direction": text_direction(scored.document.language)
     }
@@ -237,21 +260,19 @@ def document(call: Call) -> dict[str, Any]:
 
 
 def explain(call: Call) -> dict[str, Any]:
-    search = parse_search(call.arguments, call.settings)
-    return explain_sentence(call.searcher, search, call.first("id") or "", call.settings).as_dict()
+    search = parse_search(call.arguments)
+    return explain_sentence(call.searcher, search, call.arguments.first("id"), call.settings).as_dict()
 
 
 def compare(call: Call) -> dict[str, Any]:
-    search = parse_search(call.arguments, call.settings)
+    search = parse_search(call.arguments)
     versus = parse_ranking(call.arguments, VERSUS)
     return compare_rankings(call.searcher, search, versus, call.settings).as_dict()
 
 
 def query(call: Call) -> dict[str, Any]:
-    search = parse_search(call.arguments, call.settings)
-    standalone = call.first("standalone") or "false"
-    if standalone not in ("true", "false"):
-        raise RequestError(f"argument 'standalone' must be true or false, not {standalone!r}", "standalone")
+    search = parse_search(call.arguments)
+    standalone = call.arguments.value("standalone")
     snapshot = call.searcher.snapshot()
     check_query(snapshot, search.parsed, call.settings)
     with blame_argument(None):
@@ -260,11 +281,11 @@ def query(call: Call) -> dict[str, Any]:
 
 
 def analyze(call: Call) -> dict[str, Any]:
-    return analysis_dict(call.searcher.index.analyzer, call.first("text") or "")
+    return analysis_dict(call.searcher.index.analyzer, call.arguments.first("text"))
 
 
-HIDDEN = frozenset({"where", "indices"})
-"""Keys of internal addresses and names, which clients need not know."""
+HIDDEN = frozenset({"where", "indices", "server", "lacks"})
+"""Keys of internal addresses, names and versions, which clients need not know."""
 
 
 def status(call: Call) -> dict[str, Any]:

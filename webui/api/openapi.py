@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from flask import Flask, Response, g, jsonify, request
+from flask import Flask, Response, jsonify, request
 
 import esr
-from esr.ranking.searcher import Searcher
-from webui.api.operation import BASE, ERRORS, Call, Operation, Parameter, json_response
+from webui.api.operation import BASE, ERRORS, HEADERS, NOT_MODIFIED, Call, Operation, add_etag, json_response
 from webui.api.operations import OPERATIONS
 from webui.api.schemas import SCHEMAS
-from webui.arguments.query_string import SEARCH_ARGUMENTS, decode_arguments
-from webui.running.request_errors import RequestError
+from webui.arguments.query_string import decode_arguments
+from webui.arguments.table import Argument
+from webui.running.served_indexes import ServedIndexes, View, Visit
 from webui.running.settings import Settings
 
 
@@ -29,11 +29,15 @@ def openapi_document(settings: Settings, server: str) -> dict[str, Any]:
         },
         "servers": [{"url": server}],
         "paths": {
-            operation.path: {operation.method.lower(): _operation(operation, settings)}
-            for operation in OPERATIONS.values()
+            path: {o.method.lower(): _operation(o, settings) for o in OPERATIONS.values() if o.path == path}
+            for path in dict.fromkeys(operation.path for operation in OPERATIONS.values())
         },
         "components": {
             "schemas": SCHEMAS,
+            "headers": {
+                name: {"description": text, "schema": {"type": "string" if name == "ETag" else "integer"}}
+                for name, text in HEADERS.items()
+            },
             "responses": {f"Error{status}": _error(status) for status in ERRORS},
         },
     }
@@ -45,9 +49,14 @@ def _operation(operation: Operation, settings: Settings) -> dict[str, Any]:
     described: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.summary,
-        "parameters": [_parameter(parameter) for parameter in operation.parameters(settings)],
+        "parameters": [_parameter(row, settings) for row in operation.arguments],
         "responses": {
-            "200": {"description": operation.summary, "content": answer | others},
+            "200": {
+                "description": operation.summary,
+                "headers": _headers(operation),
+                "content": answer | others,
+            },
+            **({"304": {"description": NOT_MODIFIED}} if operation.method == "GET" else {}),
             **{str(s): {"$ref": f"#/components/responses/Error{s}"} for s in operation.statuses},
         },
     }
@@ -57,16 +66,21 @@ def _operation(operation: Operation, settings: Settings) -> dict[str, Any]:
     return described
 
 
-def _parameter(parameter: Parameter) -> Mapping[str, Any]:
-    schema = parameter.schema
+def _headers(operation: Operation) -> Mapping[str, Any]:
+    names = [name for name in HEADERS if name != "ETag" or operation.method == "GET"]
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def _parameter(row: Argument, settings: Settings) -> Mapping[str, Any]:
+    schema = row.type.schema(settings)
     described: dict[str, Any] = {
-        "name": parameter.name,
+        "name": row.name,
         "in": "query",
-        "description": parameter.description,
-        "required": parameter.required,
-        "schema": {"type": "array", "items": schema} if parameter.is_repeatable else schema,
+        "description": row.help,
+        "required": row.is_required,
+        "schema": {"type": "array", "items": schema} if row.is_repeatable else schema,
     }
-    return described | ({"style": "form", "explode": True} if parameter.is_repeatable else {})
+    return described | ({"style": "form", "explode": True} if row.is_repeatable else {})
 
 
 def _error(status: int) -> Mapping[str, Any]:
@@ -78,32 +92,24 @@ def _error(status: int) -> Mapping[str, Any]:
     return described
 
 
-def install_api(app: Flask, searcher: Searcher, settings: Settings) -> None:
+def install_api(app: Flask, indexes: ServedIndexes, settings: Settings) -> None:
     """Add the routes of all operations, and of the OpenAPI document."""
 
-    def view(operation: Operation, more_names: Collection[str] = ()) -> Callable[[], Response]:
-        parameters = operation.parameters(settings)
-        names = {*(parameter.name for parameter in parameters), *more_names}
-        required = [parameter for parameter in parameters if parameter.required and parameter.name != "q"]
+    def answering(operation: Operation, *others: str) -> View:
+        def view(visit: Visit) -> Response:
+            arguments = decode_arguments(request.query_string, settings, operation.name, *others)
+            answer = operation.handler(Call(visit, settings, arguments))
+            response = answer if isinstance(answer, Response) else json_response(answer)
+            return add_etag(response) if operation.method == "GET" else response
 
-        def answer() -> Response:
-            g.deadline_seconds = getattr(settings, operation.deadline)
-            arguments = decode_arguments(request.query_string, settings, names)
-            for parameter in required:
-                if parameter.name not in arguments:
-                    message = f"argument {parameter.name!r} is missing: {parameter.description}"
-                    raise RequestError(message, parameter.name)
-            response = operation.handler(Call(searcher, settings, arguments))
-            return response if isinstance(response, Response) else json_response(response)
-
-        return answer
+        return view
 
     for operation in OPERATIONS.values():
-        app.add_url_rule(
-            BASE + operation.path, f"api.{operation.name}", view(operation), methods=[operation.method]
-        )
+        seconds = getattr(settings, operation.deadline)
+        rule, endpoint = BASE + operation.path, f"api.{operation.name}"
+        indexes.route(app, rule, endpoint, operation.method, seconds)(answering(operation))
         if operation.page_twin:  # also accepts the page's other arguments
-            app.add_url_rule(operation.page_twin, f"{operation.name}_json", view(operation, SEARCH_ARGUMENTS))
+            indexes.route(app, operation.page_twin, f"{operation.name}_json")(answering(operation, "page"))
 
     @app.get(BASE + "/openapi.json", endpoint="api.openapi")
     def openapi() -> Response:

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import hashlib
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from flask import Response, current_app
+from flask import Response, current_app, request
 from msgspec import Struct
 
 from esr.ranking.searcher import Searcher
 from webui.arguments.query_string import Arguments
+from webui.arguments.table import Argument, Schema, expand, rows
 from webui.running.logs import write_json
+from webui.running.served_indexes import Visit
 from webui.running.settings import Settings
 
 BASE = "/api/v1"
-Schema = Mapping[str, Any]
+NOT_MODIFIED = "Nothing has changed since the answer whose `ETag` the request gave as `If-None-Match`."
+HEADERS = {
+    "ETag": "a tag of the answer, for `If-None-Match` of a later request",
+    "RateLimit-Limit": "how many requests the client may make, where there is a limit",
+    "RateLimit-Remaining": "how many of them remain",
+    "RateLimit-Reset": "seconds after which the oldest counts no more",
+}
+"""The headers of answers, beside those of errors."""
 ERRORS = {
     400: "Something in the request cannot be used; `field` names it.",
     404: "What the request names does not exist.",
@@ -33,32 +44,22 @@ ERRORS = {
 _COMMON = (400, 405, 408, 414, 429, 500, 503)
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """An argument of an address. `is_repeatable`: it may be given more than once."""
-
-    name: str
-    description: str
-    schema: Schema
-    required: bool = False
-    is_repeatable: bool = False
-
-
 class Call(Struct, frozen=True):
-    """The input of a handler: a searcher for the request's index, the settings, and the arguments."""
+    """The input of a handler: the visit to the request's index, the settings, and the arguments."""
 
-    searcher: Searcher
+    visit: Visit
     settings: Settings
     arguments: Arguments
 
-    def first(self, name: str) -> str | None:
-        """The first value of an argument, or None."""
-        return self.arguments[name][0] if name in self.arguments else None
+    @property
+    def searcher(self) -> Searcher:
+        """A searcher of the index, for which the request waits at its first use."""
+        return self.visit.searcher
 
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation. `parameters` and `body` depend on the settings.
+    """An operation. Its arguments are those rows of the table that name it; `body` depends on the settings.
 
     `answer`: the name of a schema in `schemas.py`. `errors`: statuses of ERRORS that not all operations have.
     `other_types`: media types of answers besides JSON. `deadline`: the name of the setting that limits its
@@ -71,7 +72,6 @@ class Operation:
     summary: str
     handler: Callable[[Call], Any]
     answer: str
-    parameters: Callable[[Settings], Sequence[Parameter]]
     body: Callable[[Settings], Schema] | None = None
     errors: tuple[int, ...] = ()
     other_types: tuple[str, ...] = ()
@@ -79,9 +79,26 @@ class Operation:
     page_twin: str | None = None
 
     @property
+    def arguments(self) -> list[Argument]:
+        """The arguments of its address, with each parameter of a model and each prior by itself."""
+        return expand(rows(self.name).values())
+
+    @property
     def statuses(self) -> list[int]:
         """All statuses of the operation's errors, sorted."""
         return sorted({*_COMMON, *self.errors, *((413, 415) if self.body else ())})
+
+
+_TIME_TAKEN = re.compile(rb'"took_ms":[^,}]*')
+
+
+def add_etag(response: Response) -> Response:
+    """Add a tag of the answer, except for the time that it took. The answer is 304 if the client has it."""
+    content = _TIME_TAKEN.sub(b"", response.get_data())
+    response.set_etag(hashlib.blake2b(content, digest_size=16).hexdigest(), weak=True)
+    if "If-None-Match" in request.headers:
+        response.make_conditional(request)
+    return response
 
 
 def json_response(data: Any) -> Response:

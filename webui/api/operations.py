@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 from webui.api.batch import CSV, RUN, batch, body_schema
+from webui.api.bodies import search_schema
 from webui.api.handlers import (
     analyze,
     catalogue,
     compare,
     complete,
     document,
+    documents,
     explain,
     facets,
     query,
     search,
+    search_body,
     similar,
     status,
     timeline,
     values,
 )
 from webui.api.operation import Operation
-from webui.api.parameters import (
-    analyze_parameters,
-    compare_parameters,
-    complete_parameters,
-    document_parameters,
-    explain_parameters,
-    facets_parameters,
-    index_parameters,
-    query_parameters,
-    search_parameters,
-    similar_parameters,
-    timeline_parameters,
-    values_parameters,
-)
 
 OPERATIONS = {
     operation.name: operation
@@ -44,9 +33,18 @@ OPERATIONS = {
             "Rank the sentences for a query.",
             search,
             "Page",
-            search_parameters,
             errors=(409,),
             page_twin="/search.json",
+        ),
+        Operation(
+            "search_body",
+            "POST",
+            "/search",
+            "Rank the sentences for a query that is sent as JSON.",
+            search_body,
+            "Page",
+            body=search_schema,
+            errors=(409,),
         ),
         Operation(
             "batch",
@@ -55,7 +53,6 @@ OPERATIONS = {
             "Answer several queries at once, as JSON, as a TREC run or as CSV.",
             batch,
             "Batch",
-            index_parameters,
             body=body_schema,
             other_types=(RUN, CSV),
             deadline="batch_deadline",
@@ -67,7 +64,6 @@ OPERATIONS = {
             "Count the sentences with a word of the query by source, month, attributes and names.",
             facets,
             "Facets",
-            facets_parameters,
         ),
         Operation(
             "timeline",
@@ -76,7 +72,6 @@ OPERATIONS = {
             "Count the sentences with all words of a query by day, week, month or year.",
             timeline,
             "Timeline",
-            timeline_parameters,
             page_twin="/timeline.json",
         ),
         Operation(
@@ -86,7 +81,6 @@ OPERATIONS = {
             "Rank the sentences that say the same as a sentence, or go on from it.",
             similar,
             "Similar",
-            similar_parameters,
             errors=(404,),
             page_twin="/similar.json",
         ),
@@ -97,7 +91,6 @@ OPERATIONS = {
             "List the values of a field or the names that begin as the text does, the most frequent first.",
             values,
             "Values",
-            values_parameters,
         ),
         Operation(
             "complete",
@@ -106,7 +99,6 @@ OPERATIONS = {
             "Complete the last word of a query: words, names and values of fields, the most frequent first.",
             complete,
             "Completions",
-            complete_parameters,
         ),
         Operation(
             "explain",
@@ -115,7 +107,6 @@ OPERATIONS = {
             "Explain the score of a sentence by its parts, which add up to it.",
             explain,
             "Explanation",
-            explain_parameters,
             errors=(404,),
             page_twin="/explain.json",
         ),
@@ -126,9 +117,16 @@ OPERATIONS = {
             "Get a document, with the scores of its sentences for a query.",
             document,
             "Document",
-            document_parameters,
             errors=(404,),
             page_twin="/document.json",
+        ),
+        Operation(
+            "documents",
+            "GET",
+            "/documents",
+            "Get several documents, with the scores of their sentences for a query.",
+            documents,
+            "Documents",
         ),
         Operation(
             "compare",
@@ -137,7 +135,6 @@ OPERATIONS = {
             "Compare the answers of two rankings to one query.",
             compare,
             "Comparison",
-            compare_parameters,
             page_twin="/compare.json",
         ),
         Operation(
@@ -147,7 +144,6 @@ OPERATIONS = {
             "Get the terms that an index's analyzer makes of a text, with the places of their words.",
             analyze,
             "Analysis",
-            analyze_parameters,
         ),
         Operation(
             "models",
@@ -156,11 +152,8 @@ OPERATIONS = {
             "List models, contexts, priors, features, forms, boosts and signals, with their parameters.",
             catalogue,
             "Catalogue",
-            lambda settings: [],
         ),
-        Operation(
-            "status", "GET", "/status", "Describe what an index holds.", status, "Status", index_parameters
-        ),
+        Operation("status", "GET", "/status", "Describe what an index holds.", status, "Status"),
         Operation(
             "query",
             "GET",
@@ -168,7 +161,6 @@ OPERATIONS = {
             "Get a search as a request for Elasticsearch itself; an index folder has none.",
             query,
             "Request",
-            query_parameters,
         ),
     )
 }

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from esr.wording import format_table
-from webui.api.operation import BASE, ERRORS, Operation, Parameter, Schema
+from webui.api.operation import BASE, ERRORS, Operation
 from webui.api.operations import OPERATIONS
-from webui.api.parameters import filter_parameters, ranking_parameters
-from webui.arguments.query_string import VERSUS
+from webui.arguments.table import VERSUS, Argument, Schema
 from webui.running.rate_limit import COMPLETIONS_PER_REQUEST
 from webui.running.settings import Settings
 
@@ -41,6 +40,8 @@ curl 'http://localhost:8080{BASE}/search?q=earthquake+relief&model=bm25&params.k
 curl 'http://localhost:8080{BASE}/search' -G --data-urlencode 'q="white house" -trump before:2017-03'
 curl 'http://localhost:8080{BASE}/batch' -H 'Content-Type: application/json' \\
   -d '{{"queries": [{{"id": "1", "query": "earthquake relief"}}], "k": 100, "format": "run"}}'
+curl 'http://localhost:8080{BASE}/search' -H 'Content-Type: application/json' \\
+  -d '{{"q": "earthquake relief", "filters": {{"source": ["BBC News", "Reuters"]}}, "fields": ["text"]}}'
 ```
 
 Answers are JSON in UTF-8, with `null` in place of NaN and infinity. No operation needs a login, and none
@@ -60,11 +61,38 @@ sentence has.
 
 `complete` answers while somebody types. Its requests are counted apart from all others ([limits](#limits)).
 
+## Hits
+
+A hit has the sentence with its neighbours and the fields of its document. `fields=text,title` leaves only
+these and its `sentence_id`. They may also be `matches` (where words of the query stand in the text, in code
+points), `permalink` (an address that stays that of the sentence after another load), `metadata` (what the
+document has beside the usual fields) and `meta.desk` (a key of it, also within objects, as in `meta.a.b`).
+
+`window=2` adds two sentences before each hit and two after it, from its document. `budget=4000` limits the
+characters of all sentences of the answer, with neighbours, repeats and windows: windows get the nearest
+sentences first, those of all hits alike, and a hit for which nothing is left is on the next page. The first
+hit is always in the answer.
+
 ## Errors
 
 An error is `{{"error": {{"code", "message", "field"}}}}`. `field` is the argument at fault (in a batch with
 its place, such as `queries.2.query`), or `null`. An argument that the operation does not have is an error.
 Each answer has an `X-Request-Id`, which is also in the server's log; one that the request brings is kept.
+"""
+PROMISE = f"""## What `{BASE}` promises
+
+Operations, arguments and the fields of answers keep their names and meanings. Later versions may add
+operations, arguments and fields, and values of arguments: a program should ignore fields that it does not
+know. Anything else comes under another address. Rankings are not part of this: they change with the index,
+and with better defaults, which the [changelog](../CHANGELOG.md) names.
+
+## Repeated requests and other sites
+
+An answer to GET has an `ETag`. Send it as `If-None-Match` to get the status 304 without a body if the answer
+would be the same, whatever time it takes. The server still computes it.
+
+Pages of other sites may use the API if `ESR_CORS_ORIGINS` names their origins, as in
+`ESR_CORS_ORIGINS="https://example.org https://app.example.org"`; `*` allows all.
 """
 PAGING = f"""## Pages
 
@@ -84,7 +112,9 @@ sentences.
 ## Limits
 
 The numbers below are the defaults, which the server's operator may change ([serving](serving.md)). Rates are
-counted by client, and a batch counts as many requests as it has queries. Requests of `complete` are counted
+counted by client, and a batch counts as many requests as it has queries. Where there is a rate, each answer
+has the headers `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset`: how many requests are allowed,
+how many remain, and after how many seconds the oldest counts no more. Requests of `complete` are counted
 by themselves: a client may make {COMPLETIONS_PER_REQUEST} times as many of them. If there is no answer in
 time, the answer is an error 503 with `Retry-After`. If part of the engine did not answer, `incomplete` says
 what is missing.
@@ -94,28 +124,25 @@ what is missing.
 def text() -> str:
     """The page as Markdown. A test compares the file with it."""
     errors = [(str(status), meaning) for status, meaning in ERRORS.items()]
-    shared = _names(_shared())
     return "\n".join(
         [
             INTRODUCTION,
             format_table(("status", "meaning"), errors),
+            PROMISE,
             PAGING,
             _limits(),
             "## Arguments of a ranking and filters\n",
             "Operations that rank sentences have the arguments of a ranking; those that return many",
             "sentences also have the filters. An empty argument counts as not given.\n",
-            _parameters(_shared()),
-            *(_operation(operation, shared) for operation in OPERATIONS.values()),
+            _arguments(_shared()),
+            *(_operation(operation) for operation in OPERATIONS.values()),
         ]
     )
 
 
-def _shared() -> list[Parameter]:
-    return [*filter_parameters(SETTINGS), *ranking_parameters(SETTINGS)]
-
-
-def _names(parameters: list[Parameter]) -> set[str]:
-    return {parameter.name for parameter in parameters}
+def _shared() -> list[Argument]:
+    search = OPERATIONS["search"].arguments
+    return [row for group in ("filter", "ranking") for row in search if row.group == group]
 
 
 def _limits() -> str:
@@ -125,22 +152,18 @@ def _limits() -> str:
     )
 
 
-def _operation(operation: Operation, shared: set[str]) -> str:
-    parameters = list(operation.parameters(SETTINGS))
-    own = [p for p in parameters if p.name not in shared and not p.name.startswith(VERSUS)]
-    names = _names(parameters)
-    takes = []
-    if _names(ranking_parameters(SETTINGS)) <= names:
-        takes.append("the arguments of a ranking")
-    if _names(filter_parameters(SETTINGS)) <= names:
-        takes.append("the filters")
-    if any(name.startswith(VERSUS) for name in names):
+def _operation(operation: Operation) -> str:
+    own = [row for row in operation.arguments if row.group not in ("filter", "ranking")]
+    groups = {row.group for row in operation.arguments}
+    takes = ["the arguments of a ranking"] if "ranking" in groups else []
+    takes += ["the filters"] if "filter" in groups else []
+    if any(row.name.startswith(VERSUS) for row in operation.arguments):
         takes.append(f"the arguments of a second ranking, which begin with `{VERSUS}` (`{VERSUS}model`)")
     parts = [f"## {operation.method} {BASE}{operation.path}\n", f"{operation.summary}\n"]
     if takes:
         parts.append(f"Takes {', '.join(takes)}{', and' if own else '.'}\n")
     if own:
-        parts.append(_parameters(own))
+        parts.append(_arguments(own))
     if operation.body:
         parts += ["The body is JSON:\n", _properties(operation.body(SETTINGS))]
     parts.append(f"Answers with a `{operation.answer}` of the OpenAPI document{_other_types(operation)}.\n")
@@ -151,19 +174,18 @@ def _other_types(operation: Operation) -> str:
     return "".join(f", or {media}" for media in operation.other_types)
 
 
-def _parameters(parameters: list[Parameter]) -> str:
-    rows = [(f"`{p.name}`", _described(p), _shape(p.schema), _default(p)) for p in parameters]
-    return format_table(("argument", "meaning", "values", "default"), rows)
+def _arguments(rows: list[Argument]) -> str:
+    cells = [(f"`{r.name}`", _described(r), _shape(r.type.schema(SETTINGS)), _default(r)) for r in rows]
+    return format_table(("argument", "meaning", "values", "default"), cells)
 
 
-def _described(parameter: Parameter) -> str:
-    return parameter.description + ("; may be repeated" if parameter.is_repeatable else "")
+def _described(row: Argument) -> str:
+    return row.help + ("; may be repeated" if row.is_repeatable else "")
 
 
-def _default(parameter: Parameter) -> str:
-    if parameter.required:
-        return "required"
-    return _written(parameter.schema["default"]) if "default" in parameter.schema else ""
+def _default(row: Argument) -> str:
+    schema = row.type.schema(SETTINGS)
+    return "required" if row.is_required else _written(schema["default"]) if "default" in schema else ""
 
 
 def _written(value: object) -> str:
@@ -192,6 +214,8 @@ def _shape(schema: Schema) -> str:
     if schema["type"] == "integer":
         return f"{schema['minimum']:,} to {schema['maximum']:,}"
     if schema["type"] == "array":
+        if "properties" not in schema["items"]:
+            return f"list of at most {schema['maxItems']:,}"
         return f"{schema['minItems']:,} to {schema['maxItems']:,} of `{_keys(schema['items'])}`"
     if schema["type"] == "object":
         return f"`{_keys(schema)}`" if "properties" in schema else "object"

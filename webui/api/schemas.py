@@ -18,33 +18,22 @@ from esr.query import FIELDS, TEXT, Form
 from esr.query.interpretation import Reading
 from esr.ranking.query_report import Completion
 from esr.text.document import ATTRIBUTES, DIRECTIONS, META, Document, Sentence
-from webui.api.operation import Schema
+from webui.arguments.table import META_FIELD, Schema
 
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 NUMBER: Schema = {"type": ["number", "null"], "description": "null where it is not finite"}
 TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
-META_FIELD: Schema = {"type": "string", "pattern": "^meta[.].", "examples": ["meta.desk"]}
 WHOLE: Schema = {"type": "integer", "minimum": 0}
 
 
-def closed(**properties: Schema) -> Schema:
-    """An object with exactly these properties, all required."""
-    return {
-        "type": "object",
-        "required": list(properties),
-        "additionalProperties": False,
-        "properties": properties,
-    }
-
-
-def opened(**properties: Schema) -> Schema:
-    """An object with at least these properties, to which `extended` can add others."""
+def having(**properties: Schema) -> Schema:
+    """An object with all of these properties. Later versions may add others."""
     return {"type": "object", "required": list(properties), "properties": properties}
 
 
 def extended(name: str, **properties: Schema) -> Schema:
-    """The named schema, made by `opened`, with these additional properties and no others."""
-    return {"allOf": [reference(name), opened(**properties)], "unevaluatedProperties": False}
+    """The named schema with these additional properties."""
+    return {"allOf": [reference(name), having(**properties)]}
 
 
 def of_class(kind: type, *, without: Sequence[str] = ()) -> dict[str, Schema]:
@@ -82,7 +71,7 @@ def reference(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-_CLAUSE = closed(
+_CLAUSE = having(
     field={"anyOf": [{"enum": [TEXT, *(field.name for field in FIELDS)]}, {"pattern": "^meta[.]."}]},
     form={"enum": list(get_args(Form))},
     text={"type": "string", "description": "without sign, field, quotes and star"},
@@ -92,24 +81,24 @@ _PLACE: dict[str, Schema] = {
     "end": WHOLE,
 }
 _COUNT: Schema = {"type": ["integer", "null"], "minimum": 0}
-QUERY = closed(
+QUERY = having(
     groups=array(
-        closed(
+        having(
             reading={"enum": list(get_args(Reading))},
             **_PLACE,
             clauses={**array(_CLAUSE), "description": "of a required group, the alternatives"},
             reason={"type": ["string", "null"], "description": "why the group is ignored"},
         )
     ),
-    notes=array(closed(**_PLACE, message={"type": "string"})),
+    notes=array(having(**_PLACE, message={"type": "string"})),
     all_words={**_COUNT, "description": "sentences with all words; null if none are ranked"},
     any_word={**_COUNT, "description": "sentences with any of the words; null if none are ranked"},
     suggestions=array(
-        closed(
+        having(
             word={"type": "string"},
             **_PLACE,
             alternatives=array(
-                closed(
+                having(
                     text={"type": "string"},
                     sentences={**WHOLE, "description": "how many have it"},
                     query={"type": "string", "description": "the query with it"},
@@ -125,7 +114,29 @@ _DIRECTION: Schema = {
     "enum": list(DIRECTIONS),
     "description": "of writing, by the language: HTML's `dir`",
 }
-_HIT = opened(score=NUMBER, **of_class(SentenceRecord), direction=_DIRECTION)
+_HIT = having(score=NUMBER, **of_class(SentenceRecord), direction=_DIRECTION)
+_TEXT: Schema = {"type": "string"}
+_LISTED: dict[str, Schema] = {
+    **_HIT["properties"],
+    "folded": {
+        **array(reference("ListedHit")),
+        "description": "sentences after it that repeat it; not of similar sentences",
+    },
+    "matches": {
+        **array(having(start={**WHOLE, "description": "in code points of the text"}, end=WHOLE)),
+        "description": "where words of the query stand in the text",
+    },
+    "metadata": {
+        "type": "object",
+        "additionalProperties": True,
+        "description": "other fields of the document, or the requested ones among them",
+    },
+    "permalink": {**_TEXT, "description": "an address that stays that of the sentence"},
+    "window": {
+        **having(before=TEXTS, after=TEXTS),
+        "description": "sentences before and after it in its document, where they were requested",
+    },
+}
 _ANSWER: dict[str, Schema] = {
     "hits": array(reference("Hit")),
     "total": {**WHOLE, "description": "how many sentences are candidates"},
@@ -153,20 +164,19 @@ _ANSWER: dict[str, Schema] = {
         "description": "how many of the reranked sentences have no parse, where the ranking uses parses",
     },
 }
-_SIDE = closed(
+_SIDE = having(
     ranking={"type": "object", "description": "as a ranking file, defaults filled in"},
     **_ANSWER | {"hits": array(reference("ComparedHit"))},
 )
-_TERM = closed(
+_TERM = having(
     term={"type": "string"},
     weight=NUMBER,
     probability=NUMBER,
-    fields={"type": "object", "additionalProperties": closed(count=WHOLE, length=WHOLE, adds=NUMBER)},
+    fields={"type": "object", "additionalProperties": having(count=WHOLE, length=WHOLE, adds=NUMBER)},
     background=NUMBER,
     adds=NUMBER,
     boosts={"type": "object", "description": "how much of the weight comes from which boost"},
 )
-_TEXT: Schema = {"type": "string"}
 _TEXT_OR_NULL: Schema = {"type": ["string", "null"]}
 _PARAMETERS = array(reference("Parameter"))
 _DESCRIBED: dict[str, Schema] = {"name": _TEXT, "description": _TEXT, "source": _TEXT}
@@ -177,7 +187,7 @@ _STATUS: dict[str, Schema] = {
     "occurrences": {**WHOLE, "description": "of terms"},
     "size_bytes": {"type": ["integer", "null"], "description": "null for a login that may only search"},
     "enrichment": array(
-        closed(part=_TEXT, documents=WHOLE, made_with={"type": "object", "additionalProperties": True})
+        having(part=_TEXT, documents=WHOLE, made_with={"type": "object", "additionalProperties": True})
     ),
     "analyzer": _TEXT,
     "analyzer_version": WHOLE,
@@ -189,16 +199,14 @@ _OF_ONE_ENGINE: dict[str, Schema] = {
     "loads": {**WHOLE, "description": "of Elasticsearch"},
 }
 SCHEMAS: dict[str, Schema] = {
-    "Problem": closed(
+    "Problem": having(
         code=_TEXT,
         message=_TEXT,
         field={"type": ["string", "null"], "description": "the argument at fault"},
     ),
-    "Error": closed(error=reference("Problem")),
+    "Error": having(error=reference("Problem")),
     "Hit": _HIT,
-    "ListedHit": extended(
-        "Hit", folded={**array(reference("Hit")), "description": "sentences after it that repeat it"}
-    ),
+    "ListedHit": {**having(**_LISTED), "required": ["sentence_id"]},
     "ComparedHit": extended(
         "Hit",
         rank={"type": "integer", "minimum": 1},
@@ -206,7 +214,7 @@ SCHEMAS: dict[str, Schema] = {
         moved={"type": ["integer", "null"], "description": "how many ranks higher it is here"},
     ),
     "UnknownFilter": {
-        **closed(
+        **having(
             field={"enum": ["source", *ATTRIBUTES, META, "entity"]},
             value={"type": "string"},
             message={"type": "string"},
@@ -214,7 +222,7 @@ SCHEMAS: dict[str, Schema] = {
         ),
         "description": "a source, an attribute or a name that the index does not have",
     },
-    "Page": closed(
+    "Page": having(
         **_ANSWER | {"hits": array(reference("ListedHit"))},
         query=reference("Query"),
         documents={
@@ -229,49 +237,49 @@ SCHEMAS: dict[str, Schema] = {
         next={"type": ["string", "null"], "description": "the `after` of the next page"},
     ),
     "Query": QUERY,
-    "Batch": closed(
+    "Batch": having(
         answers=array({"oneOf": [reference("BatchAnswer"), reference("BatchError")]}),
     ),
-    "BatchAnswer": closed(id=_TEXT, **_ANSWER),
-    "BatchError": closed(id=_TEXT, error=reference("Problem")),
-    "Facets": closed(
+    "BatchAnswer": having(id=_TEXT, **_ANSWER),
+    "BatchError": having(id=_TEXT, error=reference("Problem")),
+    "Facets": having(
         facets=array(
-            closed(
+            having(
                 field={"anyOf": [{"enum": list(FACET_FIELDS)}, META_FIELD]},
-                values=array(closed(value={"type": "string"}, count=WHOLE)),
+                values=array(having(value={"type": "string"}, count=WHOLE)),
                 more={"type": "boolean", "description": "whether the field has more values"},
             )
         )
     ),
-    "Timeline": closed(
+    "Timeline": having(
         interval={"enum": list(INTERVALS)},
         periods={**TEXTS, "description": "ISO 8601 names, in order and without a gap"},
         sentences={**array(WHOLE), "description": "all sentences of each period that pass the filters"},
         series=array(
-            closed(
+            having(
                 query={"type": "string"},
                 counts={**array(WHOLE), "description": "sentences with all words, by period"},
                 rates={**array(NUMBER), "description": "per million sentences of the period"},
                 total=WHOLE,
                 undated={**WHOLE, "description": "sentences without a date, which count for no period"},
-                peaks=array(closed(period={"type": "string"}, count=WHOLE, sentence=reference("Hit"))),
+                peaks=array(having(period={"type": "string"}, count=WHOLE, sentence=reference("Hit"))),
             )
         ),
     ),
-    "Similar": closed(
-        **_ANSWER,
+    "Similar": having(
+        **_ANSWER | {"hits": array(reference("ListedHit"))},
         terms={**TEXTS, "description": "the terms of the sentence that were searched for"},
     ),
-    "Values": closed(
+    "Values": having(
         values=array(
-            closed(
+            having(
                 value={"type": "string", "description": "as a filter takes it"},
                 type={"type": ["string", "null"], "description": "the type of a name"},
                 count={**WHOLE, "description": "documents with the value, or sentences with the name"},
             )
         )
     ),
-    "Explanation": closed(
+    "Explanation": having(
         sentence_id={"type": "string"},
         text={"type": "string"},
         language={"type": ["string", "null"]},
@@ -280,15 +288,16 @@ SCHEMAS: dict[str, Schema] = {
         first={**NUMBER, "description": "the score of the first stage"},
         terms=array(_TERM),
         length=NUMBER,
-        priors=array(closed(name={"type": "string"}, value=NUMBER, weight=NUMBER, adds=NUMBER)),
+        priors=array(having(name={"type": "string"}, value=NUMBER, weight=NUMBER, adds=NUMBER)),
         features=array(
             {
-                **opened(feature=_TEXT, value=NUMBER, form=_TEXT, adds=NUMBER),
+                **having(feature=_TEXT, value=NUMBER, form=_TEXT, adds=NUMBER),
+                "additionalProperties": {"type": "number"},
                 "description": "with the parameters of the form",
             }
         ),
         boosts=array(
-            closed(
+            having(
                 boost={"type": "string"}, feature={"type": "string"}, value=NUMBER, weight=NUMBER, adds=NUMBER
             )
         ),
@@ -298,27 +307,31 @@ SCHEMAS: dict[str, Schema] = {
         unseen=TEXTS,
         plan={"type": "object", "description": "what the engine executed"},
     ),
-    "Document": closed(
+    "Document": having(
         **of_class(Document, without=["sentences"]),
         direction=_DIRECTION,
         sentences=array(
-            closed(
+            having(
                 **of_class(Sentence, without=["parse"]),
                 score={"type": ["number", "null"], "description": "null without a query"},
                 hit={"type": "boolean", "description": "whether it contains a word of the query"},
             )
         ),
     ),
-    "Comparison": closed(
+    "Documents": having(
+        documents=array(reference("Document")),
+        missing={**TEXTS, "description": "ids of documents that do not exist"},
+    ),
+    "Comparison": having(
         left=reference("Side"),
         right=reference("Side"),
         shared={**WHOLE, "description": "sentences in both lists"},
         moved={**WHOLE, "description": "sentences in both lists whose ranks differ"},
     ),
     "Side": _SIDE,
-    "Completions": closed(
+    "Completions": having(
         completions=array(
-            closed(
+            having(
                 text={"type": "string"},
                 kind={"enum": list(get_args(get_type_hints(Completion)["kind"]))},
                 frequency={
@@ -329,34 +342,34 @@ SCHEMAS: dict[str, Schema] = {
             )
         )
     ),
-    "Analysis": closed(
+    "Analysis": having(
         analyzer={"type": "string"},
         version={"type": "integer"},
         text={"type": "string", "description": "as it was analysed: without blanks at its ends"},
         tokens=array(
-            closed(
+            having(
                 start={**WHOLE, "description": "where the word begins, in code points of the text"},
                 end={**WHOLE, "description": "where the word ends; bigrams overlap"},
                 term={"type": "string"},
             )
         ),
     ),
-    "Catalogue": closed(
+    "Catalogue": having(
         default=_TEXT,
-        models=array(closed(**_DESCRIBED, contexts=TEXTS, candidates=_TEXT, parameters=_PARAMETERS)),
+        models=array(having(**_DESCRIBED, contexts=TEXTS, candidates=_TEXT, parameters=_PARAMETERS)),
         contexts={"type": "object", "additionalProperties": _TEXT},
         candidates={"type": "object", "additionalProperties": _TEXT},
-        priors=array(closed(**_DESCRIBED)),
+        priors=array(having(**_DESCRIBED)),
         features=array(
-            closed(
+            having(
                 **_DESCRIBED, needs={"anyOf": [TEXTS, {"type": "null"}]}, column=_TEXT_OR_NULL, version=WHOLE
             )
         ),
-        forms=array(closed(**_DESCRIBED, trained={"type": "boolean"}, parameters=_PARAMETERS)),
-        boosts=array(closed(**_DESCRIBED, parameters=_PARAMETERS)),
-        signals=array(closed(**_DESCRIBED, parameters=_PARAMETERS)),
+        forms=array(having(**_DESCRIBED, trained={"type": "boolean"}, parameters=_PARAMETERS)),
+        boosts=array(having(**_DESCRIBED, parameters=_PARAMETERS)),
+        signals=array(having(**_DESCRIBED, parameters=_PARAMETERS)),
     ),
-    "Parameter": closed(
+    "Parameter": having(
         name=_TEXT,
         description=_TEXT,
         default={"type": ["number", "string", "null"]},
@@ -365,7 +378,7 @@ SCHEMAS: dict[str, Schema] = {
         only_with=_TEXT_OR_NULL,
         grid=array({"type": "number"}),
     ),
-    "Status": {**closed(**_STATUS, **_OF_ONE_ENGINE), "required": list(_STATUS)},
+    "Status": {**having(**_STATUS, **_OF_ONE_ENGINE), "required": list(_STATUS)},
     "Request": {
         **named("query", "size", "sort", "_source"),
         "description": "the body for `_search` of the alias",

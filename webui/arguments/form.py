@@ -10,27 +10,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from flask import url_for
 
 from esr import models
-from esr.errors import UsageError
-from esr.following.novelty import DEFAULT_THRESHOLD, parse_threshold
 from esr.models import Model
 from esr.ranking.reranker import DEPTH
 from esr.text.document import PARTS
-from webui.arguments.query_string import (
+from webui.arguments.rankings import Checkbox, Option, RankingControls, preset_label, ranking_controls
+from webui.arguments.table import (
+    PAGE,
     PARAMETER,
     PRIOR,
     REPEATABLE,
-    SEARCH_ARGUMENTS,
     VERSUS,
+    Argument,
+    Choice,
+    Day,
+    Group,
+    Share,
+    Text,
     is_ranking_argument,
-    parse_count,
+    names_of,
 )
-from webui.arguments.rankings import Checkbox, Option, RankingControls, preset_label, ranking_controls
-from webui.arguments.request import SORTS
 from webui.running.request_errors import RequestError
 from webui.running.settings import Settings
 
@@ -49,6 +53,10 @@ class Links:
     def to(self, endpoint: str = "results", **changes: str | None) -> str:
         """This or another page with some arguments changed; None removes an argument."""
         return _address(endpoint, change_arguments(self.arguments, **changes))
+
+    def without(self, group: Group, endpoint: str = "results") -> str:
+        """A page without the arguments of a group."""
+        return self.to(endpoint, **dict.fromkeys(names_of(group)))
 
     def first(self, name: str) -> str | None:
         """The first value of an argument, or None."""
@@ -101,9 +109,28 @@ def _address(endpoint: str, arguments: Pairs) -> str:
 # The form
 
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
-_CHECKBOXES = ("source", "author", "section", "keyword", "meta", "entity", "document")
 _COUNTS = (20, 50, 100)
 _OVERLAPS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+class Field(NamedTuple):
+    """A field of the form for an argument: a select with options, a box to tick, or a field for text.
+
+    `value`: the text of the field, or what a ticked box submits.
+    """
+
+    row: Argument
+    kind: Literal["select", "tick", "day", "value"]
+    value: str
+    options: Sequence[Option] = ()
+    is_set: bool = False
+
+    @property
+    def phrase(self) -> str:
+        """How the line that opens the controls says that it is set; empty if it is not."""
+        labels = (option.label for option in self.options if option.is_selected and option.value)
+        value = next(labels, "") if self.options else self.value if self.is_set else ""
+        return self.row.phrase.format(value) if value else ""
 
 
 @dataclass(frozen=True)
@@ -113,44 +140,31 @@ class Form:
     query: str
     index: str
     ranking: RankingControls
-    counts: list[Option]
-    sorts: list[Option]
-    is_grouped: bool
-    is_folded: bool
-    is_novel: bool
-    overlaps: list[Option]
-    is_literal: bool
-    requires_all: bool
-    date_from: str
-    date_to: str
+    fields: Mapping[str, Field]
     filters: list[Checkbox]
     preset: str | None
     """The label of the preset equal to the ranking, or None."""
+
+    @property
+    def days(self) -> list[Field]:
+        """The fields of days that are set."""
+        return [field for field in self.fields.values() if field.kind == "day" and field.is_set]
 
     @property
     def summary(self) -> list[str]:
         """The settings in a few words, for the line that opens the controls."""
         phrases = [f"in {self.index}"] if self.index else []
         phrases += [self.preset] if self.preset else self.ranking.summary
-        phrases += [option.label for option in self.sorts if option.is_selected and option.value]
-        phrases += ["only what is new"] if self.is_novel else []
-        phrases += ["by document"] if self.is_grouped else []
-        phrases += ["all words"] if self.requires_all else []
-        phrases += ["searched literally"] if self.is_literal else []
-        phrases += [f"from {self.date_from}"] if self.date_from else []
-        phrases += [f"to {self.date_to}"] if self.date_to else []
+        phrases += [field.phrase for field in self.fields.values() if field.phrase]
         return phrases + [box.label for box in self.filters]
 
 
-def clean_arguments(query_string: bytes, settings: Settings, others: Sequence[str] = ()) -> Pairs:
-    """The arguments of an address, valid or not, truncated and cleaned for display.
-
-    `others`: names to keep in addition to those of a search and a comparison.
-    """
+def clean_arguments(query_string: bytes, settings: Settings) -> Pairs:
+    """The arguments of a search and a comparison in an address, truncated and cleaned for display."""
     text = query_string[: settings.address_bytes].decode("utf-8", "replace")
     pairs = parse_qsl(text, errors="replace")
     cleaned = ((n, _UNPRINTABLE.sub(" ", v).strip()[: settings.query_chars]) for n, v in pairs)
-    return [(n, v) for n, v in cleaned if v and (_is_known(n) or n in others)][: settings.arguments]
+    return [(n, v) for n, v in cleaned if v and _is_known(n)][: settings.arguments]
 
 
 def build_form(
@@ -166,48 +180,50 @@ def build_form(
         query=first.get("q", ""),
         index=first.get("index", ""),
         ranking=ranking_controls(own, index_features, stored=stored),
-        counts=_counts(first.get("k", ""), settings),
-        sorts=_sorts(first.get("sort", "")),
-        is_grouped=first.get("group") == "document",
-        is_folded=first.get("fold") != "no",
-        is_novel=first.get("novel") == "yes",
-        overlaps=_overlaps(first.get("overlap", "")),
-        is_literal=first.get("syntax") == "none",
-        requires_all=first.get("require") == "all",
-        date_from=first.get("from", ""),
-        date_to=first.get("to", ""),
-        filters=[Checkbox(n, v, f"{n} {v}") for n, v in arguments if n in _CHECKBOXES],
+        fields={n: _field(row, first.get(n, ""), settings) for n, row in PAGE.items() if row.label},
+        filters=[Checkbox(n, v, f"{n} {v}") for n, v in arguments if n in _KEPT],
         preset=preset_label([pair for pair in own if is_ranking_argument(pair[0])]),
     )
+
+
+_KEPT = frozenset(names_of("filter")) & REPEATABLE
+"""Filters of which each value is a box."""
 
 
 def _is_known(name: str) -> bool:
     if name.startswith(VERSUS):
         return is_ranking_argument(name.removeprefix(VERSUS))
-    return name in SEARCH_ARGUMENTS or is_ranking_argument(name)
+    return name in PAGE or is_ranking_argument(name)
 
 
-def _counts(selected: str, settings: Settings) -> list[Option]:
+def _field(row: Argument, text: str, settings: Settings) -> Field:
+    """The field of an argument with its text in the address, which may be anything."""
+    kind = row.type
+    if isinstance(kind, Day):
+        return Field(row, "day", text, is_set=bool(text))
+    if isinstance(kind, Text):
+        return Field(row, "value", "")
+    if isinstance(kind, Choice) and kind.usual is None:
+        (value,) = kind.labels
+        return Field(
+            row, "tick", "yes" if row.unticked else value, is_set=(text == value) != bool(row.unticked)
+        )
+    usual = kind.default(settings)
     try:
-        k = parse_count("k", selected or None, settings.default_k, settings.max_k)
+        value = row.read(text, settings) if text else usual
     except RequestError:
-        k = settings.default_k
-    offered = {k, settings.default_k, *(n for n in _COUNTS if n <= settings.max_k)}
-    return [Option(str(n), str(n), n == k) for n in sorted(offered)]
-
-
-def _overlaps(selected: str) -> list[Option]:
-    """Options for the overlap, including the value of the address."""
-    try:
-        share = parse_threshold(selected or str(DEFAULT_THRESHOLD))
-    except UsageError:
-        share = DEFAULT_THRESHOLD
-    return [Option(f"{n:g}", f"{n:.0%}", n == share) for n in sorted({*_OVERLAPS, share})]
-
-
-def _sorts(selected: str) -> list[Option]:
-    sort = selected if selected in SORTS else "score"
-    return [Option(name if name != "score" else "", text, name == sort) for name, text in SORTS.items()]
+        value = usual
+    if isinstance(kind, Choice):
+        labels = {"" if name == usual else name: label for name, label in kind.labels.items()}
+        value = "" if value == usual else value
+    elif isinstance(kind, Share):
+        labels = {f"{n:g}": f"{n:.0%}" + " or more" * (n < 1) for n in sorted({*_OVERLAPS, value})}
+    else:
+        counts = (n for n in _COUNTS if n <= settings.max_k)
+        labels = {str(n): str(n) for n in sorted({value, usual, *counts})}
+    return Field(
+        row, "select", "", [Option(name, label, name == f"{value}") for name, label in labels.items()]
+    )
 
 
 # The short address of a submitted form
@@ -219,7 +235,8 @@ ROW_FIELDS = {
     "rerank": ("name", "weight", "rest"),
 }
 """The fields of a row for a feature, a boost or a signal, submitted as feature.0.name and so on."""
-_RANKING_FIELDS = frozenset({FORM, "model", "context", "candidates", *ROW_FIELDS, "depth", "fold"})
+_BOXES = {row.name: row.unticked for row in PAGE.values() if row.unticked}
+_RANKING_FIELDS = frozenset({FORM, *names_of("ranking")})
 _RANKING_PREFIXES = (PARAMETER, PRIOR, *(f"{name}." for name in ROW_FIELDS))
 
 
@@ -245,18 +262,19 @@ def _search_arguments(
     fields: Sequence[tuple[str, str]], settings: Settings, default_index: str
 ) -> Iterator[tuple[str, str]]:
     """The arguments that do not belong to the ranking."""
-    defaults = {
-        "k": str(settings.default_k),
-        "sort": "score",
-        "index": default_index,
-        "overlap": f"{DEFAULT_THRESHOLD:g}",
-    }
+    defaults = {name: _usual_text(row, settings) for name, row in PAGE.items()} | {"index": default_index}
     for name, value in fields:
         is_ranking = name in _RANKING_FIELDS or name.startswith(_RANKING_PREFIXES)
-        if not is_ranking and defaults.get(name) != value:
+        if not is_ranking and name not in _BOXES and defaults.get(name) != value:
             yield name, value
-    if "fold" not in dict(fields):
-        yield "fold", "no"
+    for name, value in _BOXES.items():
+        if name not in dict(fields):
+            yield name, value
+
+
+def _usual_text(row: Argument, settings: Settings) -> str:
+    usual = row.type.default(settings)
+    return f"{usual:g}" if isinstance(usual, float) else str(usual)
 
 
 def _ranking_arguments(fields: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:

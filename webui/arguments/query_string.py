@@ -1,133 +1,74 @@
-"""Query arguments: their names and meanings, and how the query string of an address is decoded and checked.
-
-The functions at the end shorten texts for labels and fields.
-"""
+"""The query string of an address: how it is decoded and checked, and the values of its arguments."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 from unicodedata import category
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from esr.errors import UsageError, unknown
-from esr.features import FEATURES
+from webui.arguments.table import NAME, PAGE, Argument, rows
 from webui.running.request_errors import RequestError, blame_argument
 from webui.running.settings import Settings
 
-PARAMETER = "params."
-PRIOR = "prior."
-VERSUS = "vs."
-"""The prefix of the second ranking in a comparison, as in vs.model and vs.params.mu."""
-NAME = "NAME"
-"""Placeholder for any name at the end of an argument: params.NAME covers params.mu and all others."""
 
-RANKING_ARGUMENTS: dict[str, str] = {
-    "model": "the ranking model",
-    "context": "the text around a sentence that the model uses",
-    "candidates": "which sentences are ranked",
-    "feature": "a feature that adjusts the score, as in len:log:0.1",
-    "boost": "an expansion of the query, as in variants:0.2",
-    "rerank": "a signal of the second stage, as in mrf_sdm:0.5",
-    "depth": "how many of the best sentences the second stage ranks again",
-    PARAMETER + NAME: "a parameter of the model, as in params.mu=50",
-    PRIOR + NAME: "the weight of a prior, as in prior.length=1",
-}
-SEARCH_ARGUMENTS: dict[str, str] = {
-    "q": "what to search for: words, or the query language",
-    **RANKING_ARGUMENTS,
-    "k": "how many sentences to return",
-    "from": "the first day, as in 2017-03-01",
-    "to": "the last day",
-    "source": "a source",
-    "author": "an author",
-    "section": "a section",
-    "keyword": "a keyword",
-    "meta": "a key of the metadata and its value, as in desk=Berlin",
-    "document": "the id of a document",
-    "entity": "a name in the sentence, as in person:Barack Obama",
-    "sort": "score: the best first; date: the newest of the sentences with all words first",
-    "group": "document: group the sentences of a document",
-    "fold": "no: list sentences that repeat another one by one",
-    "novel": "yes: the oldest sentences with all words first, and only those that say something new",
-    "overlap": "the share of a sentence from which one that has it makes it a repeat, by the rarity of terms",
-    "syntax": "none: read all of q as words, without any syntax",
-    "require": "all: sentences with every word of q, and no others",
-    "facet": "a field of which the page lists more values",
-    "index": "the name of an index, where several are served",
-}
-TIMELINE_ARGUMENTS: dict[str, str] = {
-    "also": "another query in the same timeline",
-    "interval": "day, week, month or year; by default, the finest that is easy to read",
-    "scale": "rate: the chart shows sentences per million of those of the period",
-    "peaks": "how many peaks of each query come with their best sentence",
-}
-"""The arguments of a timeline in addition to those of a search."""
-SIMILAR_ARGUMENTS: dict[str, str] = {"own": "yes: also sentences of the document of the sentence itself"}
-"""The arguments of similar sentences in addition to those of a search."""
-TEXT_ARGUMENTS = frozenset({"q", "text", "also"})
-"""Arguments that may be as long as a query."""
-COMPARISON_ARGUMENTS = (*SEARCH_ARGUMENTS, *(VERSUS + name for name in RANKING_ARGUMENTS))
+class Arguments(dict[str, Sequence[str]]):
+    """The texts of the given arguments by name. `rows` say what they mean."""
 
-_RANKING_LISTS = frozenset({"feature", "boost", "rerank"})
-REPEATABLE = frozenset(
-    {
-        "source",
-        "author",
-        "section",
-        "keyword",
-        "meta",
-        "document",
-        "entity",
-        "field",
-        "also",
-        *_RANKING_LISTS,
-        *(VERSUS + name for name in _RANKING_LISTS),
-    }
-)
-"""Arguments that may be given more than once."""
-MAX_DEPTH = 1_000
-"""Maximum depth of a second stage, which reads the parse of each sentence."""
+    def __init__(
+        self, texts: Mapping[str, Sequence[str]], settings: Settings, rows: Mapping[str, Argument]
+    ) -> None:
+        super().__init__(texts)
+        self._settings = settings
+        self._rows = rows
 
-_QUERY, _COUNT = "q", "k"
-KNOWN_ELSEWHERE = {
-    **dict.fromkeys(("query", "search", "term", "terms", "text", "keywords"), _QUERY),
-    **dict.fromkeys(("limit", "size", "count", "rows", "n", "top", "top_k"), _COUNT),
-}
-"""Names of arguments in other search engines, and the names used here."""
+    def value(self, name: str) -> Any:
+        """The value of an argument, or its default. Raises RequestError."""
+        row = self._rows.get(name) or PAGE[name]
+        texts = self.get(name)
+        return row.read(texts[0], self._settings) if texts else row.type.default(self._settings)
 
+    def values_of(self, name: str) -> tuple[Any, ...]:
+        """The values of an argument of names, also separated by commas, once each. Raises RequestError."""
+        texts = (text.strip() for text in ",".join(self.get(name, ())).split(","))
+        return tuple(self._rows[name].read(text, self._settings) for text in dict.fromkeys(texts) if text)
 
-def is_ranking_argument(name: str) -> bool:
-    """Whether an argument says how to rank."""
-    return name in RANKING_ARGUMENTS or name.startswith((PARAMETER, PRIOR))
+    def first(self, name: str) -> str:
+        """The first text of an argument, empty if it is not given."""
+        return self[name][0] if name in self else ""
 
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Names and texts, as in an address."""
+        return [(name, text) for name, texts in self.items() for text in texts]
 
-Arguments = Mapping[str, Sequence[str]]
-"""The values of arguments by name."""
 
 _MESSAGE_CHARS = 60  # maximum for an unknown name
 _UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters other than tabs and line ends, and characters that set the direction of text."""
 
 
-def decode_arguments(
-    query_string: bytes, settings: Settings, names: Collection[str] = SEARCH_ARGUMENTS
-) -> Arguments:
-    """The arguments by name, as text that is safe to handle. Empty ones count as not given.
+def decode_arguments(query_string: bytes, settings: Settings, *takers: str) -> Arguments:
+    """The arguments of an address that the pages or operations `takers` take, as text that is safe to handle.
 
-    `names`: the allowed names. One that ends in NAME allows all names with its prefix. Raises RequestError
-    for the first error.
+    Empty ones count as not given. Raises RequestError for the first error, also for a missing argument.
     """
+    allowed = rows(*takers)
     values: dict[str, list[str]] = {}
     for name, value in split_pairs(query_string, settings):
-        _check_name(name, names)
-        check_text(name, value, settings.query_chars if name in TEXT_ARGUMENTS else settings.value_chars)
+        row = _find_row(name, allowed)
+        check_text(name, value, getattr(settings, row.type.chars))
         if value.strip():
             values.setdefault(name, []).append(value.strip())
     for name, texts in values.items():
-        if len(texts) > 1 and name not in REPEATABLE:
+        if len(texts) > 1 and not _find_row(name, allowed).is_repeatable:
             raise RequestError(f"argument {name!r} is given {len(texts)} times: give it once", name)
-    return values
+    for row in allowed.values():
+        if row.is_required and row.name not in values and row.name != "q":
+            raise RequestError(f"argument {row.name!r} is missing: {row.help}", row.name)
+    return Arguments(values, settings, allowed)
 
 
 def split_pairs(query_string: bytes, settings: Settings) -> list[tuple[str, str]]:
@@ -158,40 +99,17 @@ def check_text(name: str, value: str, max_chars: int) -> None:
         raise RequestError(f"{what} contains the {kind} character {code}: remove it", name)
 
 
-def parse_count(name: str, value: str | None, default: int, maximum: int, minimum: int = 1) -> int:
-    """A whole number within the bounds, or the default without a value. Raises RequestError."""
-    if value is None:
-        return default
-    if not re.fullmatch("[0-9]{1,6}", value) or not minimum <= int(value) <= maximum:
-        raise RequestError(
-            f"argument {name!r} must be a whole number from {minimum} to {maximum}, not {value!r}", name
-        )
-    return int(value)
-
-
-def _check_name(name: str, names: Collection[str]) -> None:
-    if name in names:
-        return
-    prefixes = tuple(allowed.removesuffix(NAME) for allowed in names if allowed.endswith(NAME))
-    if not name.startswith(prefixes):
+def _find_row(name: str, allowed: Mapping[str, Argument]) -> Argument:
+    """The row of an argument. Raises RequestError for an unknown one, with what is probably meant."""
+    row = allowed.get(name) or next(
+        (r for r in allowed.values() if r.name.endswith(NAME) and name.startswith(r.name.removesuffix(NAME))),
+        None,
+    )
+    if row is None:
         short = name[:_MESSAGE_CHARS]
-        ours = KNOWN_ELSEWHERE.get(name.lower())
+        meant = next((r.name for r in allowed.values() if name.lower() in r.elsewhere), None)
         with blame_argument(short):
-            if ours in names:
-                raise UsageError(f"unknown argument {short!r}: did you mean {ours!r}?")
-            raise unknown("argument", short, names)
-
-
-def plain_number(value: object) -> str:
-    """A number without trailing zeros; other values as text."""
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
-
-
-def first_phrase(description: str) -> str:
-    """The first phrase of a description, short enough for an option."""
-    return re.split(r"[:;,(]", description, maxsplit=1)[0].strip()
-
-
-def feature_label(name: str) -> str:
-    """A short description of a registered feature; of another feature, its name."""
-    return first_phrase(FEATURES[name].description) if name in FEATURES else name
+            if meant is not None:
+                raise UsageError(f"unknown argument {short!r}: did you mean {meant!r}?")
+            raise unknown("argument", short, allowed)
+    return row

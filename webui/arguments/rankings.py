@@ -8,6 +8,7 @@ checkboxes.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -27,23 +28,14 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.reranker import DEPTH
 from esr.ranking.signals import RankingSignal, SignalType, parse_signal, signal_types
 from esr.text.document import PARTS, VECTORS
-from webui.arguments.query_string import (
-    MAX_DEPTH,
-    PARAMETER,
-    PRIOR,
-    Arguments,
-    first_phrase,
-    is_ranking_argument,
-    parse_count,
-    plain_number,
-)
+from webui.arguments.table import MAX_DEPTH, PARAMETER, PRIOR, is_ranking_argument, parse_whole
 from webui.running.request_errors import blame_argument
 
 _DEFAULT = Ranking()
 """The ranking of addresses without ranking arguments, which are most."""
 
 
-def parse_ranking(arguments: Arguments, prefix: str = "") -> Ranking:
+def parse_ranking(arguments: Mapping[str, Sequence[str]], prefix: str = "") -> Ranking:
     """The ranking described by the arguments that begin with `prefix`.
 
     Raises a RequestError that names the argument at fault.
@@ -75,7 +67,7 @@ def parse_ranking(arguments: Arguments, prefix: str = "") -> Ranking:
         expansions = boosts.from_json(dict(map(boosts.parse, own.get("boost", ()))))
     with blame_argument(prefix + "rerank"):
         signals = tuple(parse_signal(text) for text in own.get("rerank", ()))
-    depth = parse_count(prefix + "depth", first.get("depth"), DEPTH, MAX_DEPTH)
+    depth = parse_whole(prefix + "depth", first["depth"], 1, MAX_DEPTH) if "depth" in first else DEPTH
     with blame_argument(prefix + "rerank" if signals else prefix + "feature" if features else None):
         return Ranking(
             model.name,
@@ -171,6 +163,21 @@ def preset_label(arguments: Sequence[tuple[str, str]]) -> str | None:
 
 
 # Controls
+
+
+def plain_number(value: object) -> str:
+    """A number without trailing zeros; other values as text."""
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def first_phrase(description: str) -> str:
+    """The first phrase of a description, short enough for an option."""
+    return re.split(r"[:;,(]", description, maxsplit=1)[0].strip()
+
+
+def feature_label(name: str) -> str:
+    """A short description of a registered feature; of another feature, its name."""
+    return first_phrase(features.FEATURES[name].description) if name in features.FEATURES else name
 
 
 class Option(NamedTuple):

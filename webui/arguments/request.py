@@ -5,31 +5,26 @@ Errors name the argument at fault. The limit on a query's terms is checked befor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, cast
 
 from msgspec import Struct, structs
 
-from esr.errors import EsrError, unknown
-from esr.following.novelty import DEFAULT_THRESHOLD, parse_threshold
-from esr.following.timeline import INTERVALS, Interval
-from esr.index.filters import FACET_FIELDS, NO_FILTERS, Filters, build_attribute_filters, can_be_counted
+from esr.following.novelty import DEFAULT_THRESHOLD
+from esr.following.timeline import Interval
+from esr.index.filters import NO_FILTERS, Filters, build_attribute_filters
 from esr.query import ParsedQuery, literal, parse
 from esr.query.interpretation import Interpretation
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from esr.text import dates
-from esr.text.document import ATTRIBUTES, META
-from webui.arguments.query_string import Arguments, decode_arguments, parse_count
+from esr.text.document import ATTRIBUTES, META, META_PREFIX
+from webui.arguments.query_string import Arguments, decode_arguments
 from webui.arguments.rankings import parse_ranking
+from webui.arguments.table import names_of
 from webui.running.request_errors import RequestError, blame_argument
 from webui.running.settings import Settings
-
-Sort = Literal["score", "date"]
-SORTS: dict[Sort, str] = {"score": "best first", "date": "newest first"}
 
 
 class Arrangement(Struct, frozen=True):
@@ -40,19 +35,15 @@ class Arrangement(Struct, frozen=True):
     it a repeat.
     """
 
-    sort: Sort = "score"
+    sort: str = "score"
     group: bool = False
     fold: bool = True
     novel: bool = False
     overlap: float = DEFAULT_THRESHOLD
 
 
-_CHOICES = {"sort": tuple(SORTS), "group": ("document",), "fold": ("no",), "novel": ("yes",)}
-"""The allowed values of the arguments for the arrangement."""
-
 _RANKING, _ARRANGEMENT = Ranking(), Arrangement()
-_FILTERS = frozenset(("from", "to", "source", "document", "entity", META, *ATTRIBUTES))
-"""Arguments that filter."""
+_FILTERS = frozenset(names_of("filter"))
 
 
 class SearchRequest(Struct, frozen=True, dict=True):
@@ -79,22 +70,28 @@ class SearchRequest(Struct, frozen=True, dict=True):
 
 
 def read_search(query_string: bytes, settings: Settings) -> SearchRequest:
-    """The search of an address. Raises RequestError for the first error."""
-    return parse_search(decode_arguments(query_string, settings), settings)
+    """The search of the address of a page. Raises RequestError for the first error."""
+    return parse_search(decode_arguments(query_string, settings, "page"))
 
 
-def parse_search(arguments: Arguments, settings: Settings) -> SearchRequest:
+def parse_search(arguments: Arguments) -> SearchRequest:
     """The search of these arguments. Other arguments are ignored. Raises RequestError."""
-    first = {name: texts[0] for name, texts in arguments.items()}
+    read = arguments.value
     return SearchRequest(
-        query=first.get("q", ""),
+        query=arguments.first("q"),
         ranking=parse_ranking(arguments),
         filters=parse_filters(arguments),
-        k=parse_count("k", first.get("k"), settings.default_k, settings.max_k),
-        arrangement=_parse_arrangement(first),
-        is_literal=_is_set("syntax", "none", first),
-        require_all=_is_set("require", "all", first),
-        facet=_parse_facet(first.get("facet")),
+        k=read("k"),
+        arrangement=Arrangement(
+            read("sort"),
+            group=read("group") is not None,
+            fold=read("fold") is None,
+            novel=read("novel") is not None,
+            overlap=read("overlap"),
+        ),
+        is_literal=read("syntax") is not None,
+        require_all=read("require") is not None,
+        facet=read("facet"),
     )
 
 
@@ -102,8 +99,7 @@ def parse_filters(arguments: Arguments) -> Filters:
     """The filters among the arguments. Raises RequestError."""
     if _FILTERS.isdisjoint(arguments):
         return NO_FILTERS
-    first = _parse_moment("from", arguments, dates.parse_date_start)
-    last = _parse_moment("to", arguments, dates.parse_date_end)
+    first, last = arguments.value("from"), arguments.value("to")
     if first is not None and last is not None and first > last:
         raise RequestError("the first day is after the last: swap from and to", "from")
     sources, documents, entities = (tuple(arguments.get(n, ())) for n in ("source", "document", "entity"))
@@ -113,56 +109,6 @@ def parse_filters(arguments: Arguments) -> Filters:
     return Filters(first, last, sources, documents, entities, attributes)
 
 
-def _parse_arrangement(first: Mapping[str, str]) -> Arrangement:
-    for name, allowed in _CHOICES.items():
-        if name in first and first[name] not in allowed:
-            with blame_argument(name):
-                raise unknown(name, first[name], allowed)
-    return Arrangement(
-        "date" if first.get("sort") == "date" else "score",
-        "group" in first,
-        "fold" not in first,
-        "novel" in first,
-        _parse_overlap(first.get("overlap")),
-    )
-
-
-def _parse_overlap(text: str | None) -> float:
-    if text is None:
-        return DEFAULT_THRESHOLD
-    with blame_argument("overlap"):
-        return parse_threshold(text)
-
-
-def _is_set(name: str, value: str, first: Mapping[str, str]) -> bool:
-    """Whether an argument is given. Raises RequestError if it is not `value`, the only one allowed."""
-    if first.get(name, value) != value:
-        with blame_argument(name):
-            raise unknown(name, first[name], (value,))
-    return name in first
-
-
-def _parse_facet(name: str | None) -> str | None:
-    with blame_argument("facet"):
-        if name is not None and not can_be_counted(name):
-            raise unknown("facet", name, FACET_FIELDS)
-    return name
-
-
-def _parse_moment(name: str, arguments: Arguments, parse: Callable[[str], int]) -> int | None:
-    if name not in arguments:
-        return None
-    value = arguments[name][0]
-    try:
-        return parse(value)
-    except (ValueError, OverflowError, EsrError):
-        raise RequestError(
-            f"argument {name!r} must be a date such as 2017-03-01, not {value!r}", name
-        ) from None
-
-
-Scale = Literal["count", "rate"]
-SCALES: dict[Scale, str] = {"count": "sentences", "rate": "per million sentences"}
 MAX_QUERIES = 6
 """Maximum number of queries in a timeline. More lines cannot be told apart."""
 
@@ -174,37 +120,65 @@ class TimelineRequest:
     search: SearchRequest
     others: Sequence[SearchRequest]
     interval: Interval | None
-    scale: Scale
+    scale: str
+    peaks: int
 
     @property
     def searches(self) -> list[SearchRequest]:
         return [self.search, *self.others]
 
 
-def parse_timeline(arguments: Arguments, settings: Settings) -> TimelineRequest:
+def parse_timeline(arguments: Arguments) -> TimelineRequest:
     """The timeline of these arguments. Raises RequestError."""
-    search = parse_search(arguments, settings)
+    search = parse_search(arguments)
     others = arguments.get("also", ())
     if len(others) >= MAX_QUERIES:
         raise RequestError(
             f"a timeline has {len(others) + 1} queries: at most {MAX_QUERIES} are allowed", "also"
         )
-    interval = _parse_choice("interval", arguments, INTERVALS)
-    scale = _parse_choice("scale", arguments, tuple(SCALES)) or "count"
     return TimelineRequest(
         search,
         [structs.replace(search, query=query) for query in others],
-        cast("Interval | None", interval),
-        cast(Scale, scale),
+        *(arguments.value(name) for name in ("interval", "scale", "peaks")),
     )
 
 
-def _parse_choice(name: str, arguments: Arguments, choices: Sequence[str]) -> str | None:
-    value = arguments[name][0] if name in arguments else None
-    if value is not None and value not in choices:
-        with blame_argument(name):
-            raise unknown(name, value, choices)
-    return value
+class HitShape(Struct, frozen=True):
+    """What the hits of an answer hold: chosen fields, or the usual ones if there are none; windows; a budget.
+
+    `window`: the number of sentences before and after; `budget`: the characters of all texts, None for any.
+    """
+
+    fields: frozenset[str] = frozenset()
+    window: int = 0
+    budget: int | None = None
+
+    @property
+    def reads_documents(self) -> bool:
+        """Whether the documents of the hits must be read."""
+        return self.window > 1 or any(
+            name == "metadata" or name.startswith(META_PREFIX) for name in self.fields
+        )
+
+
+def parse_shape(arguments: Arguments) -> HitShape:
+    """The shape of hits that these arguments ask for. Raises RequestError."""
+    return HitShape(
+        frozenset(arguments.values_of("fields")), arguments.value("window"), arguments.value("budget")
+    )
+
+
+class SimilarRequest(Struct, frozen=True):
+    """A search for sentences similar to one. `own`: also those of its document."""
+
+    search: SearchRequest
+    sentence_id: str
+    own: bool
+
+
+def parse_similar(arguments: Arguments) -> SimilarRequest:
+    """The search of these arguments for similar sentences. Raises RequestError."""
+    return SimilarRequest(parse_search(arguments), arguments.first("id"), arguments.value("own") == "yes")
 
 
 def check_query(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from flask import Flask, Response, g, request
+from flask import Flask, Response, request
 
 from esr.batch import topics
 from esr.batch.topics import TITLE, Line, Topic
@@ -17,12 +17,14 @@ from esr.ranking.searcher import Searcher
 from webui.answers import downloads
 from webui.answers.downloads import NOTHING
 from webui.answers.lists import rank_sentences
-from webui.arguments.query_string import check_text, parse_count
+from webui.arguments.query_string import check_text
 from webui.arguments.request import SearchRequest, read_search
+from webui.arguments.table import parse_whole
 from webui.pages.rendering import PageRenderer
 from webui.running.problems import Problem, as_sentence, problem_response, wants_json
 from webui.running.rate_limit import count_queries
 from webui.running.request_errors import RequestError
+from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
 
 QUERIES, FILE, FORMAT, K, ACCEPT = "queries", "file", "as", "k", "anyhow"
@@ -46,10 +48,11 @@ class Unconfirmed(EsrError):
         self.status = 503 if missing else 400
 
 
-def install(app: Flask, searcher: Searcher, settings: Settings, render: PageRenderer) -> None:
+def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
     """Add the page to the application. Its address has ranking and filters, like that of a search."""
 
     def form(
+        visit: Visit,
         message: str | None = None,
         missing: Mapping[str, str] = NOTHING,
         skipped: Mapping[str, str] = NOTHING,
@@ -59,6 +62,7 @@ def install(app: Flask, searcher: Searcher, settings: Settings, render: PageRend
             # Browsers do not submit a selected file again, so the text of an uploaded file is returned.
             fields[QUERIES] = _read_text()[0]
         return render(
+            visit,
             "batch.html",
             fields=fields,
             message=message,
@@ -68,28 +72,27 @@ def install(app: Flask, searcher: Searcher, settings: Settings, render: PageRend
             default_k=DEFAULT_K,
         )
 
-    @app.get("/batch")
-    def batch() -> Response:
+    @indexes.route(app, "/batch")
+    def batch(visit: Visit) -> Response:
         read_search(request.query_string, settings)
-        return form()
+        return form(visit)
 
-    @app.post("/batch")
-    def batch_answer() -> Response:
-        g.deadline_seconds = settings.batch_deadline
+    @indexes.route(app, "/batch", method="POST", seconds=settings.batch_deadline)
+    def batch_answer(visit: Visit) -> Response:
         try:
-            return _answer(searcher, settings)
+            return _answer(visit, settings)
         except Unconfirmed as error:
             if wants_json():
                 problem = Problem(error.status, "unconfirmed", "", as_sentence(str(error)))
                 response = problem_response(problem)
             else:
-                response = form(missing=error.missing, skipped=error.skipped)
+                response = form(visit, missing=error.missing, skipped=error.skipped)
             response.status_code = error.status
             return response
         except UsageError as error:
             if wants_json():
                 raise
-            response = form(as_sentence(str(error)))
+            response = form(visit, as_sentence(str(error)))
             response.status_code = 400
             return response
 
@@ -108,19 +111,20 @@ def parse_queries(text: str, where: str) -> list[Topic]:
     return [Topic(str(n), {TITLE: line.text.strip()}) for n, line in enumerate(lines, 1)]
 
 
-def _answer(searcher: Searcher, settings: Settings) -> Response:
+def _answer(visit: Visit, settings: Settings) -> Response:
     search = read_search(request.query_string, settings)
-    format, count = request.form.get(FORMAT, "csv"), request.form.get(K, "").strip() or None
+    format, count = request.form.get(FORMAT, "csv"), request.form.get(K, "").strip()
     if format not in FORMATS:
         raise RequestError(f"cannot answer as {format[:_ID_CHARS]!r}: choose csv or run", FORMAT)
-    k = parse_count(K, count, min(DEFAULT_K, settings.batch_k), settings.batch_k)
+    most = settings.batch_k
+    k = parse_whole(K, count, 1, most) if count else min(DEFAULT_K, most)
     queries = parse_queries(*_read_text())
     if len(queries) > settings.batch_queries:
         raise RequestError(
             f"there are {len(queries):,} queries: at most {settings.batch_queries:,} are allowed", QUERIES
         )
     count_queries(len(queries))
-    answers, skipped = _answer_queries(searcher, search, queries, k, settings)
+    answers, skipped = _answer_queries(visit.searcher, search, queries, k, settings)
     missing = {topic: answer.incomplete for topic, answer in answers.items() if answer.incomplete}
     unseen = skipped if format == "run" else NOTHING  # a table has a line for each of them
     if (missing or unseen) and ACCEPT not in request.form:

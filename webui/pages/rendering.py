@@ -1,7 +1,4 @@
-"""Rendering of pages: the form and the links of every page, the filters of templates, and highlighting.
-
-The page of an error does not ask the engine for anything, since the engine may have caused the error.
-"""
+"""Rendering of pages: the form and the links of every page, the filters of templates, and highlighting."""
 
 from __future__ import annotations
 
@@ -21,23 +18,24 @@ from esr.errors import EsrError
 from esr.models.adjustment import BUILTIN_FEATURES
 from esr.query import FIELDS, METADATA_FIELD
 from esr.ranking import answers
-from esr.ranking.searcher import Searcher
 from esr.text.analyzer import Analyzer, TermToken
 from esr.text.document import PARSE, VECTORS, flat_metadata, is_language_tag, text_direction
 from esr.text.spans import Span, find_spans
 from esr.wording import count
 from webui.arguments.form import Links, build_form, clean_arguments, shorten
-from webui.arguments.query_string import (
-    SIMILAR_ARGUMENTS,
-    TIMELINE_ARGUMENTS,
-    VERSUS,
+from webui.arguments.query_string import split_pairs
+from webui.arguments.rankings import (
+    CACHED_RANKINGS,
+    RankingControls,
+    available_presets,
     feature_label,
     first_phrase,
     plain_number,
-    split_pairs,
+    ranking_controls,
 )
-from webui.arguments.rankings import CACHED_RANKINGS, RankingControls, available_presets, ranking_controls
+from webui.arguments.table import VERSUS
 from webui.pages.bars import describe_term_set
+from webui.running.served_indexes import Visit
 from webui.running.settings import Settings
 
 
@@ -57,25 +55,18 @@ QUERY_EXAMPLES = (
 )
 
 
-PAGE_ARGUMENTS = ("id", "lost", *SIMILAR_ARGUMENTS, *TIMELINE_ARGUMENTS)
-"""Arguments that only some pages have. `id`: the document or the sentence that is shown."""
-
-
 class PageRenderer:
-    """Renders pages for the index of the current request. `index_names`: the names of all served indexes."""
+    """Renders pages. `index_names`: the names of all served indexes."""
 
-    def __init__(self, searcher: Searcher, settings: Settings, index_names: Sequence[str]) -> None:
-        self.searcher = searcher
+    def __init__(self, settings: Settings, index_names: Sequence[str]) -> None:
         self.settings = settings
         self.index_names = index_names
 
-    def __call__(self, template: str, **values: Any) -> Response:
-        own = clean_arguments(request.query_string, self.settings, PAGE_ARGUMENTS)
-        arguments = [pair for pair in own if pair[0] not in PAGE_ARGUMENTS]
-        # The engine may have caused the error, so its page asks it for nothing.
-        has_problem = "problem" in values
-        features = () if has_problem else self._index_features()
-        stored = () if has_problem else self._stored_parts()
+    def __call__(self, visit: Visit | None, template: str, **values: Any) -> Response:
+        """A page. That of an error has no visit: the engine may be at fault, so it is asked for nothing."""
+        arguments = clean_arguments(request.query_string, self.settings)
+        features = _index_features(visit) if visit else ()
+        stored = _stored_parts(visit) if visit else ()
         is_comparison = request.endpoint == "compare"
         without_versus = [pair for pair in arguments if not pair[0].startswith(VERSUS)]
         html = render_template(
@@ -109,21 +100,23 @@ class PageRenderer:
             return redirect(Links(arguments).to(endpoint))
         return redirect(Links([pair for pair in arguments if pair[1].strip()]).to("home"))
 
-    def _index_features(self) -> Sequence[str]:
-        """The features that the form offers; empty if the engine does not answer."""
-        try:
-            return self.searcher.index.features()
-        except EsrError:
-            return ()
 
-    def _stored_parts(self) -> Sequence[str]:
-        """The stored parts of enrichment that some rankings need; empty if the engine does not answer."""
-        index = self.searcher.index
-        try:
-            has_parts = {PARSE: index.has_parses(), VECTORS: index.encoder() is not None}
-        except EsrError:
-            return ()
-        return [part for part, has_part in has_parts.items() if has_part]
+def _index_features(visit: Visit) -> Sequence[str]:
+    """The features that the form offers; empty if the engine does not answer."""
+    try:
+        return visit.searcher.index.features()
+    except EsrError:
+        return ()
+
+
+def _stored_parts(visit: Visit) -> Sequence[str]:
+    """The stored parts of enrichment that some rankings need; empty if the engine does not answer."""
+    try:
+        index = visit.searcher.index
+        has_parts = {PARSE: index.has_parses(), VECTORS: index.encoder() is not None}
+    except EsrError:
+        return ()
+    return [part for part, has_part in has_parts.items() if has_part]
 
 
 @lru_cache(CACHED_RANKINGS)

@@ -6,18 +6,20 @@ The chart has bars for one query, a line for each of several.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 from flask import Flask, Response, request
 
 from esr.following.timeline import INTERVALS, Series, Timeline, timeline_rows
-from esr.ranking.searcher import Searcher
 from webui.answers import downloads
 from webui.answers.lists import make_timeline
 from webui.arguments.form import Links
-from webui.arguments.query_string import SEARCH_ARGUMENTS, TIMELINE_ARGUMENTS, decode_arguments, split_pairs
-from webui.arguments.request import MAX_QUERIES, SCALES, Scale, TimelineRequest, parse_timeline
+from webui.arguments.query_string import decode_arguments, split_pairs
+from webui.arguments.request import MAX_QUERIES, TimelineRequest, parse_timeline
+from webui.arguments.table import PAGE, SCALES, rows
 from webui.pages.rendering import Highlighter, PageRenderer
+from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
 
 # The chart
@@ -63,7 +65,7 @@ class Chart(NamedTuple):
     top: str
 
 
-def draw_chart(timeline: Timeline, scale: Scale) -> Chart:
+def draw_chart(timeline: Timeline, scale: str) -> Chart:
     """The chart of counts or of rates."""
     values = [_values(timeline, series, scale) for series in timeline.series]
     greatest = max((value for of_query in values for value in of_query), default=0.0)
@@ -84,11 +86,11 @@ def draw_chart(timeline: Timeline, scale: Scale) -> Chart:
     return Chart(columns, lines, ticks, _text(greatest, scale))
 
 
-def _values(timeline: Timeline, series: Series, scale: Scale) -> Sequence[float]:
+def _values(timeline: Timeline, series: Series, scale: str) -> Sequence[float]:
     return timeline.rates(series) if scale == "rate" else list(map(float, series.counts))
 
 
-def _text(value: float, scale: Scale) -> str:
+def _text(value: float, scale: str) -> str:
     return f"{value:,.0f}" if scale == "count" or value >= 100 or not value else f"{value:.3g}"
 
 
@@ -107,21 +109,23 @@ def _points(heights: Sequence[float], step: float) -> str:
 # The page
 
 
-def install(app: Flask, searcher: Searcher, settings: Settings, render: PageRenderer) -> None:
+def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
     """Add the page to the application."""
+    get = partial(indexes.route, app)
 
     def read() -> TimelineRequest:
-        names = [*SEARCH_ARGUMENTS, *TIMELINE_ARGUMENTS]
-        return parse_timeline(decode_arguments(request.query_string, settings, names), settings)
+        return parse_timeline(decode_arguments(request.query_string, settings, "page", "timeline"))
 
-    @app.get("/timeline")
-    def timeline() -> Response:
+    @get("/timeline")
+    def timeline(visit: Visit) -> Response:
         asked = read()
-        made = make_timeline(searcher, asked, settings)
+        searcher = visit.searcher
+        made = make_timeline(searcher, asked, settings, asked.peaks)
         highlighters = [
             Highlighter(searcher.index.analyzer, searcher.terms(search.parsed)) for search in asked.searches
         ]
         return render(
+            visit,
             "timeline.html",
             search=asked.search,
             asked=asked,
@@ -136,9 +140,14 @@ def install(app: Flask, searcher: Searcher, settings: Settings, render: PageRend
             can_add=len(asked.searches) < MAX_QUERIES,
         )
 
-    @app.get("/timeline.csv")
-    def timeline_csv() -> Response:
-        return downloads.timeline_csv(timeline_rows(make_timeline(searcher, read(), settings, peaks=0)))
+    @get("/timeline.csv")
+    def timeline_csv(visit: Visit) -> Response:
+        asked = read()
+        return downloads.timeline_csv(timeline_rows(make_timeline(visit.searcher, asked, settings, peaks=0)))
+
+
+_OWN: dict[str, str | None] = dict.fromkeys(rows("timeline").keys() - PAGE.keys())
+"""Arguments that only timelines have, to be removed."""
 
 
 class TimelineLinks(Links):
@@ -146,7 +155,7 @@ class TimelineLinks(Links):
 
     def back(self) -> str:
         """The results of the first query."""
-        return self.to("results", **dict.fromkeys(TIMELINE_ARGUMENTS))
+        return self.to("results", **_OWN)
 
     def within(self, first: str, last: str) -> str:
         """The timeline of these periods only."""
@@ -154,13 +163,11 @@ class TimelineLinks(Links):
 
     def sentences(self, query: str, first: str, last: str) -> str:
         """The sentences that are counted for a query in these periods."""
-        own: dict[str, str | None] = dict.fromkeys(TIMELINE_ARGUMENTS)
-        return self.to("results", **own | {"q": query, "from": first, "to": last, "require": "all"})
+        return self.to("results", **_OWN | {"q": query, "from": first, "to": last, "require": "all"})
 
     def document(self, query: str, document_id: str) -> str:
         """A document, with the scores of its sentences for a query."""
-        own: dict[str, str | None] = dict.fromkeys(TIMELINE_ARGUMENTS)
-        return self.to("document", **own | {"q": query, "id": document_id})
+        return self.to("document", **_OWN | {"q": query, "id": document_id})
 
     def without_query(self, place: int) -> str:
         """The timeline without one of the other queries, by its position among them."""

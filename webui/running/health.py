@@ -8,7 +8,6 @@ from flask import Flask, Response, current_app, jsonify
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from esr.errors import EsrError
-from esr.index.limits import within
 from webui.running import metrics
 from webui.running.problems import describe_error
 from webui.running.served_indexes import ServedIndex, ServedIndexes
@@ -27,8 +26,8 @@ def install(app: Flask, indexes: ServedIndexes) -> None:
 
     @app.get("/readyz")
     def readyz() -> Response:
-        with within(READY_SECONDS):
-            states = {name: _state(name, served) for name, served in indexes.by_name.items()}
+        deadline = time.monotonic() + READY_SECONDS
+        states = {name: _state(name, served, deadline) for name, served in indexes.by_name.items()}
         is_ready = all(state == "ok" for state in states.values())
         response = jsonify({"status": "ok" if is_ready else "not ready", "indexes": states})
         response.status_code = 200 if is_ready else 503
@@ -39,11 +38,11 @@ def install(app: Flask, indexes: ServedIndexes) -> None:
         return Response(metrics.expose(), content_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
-def _state(name: str, served: ServedIndex) -> str:
+def _state(name: str, served: ServedIndex, deadline: float) -> str:
     """`ok`, or the code of an index's problem, such as `busy` while another request opens it."""
     started = time.monotonic()
     try:
-        served.open().check_ready()
+        served.open(deadline).check_ready()
     except EsrError as error:
         seconds = time.monotonic() - started
         current_app.logger.error("index %s is not ready after %.1f s: %s", name, seconds, error)

@@ -1,30 +1,27 @@
 """Rate limits: how many requests a client may make, and how clients are told apart behind proxies.
 
-All workers count together, in a SQLite file. The library `limits`, which parses the rates, keeps counts in
-the memory of one process or in a server (Redis, Memcached, MongoDB); a file needs no server or process that
-may die.
+All workers count together, in a SQLite file, which needs no server or process that may die.
 """
 
 from __future__ import annotations
 
 import math
-import os
+import re
 import sqlite3
 import threading
 import time
 from collections.abc import Callable
 from ipaddress import IPv6Address, ip_address, ip_network
-from pathlib import Path
+from typing import NamedTuple
 
-from flask import Flask, g, request
-from limits import RateLimitItem, parse
+from flask import Flask, Response, g, request
 from werkzeug.exceptions import TooManyRequests
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from esr.errors import UsageError
 from webui.running.health import PATHS
 from webui.running.request_errors import RequestError
-from webui.running.settings import COUNTS_FOLDER, Settings
+from webui.running.settings import Settings
 
 _TABLE = """
 PRAGMA journal_mode = MEMORY;
@@ -35,6 +32,18 @@ CREATE INDEX IF NOT EXISTS by_time ON hits (at);
 """
 _LOCK_SECONDS = 2.0
 """How long to wait while other workers lock the file."""
+
+
+class Standing(NamedTuple):
+    """Where a client stands after a request: in how many seconds it may be repeated, 0 if it was counted.
+
+    `limit` and `remaining` are costs; after `reset` seconds, the oldest that is counted counts no more.
+    """
+
+    retry: float
+    limit: int
+    remaining: int
+    reset: float
 
 
 class SlidingWindow:
@@ -52,11 +61,8 @@ class SlidingWindow:
         )
         self._database.executescript(_TABLE)
 
-    def hit(self, client: str, cost: int = 1) -> float:
-        """Count a request and return 0; if it exceeds the limit, return the seconds until it may be repeated.
-
-        Raises sqlite3.Error if the file cannot be used.
-        """
+    def hit(self, client: str, cost: int = 1) -> Standing:
+        """Count a request, unless it exceeds the limit. Raises sqlite3.Error if the file cannot be used."""
         with self._lock, self._database:
             self._database.execute("BEGIN IMMEDIATE")
             now = self._clock()
@@ -65,14 +71,18 @@ class SlidingWindow:
                 "SELECT at, cost FROM hits WHERE client = ? ORDER BY at", (client,)
             ).fetchall()
             free = self._amount - sum(hit_cost for _, hit_cost in hits)
-            if cost <= free:
+            is_allowed = cost <= free
+            if is_allowed:
                 self._database.execute("INSERT INTO hits VALUES (?, ?, ?)", (now, client, cost))
-                return 0.0
+        reset = float(hits[0][0]) + self._seconds - now if hits else self._seconds
+        if is_allowed:
+            return Standing(0.0, self._amount, free - cost, reset)
+        left = free
         for at, hit_cost in hits:
-            free += hit_cost
-            if cost <= free:
-                return float(at) + self._seconds - now
-        return self._seconds
+            left += hit_cost
+            if cost <= left:
+                return Standing(float(at) + self._seconds - now, self._amount, free, reset)
+        return Standing(self._seconds, self._amount, free, reset)
 
 
 COMPLETION_ENDPOINTS = frozenset({"api.complete", "api.values"})
@@ -86,10 +96,11 @@ _NETWORK_BITS = 64
 """Bits of an IPv6 address that identify a client, which has all addresses that begin with them."""
 
 
-def install(app: Flask, settings: Settings) -> None:
+def install(app: Flask, settings: Settings, path: str) -> None:
     """Trust as many proxies as the settings say, and limit clients if the settings have a rate.
 
-    Workers that share a folder count together. Raises UsageError for an invalid rate.
+    Workers with the same `path`, that of a file or ":memory:", count together. Raises UsageError for an
+    invalid rate.
     """
     if settings.proxies:
         n = settings.proxies
@@ -97,27 +108,26 @@ def install(app: Flask, settings: Settings) -> None:
     rate = parse_rate(settings.rate)
     if rate is None:
         return
-    folder = os.environ.get(COUNTS_FOLDER)
-    path = str(Path(folder) / "rates.sqlite") if folder else ":memory:"
-    searches = SlidingWindow(path, rate.amount, rate.get_expiry())
-    completions = SlidingWindow(path, rate.amount * COMPLETIONS_PER_REQUEST, rate.get_expiry())
+    searches = SlidingWindow(path, rate.amount, rate.seconds)
+    completions = SlidingWindow(path, rate.amount * COMPLETIONS_PER_REQUEST, rate.seconds)
 
     def count(cost: int) -> None:
         client = client_key(request.remote_addr)
         try:
             if request.endpoint in COMPLETION_ENDPOINTS:
-                seconds = completions.hit(f"{client} completions", cost)
+                standing = completions.hit(f"{client} completions", cost)
             else:
-                seconds = searches.hit(client, cost)
+                standing = searches.hit(client, cost)
         except sqlite3.Error as error:  # better no limit than no answer
             app.logger.error("requests are not counted: %s", error)
             return
-        if seconds:
-            raise TooManyRequests(retry_after=math.ceil(seconds))
+        g.standing = standing
+        if standing.retry:
+            raise TooManyRequests(retry_after=math.ceil(standing.retry))
 
     def count_queries(number: int) -> None:
         if number > rate.amount:  # waiting would not help
-            limit = f"{rate.amount:,} in {rate.get_expiry():,} s"
+            limit = f"{rate.amount:,} in {rate.seconds:,} s"
             raise RequestError(f"there are {number:,} queries: at most {limit} are allowed", "queries")
         if number > 1:
             count(number - 1)
@@ -127,6 +137,16 @@ def install(app: Flask, settings: Settings) -> None:
         g.count_queries = count_queries
         if request.path not in PATHS and request.endpoint != "static":
             count(1)
+
+    @app.after_request
+    def tell(response: Response) -> Response:
+        """Say in headers how many requests remain."""
+        standing: Standing | None = g.get("standing")
+        if standing:
+            response.headers["RateLimit-Limit"] = str(standing.limit)
+            response.headers["RateLimit-Remaining"] = str(standing.remaining)
+            response.headers["RateLimit-Reset"] = str(math.ceil(standing.reset))
+        return response
 
 
 def count_queries(number: int) -> None:
@@ -149,9 +169,22 @@ def client_key(address: str | None) -> str:
     return str(parsed.ipv4_mapped or ip_network((parsed, _NETWORK_BITS), strict=False))
 
 
-def parse_rate(text: str) -> RateLimitItem | None:
+class Rate(NamedTuple):
+    """A number of requests within any `seconds`."""
+
+    amount: int
+    seconds: int
+
+
+_RATE = re.compile(r"(\d{1,9})\s*(?:/|per)\s*(\d{1,6})?\s*(second|minute|hour|day)s?", re.IGNORECASE)
+_SECONDS = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400}
+
+
+def parse_rate(text: str) -> Rate | None:
     """The rate in a setting, or None if the setting is empty. Raises UsageError."""
-    try:
-        return parse(text) if text else None
-    except ValueError:
-        raise UsageError(f"cannot read ESR_RATE {text!r}: give a rate such as 60/minute") from None
+    if not text:
+        return None
+    match = _RATE.fullmatch(text.strip())
+    if match is None:
+        raise UsageError(f"cannot read ESR_RATE {text!r}: give a rate such as 60/minute")
+    return Rate(int(match[1]), int(match[2] or 1) * _SECONDS[match[3].lower()])

@@ -10,19 +10,19 @@ import math
 import os
 import re
 import threading
+import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, cast
 from urllib.parse import parse_qs
 
-from flask import Flask, g, request
+from flask import Flask, request
+from werkzeug.wrappers import Response
 
-import esr
 from esr.errors import EngineUnreachable, unknown
 from esr.index.contract import Index, Result
 from esr.index.limits import time_remaining, within
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from webui.running.gate import OPEN, QUEUE, Busy, CircuitBreaker, Gate, time_stage
 from webui.running.request_errors import blame_argument
 from webui.running.settings import Settings
@@ -47,6 +47,7 @@ ENGINE_METHODS = frozenset(
         "count_days",
         "by_date",
         "document",
+        "find_documents",
         "documents_at",
         "terms_with_prefix",
         "words_with_prefix",
@@ -79,14 +80,18 @@ CACHED_METHODS = frozenset(
 
 
 class MonitoredIndex:
-    """An index with timed calls. Failures of its engine open the circuit breaker, an answer closes it."""
+    """An index with timed calls that fail once the deadline, a time of `time.monotonic`, has passed.
 
-    def __init__(self, index: Index, breaker: CircuitBreaker) -> None:
+    Failures of its engine open the circuit breaker, an answer closes it.
+    """
+
+    def __init__(self, index: Index, breaker: CircuitBreaker, deadline: float) -> None:
         self._index = index
         self._breaker = breaker
+        self._deadline = deadline
 
     def snapshot(self) -> Index:
-        return monitor(self._call("snapshot"), self._breaker)
+        return monitor(self._call("snapshot"), self._breaker, self._deadline)
 
     def on_latest(self, work: Callable[[Index], Result]) -> Result:
         return work(self.snapshot())
@@ -96,9 +101,10 @@ class MonitoredIndex:
         return partial(self._call, name) if name in ENGINE_METHODS else value
 
     def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        seconds = time_remaining(math.inf)  # infinite if there is no deadline
+        seconds = self._deadline - time.monotonic()
         try:
-            with time_stage(name):
+            with time_stage(name), within(seconds):
+                time_remaining(seconds)  # raises an error if there is none
                 answer = getattr(self._index, name)(*args, **kwargs)
         except EngineUnreachable as error:
             if seconds >= self._breaker.fair_seconds:
@@ -109,19 +115,18 @@ class MonitoredIndex:
         return answer
 
 
-def monitor(index: Index, breaker: CircuitBreaker) -> Index:
-    return cast(Index, MonitoredIndex(index, breaker))
+def monitor(index: Index, breaker: CircuitBreaker, deadline: float = math.inf) -> Index:
+    return cast(Index, MonitoredIndex(index, breaker, deadline))
 
 
 SPARE_THREADS = 4
 """Threads that never wait for an engine: they answer health checks, and report that the server is busy."""
-OPEN_SECONDS = 60.0
-"""How long to wait, without a deadline, for another thread that opens the index."""
 _QUOTED = r"""(?<!\w)'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 """A quotation from the request in a message, as `repr` writes it."""
 _MESSAGE_CHARS = 60  # maximum for an unknown name
 
 Opener = Callable[[], Searcher]
+View = Callable[["Visit"], Response]
 
 
 class ServedIndex:
@@ -133,11 +138,12 @@ class ServedIndex:
         self._lock = threading.Lock()
         self.gate = gate
 
-    def open(self) -> Index:
+    def open(self, deadline: float) -> Index:
         """The index, opened if necessary. Raises as `esr.open`, and Busy if another thread takes too long."""
         if self._searcher is None:
-            with time_stage(OPEN):
-                if not self._lock.acquire(timeout=time_remaining(OPEN_SECONDS)):
+            seconds = max(0.0, deadline - time.monotonic())
+            with time_stage(OPEN), within(seconds):
+                if not self._lock.acquire(timeout=seconds):
                     raise Busy("the index is being opened")
                 try:
                     if self._searcher is None:
@@ -148,7 +154,7 @@ class ServedIndex:
                     raise
                 finally:
                     self._lock.release()
-        return monitor(self._searcher.index, self.gate.breaker)
+        return monitor(self._searcher.index, self.gate.breaker, deadline)
 
     def close(self) -> None:
         if self._searcher is not None:
@@ -175,7 +181,7 @@ class ServedIndexes:
     @classmethod
     def at(cls, locations: Mapping[str, str], settings: Settings) -> ServedIndexes:
         def opener(where: str) -> Opener:
-            return lambda: esr.open(where)
+            return lambda: open_searcher(where)
 
         return cls({name: opener(where) for name, where in locations.items()}, settings)
 
@@ -188,32 +194,24 @@ class ServedIndexes:
                 raise unknown("index", name[:_MESSAGE_CHARS], self.by_name)
         return self.by_name[name]
 
-    def enter(self) -> Index:
-        """The index of the current request, which holds a slot of the gate and has a deadline until it ends.
+    def route(
+        self, app: Flask, rule: str, endpoint: str = "", method: str = "GET", seconds: float | None = None
+    ) -> Callable[[View], View]:
+        """A decorator that lets a view answer at this address. It gets the visit of the request.
 
-        The deadline is `g.deadline_seconds`, or that of the settings.
+        `seconds` is the time that the visit may take, by default that of the settings.
         """
-        if "index" not in g:
-            served = self.find(_index_name(request.query_string))
-            with ExitStack() as stack:
-                seconds = g.get("deadline_seconds", self._settings.deadline)
-                stack.enter_context(within(seconds))
-                with time_stage(QUEUE):
-                    served.gate.enter(seconds)
-                stack.callback(served.gate.leave)
-                g.index = served.open()
-                g.leave_index = stack.pop_all()
-        index: Index = g.index
-        return index
+        seconds = seconds or self._settings.deadline
 
-    def install(self, app: Flask) -> None:
-        """Free the slot of a request when it is done."""
+        def add(view: View) -> View:
+            def answer() -> Response:
+                with Visit(self, request.query_string, seconds) as visit:
+                    return view(visit)
 
-        @app.teardown_request
-        def leave(error: BaseException | None) -> None:
-            stack = g.pop("leave_index", None)
-            if stack is not None:
-                stack.close()
+            app.add_url_rule(rule, endpoint or view.__name__, answer, methods=[method])
+            return view
+
+        return add
 
     def redact(self, message: str) -> str:
         """The message without locations of indexes, which clients need not know. Quotations are kept."""
@@ -237,15 +235,32 @@ def _index_name(query_string: bytes) -> str:
     return arguments.get("index", [""])[0].strip()
 
 
-class RequestSearcher(Searcher):
-    """Searches the index that the current request names."""
+class Visit:
+    """A request's use of the index that it names, which begins when its searcher is first asked for.
 
-    def __init__(self, indexes: ServedIndexes) -> None:
+    From then on it has a deadline, and it holds a slot of the index's gate until its end.
+    """
+
+    def __init__(self, indexes: ServedIndexes, query_string: bytes, seconds: float) -> None:
         self._indexes = indexes
+        self._query_string = query_string
+        self._seconds = seconds
+        self._gate: Gate | None = None
 
-    @property
-    def index(self) -> Index:  # type: ignore[override]
-        return self._indexes.enter()
+    @cached_property
+    def searcher(self) -> Searcher:
+        """A searcher of the index. Raises EsrError, UsageError for an unknown name of an index."""
+        served = self._indexes.find(_index_name(self._query_string))
+        deadline = time.monotonic() + self._seconds
+        with time_stage(QUEUE):
+            served.gate.enter(self._seconds)
+        self._gate = served.gate
+        return Searcher(served.open(deadline), owns_index=False)
 
-    def close(self) -> None:
-        self._indexes.close()
+    def __enter__(self) -> Visit:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._gate is not None:
+            self._gate.leave()
+            self._gate = None

@@ -30,10 +30,10 @@ from gunicorn.glogging import Logger
 from gunicorn.http.body import LengthReader
 from gunicorn.workers.gthread import ThreadWorker
 
-import esr
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from esr.index.limits import within
 from esr.index.login import redact
+from esr.ranking.searcher import open_searcher
 from webui.running.logs import JsonFormatter, log_to_standard_error
 from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import COUNTS_FOLDER, Settings, parse_locations, shared_folder
@@ -331,8 +331,11 @@ def _refuse(sock: socket.socket, status: str, code: str, message: str) -> None:
 GRACE_SECONDS = 5
 """Time beyond the deadline in which open requests may finish when the server is stopped."""
 
-CreateApp = Callable[[ServedIndexes, Settings], Flask]
-"""Creates the application of a worker. The metrics library must not be imported before this call."""
+CreateApp = Callable[[ServedIndexes, Settings, str], Flask]
+"""Creates the application of a worker, given the file in which workers count the requests of clients.
+
+The metrics library must not be imported before this call.
+"""
 
 
 def serve(where: str, host: str, port: int, create_app: CreateApp) -> None:
@@ -344,22 +347,26 @@ def serve(where: str, host: str, port: int, create_app: CreateApp) -> None:
     """
     settings = Settings.from_environment(os.environ)
     locations = parse_locations(where)
-    with shared_folder(settings.workers):
+    with shared_folder(settings.workers) as folder:
+        rates = ":memory:" if folder is None else str(folder / "rates.sqlite")
         check(locations, settings)
         listener = listen(host, port)
         greeting = f"esr serves {redact(where)} at {url(listener)}"
-        _Server(locations, settings, listener.detach(), greeting, create_app).run()
+        _Server(
+            locations, settings, listener.detach(), greeting, lambda *made: create_app(*made, rates)
+        ).run()
 
 
 def check(locations: Mapping[str, str], settings: Settings) -> None:
     """Open each index once, to report mistakes before the server starts. Raises EsrError."""
-    from webui.running import rate_limit  # imports the metrics library
+    from webui.running import cors, rate_limit  # imports the metrics library
 
     rate_limit.parse_rate(settings.rate)
+    cors.parse_origins(settings.cors_origins)
     for location in locations.values():
         try:
             with within(settings.deadline):
-                esr.open(location).close()
+                open_searcher(location).close()
         except EngineUnreachable as error:
             print(f"Warning: {error}. Each search will try again.", file=sys.stderr, flush=True)
 
@@ -411,7 +418,7 @@ class _Server(BaseApplication):  # type: ignore[misc]
         settings: Settings,
         descriptor: int,
         greeting: str,
-        create_app: CreateApp,
+        create_app: Callable[[ServedIndexes, Settings], Flask],
     ) -> None:
         self._locations = locations
         self._limits = settings

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, NamedTuple, TypeVar
 
@@ -73,6 +74,9 @@ class Settings:
     threads: int = _setting(64, "requests that one worker handles at a time, including those that wait", 4)
     workers: int = _setting(1, "server processes")
     rate: str = _setting("", "requests that each client may make, such as 60/minute; empty: no limit")
+    cors_origins: str = _setting(
+        "", "origins whose pages may use the API, such as https://example.org, with blanks between; *: any"
+    )
     proxies: int = _setting(
         0, "trusted proxies in front, which set X-Forwarded-For, -Proto, -Host, -Prefix", 0
     )
@@ -133,22 +137,25 @@ def parse_locations(text: str) -> dict[str, str]:
 
 
 COUNTS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""The environment variable with the folder that workers share. Clients' requests are counted there as well.
-
-prometheus_client reads all `*.db` files of the folder, so other files need another suffix.
-"""
+"""The environment variable with the folder in which prometheus_client lets workers count together."""
 
 
 @contextmanager
-def shared_folder(workers: int) -> Iterator[None]:
-    """Create the folder that workers share, if there are several. It is deleted at the end."""
+def shared_folder(workers: int) -> Iterator[Path | None]:
+    """Create the folder that workers share, if there are several. It is deleted at the end.
+
+    Its subfolder `metrics` is that of COUNTS_FOLDER.
+    """
     if workers == 1:
-        yield
+        yield None
         return
-    folder = os.environ[COUNTS_FOLDER] = mkdtemp(prefix="esr-metrics-")
+    folder = mkdtemp(prefix="esr-serve-")
+    metrics = Path(folder) / "metrics"
+    metrics.mkdir()
+    os.environ[COUNTS_FOLDER] = str(metrics)
     owner = os.getpid()
     try:
-        yield
+        yield Path(folder)
     finally:
         if os.getpid() == owner:  # workers, which are forks, also get here when they end
             shutil.rmtree(folder, ignore_errors=True)

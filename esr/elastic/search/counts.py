@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from esr.elastic.cluster import Cluster
-from esr.elastic.requests import msearch, search
+from esr.elastic.requests import hits_of, msearch, search, total_of
 from esr.elastic.search.filters import WORDS_FIELD, Query, condition_query, filter_clauses
 from esr.elastic.search.sentence_search import PAGE, decode_hits, hit_fields
 from esr.index.filters import DAY, NO_FILTERS, DayCounts, Filters
@@ -23,7 +23,7 @@ _DAYS = {"date_histogram": {"field": "date", "fixed_interval": "1d", "min_doc_co
 def count_sentences(cluster: Cluster, conditions: Sequence[Condition], filters: Filters) -> list[int]:
     """The number of sentences that satisfy each condition and the filters, in one request."""
     answers = _search_each(cluster, conditions, filters, {"track_total_hits": True})
-    return [answer["hits"]["total"]["value"] for answer in answers]
+    return [total_of(answer) for answer in answers]
 
 
 def count_days(cluster: Cluster, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
@@ -68,8 +68,8 @@ def find_by_date(
     while True:
         size = min(PAGE, k - len(hits))
         answer = search(cluster, index=cluster.alias, size=size, track_total_hits=not hits, **body)
-        total = total if hits else answer["hits"]["total"]["value"]
-        page = answer["hits"]["hits"]
+        total = total if hits else total_of(answer)
+        page = hits_of(answer)
         hits += decode_hits(page, records)
         if len(page) < PAGE or len(hits) >= k:
             return SearchResult(hits, total)
@@ -100,7 +100,7 @@ def words_with_prefix(cluster: Cluster, prefix: str, limit: int) -> list[tuple[s
     )
     split = get_analyzer(WORDS_ANALYZER).terms
     totals: Counter[str] = Counter()
-    for hit in answer["hits"]["hits"]:
+    for hit in hits_of(answer):
         totals.update({word for word in split(hit["_source"]["text"]) if word.startswith(prefix)})
     return sorted(totals.items(), key=lambda word: (-word[1], word[0]))[:limit]
 
@@ -123,5 +123,5 @@ def find_written_forms(cluster: Cluster, words: Sequence[str]) -> list[str]:
         query = match_sentences(HasWords((word,)), NO_FILTERS)
         body = {"query": query, "size": SAMPLE, "sort": {"ordinal": "asc"}, "_source": ["text"]}
         lines += [{"index": cluster.alias}, {**body, "track_total_hits": False}]
-    texts = ([hit["_source"]["text"] for hit in answer["hits"]["hits"]] for answer in msearch(cluster, lines))
+    texts = ([hit["_source"]["text"] for hit in hits_of(answer)] for answer in msearch(cluster, lines))
     return [choose_written_form(word, of_word) for word, of_word in zip(words, texts, strict=True)]

@@ -16,7 +16,7 @@ import numpy as np
 
 from esr.batches import batched
 from esr.elastic.cluster import Cluster
-from esr.elastic.requests import search, search_pages
+from esr.elastic.requests import hits_of, search, search_pages
 from esr.elastic.search.filters import candidate_query
 from esr.elastic.search.score_query import SORT
 from esr.elastic.search.sentence_search import PAGE, decode_hits, hit_fields
@@ -75,7 +75,7 @@ class EvidenceReader:
         columns = [static.column for static in plan.statics]
         body: dict[str, Any] = {"query": candidate_query(plan, filters), "sort": [{"ordinal": "asc"}]}
         for answer in search_pages(cluster, _PAGE, index=cluster.alias, **body):
-            hits = answer["hits"]["hits"]
+            hits = hits_of(answer)
             ids += [hit["_id"] for hit in hits]
             pages.append(self.evidence(terms, [hit["_source"] for hit in hits], columns))
         places = {sentence_id: place for place, sentence_id in enumerate(ids)}
@@ -134,7 +134,7 @@ def find_nearest(
     body: dict[str, Any] = {"query": scored, "sort": SORT, "track_total_hits": False, **hit_fields(False)}
     hits: list[Hit] = []
     for answer in search_pages(cluster, min(k + _MORE, PAGE), index=cluster.alias, **body):
-        hits += decode_hits(answer["hits"]["hits"], False, -_GREATEST)
+        hits += decode_hits(hits_of(answer), False, -_GREATEST)
         if len(hits) > k and hits[-1].score < hits[k - 1].score - _ROUNDING:
             break
     ordinals = np.array([hit.ordinal for hit in hits], np.int64)
@@ -238,7 +238,7 @@ class SimilarityReader:
         }
 
     def _decode(self, answer: Any) -> Iterator[tuple[int, str, float]]:
-        for hit in answer["hits"]["hits"]:
+        for hit in hits_of(answer):
             fields = hit["fields"]
             scale = float(np.float32(fields[SCALE][0])) * self._query.scale
             (document,) = fields.get("document_id", ("",))

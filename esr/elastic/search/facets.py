@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from esr.elastic.cluster import Cluster
-from esr.elastic.names import ALL_KEYS, SHARD_SIZE, NameReader, ValueReader, attribute_field
+from esr.elastic.dialect import SEPARATOR, Dialect
+from esr.elastic.names import ALL_KEYS, SHARD_SIZE, NameReader, ValueReader, attribute_terms
 from esr.elastic.requests import search
 from esr.elastic.search.filters import Query, candidate_query, filter_clauses
 from esr.errors import unknown
@@ -108,7 +109,7 @@ def count_facets(
     entity_fields = [field for field in own if field in ENTITY_TYPES]
     facets = {types[0]: NameFacets(types, names, size) for types in _group_by_clauses(entity_fields, own)}
     counted: Aggregations = {
-        field: {field: _MONTHS} if field == "month" else _value_terms(values, field, size)
+        field: {field: _MONTHS} if field == "month" else _value_terms(values, field, size, cluster.dialect)
         for field in own
         if field not in ENTITY_TYPES
     }
@@ -147,7 +148,7 @@ def _group_by_clauses(fields: Sequence[str], clauses: Mapping[str, list[Query]])
     return groups
 
 
-def _value_terms(values: ValueReader, field: str, size: int) -> dict[str, Query]:
+def _value_terms(values: ValueReader, field: str, size: int, dialect: Dialect) -> dict[str, Query]:
     """The aggregations that count the values of a field.
 
     If values have several forms, many forms are counted: a value may be among the most frequent although no
@@ -155,11 +156,8 @@ def _value_terms(values: ValueReader, field: str, size: int) -> dict[str, Query]
     """
     table, names = values.values(field), attribute_names(values, field)
     width = _MOST_FORMS if table.has_variants or len(names) > 1 else size
-    return {
-        name: {"terms": {"field": attribute_field(name), "size": width, "shard_size": max(width, SHARD_SIZE)}}
-        for name in names
-        if len(table)
-    }
+    sizes = {"size": width, "shard_size": max(width, SHARD_SIZE)}
+    return {name: {"terms": {**attribute_terms(name, dialect), **sizes}} for name in names if len(table)}
 
 
 def _with_filter(aggregation: Query, clauses: list[Query]) -> Query:
@@ -178,6 +176,7 @@ def _values(answers: Iterable[Mapping[str, Any]], table: ValueTable | None, size
     """The counts of a table's values, or of months if `table` is None."""
     values: Counter[str] = Counter()
     for bucket in (bucket for answer in answers for bucket in answer["buckets"]):
-        values[bucket["key_as_string"] if table is None else table.form(bucket["key"])] += bucket["doc_count"]
+        of_bucket = bucket["key_as_string"] if table is None else bucket["key"].rpartition(SEPARATOR)[2]
+        values[of_bucket if table is None else table.form(of_bucket)] += bucket["doc_count"]
     # Ties of months are in chronological order.
     return sorted(values.items(), key=lambda value: (-value[1], value[0]))[:size]

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.elastic.documents import decode_sentence
-from esr.elastic.requests import NAMED_SCORES
+from esr.elastic.requests import hits_of, total_of
 from esr.elastic.search.bound_query import (
     BoundQuery,
     NearQueries,
@@ -38,6 +38,7 @@ from esr.elastic.search.filters import (
 )
 from esr.elastic.search.score_query import SORT, score_query
 from esr.elastic.search.sentence_search import PAGE, Search, decode_hit, hit_fields
+from esr.elastic.transport import NAMED_SCORES
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import Hit, SearchResult
 from esr.plans.bounds import Numbers
@@ -127,7 +128,7 @@ def next_page_request(
 
 def read_next_page(answer: Any, queries: BoundQueries, size: int) -> tuple[DocumentPage, int]:
     """The documents in the answer to `next_page_request`, and the total number with such a bound."""
-    return _page(answer, queries, size), answer["hits"]["total"]["value"]
+    return _page(answer, queries, size), total_of(answer)
 
 
 def _document_request(search: Search, query: Query, near: NearQueries | None, size: int) -> dict[str, Any]:
@@ -149,7 +150,7 @@ def _document_request(search: Search, query: Query, near: NearQueries | None, si
 
 
 def _page(answer: Any, queries: BoundQueries, size: int) -> DocumentPage:
-    hits, (all, near) = answer["hits"]["hits"], queries
+    hits, (all, near) = hits_of(answer), queries
     ids = np.array([hit["fields"]["document_id"][0] for hit in hits], object)
     bounds = np.array([hit["_score"] for hit in hits]) + all.shift
     far = lift = np.full(len(hits), math.inf)
@@ -185,7 +186,7 @@ def read_count(answer: Any) -> int:
     """The number of candidates in the answer to `count_request`."""
     if "aggregations" in answer:
         return int(answer["aggregations"][_TOTAL]["value"])
-    return int(answer["hits"]["total"]["value"])
+    return total_of(answer)
 
 
 FIRST_SENTENCES, FIRST_SENTENCES_PER_HIT, FIRST_PER_HIT_AND_TERM = 4, 1.6, 0.3
@@ -213,7 +214,7 @@ def search_bounded(search: Search, k: int, bounds: BoundQuery) -> SearchResult |
             total = read_count(counted)
         else:
             answer = search.send(**request)
-        listed = answer["hits"]["hits"]
+        listed = hits_of(answer)
         hits = _read_scored(listed, shift)
         if len(listed) < size or len(hits) >= total or answer["timed_out"]:
             break
@@ -280,7 +281,7 @@ def _with_records(search: Search, hits: list[Hit]) -> list[Hit]:
     answer = search.send(
         query={"ids": {"values": ids}}, size=len(ids), track_total_hits=False, **hit_fields(records=True)
     )
-    records = {hit["_id"]: decode_sentence(hit["_source"]) for hit in answer["hits"]["hits"]}
+    records = {hit["_id"]: decode_sentence(hit["_source"]) for hit in hits_of(answer)}
     return [hit._replace(record=records[hit.sentence_id]) for hit in hits if hit.sentence_id in records]
 
 
@@ -451,8 +452,7 @@ def _estimate_candidates(search: Search, statistics: Statistics) -> int:
     if search.plan.condition is None or at_most <= FEW_CANDIDATES:
         return at_most
     query = scored_candidate_query(search.plan, search.filters)
-    hits = search.send(query=query, size=0, track_total_hits=FEW_CANDIDATES + 1)["hits"]
-    return int(hits["total"]["value"])
+    return total_of(search.send(query=query, size=0, track_total_hits=FEW_CANDIDATES + 1))
 
 
 def _estimate_matches(plan: Plan, statistics: Statistics) -> int:

@@ -20,10 +20,11 @@ from esr.batches import batched
 from esr.elastic.cluster import AliasTargets, Cluster
 from esr.elastic.documents import decode_sentence
 from esr.elastic.lifts import Widening
-from esr.elastic.requests import NAMED_SCORES, msearch, search
+from esr.elastic.requests import hits_of, msearch, search, total_of
 from esr.elastic.search.filters import Query
 from esr.elastic.search.score_query import RECORD_FIELDS, SORT, score_query
 from esr.elastic.statistics import MAX_AGE
+from esr.elastic.transport import NAMED_SCORES
 from esr.errors import UsageError
 from esr.index.filters import Filters
 from esr.index.hits import Hit, SearchResult
@@ -56,10 +57,10 @@ class Presumption:
 
         Raises SnapshotOutdated.
         """
-        others = any(hit["_index"] != index for hit in answer["hits"]["hits"])
+        others = any(hit["_index"] != index for hit in hits_of(answer))
         if others or answer["_shards"]["total"] != self._shards[index]:
             raise SnapshotOutdated
-        self.confirmed = bool(answer["hits"]["hits"])
+        self.confirmed = bool(hits_of(answer))
 
 
 PAGE = 10_000
@@ -97,8 +98,8 @@ class Search:
         total = 0
         while len(hits) < k:
             answer = self.send(size=min(PAGE, k - len(hits)), track_total_hits=not hits, **body)
-            total = total if hits else answer["hits"]["total"]["value"]
-            page = answer["hits"]["hits"]
+            total = total if hits else total_of(answer)
+            page = hits_of(answer)
             hits += decode_hits(page, self.records, shift)
             if len(page) < PAGE:
                 break
@@ -118,8 +119,7 @@ class Search:
             answer, of_beside = self.send(**body), None
         else:
             answer, of_beside = self.send_together({"index": self.cluster.alias, **body}, beside)
-        hits = answer["hits"]
-        return decode_hits(hits["hits"], self.records, shift), hits["total"]["value"], of_beside
+        return decode_hits(hits_of(answer), self.records, shift), total_of(answer), of_beside
 
     def send(self, *, index: str | None = None, **body: Any) -> Any:
         """The answer to one request, which searches the sentences if it names no index.
@@ -220,7 +220,7 @@ def look_up_sources(cluster: Cluster, ids: Sequence[str], source: bool | list[st
             size=len(batch),
             source=source,
         )
-        sources |= {hit["_id"]: hit["_source"] for hit in answer["hits"]["hits"]}
+        sources |= {hit["_id"]: hit["_source"] for hit in hits_of(answer)}
     _check_ids(cluster, ids, sources)
     return [sources[sentence_id] for sentence_id in ids]
 
@@ -240,7 +240,7 @@ class StoredParses:
             answer = search(
                 self._cluster, index=index, query=query, size=0, terminate_after=1, track_total_hits=True
             )
-            self._exist, self._read_at = answer["hits"]["total"]["value"] > 0, now
+            self._exist, self._read_at = total_of(answer) > 0, now
         return self._exist
 
 
@@ -259,9 +259,9 @@ def look_up_parses(cluster: Cluster, ids: Sequence[str]) -> list[bytes | None]:
             stored_fields="_none_",
             docvalue_fields=[{"field": "sentence_id"}, {"field": "parse"}],
         )
-        for fields in (hit["fields"] for hit in answer["hits"]["hits"]):
+        for fields in (hit["fields"] for hit in hits_of(answer)):
             parse = fields.get("parse")
-            parses[fields["sentence_id"][0]] = b64decode(parse[0]) if parse else None
+            parses[fields["sentence_id"][0]] = b64decode(parse[0] + "==") if parse else None
     _check_ids(cluster, ids, parses)
     return [parses[sentence_id] for sentence_id in ids]
 

@@ -59,7 +59,7 @@ def send_bulk(cluster: Cluster, actions: Iterable[Action]) -> list[RejectedItem]
     """
     rejected: list[RejectedItem] = []
     with cluster.translate_errors():
-        for items in _requests(actions):
+        for items in _requests(map(cluster.dialect.entry, actions)):
             rejected += _send_request(cluster, items)
     return rejected
 

@@ -26,7 +26,7 @@ from esr.elastic.lifts import describe_after_delivery
 from esr.elastic.loads import Heartbeat, delete_indices, delete_old_generations, serve, this_process
 from esr.elastic.location import documents_index, new_sentences_index
 from esr.elastic.meta import Load, install_templates
-from esr.elastic.requests import search, wait_for_primaries
+from esr.elastic.requests import hits_of, search, wait_for_primaries
 from esr.elastic.statistics import read_collection_statistics
 from esr.elastic.write.actions import deletion, send_documents
 from esr.elastic.write.bulk import Action, send_bulk
@@ -239,7 +239,7 @@ class ElasticsearchDelivery:
                 size=len(batch),
                 source=WITHOUT_CONTEXT,
             )
-            for hit in answer["hits"]["hits"]:
+            for hit in hits_of(answer):
                 source = hit["_source"]
                 yield IndexedDocument(decode_document(source), hit["_index"], source.get("checksum", ""))
 

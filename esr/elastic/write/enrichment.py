@@ -13,14 +13,13 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from esr import resources
 from esr.batches import batched
 from esr.elastic import meta
 from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
-from esr.elastic.meta import Load, install_templates
+from esr.elastic.meta import install_templates
 from esr.elastic.names import FIELD, FINGERPRINT, encode_names
-from esr.elastic.requests import count, refresh, search, search_pages
+from esr.elastic.requests import count, hits_of, refresh, search, search_pages
 from esr.elastic.vectors import encode_vector, map_vectors
 from esr.elastic.write.actions import encode_parse
 from esr.elastic.write.bulk import Action, send_bulk
@@ -102,7 +101,7 @@ def send_updates(cluster: Cluster, actions: Iterable[Action]) -> None:
 _NAME_PAGE = 1000
 
 
-def group_stored_names(cluster: Cluster, loads: Iterable[Load]) -> int:
+def group_stored_names(cluster: Cluster) -> int:
     """Store the keys of names where they are missing. Returns the number of sentences updated."""
     refresh(cluster, cluster.alias)
     fields = [{"exists": {"field": f"entities.{type}"}} for type in ENTITY_TYPES]
@@ -111,18 +110,13 @@ def group_stored_names(cluster: Cluster, loads: Iterable[Load]) -> int:
     updated = count(cluster, cluster.alias, query)
     if not updated:
         return 0
-    component = resources.load_json("components/esr-sentences.json")
-    added = {FIELD: component["template"]["mappings"]["properties"][FIELD]}  # older indices lack it
-    with cluster.translate_errors():
-        for load in loads:
-            cluster.client.indices.put_mapping(index=load.index, properties=added)
     body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": ["entities"]}
     for page in search_pages(cluster, _NAME_PAGE, index=cluster.alias, **body):
         send_updates(
             cluster,
             (
                 replace_parts(hit["_index"], hit["_id"], [FINGERPRINT], {FIELD: encode_names(entities)})
-                for hit in page["hits"]["hits"]
+                for hit in hits_of(page)
                 if (entities := hit["_source"].get("entities"))
             ),
         )
@@ -146,8 +140,6 @@ def store_aliases(cluster: Cluster, aliases: Aliases) -> None:
 SLICE_SCRIPT = "esr-slice-v2"
 _PAGE = 500
 _MAX_LANGUAGES = 10_000
-_ENRICHMENT_FIELDS = {"entities", "names", "parse", "enriched"}
-"""Fields that are missing in indices of sentences that were loaded before enrichment existed."""
 
 
 class DocumentEntries(NamedTuple):
@@ -187,7 +179,7 @@ class ElasticsearchEnrichment:
         query = {"bool": {"filter": _slice_clauses(slice), "must_not": [self._done_clause(recipe)]}}
         body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": WITHOUT_CONTEXT}
         for page in search_pages(self._cluster, _PAGE, index=self._cluster.documents_alias, **body):
-            yield from (decode_document(hit["_source"]) for hit in page["hits"]["hits"])
+            yield from (decode_document(hit["_source"]) for hit in hits_of(page))
 
     def store(self, recipe: Recipe, batch: Iterable[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
         self._record(recipe)
@@ -208,7 +200,7 @@ class ElasticsearchEnrichment:
     def update_names(self, aliases: Aliases | None) -> int:
         if aliases is not None:
             store_aliases(self._cluster, aliases)
-        return group_stored_names(self._cluster, self._loads.values())
+        return group_stored_names(self._cluster)
 
     def finish(self, recipe: Recipe) -> list[str]:
         """Start to merge replaced entries away, without waiting for it."""
@@ -224,20 +216,15 @@ class ElasticsearchEnrichment:
         return ["Elasticsearch is merging away the replaced entries; searches continue meanwhile"]
 
     def _record(self, recipe: Recipe) -> None:
-        """Write the recipe to each index, and add the fields that mappings of older indices lack."""
+        """Write the recipe to each index of sentences."""
         if recipe.digest in self._recorded_recipes:
             return
         client = self._cluster.client
-        component = resources.load_json("components/esr-sentences.json")
-        properties = component["template"]["mappings"]["properties"]
-        added = {name: properties[name] for name in _ENRICHMENT_FIELDS}
         with self._cluster.translate_errors():
             for load in self._loads.values():
                 index_meta = client.indices.get_mapping(index=load.index)[load.index]["mappings"]["_meta"]
                 index_meta["esr"].setdefault("recipes", {})[recipe.digest] = recipe.as_dict()
-                client.indices.put_mapping(index=load.index, meta=index_meta, properties=added)
-                keyword = {"enriched": added["enriched"]}
-                client.indices.put_mapping(index=load.documents_index, properties=keyword)
+                client.indices.put_mapping(index=load.index, meta=index_meta)
         self._recorded_recipes.add(recipe.digest)
 
     def _map_vectors(self, batch: Sequence[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
@@ -270,7 +257,7 @@ class ElasticsearchEnrichment:
             hit["_id"]: DocumentEntries(
                 hit["_index"], [sentence["id"] for sentence in hit["_source"].get("sentences", ())]
             )
-            for hit in answer["hits"]["hits"]
+            for hit in hits_of(answer)
         }
         for document_id in document_ids:
             if document_id not in entries:
@@ -304,7 +291,7 @@ class ElasticsearchEnrichment:
         if part == "entities":
             return None if enriched.entities is None else group_entities(enriched.entities)
         if part == VECTORS:
-            return None if enriched.vector is None else encode_vector(enriched.vector)
+            return None if enriched.vector is None else encode_vector(enriched.vector, self._cluster.dialect)
         return None if enriched.parse is None else encode_parse(enriched.parse, self._analyzer)
 
 

@@ -33,7 +33,7 @@ from esr.elastic.loads import (
 )
 from esr.elastic.location import DOCUMENTS, SENTENCES, documents_index
 from esr.elastic.meta import Load
-from esr.elastic.requests import refresh, search
+from esr.elastic.requests import hits_of, refresh, search
 from esr.elastic.vectors import map_vectors, source_with_vectors, stored_dimensions
 from esr.elastic.write.actions import DocumentActions
 from esr.elastic.write.enrichment import with_names
@@ -49,8 +49,6 @@ from esr.text.document import VECTORS, Located
 
 _ENRICHED_FIELDS = ("features", "entities", "parse", VECTORS, "enriched")
 """The fields that enrichment writes to the entry of a sentence."""
-_ORDINAL_SINCE = 3
-"""The format in which the field `order` became `ordinal`."""
 _DOCUMENT_BATCH = 100
 _ENTRY_BATCH = 1000
 _MAX_FINGERPRINTS = 10_000
@@ -85,8 +83,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
                 return report
             with tempfile.TemporaryDirectory(prefix="esr-migrate-") as folder:
                 digest = InputDigest()
-                ordinal = "order" if self._loads[0].format < _ORDINAL_SINCE else "ordinal"
-                stored = (Located("index", document) for document in read_documents(self._source, ordinal))
+                stored = (Located("index", document) for document in read_documents(self._source))
                 report = FolderWriter(folder, self._description).load(digest.count(stored))
                 self._write_generation(open_spool(Path(folder)), digest, report)
         finally:
@@ -177,7 +174,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
                 size=len(batch),
                 source=source_with_vectors(self._cluster, fields),
             )
-            sources |= {hit["_id"]: hit["_source"] for hit in answer["hits"]["hits"]}
+            sources |= {hit["_id"]: hit["_source"] for hit in hits_of(answer)}
         if len(sources) != len(set(ids)):
             raise IndexUnusable(
                 f"{self._cluster.where} lacks entries of its own documents: load again, or run esr rollback"

@@ -23,7 +23,7 @@ from esr.elastic import meta
 from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
 from esr.elastic.documents import read_documents
 from esr.elastic.meta import Load
-from esr.elastic.requests import refresh, search
+from esr.elastic.requests import hits_of, refresh, search, total_of
 from esr.elastic.statistics import AliasStatistics
 from esr.elastic.write.bulk import Action, send_bulk
 from esr.elastic.write.spool import write_spool
@@ -79,13 +79,13 @@ class ElasticsearchPriors:
         extremes = {extreme: {extreme: {"field": "ordinal"}} for extreme in ("min", "max")}
         read = partial(search, self._cluster, index=load.index, size=SAMPLE_SIZE, source=source)
         answer = read(track_total_hits=True, aggs=extremes)
-        total = answer["hits"]["total"]["value"]
+        total = total_of(answer)
         if total > SAMPLE_SIZE:
             first, last = (int(answer["aggregations"][extreme]["value"]) for extreme in ("min", "max"))
             size = min(SAMPLE_SIZE, last + 1 - first)
             orders = random.Random(0).sample(range(first, last + 1), size)
             answer = read(query={"terms": {"ordinal": orders}})
-        sources = [hit["_source"] for hit in answer["hits"]["hits"]]
+        sources = [hit["_source"] for hit in hits_of(answer)]
         analyzer = get_analyzer(self._description.analyzer)
         return Sample(load, total, sources, [Counter(analyzer.terms(source["text"])) for source in sources])
 
@@ -125,7 +125,7 @@ class ElasticsearchPriors:
             stored_fields="_none_",
             docvalue_fields=[{"field": name} for name in ("sentence_id", *IMPORTANCE)],
         )
-        for hit in answer["hits"]["hits"]:
+        for hit in hits_of(answer):
             fields = hit["fields"]
             (sentence_id,) = fields["sentence_id"]
             columns = dict(zip(IMPORTANCE, priors[sentence_id], strict=True))

@@ -18,7 +18,7 @@ from esr.elastic.cluster import Cluster
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
 from esr.elastic.location import documents_index
 from esr.elastic.meta import Load
-from esr.elastic.requests import count, refresh, search, search_pages
+from esr.elastic.requests import count, hits_of, refresh, search, search_pages
 from esr.elastic.write.actions import DocumentActions
 from esr.errors import EsrError
 from esr.folder.format.segment import Segment
@@ -117,7 +117,7 @@ def _checksums(cluster: Cluster, index: str) -> Iterator[tuple[str, str]]:
         "docvalue_fields": [{"field": "document_id"}, {"field": "checksum"}],
     }
     for answer in search_pages(cluster, _PAGE, index=index, **body):
-        for fields in (hit["fields"] for hit in answer["hits"]["hits"]):
+        for fields in (hit["fields"] for hit in hits_of(answer)):
             yield fields["document_id"][0], fields.get("checksum", [""])[0]
 
 
@@ -184,7 +184,7 @@ def skip_unchanged(
             size=len(ids),
             source=WITHOUT_CONTEXT,
         )
-        sources = {hit["_id"]: hit["_source"] for hit in answer["hits"]["hits"]}
+        sources = {hit["_id"]: hit["_source"] for hit in hits_of(answer)}
         new = (located.document for located in batch if located.document.id not in sources)
         used_ids = dict(find_sentence_owners(cluster, (s.id for document in new for s in document.sentences)))
         for located in batch:
@@ -215,7 +215,7 @@ def find_sentence_owners(cluster: Cluster, sentence_ids: Iterable[str]) -> Itera
             stored_fields="_none_",
             docvalue_fields=[{"field": "sentence_id"}, {"field": "document_id"}],
         )
-        for fields in (hit["fields"] for hit in answer["hits"]["hits"]):
+        for fields in (hit["fields"] for hit in hits_of(answer)):
             yield fields["sentence_id"][0], fields["document_id"][0]
 
 
@@ -236,7 +236,7 @@ def skip_indexed(
             size=len(ids),
             source={"includes": ["checksum", "enriched"]},
         )
-        versions = {hit["_id"]: entry_version(hit["_source"]) for hit in answer["hits"]["hits"]}
+        versions = {hit["_id"]: entry_version(hit["_source"]) for hit in hits_of(answer)}
         for actions in batch:
             if versions.get(actions.document.id) == entry_version(actions.entry):
                 expected.add(actions.document.id, actions.entry["checksum"], len(actions.sentences))
@@ -262,7 +262,7 @@ def known_content_notes(cluster: Cluster, description: Description, new: Sequenc
             size=_CANDIDATES * len(batch),
             source=WITHOUT_CONTEXT,
         )
-        for hit in answer["hits"]["hits"]:
+        for hit in hits_of(answer):
             stored = decode_document(hit["_source"])
             for document in batch:
                 if document.id != stored.id and has_same_content(document, stored):

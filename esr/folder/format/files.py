@@ -21,6 +21,12 @@ import numpy.typing as npt
 
 from esr.errors import EsrError, IndexUnusable
 
+Column = npt.NDArray[Any]
+Hashes = npt.NDArray[np.uint64]
+Integers = npt.NDArray[np.integer[Any]]
+Mask = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.int64]
+
 # The header that numpy writes for a plain array. numpy reads it with Python's own parser, which in Python
 # 3.11 occasionally fails when several threads use it (python/cpython#106905), as a server's do.
 _HEADER = re.compile(

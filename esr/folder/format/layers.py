@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.folder.format.files import Arrays, map_bundle, save_bundle
-from esr.folder.format.manifest import LayerInfo, Numbers, resolve_owners, split_by_owner
+from esr.folder.format.files import Arrays, Numbers, map_bundle, save_bundle
+from esr.folder.format.manifest import LayerInfo, resolve_owners, split_by_owner
 from esr.folder.format.strings import find_string, hash_strings, prefix_range
 from esr.index.names import (
     ENTITY_TYPES,

@@ -18,17 +18,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct, field, to_builtins
 from msgspec.structs import asdict, replace
 
 from esr.errors import IndexMissing, IndexUnusable
-from esr.folder.format.files import replace_json
+from esr.folder.format.files import Numbers, replace_json
 from esr.index.writer import Description, outdated_analyzer
 
 LAYERS = "layers"
 """The subfolder of the layers."""
-Numbers = npt.NDArray[np.int64]
 
 
 class LayerInfo(Struct, frozen=True):
@@ -91,7 +89,7 @@ FORMAT = 5
 SEGMENTS = "segments"
 """The subfolder of the segments."""
 UNNAMED = "0"
-"""The name of generations written before generations had names."""
+"""The name of the generation before the first load."""
 
 
 class Manifest(Struct, frozen=True):
@@ -218,11 +216,11 @@ class Manifest(Struct, frozen=True):
             Description.from_dict(data["description"]),
             tuple(data["segments"]),
             data["generation"],
-            tuple(map(LayerInfo.from_dict, data.get("layers", ()))),
-            data.get("recipes", {}),
+            tuple(map(LayerInfo.from_dict, data["layers"])),
+            data["recipes"],
             data["format"],
-            generation_name=data.get("made", UNNAMED),
-            kept_generations=tuple(map(cls.from_dict, data.get("kept", ()))),
+            generation_name=data["made"],
+            kept_generations=tuple(map(cls.from_dict, data["kept"])),
             is_rejected=data.get("rejected", False),
             aliases=data.get("aliases", {}),
         )
@@ -311,15 +309,12 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
 
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
-    replace_json(folder / CHECKPOINT_NAME, _as_dict(checkpoint))
+    stored = {_STORED_NAMES.get(name, name): value for name, value in to_builtins(checkpoint).items()}
+    replace_json(folder / CHECKPOINT_NAME, stored)
 
 
 def remove_checkpoint(folder: Path) -> None:
     (folder / CHECKPOINT_NAME).unlink(missing_ok=True)
-
-
-def _as_dict(checkpoint: Checkpoint) -> dict[str, Any]:
-    return {_STORED_NAMES.get(name, name): value for name, value in to_builtins(checkpoint).items()}
 
 
 def _from_dict(data: Mapping[str, Any]) -> Checkpoint:

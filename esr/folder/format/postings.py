@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from esr.folder.format.files import Numbers
 from esr.folder.format.segment import Segment
 from esr.folder.format.snapshot import CommitStatistics
 from esr.plans.bounds import DocumentPostings, SentencePostings
 from esr.plans.evaluate import Array
 from esr.plans.plan import FieldName
 
-Numbers = npt.NDArray[np.int64]
 BATCH = 1 << 17
 """Approximate number of sentence postings in a batch, which takes some 30 MB."""
 

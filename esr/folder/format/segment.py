@@ -2,14 +2,13 @@
 
 A posting of a term in a sentence is one integer: the sentence number, and the count in its low bits. Nearly
 all counts are 1, so a separate column would add a fifth. All postings of a segment use the same number of
-bits for the count, so they ascend by sentence. Formats before 5 are opened only to migrate their documents.
+bits for the count, so they ascend by sentence.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from copy import copy
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,20 +17,19 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.errors import IndexUnusable
-from esr.folder.format.document_codec import NO_PARAGRAPH, StoredDocument
-from esr.folder.format.files import map_array
+from esr.folder.format.document_codec import StoredDocument
+from esr.folder.format.files import Column, Integers, map_array
 from esr.folder.format.layers import Layer, LayerStack
 from esr.folder.format.manifest import LayerInfo
-from esr.folder.format.strings import AttributeTable, BlobTable, NoAttributes, StringTable
+from esr.folder.format.strings import AttributeTable, BlobTable, StringTable
 from esr.folder.format.words import WordTable
 from esr.text.document import Document
 
-Array = npt.NDArray[Any]
 POSTINGS, COUNT_BITS = "sentence_postings", "sentence_count_bits"
 """Columns of the packed postings, and of a single number: how many bits of a posting are the count."""
 
 
-def pack(sentences: Array, counts: Array) -> dict[str, Array]:
+def pack(sentences: Column, counts: Column) -> dict[str, Column]:
     """Pack postings into columns, with 4 bytes each if sentence number and count fit into 31 bits."""
     bits = int(counts.max(initial=0)).bit_length()
     packed = sentences.astype(np.int64) << bits | counts
@@ -40,12 +38,11 @@ def pack(sentences: Array, counts: Array) -> dict[str, Array]:
     return {POSTINGS: packed, COUNT_BITS: np.array([bits], np.uint8)}
 
 
-def unpack(packed: Array, bits: int) -> tuple[Array, Array]:
+def unpack(packed: Column, bits: int) -> tuple[Column, Column]:
     """Unpack postings into sentence numbers and counts."""
     return packed >> bits, packed & ((1 << bits) - 1)
 
 
-Numbers = npt.NDArray[np.integer[Any]]
 NO_DATE = np.iinfo(np.int64).min
 """Value of the date column for documents without a date."""
 
@@ -53,8 +50,8 @@ NO_DATE = np.iinfo(np.int64).min
 class Postings(NamedTuple):
     """The sentences or documents that contain a term, ascending, and its count in each."""
 
-    numbers: Numbers
-    counts: Numbers
+    numbers: Integers
+    counts: Integers
 
 
 NO_POSTINGS = Postings(np.zeros(0, np.int32), np.zeros(0, np.uint8))
@@ -82,7 +79,16 @@ class SegmentDamaged(IndexUnusable):
         )
 
 
+PARAGRAPH = "paragraph"
+"""Column of the sentences' paragraphs, from 1."""
+LANGUAGE = "language"
+"""Column of the documents' languages."""
+LANGUAGES = "languages.json"
 COLUMNS = [
+    COUNT_BITS,
+    LANGUAGE,
+    PARAGRAPH,
+    POSTINGS,
     "date",
     "document",
     "document_counts",
@@ -98,11 +104,6 @@ COLUMNS = [
     "surrounding_length",
     "surrounding_likelihood",
 ]
-PARAGRAPH = "paragraph"
-"""Column of the sentences' paragraphs, from 1. Segments of older formats have none."""
-LANGUAGE = "language"
-"""Column of the documents' languages. Segments of older formats have none."""
-LANGUAGES = "languages.json"
 
 
 def read_counts(folder: Path) -> tuple[int, int]:
@@ -116,54 +117,69 @@ def read_counts(folder: Path) -> tuple[int, int]:
         raise SegmentDamaged(folder) from error
 
 
+class SegmentFiles(NamedTuple):
+    """The files of a segment, mapped.
+
+    `explicit_ids` are the ids of the sentences at `explicit_id_numbers`; those of the others are the default.
+    `attributes` are values by which documents are filtered and counted. `words` are the words as written.
+    """
+
+    terms: StringTable
+    document_ids: StringTable
+    explicit_ids: StringTable
+    explicit_id_numbers: Column
+    documents: BlobTable
+    columns: dict[str, Column]
+    sources: list[str | None]
+    languages: list[str | None]
+    attributes: AttributeTable
+    words: WordTable
+
+    @classmethod
+    def open(cls, folder: Path) -> SegmentFiles:
+        """Map all files up front, so that a search can finish even if a writer deletes the segment.
+
+        Raises SegmentDamaged.
+        """
+        try:
+            columns = {name: map_array(folder / f"{name}.npy") for name in COLUMNS}
+            return cls(
+                StringTable(folder, "terms"),
+                StringTable(folder, "documents"),
+                StringTable(folder, "given"),
+                map_array(folder / "given_at.npy"),
+                BlobTable(folder, "texts"),
+                columns,
+                json.loads((folder / "sources.json").read_text("utf-8")),
+                json.loads((folder / LANGUAGES).read_text("utf-8")),
+                AttributeTable(folder),
+                WordTable(folder, len(columns["length"])),
+            )
+        except (FileNotFoundError, EOFError, ValueError) as error:
+            raise SegmentDamaged(folder) from error
+
+
 class Segment:
     """An immutable part of an index. Sentences and documents are numbered from 0, in loading order."""
 
-    def __init__(self, folder: Path) -> None:
-        """Map all files of the segment. Raises SegmentDamaged."""
+    def __init__(
+        self, folder: Path, layers: Sequence[tuple[LayerInfo, Layer]] = (), opened: Segment | None = None
+    ) -> None:
+        """Open a segment with these layers. `opened` is the same one with other layers: its files are shared.
+
+        Raises SegmentDamaged.
+        """
         self.folder = folder
-        # Everything is mapped up front, so a running search can finish even if a writer deletes the segment.
-        try:
-            self.terms = StringTable(folder, "terms")
-            self.document_ids = StringTable(folder, "documents")
-            self.explicit_ids = StringTable(folder, "given")
-            """Ids of the sentences whose id is not the default."""
-            self._explicit_id_numbers = map_array(folder / "given_at.npy")
-            self._blobs = BlobTable(folder, "texts")
-            self.columns = {name: map_array(folder / f"{name}.npy") for name in COLUMNS}
-            if not _is_before_packing(folder):
-                self.columns |= {name: map_array(folder / f"{name}.npy") for name in (POSTINGS, COUNT_BITS)}
-            self.columns[PARAGRAPH] = _map_paragraphs(folder, len(self.columns["length"]))
-            self.sources: list[str | None] = json.loads((folder / "sources.json").read_text("utf-8"))
-            self._words: WordTable | None = None
-            self.languages: list[str | None] = [None]
-            self.attributes = NoAttributes() if _is_before_packing(folder) else AttributeTable(folder)
-            """Values by which documents are filtered and counted. Segments of older formats have none."""
-            if not _is_before_words(folder):
-                self._words = WordTable(folder, len(self.columns["length"]))
-                self.columns[LANGUAGE] = map_array(folder / f"{LANGUAGE}.npy")
-                self.languages = json.loads((folder / LANGUAGES).read_text("utf-8"))
-        except (FileNotFoundError, EOFError, ValueError) as error:
-            raise SegmentDamaged(folder) from error
-        self.enrichment = LayerStack((), self.column("first"), self.sentence_count)
+        self._files = files = SegmentFiles.open(folder) if opened is None else opened._files
+        self.terms, self.document_ids, self.columns = files.terms, files.document_ids, files.columns
+        self.sources, self.languages, self.attributes = files.sources, files.languages, files.attributes
+        self.words, self.explicit_ids = files.words, files.explicit_ids
+        self.enrichment = LayerStack(layers, self.column("first"), self.sentence_count)
         """Features, entities, parses and vectors of the segment's sentences."""
 
-    def with_layers(self, layers: Sequence[tuple[LayerInfo, Layer]]) -> Segment:
-        """The same segment with these layers, sharing all that is mapped."""
-        segment = copy(self)
-        segment.enrichment = LayerStack(layers, self.column("first"), self.sentence_count)
-        return segment
-
     def column(self, name: str) -> npt.NDArray[Any]:
-        """A stored column: one of COLUMNS, the packed postings, the paragraphs or the languages."""
+        """A stored column, one of COLUMNS."""
         return self.columns[name]
-
-    @property
-    def words(self) -> WordTable:
-        """The words as written. Raises SegmentDamaged for segments of older formats, which have none."""
-        if self._words is None:
-            raise SegmentDamaged(self.folder)
-        return self._words
 
     @property
     def document_count(self) -> int:
@@ -250,7 +266,7 @@ class Segment:
 
     def stored_document(self, number: int) -> StoredDocument:
         """A document decoded as far as its blob, without its paragraphs."""
-        return StoredDocument(self._blobs[number])
+        return StoredDocument(self._files.documents[number])
 
     @cached_property
     def sentence_views(self) -> SentenceViews:
@@ -259,17 +275,17 @@ class Segment:
 
     def blob(self, number: int) -> bytes:
         """The compressed bytes of a document."""
-        return self._blobs[number]
+        return self._files.documents[number]
 
     def blob_view(self, number: int) -> memoryview:
         """The compressed bytes of a document, without a copy."""
-        return self._blobs.view(number)
+        return self._files.documents.view(number)
 
     def find_sentence(self, sentence_id: str) -> int | None:
         """Find the number of a sentence by its id, explicit or of the default form `<document id>.s<n>`."""
         explicit = self.explicit_ids.find(sentence_id)
         if explicit is not None:
-            return int(self._explicit_id_numbers[explicit])
+            return int(self._files.explicit_id_numbers[explicit])
         document_id, dot, position = sentence_id.rpartition(".s")
         if not dot or not is_position(position):
             return None
@@ -296,7 +312,7 @@ class Segment:
         names = self.document_ids.get_many(documents)
         ids = [f"{name}.s{position}" for name, position in zip(names, positions, strict=True)]
         if self.has_explicit_ids:
-            known = self._explicit_id_numbers
+            known = self._files.explicit_id_numbers
             indices = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
             explicit = np.flatnonzero(known[indices] == numbers).tolist()
             for n, id in zip(explicit, self.explicit_ids.get_many(indices[explicit]), strict=True):
@@ -305,32 +321,17 @@ class Segment:
 
     @property
     def has_explicit_ids(self) -> bool:
-        return len(self._explicit_id_numbers) > 0
+        return len(self._files.explicit_id_numbers) > 0
 
     def _find_explicit_id(self, number: int) -> int | None:
         """The index of a sentence's id in `explicit_ids`, or None if its id is the default."""
         if not self.has_explicit_ids:
             return None
-        index = int(np.searchsorted(self._explicit_id_numbers, number))
-        known = index < len(self._explicit_id_numbers) and self._explicit_id_numbers[index] == number
+        index = int(np.searchsorted(self._files.explicit_id_numbers, number))
+        known = (
+            index < len(self._files.explicit_id_numbers) and self._files.explicit_id_numbers[index] == number
+        )
         return index if known else None
-
-
-def _map_paragraphs(folder: Path, sentence_count: int) -> npt.NDArray[Any]:
-    try:
-        return map_array(folder / f"{PARAGRAPH}.npy")
-    except FileNotFoundError:
-        return np.full(sentence_count, NO_PARAGRAPH, np.uint8)
-
-
-def _is_before_packing(folder: Path) -> bool:
-    """Whether a segment has a format before 5, with a separate column of counts. Only migration reads it."""
-    return (folder / "sentence_counts.npy").exists()
-
-
-def _is_before_words(folder: Path) -> bool:
-    """Whether a segment has a format before 4, without words and languages. Only migration reads it."""
-    return not (folder / LANGUAGES).exists() and not (folder / f"{LANGUAGE}.npy").exists()
 
 
 def is_position(text: str) -> bool:

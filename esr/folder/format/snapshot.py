@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from esr.folder.format.files import Numbers
 from esr.folder.format.layers import Layer
 from esr.folder.format.manifest import LAYERS, SEGMENTS, LayerInfo, Manifest
 from esr.folder.format.segment import Segment, SegmentDamaged
@@ -25,8 +26,6 @@ from esr.plans.evaluate import Array
 from esr.plans.plan import CollectionStatistics, TermStatistics
 from esr.text.analyzer import FREQUENT_SHARE, LONG_SENTENCE, TermSurvey, most_frequent
 from esr.text.document import Document
-
-Numbers = npt.NDArray[np.int64]
 
 
 class DocumentTable(NamedTuple):
@@ -83,13 +82,13 @@ MAX_TERM_ENTRIES = 20_000
 class TermEntry(NamedTuple):
     """A term in a commit.
 
-    `numbers` are its numbers in each segment, None where it is missing. `posting_ranges` are the start and
-    the end of its postings in each segment: those of sentences, then those of documents.
+    `numbers` are its numbers in each segment, None where it is missing. `posting_ranges` has four numbers for
+    each segment: the start and the end of its postings in sentences, then of those in documents.
     """
 
     statistics: TermStatistics
     numbers: tuple[int | None, ...]
-    posting_ranges: tuple[tuple[int, int, int, int], ...]
+    posting_ranges: tuple[int, ...]
 
 
 class CommitStatistics:
@@ -100,7 +99,7 @@ class CommitStatistics:
 
     def __init__(self, segments: Sequence[Segment]) -> None:
         # Without layers: the statistics outlive commits that replace layers.
-        self.segments = [segment.with_layers(()) for segment in segments]
+        self.segments = [Segment(segment.folder, opened=segment) for segment in segments]
         self.sentence_bases = [0, *accumulate(segment.sentence_count for segment in segments)]
         """The ordinal of each segment's first sentence, and the total number of sentences."""
         self._term_entries: dict[str, TermEntry] = {}
@@ -129,7 +128,8 @@ class CommitStatistics:
             for segment, number, each in zip(self.segments, numbers, ranges, strict=True):
                 sf, df = sf + each[1] - each[0], df + each[3] - each[2]
                 occurrences += segment.occurrences(number)
-            entry = TermEntry(TermStatistics(sf, df, occurrences), numbers, ranges)
+            flat = tuple([end for each in ranges for end in each])
+            entry = TermEntry(TermStatistics(sf, df, occurrences), numbers, flat)
             if len(self._term_entries) >= MAX_TERM_ENTRIES:
                 self._term_entries.clear()
             self._term_entries[term] = entry
@@ -202,8 +202,10 @@ class Snapshot:
             run.name: open_layers.get(run.name) or _open_layer(folder, run) for run in manifest.layers
         }
         self.segments: list[Segment] = [
-            (open_segments.get(name) or Segment(folder / SEGMENTS / name)).with_layers(
-                [(run, self.layers[run.name]) for run in manifest.layers_of(name)]
+            Segment(
+                folder / SEGMENTS / name,
+                [(run, self.layers[run.name]) for run in manifest.layers_of(name)],
+                open_segments.get(name),
             )
             for name in manifest.segments
         ]

@@ -12,12 +12,11 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from esr.folder.format.files import map_array, map_bytes, narrow, save_array, save_bytes
+from esr.folder.format.files import Hashes, Integers, map_array, map_bytes, narrow, save_array, save_bytes
 from esr.hashing import hash64
 from esr.text.document import META, META_PREFIX
 
@@ -46,10 +45,6 @@ def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-Hashes = npt.NDArray[np.uint64]
-Numbers = npt.NDArray[np.integer[Any]]
-
-
 def hash_strings(strings: Iterable[str]) -> Hashes:
     return np.fromiter((hash64(s) for s in strings), np.uint64)
 
@@ -76,13 +71,13 @@ class BlobTable:
         """A blob without a copy, in the mapped file."""
         return self._bytes[self._end_view[number] : self._end_view[number + 1]]
 
-    def get_many(self, numbers: Numbers) -> list[memoryview]:
+    def get_many(self, numbers: Integers) -> list[memoryview]:
         """The blobs with these numbers, without copies."""
         ends, content = self._ends, self._bytes
         ranges = zip(ends[numbers].tolist(), ends[1:][numbers].tolist(), strict=True)
         return [content[start:stop] for start, stop in ranges]
 
-    def decode_many(self, numbers: Numbers) -> list[str]:
+    def decode_many(self, numbers: Integers) -> list[str]:
         """The blobs with these numbers, decoded as UTF-8."""
         return [str(blob, "utf-8") for blob in self.get_many(numbers)]
 
@@ -111,7 +106,7 @@ class StringTable:
     def __getitem__(self, number: int) -> str:
         return self._blobs[number].decode()
 
-    def get_many(self, numbers: Numbers) -> list[str]:
+    def get_many(self, numbers: Integers) -> list[str]:
         """The strings with these numbers."""
         return self._blobs.decode_many(numbers)
 
@@ -158,7 +153,6 @@ class StringTable:
         save_array(folder / f"{name}.numbers.npy", narrow(order))
 
 
-ValueNumbers = npt.NDArray[np.integer[Any]]
 NAMES = "attributes.json"
 """File with the range of value numbers, first and end, of each attribute."""
 
@@ -178,7 +172,7 @@ class AttributeTable:
             self._starts = map_array(folder / "attribute_starts.npy")
             self._documents = map_array(folder / "attribute_documents.npy")
 
-    def count(self, name: str, counts: ValueNumbers | None = None) -> Iterator[tuple[str, int]]:
+    def count(self, name: str, counts: Integers | None = None) -> Iterator[tuple[str, int]]:
         """Yield the values of an attribute, as written, and the number of documents with each.
 
         The values of META are the keys of metadata. With `counts`, of shape (documents,), each document
@@ -203,7 +197,7 @@ class AttributeTable:
         values = self._values.decode_many(counted + numbers.start)
         yield from zip(values, totals[counted].tolist(), strict=True)
 
-    def documents(self, names: Iterable[str], values: Iterable[str]) -> ValueNumbers:
+    def documents(self, names: Iterable[str], values: Iterable[str]) -> Integers:
         """The numbers of the documents with one of these values under one of these names."""
         wanted = frozenset(values)
         parts = [
@@ -224,15 +218,8 @@ class AttributeTable:
             if place < len(numbers) and self._values[numbers[place]] == encoded:
                 yield numbers[place]
 
-    def _documents_of(self, numbers: range) -> ValueNumbers:
+    def _documents_of(self, numbers: range) -> Integers:
         return self._documents[int(self._starts[numbers.start]) : int(self._starts[numbers.stop])]
-
-
-class NoAttributes(AttributeTable):
-    """The table of a segment whose format has no attributes."""
-
-    def __init__(self) -> None:
-        self._ranges = {}
 
 
 class AttributeBuilder:

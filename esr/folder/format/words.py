@@ -11,15 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from esr.folder.format.files import map_array, map_bytes, narrow, save_array, save_bytes
+from esr.folder.format.files import Column, map_array, map_bytes, narrow, save_array, save_bytes
 from esr.folder.format.strings import find_string, prefix_range
 
-Array = npt.NDArray[Any]
 _CODE_CHUNK = 1 << 17  # numbers whose bits are spread at once: a multiple of 8, to end at a byte border
 _STEP = 3  # low bits are rounded to a multiple of this
 _WINDOW = 4  # bytes read for one number: there are fewer than 25 low bits
@@ -43,7 +42,7 @@ class Group(NamedTuple):
         return (self.limit >> self.low_bits) + 1
 
 
-def choose_low_bits(lengths: Array, limit: int) -> Array:
+def choose_low_bits(lengths: Column, limit: int) -> Column:
     """The number of low bits for lists of these lengths (at least 1) with numbers below the limit.
 
     The optimum is log2(limit / length). It is rounded to a multiple of 3, which costs 2 % more bytes, so that
@@ -51,11 +50,11 @@ def choose_low_bits(lengths: Array, limit: int) -> Array:
     """
     # The exponent of a float is exact, its logarithm is not.
     exponents = np.frexp(np.maximum(limit // lengths.astype(np.int64), 1).astype(float))[1] - 1
-    rounded: Array = (exponents + 1) // _STEP * _STEP
+    rounded: Column = (exponents + 1) // _STEP * _STEP
     return rounded
 
 
-def encode(group: Group, numbers: Array, lengths: Array) -> bytes:
+def encode(group: Group, numbers: Column, lengths: Column) -> bytes:
     """Encode the lists of these lengths, concatenated in `numbers`."""
     list_of = np.repeat(np.arange(len(lengths)), lengths)
     bits = np.zeros(len(numbers) + len(lengths) * group.steps, np.uint8)
@@ -71,14 +70,14 @@ class EncodedLists(NamedTuple):
     """
 
     group: Group
-    content: Array
+    content: Column
     unary: int
     first: int
     before: int
-    lengths: Array
+    lengths: Column
 
 
-def decode(lists: EncodedLists) -> Array:
+def decode(lists: EncodedLists) -> Column:
     """Decode the numbers of the lists, concatenated."""
     group, content, unary_start, first, before, lengths = lists
     count, steps = int(lengths.sum()), group.steps
@@ -100,7 +99,7 @@ def low_code_size(count: int, low_bits: int) -> int:
     return -(-count * low_bits >> 3) + _WINDOW
 
 
-def _pack_low(numbers: Array, low_bits: int) -> bytes:
+def _pack_low(numbers: Column, low_bits: int) -> bytes:
     shifts = np.arange(low_bits)
     parts = [
         np.packbits(
@@ -112,7 +111,7 @@ def _pack_low(numbers: Array, low_bits: int) -> bytes:
     return b"".join(parts).ljust(low_code_size(len(numbers), low_bits), b"\0")
 
 
-def _unpack_low(content: Array, low_bits: int, start: int, count: int) -> Array:
+def _unpack_low(content: Column, low_bits: int, start: int, count: int) -> Column:
     """Decode the low bits of `count` numbers, from number `start` on."""
     if not low_bits:
         return np.zeros(count, np.int32)
@@ -122,7 +121,7 @@ def _unpack_low(content: Array, low_bits: int, start: int, count: int) -> Array:
     windows = np.lib.stride_tricks.as_strided(
         np.frombuffer(low, "<u4", 1), (len(low) - _WINDOW + 1,), (1,), writeable=False
     )
-    low_parts: Array = windows[places >> 3]
+    low_parts: Column = windows[places >> 3]
     low_parts >>= (places & 7).astype(np.uint32)
     low_parts &= np.uint32((1 << low_bits) - 1)
     return low_parts.view(np.int32)
@@ -145,14 +144,14 @@ class PlaceLists(NamedTuple):
     (`counts`).
     """
 
-    content: Array
-    begins: Array
-    unary: Array
+    content: Column
+    begins: Column
+    unary: Column
     limit: int
-    group: Array
-    rank: Array
-    before: Array
-    counts: Array
+    group: Column
+    rank: Column
+    before: Column
+    counts: Column
 
 
 class WordPlaces:
@@ -163,7 +162,12 @@ class WordPlaces:
     """
 
     def __init__(
-        self, counts: Array, content: memoryview, group_ends: Array, text_lengths: Array, sentence_count: int
+        self,
+        counts: Column,
+        content: memoryview,
+        group_ends: Column,
+        text_lengths: Column,
+        sentence_count: int,
     ) -> None:
         self._counts = counts
         self._content = content
@@ -182,7 +186,7 @@ class WordPlaces:
         self.nbytes = own + members + _LIST_BYTES * len(counts)
         """Memory in bytes, including `place_lists`."""
 
-    def places(self, number: int) -> Array:
+    def places(self, number: int) -> Column:
         """The positions of a word, ascending."""
         (lists,) = self.encoded_places(range(number, number + 1))
         return decode(lists)
@@ -218,30 +222,30 @@ class WordPlaces:
         counts = self._counts.astype(np.int64)
         return PlaceLists(content, begins, unary, self._limit, self._group_of, rank, before, counts)
 
-    def places_of_range(self, words: range) -> Array:
+    def places_of_range(self, words: range) -> Column:
         """The positions of these words, in no particular order."""
         return np.concatenate([np.zeros(0, np.int32), *map(decode, self.encoded_places(words))])
 
-    def sentences(self, places: Array) -> Array:
+    def sentences(self, places: Column) -> Column:
         """The sentences that contain these positions, possibly repeated. Positions in titles are ignored."""
         starts = self._text_starts
         places = places[places < starts[self._sentence_count]]
-        sentences: Array = self.block_sentences[places >> BLOCK_BITS]
+        sentences: Column = self.block_sentences[places >> BLOCK_BITS]
         while (is_later := starts[sentences + 1] <= places).any():
             sentences += is_later
         return sentences
 
-    def titles(self, places: Array) -> Array:
+    def titles(self, places: Column) -> Column:
         """The documents whose titles contain these positions, possibly repeated.
 
         Positions in sentences are ignored.
         """
         starts = self._text_starts[self._sentence_count :]
-        titles: Array = np.searchsorted(starts, places[places >= starts[0]], "right") - 1
+        titles: Column = np.searchsorted(starts, places[places >= starts[0]], "right") - 1
         return titles
 
     @property
-    def sentence_starts(self) -> Array:
+    def sentence_starts(self) -> Column:
         """The position of the first word of each sentence, and the first position after all sentences."""
         return self._text_starts[: self._sentence_count + 1]
 
@@ -249,12 +253,12 @@ class WordPlaces:
     def _limit(self) -> int:
         return int(self._text_starts[-1])
 
-    def _find_block_sentences(self) -> Array:
+    def _find_block_sentences(self) -> Column:
         starts = self.sentence_starts
         blocks = np.arange(0, int(starts[-1]), 1 << BLOCK_BITS)
         return (np.searchsorted(starts, blocks, "right") - 1).astype(np.int32)
 
-    def _find_members(self) -> dict[int, tuple[Array, Array]]:
+    def _find_members(self) -> dict[int, tuple[Column, Column]]:
         """For each group, its words, and the numbers of positions before each of them, with the total at the
         end.
         """
@@ -265,7 +269,7 @@ class WordPlaces:
         return members
 
 
-def text_starts(lengths: Array) -> Array:
+def text_starts(lengths: Column) -> Column:
     """The first position of each text, given the texts' lengths in words, and the limit of all positions."""
     starts = np.arange(len(lengths) + 1, dtype=np.int32)
     starts[1:] += np.cumsum(lengths, dtype=np.int32)
@@ -310,18 +314,18 @@ class WordTable:
         """The numbers of the words with this prefix."""
         return prefix_range(len(self), self._encoded, prefix)
 
-    def words(self, numbers: Array) -> list[str]:
+    def words(self, numbers: Column) -> list[str]:
         """The words with these numbers."""
         ends = self._ends
         bounds = zip(ends[numbers].tolist(), ends[numbers + 1].tolist(), strict=True)
         return [str(self._bytes[start:stop], "utf-8") for start, stop in bounds]
 
     @property
-    def byte_lengths(self) -> Array:
+    def byte_lengths(self) -> Column:
         """The length of each word in bytes of UTF-8."""
         return self._lengths
 
-    def read_signatures(self, numbers: Array) -> npt.NDArray[np.uint64]:
+    def read_signatures(self, numbers: Column) -> npt.NDArray[np.uint64]:
         """The signatures of the words with these numbers."""
         content, signatures = np.frombuffer(self._bytes, np.uint8), np.empty(len(numbers), np.uint64)
         for first in range(0, len(numbers), _CHUNK):
@@ -342,7 +346,7 @@ class WordTable:
         return bytes(self._bytes[self._end_view[number] : self._end_view[number + 1]])
 
     @cached_property
-    def _ends(self) -> Array:
+    def _ends(self) -> Column:
         return np.concatenate([[0], np.cumsum(self._lengths, dtype=np.int64)])
 
     @cached_property
@@ -356,7 +360,7 @@ def sign_word(encoded: bytes) -> int:
     return int(np.bitwise_or.reduce(_BIT_OF_BYTE[np.frombuffer(encoded, np.uint8)]))
 
 
-def save_words(folder: Path, words: list[str], numbers: Array, places: Array, text_lengths: Array) -> None:
+def save_words(folder: Path, words: list[str], numbers: Column, places: Column, text_lengths: Column) -> None:
     """Write the files of a word table.
 
     `words` are sorted. `numbers` and `places` are the word number and the position of each occurrence, in any

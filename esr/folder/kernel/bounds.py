@@ -8,33 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from esr.folder.kernel.columns import number_at
+from esr.folder.kernel.columns import number_at, read_column, view_ranges
 from esr.folder.kernel.layout import (
-    BACKGROUND,
-    COUNT_BITS,
-    DOCUMENT_COUNTS,
     DOCUMENT_LEVEL,
-    DOCUMENT_NUMBERS,
-    DOCUMENTS_FROM,
-    DOCUMENTS_TO,
     EVIDENCE_COLLECTION,
     EVIDENCE_DOCUMENT,
     EVIDENCE_SENTENCE,
     EVIDENCE_SURROUNDING,
-    FIRST,
-    FIRST_DOCUMENT,
-    FIRST_SENTENCE,
-    LENGTH,
-    LENGTHS,
-    LONGEST,
     MIXTURE,
-    OWN,
-    SENTENCE_POSTINGS,
-    SENTENCES_FROM,
-    SENTENCES_TO,
-    SHORTEST,
-    SIZE,
-    WEIGHT,
+    NO_VALUE,
+    NOWHERE,
+    TERM,
+    UNREACHED,
     Commit,
 )
 from esr.folder.kernel.numba_support import (
@@ -42,14 +27,13 @@ from esr.folder.kernel.numba_support import (
     DOUBLE_TABLE,
     DOUBLES,
     FLOATS,
-    LONG,
-    LONG_CUBE,
+    FORMULA,
     LONGS,
     eager_jit,
     inlined,
     uncounted,
 )
-from esr.folder.kernel.score import reads_surrounding
+from esr.folder.kernel.score import field_worth, reads_surrounding
 
 BUCKETS, SAMPLE = 256, 4096
 """Number of buckets, and least number of sampled bounds, from which a threshold is estimated."""
@@ -60,57 +44,51 @@ def are_all_own(rule, terms):
     """Whether every document that is reached contains one of the query's own terms."""
     table, all_own = terms.table, not rule.all_documents
     for t in range(len(table)):
-        all_own &= table[t, OWN] > 0
+        all_own &= table[t].own > 0
     return all_own
 
 
 @inlined
 def offset_impacts(terms, segments):
     """Compute `Scoring.impact_offsets`."""
-    ranges, offsets = terms.posting_ranges, np.empty((len(terms.table), segments), np.int64)
+    ranges, offsets = terms.ranges, np.empty((len(terms.table), segments), np.int64)
     for t in range(len(offsets)):
-        start = terms.impact_starts[t]
+        start = int(terms.table[t].first_impact)
         for g in range(segments):
-            offsets[t, g] = start - ranges[t, g, DOCUMENTS_FROM]
-            start += ranges[t, g, DOCUMENTS_TO] - ranges[t, g, DOCUMENTS_FROM]
+            offsets[t, g] = start - ranges[t, g].documents_from
+            start += ranges[t, g].documents_to - ranges[t, g].documents_from
     return offsets
 
 
 @inlined
-def add_impacts(terms, commit, g, weight, starts, scratch, reached):
+def add_impacts(terms, commit, g, weight, offsets, scratch, reached):
     """Add up the impacts of a segment's documents, and append documents reached first to `scratch.documents`.
 
-    `starts` has the index of the next impact of each term, `reached` the number of documents. Returns the new
-    number.
+    `offsets` are `Scoring.impact_offsets`, `reached` is the number of documents. Returns the new number.
     """
-    segments, ranges, impacts = commit.segments, terms.posting_ranges, terms.impacts
-    bounds, documents, empty = scratch.bounds, scratch.documents, terms.termless[0]
-    numbers, width, shift = (
-        segments[g, DOCUMENT_NUMBERS],
-        segments[g, DOCUMENT_NUMBERS + 1],
-        segments[g, FIRST_DOCUMENT],
-    )
+    segment, ranges, impacts = commit.segments[g], terms.ranges, terms.impacts
+    bounds, documents, empty = scratch.bounds, scratch.documents, terms.termless.constant
+    numbers, width = segment.document_numbers.address, segment.document_numbers.width
+    shift = segment.first_document
     for t in range(len(weight)):
-        impact, w = starts[t], weight[t]
-        for i in range(ranges[t, g, DOCUMENTS_FROM], ranges[t, g, DOCUMENTS_TO]):
+        offset, w = offsets[t, g], weight[t]
+        for i in range(ranges[t, g].documents_from, ranges[t, g].documents_to):
             d = shift + number_at(numbers, width, i)
             # No branch: it would be hard to predict whether a document already has a bound.
             bound = bounds[d]
-            is_new = bound == -np.inf
+            is_new = bound == UNREACHED
             documents[reached] = d
             reached += is_new
-            bounds[d] = (empty if is_new else bound) + w * impacts[impact]
-            impact += 1
-        starts[t] = impact
+            bounds[d] = (empty if is_new else bound) + w * impacts[offset + i]
     return reached
 
 
 @inlined
 def add_documents(terms, mask, scratch, reached):
     """Give the masked documents without any term a bound, and append them to `scratch.documents`."""
-    bounds, documents, empty = scratch.bounds, scratch.documents, terms.termless[0]
+    bounds, documents, empty = scratch.bounds, scratch.documents, terms.termless.constant
     for d in range(len(bounds)):
-        if (len(mask) == 0 or mask[d]) and bounds[d] == -np.inf:
+        if (len(mask) == 0 or mask[d]) and bounds[d] == UNREACHED:
             bounds[d] = empty
             documents[reached] = d
             reached += 1
@@ -120,16 +98,11 @@ def add_documents(terms, mask, scratch, reached):
 @inlined
 def mark_reached(terms, commit, g, own, scratch):
     """Mark a segment's documents that contain one of the query's own terms."""
-    segments, ranges, marks = commit.segments, terms.posting_ranges, scratch.reached
-    numbers, width, shift = (
-        segments[g, DOCUMENT_NUMBERS],
-        segments[g, DOCUMENT_NUMBERS + 1],
-        segments[g, FIRST_DOCUMENT],
-    )
+    segment, ranges, marks = commit.segments[g], terms.ranges, scratch.reached
     for t in range(len(own)):
         if own[t]:
-            for i in range(ranges[t, g, DOCUMENTS_FROM], ranges[t, g, DOCUMENTS_TO]):
-                marks[shift + number_at(numbers, width, i)] = True
+            for i in range(ranges[t, g].documents_from, ranges[t, g].documents_to):
+                marks[segment.first_document + read_column(segment.document_numbers, i)] = True
 
 
 @inlined
@@ -142,7 +115,7 @@ def bound_documents(rule, transform, terms, commit, statics, filters, scratch, r
     all_own, wanted = are_all_own(rule, terms), rule.k + 16
     bounds, marks, keys, documents = scratch.bounds, scratch.reached, scratch.keys, scratch.documents
     high, low, margin = transform.high, transform.low, rule.margin
-    rising, falling = terms.termless[1], terms.termless[2]
+    rising, falling = terms.termless.positive_weight, terms.termless.negative_weight
     sizes, records, mask, allowed = commit.sizes, commit.documents, filters.documents, filters.sentences
     upper_bounds, scores = statics.upper_bounds, statics.scores
     sentences, size, lowest, highest = 0, 0, np.inf, -np.inf
@@ -152,7 +125,7 @@ def bound_documents(rule, transform, terms, commit, statics, filters, scratch, r
         for n in range(reached):
             d = documents[n]
             bound = bounds[d] + margin + rising * high[d]
-            bounds[d] = -np.inf
+            bounds[d] = UNREACHED
             sentences += sizes[d]
             keys[n] = bound
             lowest, highest = min(lowest, bound), max(highest, bound)
@@ -160,7 +133,7 @@ def bound_documents(rule, transform, terms, commit, statics, filters, scratch, r
     for n in range(reached):
         d = documents[n]
         bound = bounds[d] + margin
-        bounds[d] = -np.inf
+        bounds[d] = UNREACHED
         has_candidates = len(mask) == 0 or mask[d]
         if not all_own:
             has_candidates &= marks[d] or rule.all_documents
@@ -170,16 +143,16 @@ def bound_documents(rule, transform, terms, commit, statics, filters, scratch, r
         if rule.candidates == DOCUMENT_LEVEL:
             sentences += sizes[d]
             if statics.has_gaps or len(allowed):
-                for s in range(records[d, FIRST], records[d, FIRST] + records[d, SIZE]):
+                for s in range(records[d].first, records[d].first + sizes[d]):
                     is_out = len(allowed) > 0 and not allowed[s]
-                    sentences -= is_out or (statics.has_gaps and scores[s] == -np.inf)
+                    sentences -= is_out or (statics.has_gaps and scores[s] == NO_VALUE)
         if rising > 0:
             bound += rising * high[d]
         if falling < 0:
             bound += falling * low[d]
         if len(upper_bounds):
             bound += upper_bounds[d]
-        if bound > -np.inf:
+        if bound > NO_VALUE:
             keys[size], documents[size] = bound, d
             size += 1
             lowest, highest = min(lowest, bound), max(highest, bound)
@@ -210,14 +183,7 @@ def better(a, b, falls):
 
 
 @inlined
-def smoothed_share(numbers, at, length):
-    """The worth of one occurrence in a field of a saturation."""
-    norm = 1.0 - numbers[at + 1] + numbers[at + 1] * length / numbers[at + 2]
-    return numbers[at] / (norm if norm > 0 else 1.0)
-
-
-@inlined
-def best_of_mixture(worth, term, record, share, near, best):
+def best_of_mixture(worth, term, document, share, near, best):
     """The best evidence in a document, relative to a sentence without the term.
 
     `best` is the best evidence of the sentences with the term, `near` the greatest share that these add to
@@ -226,7 +192,7 @@ def best_of_mixture(worth, term, record, share, near, best):
     background, own, falls = term
     termless = 1.0
     for corner in range(2):
-        length = record[LONGEST] if corner else record[SHORTEST]
+        length = document.longest if corner else document.shortest
         nothing = worth[length, EVIDENCE_COLLECTION] * background
         least = nothing + worth[length, EVIDENCE_DOCUMENT] * share
         beside = least + worth[length, EVIDENCE_SURROUNDING] * near
@@ -239,32 +205,31 @@ def best_of_mixture(worth, term, record, share, near, best):
 
 
 @uncounted
-def read_postings(transform, term, commit, g, ranges, best, place):
-    """Set `best`, from `place` on, to the best evidence for a term in each document of a segment that has it.
+def read_postings(transform, term, commit, g, ends, best, at_best):
+    """Set `best`, from `at_best` on, to a term's best evidence in each of its documents in a segment.
 
-    `ranges` are the posting ranges of the term. Returns the index after the last one set.
+    `ends` are the RANGES of the term's postings. Returns the index after the last one set.
     """
-    is_mixture, numbers, worth = transform
+    is_mixture, saturation, with_surrounding, worth = transform
     background, own, falls = term
-    segments, records = commit.segments, commit.documents
-    postings, posting_width = segments[g, SENTENCE_POSTINGS], segments[g, SENTENCE_POSTINGS + 1]
-    lengths, length_width = segments[g, LENGTHS], segments[g, LENGTHS + 1]
-    documents, document_width = segments[g, DOCUMENT_NUMBERS], segments[g, DOCUMENT_NUMBERS + 1]
-    counts, count_width = segments[g, DOCUMENT_COUNTS], segments[g, DOCUMENT_COUNTS + 1]
-    bits, base, shift = segments[g, COUNT_BITS], segments[g, FIRST_DOCUMENT], segments[g, FIRST_SENTENCE]
+    segment, records = commit.segments[g], commit.documents
+    # The columns are read by address and width: a record would be read again for each posting.
+    postings, posting_width = segment.sentence_postings.address, segment.sentence_postings.width
+    lengths, length_width = segment.lengths.address, segment.lengths.width
+    numbers, number_width = segment.document_numbers.address, segment.document_numbers.width
+    counts, count_width = segment.document_counts.address, segment.document_counts.width
+    bits, base, shift = segment.count_bits, segment.first_document, segment.first_sentence
     count_mask, worst = (1 << bits) - 1, np.inf if falls else -np.inf
-    with_surrounding = reads_surrounding(is_mixture, numbers)
-    at, end = ranges[SENTENCES_FROM], ranges[SENTENCES_TO]
+    at, end = ends.sentences_from, ends.sentences_to
     posting = number_at(postings, posting_width, at) if at < end else 0
-    for i in range(ranges[DOCUMENTS_FROM], ranges[DOCUMENTS_TO]):
-        d = base + number_at(documents, document_width, i)
+    for i in range(ends.documents_from, ends.documents_to):
+        document = records[base + number_at(numbers, number_width, i)]
         count = float(number_at(counts, count_width, i))
-        first, size = records[d, FIRST] - shift, records[d, SIZE]
-        last, high = first + size - 1, (first + size) << bits
-        total, wide = max(float(records[d, LENGTH]), 1.0), 0.0
-        if not is_mixture:
-            wide = smoothed_share(numbers, 7, records[d, LENGTH]) * count
-        greatest, near, before, before_count = worst, 0.0, -2, 0
+        first = document.first - shift
+        last, high = first + document.size - 1, (first + document.size) << bits
+        total = max(float(document.length), 1.0)
+        in_document = 0.0 if is_mixture else field_worth(saturation.document, document.length) * count
+        greatest, near, before, before_count = worst, 0.0, NOWHERE, 0
         while at < end and posting < high:
             s, here = posting >> bits, posting & count_mask
             at += 1
@@ -283,52 +248,56 @@ def read_postings(transform, term, commit, g, ranges, best, place):
                     x += worth[length, EVIDENCE_SURROUNDING] / max(float(around_length), 1.0) * around
                     beside = here / max(float(length), 1.0)
                 else:
-                    x += smoothed_share(numbers, 4, around_length) * around
-                    beside = numbers[4] * here / worth[length, EVIDENCE_SURROUNDING]
+                    x += field_worth(saturation.surrounding, around_length) * around
+                    beside = saturation.surrounding.share * here / worth[length, EVIDENCE_SURROUNDING]
                 near = max(near, beside)
                 before, before_count = s, here
             if is_mixture:
-                wide = worth[length, EVIDENCE_DOCUMENT] / total * count
-            x += wide
+                in_document = worth[length, EVIDENCE_DOCUMENT] / total * count
+            x += in_document
             if is_mixture and not own:
                 x /= least
             greatest = better(greatest, x, falls)
         if is_mixture:
-            best[place] = best_of_mixture(worth, term, records[d], count / total, near, greatest)
+            best[at_best] = best_of_mixture(worth, term, document, count / total, near, greatest)
         else:
-            best[place] = better(better(greatest, wide, falls), wide + near, falls)
-        place += 1
-    return place
+            best[at_best] = better(better(greatest, in_document, falls), in_document + near, falls)
+        at_best += 1
+    return at_best
 
 
 @uncounted
 def read_terms(transform, table, ranges, commit, best):
-    place = 0
+    at_best = 0
     for t in range(len(table)):
-        term = table[t, BACKGROUND], table[t, OWN] > 0, table[t, WEIGHT] < 0
+        term = table[t].background, table[t].own > 0, table[t].weight < 0
         for g in range(len(commit.segments)):
-            place = read_postings(transform, term, commit, g, ranges[t, g], best, place)
+            at_best = read_postings(transform, term, commit, g, ranges[t, g], best, at_best)
 
 
-@eager_jit(LONG, DOUBLES, DOUBLE_TABLE, DOUBLE_TABLE, LONG_CUBE, COMMIT, DOUBLES)
-def best_evidence(shape, numbers, worth, table, ranges, commit, best):
+@eager_jit(FORMULA, DOUBLE_TABLE, DOUBLES, LONGS, COMMIT, DOUBLES)
+def best_evidence(formula, worth, terms, ranges, commit, best):
     """Set `best` to the best evidence of these terms in each of their documents, term by term.
 
-    `numbers` are those of `Transform`, `worth` is `Bound.evidence_table`, `table` and `ranges` those of
-    `Terms`.
+    `worth` is `Bound.evidence_table`. `terms` and `ranges` are the numbers of TERM and RANGES records.
     """
-    read_terms((shape == MIXTURE, numbers, worth), table, ranges, Commit(*commit), best)
+    shape, mixtures, saturations = formula
+    with_surrounding = reads_surrounding(shape, mixtures[0], saturations[0])
+    commit = Commit(*commit)
+    ranges = view_ranges(ranges, len(commit.segments))
+    transform = shape == MIXTURE, saturations[0], with_surrounding, worth
+    read_terms(transform, terms.view(TERM), ranges, commit, best)
 
 
-@eager_jit(DOUBLES, FLOATS, LONGS, DOUBLE_TABLE, DOUBLES)
-def round_impacts(values, rounded, ends, table, greatest):
+@eager_jit(DOUBLES, FLOATS, LONGS, DOUBLES, DOUBLES)
+def round_impacts(values, rounded, ends, terms, greatest):
     """Round the values to 32 bits into `rounded`, outward, so that they remain bounds.
 
     `ends` holds the end of each term's values. `greatest` is set to the greatest absolute value of each term.
     """
-    bits, place = rounded.view(np.int32), 0
+    bits, table, place = rounded.view(np.int32), terms.view(TERM), 0
     for t in range(len(ends)):
-        falls, most = table[t, WEIGHT] < 0, np.float32(0)
+        falls, most = table[t].weight < 0, np.float32(0)
         outward = np.int32(-1 if falls else 1)
         for n in range(place, ends[t]):
             value = rounded[n] = np.float32(values[n])

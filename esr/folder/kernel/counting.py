@@ -8,26 +8,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from esr.folder.kernel.columns import bits_32_at, bits_64_at, column_number, count_trailing_zeros, lower_bound
-from esr.folder.kernel.layout import (
-    COUNT_BITS,
-    DOCUMENT_OF,
-    FIRST_DOCUMENT,
-    FIRST_SENTENCE,
-    OWN,
-    SENTENCE_POSTINGS,
-    SENTENCES_FROM,
-    SENTENCES_TO,
-    SURROUNDING,
+from esr.folder.kernel.columns import (
+    bits_32_at,
+    bits_64_at,
+    count_trailing_zeros,
+    lower_bound,
+    read_column,
+    view_ranges,
 )
+from esr.folder.kernel.layout import NO_VALUE, SURROUNDING
 from esr.folder.kernel.numba_support import (
     DOUBLES,
     LONG,
-    LONG_CUBE,
-    LONG_TABLE,
     LONGS,
     MASK,
     PLACE_LISTS,
+    SEGMENTS,
     SENTENCE_PLACES,
     SHORTS,
     VECTORS,
@@ -55,16 +51,16 @@ def count_bits(word):
 @inlined
 def mark_sentences(terms, commit, mask, marks):
     """Set the bits of the sentences that contain an own term, in documents that the mask lets through."""
-    segments, ranges, table = commit.segments, terms.posting_ranges, terms.table
-    for g in range(len(segments)):
-        first, first_document = segments[g, FIRST_SENTENCE], segments[g, FIRST_DOCUMENT]
-        bits = segments[g, COUNT_BITS]
+    table, ranges = terms.table, terms.ranges
+    for g in range(len(commit.segments)):
+        segment = commit.segments[g]
+        first, bits = segment.first_sentence, segment.count_bits
         for t in range(len(table)):
-            if table[t, OWN] == 0:
+            if table[t].own == 0:
                 continue
-            for at in range(ranges[t, g, SENTENCES_FROM], ranges[t, g, SENTENCES_TO]):
-                s = column_number(segments, g, SENTENCE_POSTINGS, at) >> bits
-                if len(mask) and not mask[first_document + column_number(segments, g, DOCUMENT_OF, s)]:
+            for at in range(ranges[t, g].sentences_from, ranges[t, g].sentences_to):
+                s = read_column(segment.sentence_postings, at) >> bits
+                if len(mask) and not mask[segment.first_document + read_column(segment.document_of, s)]:
                     continue
                 marks[(first + s) >> 6] |= ONE << np.uint64((first + s) & 63)
 
@@ -73,8 +69,8 @@ def mark_sentences(terms, commit, mask, marks):
 def count_matches(rule, terms, commit, scores, filters, marks):
     """Count sentences that contain an own term or, if the rule says so, have a neighbour that does.
 
-    Only sentences that the filters let through and that have a value are counted: `scores` is empty, or -inf
-    for sentences without a value. `marks` is a bit set of sentences, empty before and after.
+    Only sentences that the filters let through and that have a value are counted: `scores` is empty, or
+    NO_VALUE for the others. `marks` is a bit set of sentences, empty before and after.
     """
     with_neighbours, begins, allowed = rule.candidates == SURROUNDING, commit.begins, filters.sentence_bits
     mark_sentences(terms, commit, filters.documents, marks)
@@ -95,22 +91,24 @@ def count_matches(rule, terms, commit, scores, filters, marks):
         elif matches != NONE:
             for bit in range(64):
                 if (matches >> np.uint64(bit)) & ONE != NONE:
-                    total += scores[64 * n + bit] > -np.inf
+                    total += scores[64 * n + bit] > NO_VALUE
     return total
 
 
-@eager_jit(LONG_CUBE, LONG_TABLE, WORDS, WORDS)
-def count_any(ranges, segments, allowed, marks):
+@eager_jit(LONGS, SEGMENTS, WORDS, WORDS)
+def count_any(numbers, segments, allowed, marks):
     """Count sentences with at least one of the terms.
 
-    `ranges` are posting ranges as in `Terms`, `segments` those of `Commit`. `allowed` is a bit set of the
+    `numbers` are those of RANGES, `segments` those of `Commit`. `allowed` is a bit set of the
     sentences to count, of length 0 if all are. `marks` is a bit set of sentences, empty before and after.
     """
+    ranges = view_ranges(numbers, len(segments))
     for g in range(len(segments)):
-        first, bits = segments[g, FIRST_SENTENCE], segments[g, COUNT_BITS]
+        segment = segments[g]
+        first, bits = segment.first_sentence, segment.count_bits
         for t in range(len(ranges)):
-            for at in range(ranges[t, g, SENTENCES_FROM], ranges[t, g, SENTENCES_TO]):
-                s = first + (column_number(segments, g, SENTENCE_POSTINGS, at) >> bits)
+            for at in range(ranges[t, g].sentences_from, ranges[t, g].sentences_to):
+                s = first + (read_column(segment.sentence_postings, at) >> bits)
                 marks[s >> 6] |= ONE << np.uint64(s & 63)
     total = 0
     for n in range(len(marks)):
@@ -120,22 +118,23 @@ def count_any(ranges, segments, allowed, marks):
     return total
 
 
-@eager_jit(LONG_CUBE, LONG_TABLE, WORDS)
-def count_all(ranges, segments, allowed):
-    """Count sentences with all terms, of which the first should be the rarest. Modifies `ranges`."""
-    total = 0
+@eager_jit(LONGS, SEGMENTS, WORDS)
+def count_all(numbers, segments, allowed):
+    """Count sentences with all terms, of which the first should be the rarest. Modifies the ranges."""
+    ranges, total = view_ranges(numbers, len(segments)), 0
     for g in range(len(segments)):
-        first, bits = segments[g, FIRST_SENTENCE], segments[g, COUNT_BITS]
-        for at in range(ranges[0, g, SENTENCES_FROM], ranges[0, g, SENTENCES_TO]):
-            number = column_number(segments, g, SENTENCE_POSTINGS, at) >> bits
-            s, t = first + number, 1
+        segment = segments[g]
+        postings, bits = segment.sentence_postings, segment.count_bits
+        for at in range(ranges[0, g].sentences_from, ranges[0, g].sentences_to):
+            number = read_column(postings, at) >> bits
+            s, t = segment.first_sentence + number, 1
             if len(allowed) and (allowed[s >> 6] >> np.uint64(s & 63)) & ONE == NONE:
                 continue
             while t < len(ranges):
-                low, end = ranges[t, g, SENTENCES_FROM], ranges[t, g, SENTENCES_TO]
-                low = lower_bound(segments, g, SENTENCE_POSTINGS, low, end, number << bits)
-                ranges[t, g, SENTENCES_FROM] = low  # the next sentence comes later
-                if low == end or column_number(segments, g, SENTENCE_POSTINGS, low) >> bits != number:
+                end = ranges[t, g].sentences_to
+                low = lower_bound(postings, ranges[t, g].sentences_from, end, number << bits)
+                ranges[t, g].sentences_from = low  # the next sentence comes later
+                if low == end or read_column(postings, low) >> bits != number:
                     break
                 t += 1
             total += t == len(ranges)

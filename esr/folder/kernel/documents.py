@@ -9,32 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from esr.folder.kernel.columns import column_number, lower_bounds, prefetch
-from esr.folder.kernel.layout import (
-    COUNT_BITS,
-    DOCUMENT_COUNTS,
-    DOCUMENT_LEVEL,
-    DOCUMENT_NUMBERS,
-    DOCUMENTS_FROM,
-    DOCUMENTS_TO,
-    FIRST,
-    FIRST_SENTENCE,
-    LENGTH,
-    LENGTHS,
-    LONGEST,
-    MIXTURE,
-    SENTENCE_POSTINGS,
-    SENTENCES_FROM,
-    SENTENCES_TO,
-    SHORTEST,
-    SIZE,
-    SURROUNDING,
-)
+from esr.folder.kernel.columns import lower_bounds, prefetch, read_column
+from esr.folder.kernel.layout import ABSENT, DOCUMENT_LEVEL, MIXTURE, NO_VALUE, NOWHERE, SURROUNDING
 from esr.folder.kernel.numba_support import inlined, uncounted
 from esr.folder.kernel.score import (
     bound_far,
     bound_logarithm,
     bound_termless,
+    field_worth,
     sum_logarithms,
     value_sentences,
 )
@@ -64,49 +46,45 @@ def lay_out(scoring, commit, batch, j, space):
     Returns the number of terms present, the last position near a term, and the bound of the sentences that
     are near none.
     """
-    segments, records, ranges = commit.segments, commit.documents, scoring.posting_ranges
-    shape, transform = scoring.shape, scoring.numbers
-    counts, around, lifts, m, last = space.counts, space.around, space.lifts, 0, 0
-    d, g = batch.documents[j], batch.owners[j]
-    shortest, longest = records[d, SHORTEST], records[d, LONGEST]
-    far = bound_termless(scoring, shortest, longest)
-    first, size = records[d, FIRST] - segments[g, FIRST_SENTENCE], records[d, SIZE]
-    bits, before = segments[g, COUNT_BITS], first - 1
-    high, count_mask = (first + size) << bits, (1 << bits) - 1
+    ranges, counts, surrounding_counts = scoring.ranges, space.counts, space.surrounding_counts
+    document, g, gains, m, last = commit.documents[batch.documents[j]], batch.owners[j], space.gains, 0, 0
+    segment = commit.segments[g]
+    far = bound_termless(scoring, document.shortest, document.longest)
+    first, bits = document.first - segment.first_sentence, segment.count_bits
+    before, high, count_mask = first - 1, (first + document.size) << bits, (1 << bits) - 1
     for t in range(len(ranges)):
         at = batch.document_postings[t, j]
         space.document_counts[t] = 0.0
-        if at < 0:
+        if at == ABSENT:
             continue
         space.present[m] = t
         m += 1
-        share = space.document_counts[t] = column_number(segments, g, DOCUMENT_COUNTS, at)
-        if shape == MIXTURE:
-            space.share[t] = share / max(records[d, LENGTH], 1)
+        count = space.document_counts[t] = read_column(segment.document_counts, at)
+        if scoring.shape == MIXTURE:
+            space.share[t] = count / max(document.length, 1)
         else:
-            norm = 1.0 - transform[8] + transform[8] * records[d, LENGTH] / transform[9]
-            space.share[t] = share * transform[7] / (norm if norm > 0 else 1.0)
-        most = bound_far(scoring, space, t, shortest, longest)
+            space.share[t] = count * field_worth(scoring.saturation.document, document.length)
+        most = bound_far(scoring, space, t, document.shortest, document.longest)
         far += most
         impact = scoring.impacts[scoring.impact_offsets[t, g] + at]
-        lift, before_place = max(space.weight[t] * impact - most, 0.0), -2
-        lift_beside = lift if scoring.reads_surrounding else 0.0
-        at, end = batch.sentence_postings[t, j], ranges[t, g, SENTENCES_TO]
+        gain, last_position = max(space.weight[t] * impact - most, 0.0), NOWHERE
+        gain_beside = gain if scoring.reads_surrounding else 0.0
+        at, end = batch.sentence_postings[t, j], ranges[t, g].sentences_to
         while at < end:
-            posting = column_number(segments, g, SENTENCE_POSTINGS, at)
+            posting = read_column(segment.sentence_postings, at)
             if posting >= high:
                 break
-            place, count = (posting >> bits) - before, posting & count_mask
-            counts[t, place] = count
-            around[t, place - 1] += count
-            around[t, place] += count
-            around[t, place + 1] += count
-            # A sentence near two occurrences is lifted once.
-            lifts[place - 1] += lift_beside * (before_place < place - 2)
-            lifts[place] += lift_beside * (before_place < place - 1) + (lift - lift_beside)
-            lifts[place + 1] += lift_beside
-            before_place = place
-            last = max(last, place + 1)
+            position, count = (posting >> bits) - before, posting & count_mask
+            counts[t, position] = count
+            surrounding_counts[t, position - 1] += count
+            surrounding_counts[t, position] += count
+            surrounding_counts[t, position + 1] += count
+            # A sentence near two occurrences gains once.
+            gains[position - 1] += gain_beside * (last_position < position - 2)
+            gains[position] += gain_beside * (last_position < position - 1) + (gain - gain_beside)
+            gains[position + 1] += gain_beside
+            last_position = position
+            last = max(last, position + 1)
             at += 1
     return m, last, far
 
@@ -114,44 +92,45 @@ def lay_out(scoring, commit, batch, j, space):
 @inlined
 def clear(space, m, last):
     """Clear what `lay_out` has written, given its number of terms and its last position."""
-    for place in range(last + 1):
-        space.lifts[place] = 0.0
+    for position in range(last + 1):
+        space.gains[position] = 0.0
     for n in range(m):
         t = space.present[n]
-        for place in range(last + 1):
-            space.counts[t, place] = 0.0
-            space.around[t, place] = 0.0
+        for position in range(last + 1):
+            space.counts[t, position] = 0.0
+            space.surrounding_counts[t, position] = 0.0
 
 
 @inlined
-def is_candidate(candidates, space, place):
+def is_candidate(candidates, space, position):
     """Whether the candidate rule takes a sentence of a document that it reaches."""
     if candidates == DOCUMENT_LEVEL:
         return True
     for t in range(len(space.own)):
-        count = space.around[t, place] if candidates == SURROUNDING else space.counts[t, place]
+        with_neighbours = candidates == SURROUNDING
+        count = space.surrounding_counts[t, position] if with_neighbours else space.counts[t, position]
         if space.own[t] and count > 0:
             return True
     return False
 
 
 @inlined
-def list_places(scoring, space, begin, size, least_lift):
-    """List the positions from 1 to `size` of candidates with at least this lift. Returns their number."""
+def list_positions(scoring, space, begin, size, least_gain):
+    """List the positions from 1 to `size` of candidates with at least this gain. Returns their number."""
     candidates, mask, scores = scoring.candidates, scoring.mask, scoring.static_scores
-    lifts, places, n = space.lifts, space.listed.places, 0
+    gains, positions, n = space.gains, space.listed.positions, 0
     if candidates == DOCUMENT_LEVEL and len(mask) == 0 and len(scores) == 0:
-        for place in range(1, size + 1):
+        for position in range(1, size + 1):
             # No branch: it would be hard to predict which positions are near a term.
-            places[n] = place
-            n += lifts[place] >= least_lift
+            positions[n] = position
+            n += gains[position] >= least_gain
         return n
-    for place in range(1, size + 1):
-        s = begin + place - 1
-        if lifts[place] < least_lift or (len(mask) > 0 and not mask[s]):
+    for position in range(1, size + 1):
+        s = begin + position - 1
+        if gains[position] < least_gain or (len(mask) > 0 and not mask[s]):
             continue
-        if (len(scores) == 0 or scores[s] > -np.inf) and is_candidate(candidates, space, place):
-            places[n] = place
+        if (len(scores) == 0 or scores[s] > NO_VALUE) and is_candidate(candidates, space, position):
+            positions[n] = position
             n += 1
     return n
 
@@ -163,14 +142,14 @@ def add_sentence(selection, used, s, value, space, i, length):
     `length` is the length of its document.
     """
     listed, terms, facts = space.listed, len(space.weight), selection.facts
-    place = listed.places[i]
+    position = listed.positions[i]
     selection.sentences[used], selection.values[used] = s, value
     for t in range(terms):
-        facts[used, t] = space.counts[t, place]
-        facts[used, terms + t] = space.around[t, place]
+        facts[used, t] = space.counts[t, position]
+        facts[used, terms + t] = space.surrounding_counts[t, position]
         facts[used, 2 * terms + t] = space.document_counts[t]
     facts[used, 3 * terms] = listed.lengths[i]
-    facts[used, 3 * terms + 1] = listed.around_lengths[i]
+    facts[used, 3 * terms + 1] = listed.surrounding_lengths[i]
     facts[used, 3 * terms + 2] = length
 
 
@@ -182,26 +161,26 @@ def select_sentences(scoring, commit, batch, space, selection, used, at, end):
     its new size, the first document for which there was no room, and the number of sentences scored. The
     workspace is left clear.
     """
-    segments, records, margin, top = commit.segments, commit.documents, scoring.margin, selection.top
+    segments, documents, margin, top = commit.segments, commit.documents, scoring.margin, selection.top
     scores, upper_bounds = scoring.static_scores, scoring.static_bounds
     listed, room, valued = space.listed, len(selection.sentences), 0
     bits = listed.products.view(np.int64)
     for j in range(at, end):
         if batch.bounds[j] < top[0]:
             continue
-        d, g = batch.documents[j], batch.owners[j]
-        begin, size = records[d, FIRST], records[d, SIZE]
+        d, segment = batch.documents[j], segments[batch.owners[j]]
+        begin, size = documents[d].first, documents[d].size
         if used + size > room:
             return used, j, valued
         m, last, far = lay_out(scoring, commit, batch, j, space)
-        least_lift = top[0] - (far + margin + (upper_bounds[d] if len(upper_bounds) else 0.0))
+        least_gain = top[0] - (far + margin + (upper_bounds[d] if len(upper_bounds) else 0.0))
         # Far from all terms, the value depends only on the document and the sentence's length.
-        with_rest = scoring.candidates == DOCUMENT_LEVEL and least_lift <= 0
-        n = list_places(scoring, space, begin, size if with_rest else min(last, size), least_lift)
+        with_rest = scoring.candidates == DOCUMENT_LEVEL and least_gain <= 0
+        n = list_positions(scoring, space, begin, size if with_rest else min(last, size), least_gain)
         valued += n
-        value_sentences(scoring, segments, g, space, m, n, begin - segments[g, FIRST_SENTENCE], size)
+        value_sentences(scoring, segment.lengths, space, m, n, begin - segment.first_sentence, size)
         for i in range(n):
-            s, total = begin + listed.places[i] - 1, listed.totals[i] + margin
+            s, total = begin + listed.positions[i] - 1, listed.totals[i] + margin
             if len(scores):
                 total += scores[s]
             # Most values are far below the k-th: a bound saves computing their logarithms.
@@ -209,7 +188,7 @@ def select_sentences(scoring, commit, batch, space, selection, used, at, end):
                 continue
             value = total + sum_logarithms(space, m, i)
             if value >= top[0]:
-                add_sentence(selection, used, s, value, space, i, records[d, LENGTH])
+                add_sentence(selection, used, s, value, space, i, documents[d].length)
                 used += 1
                 if value - margin > top[0]:
                     replace_least(top, value - margin)
@@ -226,9 +205,9 @@ MAX_PREFETCHED = 1 << 16
 
 
 @inlined
-def prefetch_numbers(segments, g, column, begin, end):
-    """Prefetch a range of a segment's column, unless it is too long."""
-    address, width = segments[g, column], segments[g, column + 1]
+def prefetch_numbers(column, begin, end):
+    """Prefetch a range of a column, unless it is too long."""
+    address, width = column.address, column.width
     if width * (end - begin) <= MAX_PREFETCHED:
         for line in range(address + width * begin, address + width * end, LINE):
             prefetch(line)
@@ -239,12 +218,9 @@ def prefetch_postings(segments, ranges):
     """Prefetch the postings of all terms, before those of some documents are searched."""
     for t in range(len(ranges)):
         for g in range(len(segments)):
-            prefetch_numbers(
-                segments, g, SENTENCE_POSTINGS, ranges[t, g, SENTENCES_FROM], ranges[t, g, SENTENCES_TO]
-            )
-            prefetch_numbers(
-                segments, g, DOCUMENT_COUNTS, ranges[t, g, DOCUMENTS_FROM], ranges[t, g, DOCUMENTS_TO]
-            )
+            ends, segment = ranges[t, g], segments[g]
+            prefetch_numbers(segment.sentence_postings, ends.sentences_from, ends.sentences_to)
+            prefetch_numbers(segment.document_counts, ends.documents_from, ends.documents_to)
 
 
 @uncounted
@@ -264,9 +240,10 @@ def locate_postings(commit, ranges, batch, n):
             continue
         for t in range(len(ranges)):
             locate_in_documents(commit, ranges, batch, t, g, members)
+        lengths = segments[g].lengths
         for i in range(members):
-            first = records[documents[batch.members[i]], FIRST] - segments[g, FIRST_SENTENCE]
-            prefetch(segments[g, LENGTHS] + segments[g, LENGTHS + 1] * first)
+            first = records[documents[batch.members[i]]].first - segments[g].first_sentence
+            prefetch(lengths.address + lengths.width * first)
         for t in range(len(ranges)):
             locate_in_sentences(commit, ranges, batch, t, g, members)
 
@@ -283,34 +260,36 @@ def find_members(batch, g, n):
 
 @inlined
 def locate_in_documents(commit, ranges, batch, t, g, members):
-    """Find a term's document postings, -1 for documents without the term."""
-    segments, base, end = commit.segments, commit.document_bases[g], ranges[t, g, DOCUMENTS_TO]
+    """Find a term's document postings, ABSENT for documents without the term."""
+    numbers, base, end = (
+        commit.segments[g].document_numbers,
+        commit.document_bases[g],
+        ranges[t, g].documents_to,
+    )
     for i in range(members):
         batch.wanted[i] = batch.documents[batch.members[i]] - base
-    low, wanted = ranges[t, g, DOCUMENTS_FROM], batch.wanted[:members]
-    lower_bounds(segments, g, DOCUMENT_NUMBERS, low, end, wanted, batch.found)
+    lower_bounds(numbers, ranges[t, g].documents_from, end, batch.wanted[:members], batch.found)
     for i in range(members):
         at = batch.found[i]
-        is_present = at < end and column_number(segments, g, DOCUMENT_NUMBERS, at) == batch.wanted[i]
-        batch.document_postings[t, batch.members[i]] = at if is_present else -1
+        is_present = at < end and read_column(numbers, at) == batch.wanted[i]
+        batch.document_postings[t, batch.members[i]] = at if is_present else ABSENT
 
 
 @inlined
 def locate_in_sentences(commit, ranges, batch, t, g, members):
     """Find a term's first sentence posting in each document that has the term."""
-    segments, records = commit.segments, commit.documents
-    shift, bits, n = segments[g, FIRST_SENTENCE], segments[g, COUNT_BITS], 0
-    counts, width = segments[g, DOCUMENT_COUNTS], segments[g, DOCUMENT_COUNTS + 1]
+    segment, documents, n = commit.segments[g], commit.documents, 0
+    counts, shift, bits = segment.document_counts, segment.first_sentence, segment.count_bits
     for i in range(members):
         j = batch.members[i]
         at = batch.document_postings[t, j]
         batch.having[n] = j
-        batch.wanted[n] = (records[batch.documents[j], FIRST] - shift) << bits
-        if at >= 0:
-            prefetch(counts + width * at)
-        n += at >= 0
-    low, high = ranges[t, g, SENTENCES_FROM], ranges[t, g, SENTENCES_TO]
-    lower_bounds(segments, g, SENTENCE_POSTINGS, low, high, batch.wanted[:n], batch.found)
+        batch.wanted[n] = (documents[batch.documents[j]].first - shift) << bits
+        if at != ABSENT:
+            prefetch(counts.address + counts.width * at)
+        n += at != ABSENT
+    low, high = ranges[t, g].sentences_from, ranges[t, g].sentences_to
+    lower_bounds(segment.sentence_postings, low, high, batch.wanted[:n], batch.found)
     for i in range(n):
         batch.sentence_postings[t, batch.having[i]] = batch.found[i]
 

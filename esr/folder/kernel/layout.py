@@ -1,4 +1,4 @@
-"""The arguments of the kernel: groups of arrays, and the columns of its tables. Independent of numba.
+"""The arguments of the kernel: groups of arrays, and the records in them. Independent of numba.
 
 T is the number of the plan's terms; G, D and S are the numbers of segments, documents and sentences of a
 commit.
@@ -17,26 +17,63 @@ Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
+Records = npt.NDArray[np.void]
 
 MIXTURE, LOGARITHM, HYPERBOLA = 0, 1, 2
 """Shapes of a plan's transform."""
 DOCUMENT_LEVEL, MATCHING, SURROUNDING = 0, 1, 2
 """Candidates: all sentences of a document, sentences with an own term, or these and their neighbours."""
 
-SENTENCE_POSTINGS, DOCUMENT_NUMBERS, DOCUMENT_COUNTS, LENGTHS, DOCUMENT_OF = range(0, 10, 2)
-COUNT_BITS, FIRST_SENTENCE, FIRST_DOCUMENT = 10, 11, 12
-"""Columns of `Commit.segments`.
+BATCH = 128
+"""Number of documents whose postings are located together."""
 
-The even ones up to DOCUMENT_OF are addresses of columns (sentence postings, numbers and counts of document
-postings, lengths and documents of sentences), each followed by the width of a number in bytes. Then: the bits
-of the count in a sentence posting, and the ordinals of the first sentence and document.
-"""
-FIRST, SIZE, LENGTH, SHORTEST, LONGEST = range(5)
-"""Columns of `Commit.documents`.
+UNREACHED = NO_VALUE = -np.inf
+"""The bound of a document that no term has reached, and the static score of a sentence without a value."""
+ABSENT = -1
+"""The index of the posting of a term that a document does not have."""
+NOWHERE = -2
+"""No position in a document, and next to none."""
 
-A document's first sentence, its number of sentences, its length in terms, and the lengths of its shortest and
-its longest sentence.
+COLUMN = np.dtype([("address", np.int64), ("width", np.int64)])
+"""A column of a segment in memory: its address, and the width of a number in bytes."""
+SEGMENT = np.dtype(
+    [
+        ("sentence_postings", COLUMN),
+        ("document_numbers", COLUMN),
+        ("document_counts", COLUMN),
+        ("lengths", COLUMN),
+        ("document_of", COLUMN),
+        ("count_bits", np.int64),
+        ("first_sentence", np.int64),
+        ("first_document", np.int64),
+    ]
+)
+"""A segment: its sentence postings, the numbers and counts of its document postings, the lengths and
+documents of its sentences; the bits of the count in a sentence posting; the ordinals of its first sentence
+and document.
 """
+DOCUMENT = np.dtype([(name, np.int32) for name in ("first", "size", "length", "shortest", "longest")])
+"""A document: its first sentence, its number of sentences, its length in terms, and the lengths of its
+shortest and its longest sentence.
+"""
+RANGES = np.dtype(
+    [(name, np.int64) for name in ("sentences_from", "sentences_to", "documents_from", "documents_to")]
+)
+"""The ranges of a term's postings in a segment."""
+TERM = np.dtype([(name, np.float64) for name in ("weight", "background", "own", "first_impact")])
+"""A `PlanTerm`, whose `own` is 0 or 1, and the index of its first impact.
+
+TERM and RANGES have fields of one type each. Numbers are passed as plain arrays, in which the kernel sees the
+records: numpy takes 7 microseconds longer to create arrays of records, for each search.
+"""
+_FIELDS = ("sentence", "surrounding", "document")
+AFFINE = np.dtype([("constant", np.float64), ("slope", np.float64)])
+SMOOTHING = np.dtype([("share", np.float64), ("b", np.float64), ("average", np.float64)])
+MIXTURE_WEIGHTS = np.dtype([("mu", np.float64), *((name, AFFINE) for name in (*_FIELDS, "collection"))])
+"""`plan.Mixture` as a record."""
+SATURATION_WEIGHTS = np.dtype([("k1", np.float64), *((name, SMOOTHING) for name in _FIELDS)])
+"""`plan.Saturation` as a record. The logarithm has k1 0."""
+
 IN_SENTENCE, IN_SURROUNDING, IN_DOCUMENT, LOG_COLLECTION = range(4)
 """Columns of `Transform.length_table`, by the length of a sentence.
 
@@ -45,22 +82,6 @@ surrounding, and of the share in the document; then the logarithm of the collect
 """
 EVIDENCE_SENTENCE, EVIDENCE_SURROUNDING, EVIDENCE_DOCUMENT, EVIDENCE_COLLECTION = range(4)
 """Columns of `Bound.evidence_table`."""
-BATCH = 128
-"""Number of documents whose postings are located together."""
-WEIGHT, BACKGROUND, OWN = range(3)
-"""Columns of `Terms.table`."""
-K, CANDIDATES, ALL_DOCUMENTS, STARTS = range(4)
-"""Indices in the integers of a query: first the fields of `Rule`.
-
-From STARTS on follow `Terms.impact_starts` and `Terms.posting_ranges`.
-"""
-MARGIN, TERMLESS, TABLE = 0, 1, 4
-"""Indices in the floats of a query: `Rule.margin`, `Terms.termless`, then `Terms.table` from TABLE on.
-
-All numbers are passed in two arrays, since creating a small array takes longer than filling it.
-"""
-SENTENCES_FROM, SENTENCES_TO, DOCUMENTS_FROM, DOCUMENTS_TO = range(4)
-"""Last dimension of `Terms.posting_ranges`: the ends of the ranges of a term's postings."""
 
 
 class Rule(NamedTuple):
@@ -76,46 +97,58 @@ class Rule(NamedTuple):
     margin: float
 
 
+class Formula(NamedTuple):
+    """The shape of a transform, and its weights, each in an array of one record. Only one of them is used."""
+
+    shape: int
+    mixture: Records
+    saturation: Records
+
+
 class Transform(NamedTuple):
     """A transform in a commit.
 
-    `numbers` are its parameters in the order of their declaration, `length_table` is `Bound.length_table`, of
-    shape (longest sentence + 1, 4), and `high` and `low` are `Bound.log_collection_range` of each document,
-    of shape (D,).
+    `length_table` is `Bound.length_table`, of shape (longest sentence + 1, 4). `high` and `low` are
+    `Bound.log_collection_range` of each document, of shape (D,).
     """
 
-    shape: int
-    numbers: Doubles
+    formula: Formula
     length_table: Doubles
     high: Floats
     low: Floats
 
 
+class Termless(NamedTuple):
+    """`TermlessScore`: the score of a sentence without any term."""
+
+    constant: float
+    positive_weight: float
+    negative_weight: float
+
+
 class Terms(NamedTuple):
     """The terms of a plan.
 
-    `table` has shape (T, 3), `posting_ranges` (T, G, 4). `impacts` holds the impacts of all terms,
-    `impact_starts` the index of the first of each term (T,). `termless` is `Bound.termless_score`, the score
-    without any term (3,).
+    `table` has a TERM for each (T,), `ranges` their RANGES in each segment (T, G). `impacts` holds those
+    of all terms.
     """
 
-    table: Doubles
-    posting_ranges: Longs
+    table: Records
+    ranges: Records
     impacts: Floats
-    impact_starts: Longs
-    termless: Doubles
+    termless: Termless
 
 
 class Commit(NamedTuple):
-    """A commit: its segments (G, 13), the first document of each (G + 1,), and its documents (D, 5).
+    """A commit: each SEGMENT (G,), the first document of each (G + 1,), and each DOCUMENT (D,).
 
     `sizes` (D,) repeats the documents' numbers of sentences, which are often read alone. `begins` is a bit
     set of the first sentences of documents.
     """
 
-    segments: Longs
+    segments: Records
     document_bases: Longs
-    documents: Ints
+    documents: Records
     sizes: Ints
     begins: Words
 
@@ -123,8 +156,7 @@ class Commit(NamedTuple):
 class Statics(NamedTuple):
     """What priors and features add: at most in each document (D,), and to each sentence (S,).
 
-    The scores of sentences without a value are -inf. Both arrays are empty if the plan has no statics.
-    `has_gaps`: some sentences have no value.
+    Both arrays are empty if the plan has no statics. `has_gaps`: some sentences have NO_VALUE.
     """
 
     upper_bounds: Doubles
@@ -146,8 +178,8 @@ class Filters(NamedTuple):
 class Scratch(NamedTuple):
     """Buffers of one search at a time.
 
-    These are left as they were: `bounds` (D,), -inf; `reached` (D,), False; `marks`, a bit set of sentences,
-    empty. `keys` (D,) and `documents` (D + 1,) are not cleared.
+    These are left as they were: `bounds` (D,), UNREACHED; `reached` (D,), False; `marks`, a bit set of
+    sentences, empty. `keys` (D,) and `documents` (D + 1,) are not cleared.
     """
 
     bounds: Doubles
@@ -160,16 +192,17 @@ class Scratch(NamedTuple):
 class Scoring(NamedTuple):
     """The inputs of scoring sentences, a selection of the groups above, passed from function to function.
 
-    `impact_offsets` (T, G) is the index of a document posting's impact less the index of the posting.
+    `saturation` is the record of `Formula`. `impact_offsets` (T, G) is the index of a document posting's
+    impact less the index of the posting.
     """
 
     candidates: int
     margin: float
     shape: int
-    numbers: Doubles
+    saturation: np.void
     length_table: Doubles
-    posting_ranges: Longs
-    termless: Doubles
+    ranges: Records
+    termless: Termless
     impacts: Floats
     impact_offsets: Longs
     reads_surrounding: bool
@@ -182,7 +215,7 @@ class Batch(NamedTuple):
     """B documents that are scored one after another.
 
     For each document: its number, its bound, its segment (B,); the index of each term's posting of the
-    document, -1 without the term, and of its first sentence posting there (T, B). The rest (B + 1,) are
+    document, ABSENT without the term, and of its first sentence posting there (T, B). The rest (B + 1,) are
     buffers of the lookup: the `members` of one segment, those `having` a term, the `wanted` numbers, and the
     indices at which they were `found`.
     """
@@ -201,18 +234,17 @@ class Batch(NamedTuple):
 class Listed(NamedTuple):
     """The sentences of a document that are being scored, each array of shape (P,).
 
-    `places` are their positions in the document, from 1. Then: their lengths, the lengths of their
-    surroundings; the worth of one occurrence in the sentence (`here`) and in the surrounding (`beside`), and
-    of the document's share (`wide`). The value of a sentence is its `totals` plus the logarithm of its
-    `products`.
+    `positions` are those in the document, from 1. Then: the lengths of the sentences and of their
+    surroundings; the worth of one occurrence in the sentence and in the surrounding, and of the document's
+    share. The value of a sentence is its `totals` plus the logarithm of its `products`.
     """
 
-    places: Longs
+    positions: Longs
     lengths: Longs
-    around_lengths: Longs
-    here: Doubles
-    beside: Doubles
-    wide: Doubles
+    surrounding_lengths: Longs
+    in_sentence: Doubles
+    in_surrounding: Doubles
+    in_document: Doubles
     totals: Doubles
     products: Doubles
 
@@ -222,9 +254,9 @@ class Workspace(NamedTuple):
 
     Of the terms: `weight`, `inverse_background` and `own` (T,). Of the document: the `present` terms; the
     `document_counts` of all terms (T,); the `share` of each present term, c(t,d)/c(d) or the document's part
-    of the saturation; the `counts` in sentences, and in sentences with their neighbours (`around`) (T, P);
-    and `lifts`, the most that the terms near each position add (P,). The workspace is clear if the last three
-    are 0.
+    of the saturation; the counts in sentences and in their surroundings (T, P); and `gains`, the most that
+    the terms near each position add to a sentence that is far from all of them (P,). The workspace is clear
+    if the last three are 0.
     """
 
     weight: Doubles
@@ -234,8 +266,8 @@ class Workspace(NamedTuple):
     document_counts: Doubles
     share: Doubles
     counts: Doubles
-    around: Doubles
-    lifts: Doubles
+    surrounding_counts: Doubles
+    gains: Doubles
     listed: Listed
 
 

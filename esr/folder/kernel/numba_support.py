@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from numba import __version__ as numba_version
-from numba import njit, types
+from numba import from_dtype, njit, types
+
+from esr.folder.kernel import layout
 
 
 def digest_sources(folder: Path) -> str:
@@ -123,7 +125,7 @@ def group(*fields: types.Type) -> Any:
     return types.BaseTuple.from_types(fields)  # type: ignore[no-untyped-call]
 
 
-LONG, FLAG = types.int64, types.boolean
+LONG, DOUBLE, FLAG = types.int64, types.float64, types.boolean
 DOUBLES, FLOATS, LONGS, INTS, SHORTS, WORDS, MASK = (
     array(of)
     for of in (
@@ -136,16 +138,19 @@ DOUBLES, FLOATS, LONGS, INTS, SHORTS, WORDS, MASK = (
         types.boolean,
     )
 )
-DOUBLE_TABLE, LONG_TABLE, INT_TABLE = (array(of, 2) for of in (types.float64, types.int64, types.int32))
-LONG_CUBE = array(types.int64, 3)
+DOUBLE_TABLE = array(types.float64, 2)
 
 BYTES, FILE = types.Array(types.uint8, 1, "C"), types.Array(types.uint8, 1, "C", readonly=True)
 PLACE_LISTS = group(FILE, LONGS, LONGS, LONG, BYTES, INTS, LONGS, LONGS)
 SENTENCE_PLACES = group(INTS, INTS, LONG)
 VECTORS = types.Array(types.int8, 2, "C", readonly=True)
 
-TRANSFORM = group(LONG, DOUBLES, DOUBLE_TABLE, FLOATS, FLOATS)
-COMMIT = group(LONG_TABLE, LONGS, INT_TABLE, INTS, WORDS)
+SEGMENTS, DOCUMENTS = array(from_dtype(layout.SEGMENT)), array(from_dtype(layout.DOCUMENT))
+FORMULA = group(LONG, array(from_dtype(layout.MIXTURE_WEIGHTS)), array(from_dtype(layout.SATURATION_WEIGHTS)))
+RULE = group(LONG, LONG, FLAG, DOUBLE)
+TRANSFORM = group(FORMULA, DOUBLE_TABLE, FLOATS, FLOATS)
+QUERY_TERMS = group(DOUBLES, LONGS, FLOATS, group(DOUBLE, DOUBLE, DOUBLE))
+COMMIT = group(SEGMENTS, LONGS, DOCUMENTS, INTS, WORDS)
 STATICS = group(DOUBLES, FLOATS, FLAG)
 FILTERS = group(MASK, MASK, WORDS)
 SCRATCH = group(DOUBLES, MASK, DOUBLES, INTS, WORDS)

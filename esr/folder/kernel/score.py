@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from esr.folder.kernel.columns import number_at
+from esr.folder.kernel.columns import read_column
 from esr.folder.kernel.layout import (
-    BACKGROUND,
     IN_DOCUMENT,
     IN_SENTENCE,
     IN_SURROUNDING,
-    LENGTHS,
     LOG_COLLECTION,
     LOGARITHM,
     MIXTURE,
-    OWN,
 )
 from esr.folder.kernel.numba_support import compiled, inlined
 
@@ -35,55 +32,63 @@ def saturate(shape, k1, x):
 
 
 @inlined
+def field_worth(field, length):
+    """The worth of one occurrence in a field of a saturation, which has this length."""
+    norm = 1.0 - field.b + field.b * length / field.average
+    return field.share / (norm if norm > 0 else 1.0)
+
+
+@inlined
 def evidence_of(space, t, i):
     """The evidence for a term in a listed sentence; of a mixture, divided by the collection's weight."""
     listed = space.listed
-    place = listed.places[i]
-    x = listed.wide[i] * space.share[t] + listed.here[i] * space.counts[t, place]
-    return x + listed.beside[i] * space.around[t, place]
+    position = listed.positions[i]
+    x = listed.in_document[i] * space.share[t] + listed.in_sentence[i] * space.counts[t, position]
+    return x + listed.in_surrounding[i] * space.surrounding_counts[t, position]
 
 
 @inlined
-def weigh_listed(scoring, segments, g, listed, n, first, size):
+def weigh_listed(scoring, lengths, listed, n, first, size):
     """Set the worth of an occurrence in each field of the n listed sentences, and their termless totals.
 
-    `first` is the number of the document's first sentence in the segment, `size` its number of sentences.
+    `lengths` is the column of the segment. `first` is the number of the document's first sentence there,
+    `size` its number of sentences.
     """
-    shape, transform, table, termless = scoring.shape, scoring.numbers, scoring.length_table, scoring.termless
-    address, width, end = segments[g, LENGTHS], segments[g, LENGTHS + 1], first + size - 1
+    table, termless, saturation = scoring.length_table, scoring.termless, scoring.saturation
+    end = first + size - 1
     for i in range(n):
-        local = first + listed.places[i] - 1
-        length = around = number_at(address, width, local)
-        around += (local > first) * number_at(address, width, max(local - 1, first))
-        around += (local < end) * number_at(address, width, min(local + 1, end))
-        listed.lengths[i], listed.around_lengths[i], listed.products[i] = length, around, 1.0
-        if shape == MIXTURE:
-            listed.totals[i] = termless[0] + (termless[1] + termless[2]) * table[length, LOG_COLLECTION]
-            listed.here[i], listed.wide[i] = table[length, IN_SENTENCE], table[length, IN_DOCUMENT]
-            listed.beside[i] = table[length, IN_SURROUNDING] / max(around, 1)
+        s = first + listed.positions[i] - 1
+        length = around = read_column(lengths, s)
+        around += (s > first) * read_column(lengths, max(s - 1, first))
+        around += (s < end) * read_column(lengths, min(s + 1, end))
+        listed.lengths[i], listed.surrounding_lengths[i], listed.products[i] = length, around, 1.0
+        if scoring.shape == MIXTURE:
+            query_weight = termless.positive_weight + termless.negative_weight
+            listed.totals[i] = termless.constant + query_weight * table[length, LOG_COLLECTION]
+            listed.in_sentence[i] = table[length, IN_SENTENCE]
+            listed.in_surrounding[i] = table[length, IN_SURROUNDING] / max(around, 1)
+            listed.in_document[i] = table[length, IN_DOCUMENT]
         else:
-            listed.totals[i], listed.wide[i] = 0.0, 1.0
-            norm = 1.0 - transform[2] + transform[2] * length / transform[3]
-            listed.here[i] = transform[1] / (norm if norm > 0 else 1.0)
-            norm = 1.0 - transform[5] + transform[5] * around / transform[6]
-            listed.beside[i] = transform[4] / (norm if norm > 0 else 1.0)
+            listed.totals[i], listed.in_document[i] = 0.0, 1.0
+            listed.in_sentence[i] = field_worth(saturation.sentence, length)
+            listed.in_surrounding[i] = field_worth(saturation.surrounding, around)
 
 
 @inlined
-def value_sentences(scoring, segments, g, space, m, n, first, size):
+def value_sentences(scoring, lengths, space, m, n, first, size):
     """Score the n listed sentences of a document: `totals` plus the logarithms of `products`.
 
-    Products may overflow. `m` terms are present in the document. `first` is the number of its first sentence
-    in the segment.
+    Products may overflow. `m` terms are present in the document. The other arguments are those of
+    `weigh_listed`.
     """
-    shape, transform, listed = scoring.shape, scoring.numbers, space.listed
-    weigh_listed(scoring, segments, g, listed, n, first, size)
-    for k in range(m):
-        t = space.present[k]
+    shape, k1, listed = scoring.shape, scoring.saturation.k1, space.listed
+    weigh_listed(scoring, lengths, listed, n, first, size)
+    for j in range(m):
+        t = space.present[j]
         weight, inverse = space.weight[t], space.inverse_background[t]
         if shape != MIXTURE:
             for i in range(n):
-                listed.totals[i] += weight * saturate(shape, transform[0], evidence_of(space, t, i))
+                listed.totals[i] += weight * saturate(shape, k1, evidence_of(space, t, i))
         elif weight == 1.0:
             for i in range(n):
                 listed.products[i] *= 1.0 + evidence_of(space, t, i) * inverse
@@ -113,9 +118,11 @@ def sum_logarithms(space, m, i):
 
 
 @inlined
-def reads_surrounding(is_mixture, numbers):
+def reads_surrounding(shape, mixture, saturation):
     """Whether a transform uses the surrounding."""
-    return numbers[4] != 0 or (is_mixture and numbers[3] != 0)
+    if shape == MIXTURE:
+        return mixture.surrounding.constant != 0 or mixture.surrounding.slope != 0
+    return saturation.surrounding.share != 0
 
 
 @inlined
@@ -126,10 +133,10 @@ def bound_termless(scoring, shortest, longest):
     """
     termless, table = scoring.termless, scoring.length_table
     if scoring.shape != MIXTURE:
-        return termless[0]
+        return termless.constant
     at_shortest, at_longest = table[shortest, LOG_COLLECTION], table[longest, LOG_COLLECTION]
-    rising, falling = max(at_shortest, at_longest), min(at_shortest, at_longest)
-    return termless[0] + termless[1] * rising + termless[2] * falling
+    high, low = max(at_shortest, at_longest), min(at_shortest, at_longest)
+    return termless.constant + termless.positive_weight * high + termless.negative_weight * low
 
 
 @inlined
@@ -137,7 +144,7 @@ def bound_far(scoring, space, t, shortest, longest):
     """Upper bound of what a term of a document adds to the termless score of a sentence not near it."""
     weight, share, table = space.weight[t], space.share[t], scoring.length_table
     if scoring.shape != MIXTURE:
-        return weight * saturate(scoring.shape, scoring.numbers[0], share)
+        return weight * saturate(scoring.shape, scoring.saturation.k1, share)
     x = share * space.inverse_background[t]
     at_shortest = weight * np.log(1.0 + table[shortest, IN_DOCUMENT] * x)
     at_longest = weight * np.log(1.0 + table[longest, IN_DOCUMENT] * x)
@@ -150,38 +157,59 @@ def bound_far(scoring, space, t, shortest, longest):
 
 
 @inlined
-def weigh_fields(transform, lengths, shares):
-    """Set `shares` to the worth of an occurrence in each field, then the collection's weight."""
-    numbers = transform.numbers
-    if transform.shape == MIXTURE:
-        mu = numbers[0]
-        beta = 0.0 if mu == 0 else mu / (lengths[0] + mu)
-        for field in range(3):
-            share = numbers[1 + 2 * field] + numbers[2 + 2 * field] * beta
-            shares[field] = share / max(lengths[field], 1.0)
-        shares[3] = numbers[7] + numbers[8] * beta
-    else:
-        for field in range(3):
-            share, b, average = numbers[1 + 3 * field], numbers[2 + 3 * field], numbers[3 + 3 * field]
-            norm = 1.0 - b + b * lengths[field] / average
-            shares[field] = share / (norm if norm > 0 else 1.0)
-        shares[3] = 0.0
+def weight_at(affine, beta):
+    """The weight of a field of a mixture."""
+    return affine.constant + affine.slope * beta
+
+
+@inlined
+def weigh_fields(shape, mixture, saturation, sentence, surrounding, document):
+    """The worth of an occurrence in a sentence, its surrounding and its document, whose lengths are given.
+
+    The fourth number is the collection's weight.
+    """
+    if shape == MIXTURE:
+        beta = 0.0 if mixture.mu == 0 else mixture.mu / (sentence + mixture.mu)
+        return (
+            weight_at(mixture.sentence, beta) / max(sentence, 1.0),
+            weight_at(mixture.surrounding, beta) / max(surrounding, 1.0),
+            weight_at(mixture.document, beta) / max(document, 1.0),
+            weight_at(mixture.collection, beta),
+        )
+    return (
+        field_worth(saturation.sentence, sentence),
+        field_worth(saturation.surrounding, surrounding),
+        field_worth(saturation.document, document),
+        0.0,
+    )
 
 
 @compiled
-def compute_evidence(transform, table, facts, order):
+def compute_evidence(formula, table, facts, order):
     """The evidence for sentences, of shape (T, n), as `esr.plans.evaluate.combine_evidence` computes it.
 
     Each number is computed by the same steps. `facts` are those of `Selection`, `order` the row of each
     sentence.
     """
-    terms, shares = len(table), np.empty(4)
+    terms, is_mixture = len(table), formula.shape == MIXTURE
     evidence = np.empty((terms, len(order)))
     for n in range(len(order)):
         row = facts[order[n]]
-        weigh_fields(transform, row[3 * terms :], shares)
+        in_sentence, in_surrounding, in_document, collection = weigh_fields(
+            formula.shape,
+            formula.mixture[0],
+            formula.saturation[0],
+            row[3 * terms],
+            row[3 * terms + 1],
+            row[3 * terms + 2],
+        )
         for t in range(terms):
-            least = shares[3] * table[t, BACKGROUND]
-            x = least + shares[0] * row[t] + shares[1] * row[terms + t] + shares[2] * row[2 * terms + t]
-            evidence[t, n] = x if transform.shape != MIXTURE or table[t, OWN] > 0 else x / least
+            least = collection * table[t].background
+            x = (
+                least
+                + in_sentence * row[t]
+                + in_surrounding * row[terms + t]
+                + in_document * row[2 * terms + t]
+            )
+            evidence[t, n] = x / least if is_mixture and table[t].own == 0 else x
     return evidence

@@ -19,6 +19,7 @@ from esr.folder.kernel.bounds import (
     offset_impacts,
     round_impacts,
 )
+from esr.folder.kernel.columns import view_ranges
 from esr.folder.kernel.counting import count_all, count_any, count_matches, mark_places, multiply_vectors
 from esr.folder.kernel.documents import (
     fill_batch,
@@ -29,28 +30,20 @@ from esr.folder.kernel.documents import (
     take_documents,
 )
 from esr.folder.kernel.layout import (
-    ALL_DOCUMENTS,
-    BACKGROUND,
     BATCH,
-    CANDIDATES,
     DOCUMENT_LEVEL,
-    MARGIN,
-    MIXTURE,
-    OWN,
-    STARTS,
-    TABLE,
-    TERMLESS,
-    WEIGHT,
+    TERM,
     Batch,
     Commit,
     Filters,
-    K,
+    Formula,
     Listed,
     Rule,
     Scoring,
     Scratch,
     Selection,
     Statics,
+    Termless,
     Terms,
     Transform,
     Workspace,
@@ -60,8 +53,10 @@ from esr.folder.kernel.numba_support import (
     DOUBLE_TABLE,
     DOUBLES,
     FILTERS,
-    FLOATS,
+    LONG,
     LONGS,
+    QUERY_TERMS,
+    RULE,
     SCRATCH,
     STATICS,
     TRANSFORM,
@@ -71,7 +66,7 @@ from esr.folder.kernel.numba_support import (
 )
 from esr.folder.kernel.score import compute_evidence, reads_surrounding
 
-PLACES, SELECTED = 64, 256
+POSITIONS, SELECTED = 64, 256
 """Initial capacity: positions of the largest document, and selected sentences."""
 
 
@@ -81,19 +76,25 @@ def open_workspace(table):
     terms = len(table)
     weight, inverse, own = np.empty(terms), np.empty(terms), np.empty(terms, np.bool_)
     for t in range(terms):
-        weight[t], inverse[t], own[t] = table[t, WEIGHT], 1.0 / table[t, BACKGROUND], table[t, OWN] > 0
-    present, document_counts, share = np.zeros(terms, np.int64), np.zeros(terms), np.zeros(terms)
-    counts, around, lifts = np.zeros((terms, PLACES)), np.zeros((terms, PLACES)), np.zeros(PLACES)
+        weight[t], inverse[t], own[t] = table[t].weight, 1.0 / table[t].background, table[t].own
     return Workspace(
-        weight, inverse, own, present, document_counts, share, counts, around, lifts, open_list(PLACES)
+        weight,
+        inverse,
+        own,
+        np.zeros(terms, np.int64),
+        np.zeros(terms),
+        np.zeros(terms),
+        np.zeros((terms, POSITIONS)),
+        np.zeros((terms, POSITIONS)),
+        np.zeros(POSITIONS),
+        open_list(POSITIONS),
     )
 
 
 @inlined
-def enlarge(space, places):
-    """A clear workspace for the same terms, with room for `places` positions."""
+def enlarge(space, positions):
+    """A clear workspace for the same terms, with room for this many positions."""
     terms = len(space.weight)
-    counts, around, lifts = np.zeros((terms, places)), np.zeros((terms, places)), np.zeros(places)
     return Workspace(
         space.weight,
         space.inverse_background,
@@ -101,23 +102,26 @@ def enlarge(space, places):
         space.present,
         space.document_counts,
         space.share,
-        counts,
-        around,
-        lifts,
-        open_list(places),
+        np.zeros((terms, positions)),
+        np.zeros((terms, positions)),
+        np.zeros(positions),
+        open_list(positions),
     )
 
 
 @inlined
-def open_list(places):
-    """Allocate lists for the sentences of a document with `places` positions."""
-    numbers, lengths, around_lengths = (
-        np.empty(places, np.int64),
-        np.empty(places, np.int64),
-        np.empty(places, np.int64),
+def open_list(size):
+    """Allocate lists for the sentences of a document with `size` positions."""
+    return Listed(
+        np.empty(size, np.int64),
+        np.empty(size, np.int64),
+        np.empty(size, np.int64),
+        np.empty(size),
+        np.empty(size),
+        np.empty(size),
+        np.empty(size),
+        np.empty(size),
     )
-    here, beside, wide = np.empty(places), np.empty(places), np.empty(places)
-    return Listed(numbers, lengths, around_lengths, here, beside, wide, np.empty(places), np.empty(places))
 
 
 @inlined
@@ -169,18 +173,19 @@ def top_k(rule, transform, terms, commit, statics, filters, scratch):
     Returns the selection, its size, the number of candidates if the rule takes whole documents, and the
     number of sentences scored.
     """
-    ranges = terms.posting_ranges
+    formula, ranges = transform.formula, terms.ranges
+    offsets = offset_impacts(terms, len(commit.segments))
     scoring = Scoring(
         rule.candidates,
         rule.margin,
-        transform.shape,
-        transform.numbers,
+        formula.shape,
+        formula.saturation[0],
         transform.length_table,
         ranges,
         terms.termless,
         terms.impacts,
-        offset_impacts(terms, len(commit.segments)),
-        reads_surrounding(transform.shape == MIXTURE, transform.numbers),
+        offsets,
+        reads_surrounding(formula.shape, formula.mixture[0], formula.saturation[0]),
         statics.upper_bounds,
         statics.scores,
         filters.sentences,
@@ -191,9 +196,9 @@ def top_k(rule, transform, terms, commit, statics, filters, scratch):
         open_selection(len(ranges), rule.k),
     )
     prefetch_postings(commit.segments, ranges)
-    reached, starts, all_own = 0, terms.impact_starts.copy(), are_all_own(rule, terms)
+    reached, all_own = 0, are_all_own(rule, terms)
     for g in range(len(commit.segments)):
-        reached = add_impacts(terms, commit, g, space.weight, starts, scratch, reached)
+        reached = add_impacts(terms, commit, g, space.weight, offsets, scratch, reached)
         if not all_own:
             mark_reached(terms, commit, g, space.own, scratch)
     if rule.all_documents:
@@ -202,7 +207,7 @@ def top_k(rule, transform, terms, commit, statics, filters, scratch):
         rule, transform, terms, commit, statics, filters, scratch, reached
     )
     keys, documents, sizes, top = scratch.keys, scratch.documents, commit.sizes, selection.top
-    used, valued, done, places = 0, 0, 0, PLACES
+    used, valued, done, positions = 0, 0, 0, POSITIONS
     while done < size:
         # Of the remaining documents, first those above the threshold, then all that may still count.
         n, lowest, highest = take_documents(keys, documents, done, size, threshold)
@@ -211,9 +216,9 @@ def top_k(rule, transform, terms, commit, statics, filters, scratch):
         position = 0
         while position < n:
             position, filled, largest = fill_batch(batch, bounds, ordered, sizes, position, top[0])
-            if largest + 2 > places:
-                places = 2 * largest + 2
-                space = enlarge(space, places)
+            if largest + 2 > positions:
+                positions = 2 * largest + 2
+                space = enlarge(space, positions)
             locate_postings(commit, ranges, batch, filled)
             at = 0
             while at < filled:
@@ -240,68 +245,57 @@ __all__ = [
 ]
 
 
-@inlined
-def read_rule(numbers, reals):
-    """Read the rule from the numbers of a query."""
-    return Rule(numbers[K], numbers[CANDIDATES], numbers[ALL_DOCUMENTS] != 0, reals[MARGIN])
-
-
-@inlined
-def read_terms(numbers, reals, impacts, segments):
-    """Read the terms from the numbers of a query."""
-    terms = (len(reals) - TABLE) // 3
-    ranges = numbers[STARTS + terms :].reshape((terms, segments, 4))
-    table = reals[TABLE:].reshape((terms, 3))
-    return Terms(table, ranges, impacts, numbers[STARTS : STARTS + terms], reals[TERMLESS:TABLE])
-
-
 @compiled
 def _search(rule, transform, terms, commit, statics, filters, scratch):
     selection, used, total, valued = top_k(rule, transform, terms, commit, statics, filters, scratch)
     order = np.argsort(selection.sentences[:used])
     if rule.candidates != DOCUMENT_LEVEL:
         total = count_matches(rule, terms, commit, statics.scores, filters, scratch.marks)
-    evidence = compute_evidence(transform, terms.table, selection.facts, order)
+    evidence = compute_evidence(transform.formula, terms.table, selection.facts, order)
     return selection.sentences[order], evidence, total, valued
 
 
-@eager_jit(LONGS, DOUBLES, FLOATS, TRANSFORM, COMMIT, STATICS, FILTERS, SCRATCH)
-def search(numbers, reals, impacts, transform, commit, statics, filters, scratch):
+@eager_jit(RULE, TRANSFORM, QUERY_TERMS, COMMIT, STATICS, FILTERS, SCRATCH)
+def search(rule, transform, terms, commit, statics, filters, scratch):
     """Search a commit for the sentences that may be in the top k.
 
     Returns their ordinals, ascending; their evidence; the number of candidates; the number of sentences
-    scored. `numbers` and `reals` are the numbers of the query (see `layout`), `impacts` those of `Terms`. The
-    other groups of `layout` are passed as plain tuples.
+    scored. The arguments are groups of `layout`, each passed as a plain tuple, with the numbers of TERM and
+    RANGES.
     """
+    formula, length_table, high, low = transform
+    table, ranges, impacts, termless = terms
+    commit = Commit(*commit)
+    ranges = view_ranges(ranges, len(commit.segments))
     return _search(
-        read_rule(numbers, reals),
-        Transform(*transform),
-        read_terms(numbers, reals, impacts, len(commit[0])),
-        Commit(*commit),
+        Rule(*rule),
+        Transform(Formula(*formula), length_table, high, low),
+        Terms(table.view(TERM), ranges, impacts, Termless(*termless)),
+        commit,
         Statics(*statics),
         Filters(*filters),
         Scratch(*scratch),
     )
 
 
-@eager_jit(LONGS, DOUBLES, LONGS, DOUBLE_TABLE, DOUBLE_TABLE)
-def rank(numbers, reals, ordinals, values, statics):
+@eager_jit(LONG, DOUBLES, LONGS, DOUBLE_TABLE, DOUBLE_TABLE)
+def rank(k, terms, ordinals, values, statics):
     """Rank the selected sentences: the ordinals of the k best, best first, and their scores.
 
-    Ties are in the given order. `values`, of shape (T, n), is what each term adds per unit of its weight;
-    `statics` has one row for each static. Sentences without a finite score are left out. Scores are summed by
-    the steps of `esr.plans.evaluate`.
+    Ties are in the given order. `terms` are the numbers of TERM; `values`, of shape (T, n), is what each
+    term adds per unit of its weight; `statics` has one row for each static. Sentences without a finite score
+    are left out. Scores are summed by the steps of `esr.plans.evaluate`.
     """
     scores, ranked, left = np.zeros(len(ordinals)), np.empty(len(ordinals), np.int64), 0
+    table = terms.view(TERM)
     for t in range(len(values)):
-        weight = reals[TABLE + 3 * t + WEIGHT]
         for n in range(len(ordinals)):
-            scores[n] += weight * values[t, n]
+            scores[n] += table[t].weight * values[t, n]
     for row in range(len(statics)):
         for n in range(len(ordinals)):
             scores[n] += statics[row, n]
     for n in range(len(ordinals)):
         scores[left], ranked[left] = -scores[n], ordinals[n]
         left += np.isfinite(scores[n])
-    order = np.argsort(scores[:left], kind="mergesort")[: numbers[K]]
+    order = np.argsort(scores[:left], kind="mergesort")[:k]
     return ranked[order], -scores[order]

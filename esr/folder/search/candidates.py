@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from esr.folder.format.files import Mask, Numbers
 from esr.folder.format.segment import Segment
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.conditions import mask_documents, mask_entities
@@ -19,8 +20,6 @@ from esr.index.hits import EVIDENCE_COLUMNS, CandidateEvidence
 from esr.plans.condition import Condition
 from esr.plans.evaluate import Array, concatenate
 from esr.plans.plan import FIELDS, Plan
-
-Mask = npt.NDArray[np.bool_]
 
 
 def select_candidates(plan: Plan, cache: SearchCache, filters: Filters) -> list[npt.NDArray[np.int64]]:
@@ -126,9 +125,6 @@ def read_candidates(cache: SearchCache, plan: Plan, filters: Filters) -> Candida
         return int(bases[location.segment]) + place if is_candidate else None
 
     return CandidateEvidence(concatenate(parts), id_at, place_of)
-
-
-Numbers = npt.NDArray[np.int64]
 
 
 class TopK(NamedTuple):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from esr.folder.format.files import Mask
 from esr.folder.format.segment import LANGUAGE, NO_DATE, Segment
 from esr.folder.search.memory import SearchMemory
 from esr.folder.search.words import PlaceCache, Places, find_phrase, find_prefix, mask_prefix
@@ -34,10 +35,8 @@ from esr.plans.condition import (
     TextField,
 )
 
-FilterMask = npt.NDArray[np.bool_]
 
-
-def mask_documents(segment: Segment, filters: Filters) -> FilterMask | None:
+def mask_documents(segment: Segment, filters: Filters) -> Mask | None:
     """Mask of the documents that satisfy the filters on documents, None without filters."""
     if not filters:
         return None
@@ -56,10 +55,10 @@ def mask_documents(segment: Segment, filters: Filters) -> FilterMask | None:
     return mask
 
 
-def mask_dates(segment: Segment, start: int | None, end: int | None) -> FilterMask:
+def mask_dates(segment: Segment, start: int | None, end: int | None) -> Mask:
     """Mask of the documents dated within these milliseconds since the epoch, both inclusive."""
     date = segment.column("date")
-    mask: FilterMask = date != NO_DATE
+    mask: Mask = date != NO_DATE
     if start is not None:
         mask &= date >= start
     if end is not None:
@@ -67,25 +66,22 @@ def mask_dates(segment: Segment, start: int | None, end: int | None) -> FilterMa
     return mask
 
 
-def mask_sources(segment: Segment, forms: Sequence[str]) -> FilterMask:
+def mask_sources(segment: Segment, forms: Sequence[str]) -> Mask:
     """Mask of the documents with one of these sources, as written (`resolve_source`)."""
     numbers = [n for n, source in enumerate(segment.sources) if source in forms]
     return np.isin(segment.column("source"), numbers)
 
 
-def mask_attribute(segment: Segment, wanted: HasAttribute) -> FilterMask:
+def mask_attribute(segment: Segment, wanted: HasAttribute) -> Mask:
     """Mask of the documents with one of these values of an attribute, as written (`resolve_attribute`)."""
     mask = np.zeros(segment.document_count, bool)
     mask[segment.attributes.documents(wanted.names, wanted.values)] = True
     return mask
 
 
-def mask_entities(segment: Segment, names: Sequence[str]) -> FilterMask:
+def mask_entities(segment: Segment, names: Sequence[str]) -> Mask:
     """Mask of the sentences that mention one of these names: keys (`resolve_name`), or their forms."""
     return segment.enrichment.name_mask(map(name_key, names))
-
-
-Mask = npt.NDArray[np.bool_]
 
 
 def mask_condition(condition: Condition, segment: Segment, places: PlaceCache) -> Mask:

@@ -90,8 +90,7 @@ class _Counter:
         entries = sorted(map(statistics.find, terms), key=lambda entry: entry.statistics.sf)  # rarest first
         if needs_all and not entries[0].statistics.sf:
             return 0
-        shape = len(entries), len(statistics.segments), 4
-        ranges = np.array([entry.posting_ranges for entry in entries], np.int64).reshape(shape)
+        ranges = np.array([entry.posting_ranges for entry in entries], np.int64).reshape(-1)
         tables = self._cache.kernel_tables
         if needs_all:
             return int(self._kernel.count_all(ranges, tables.commit.segments, allowed))

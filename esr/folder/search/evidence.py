@@ -9,13 +9,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from esr.folder.format.files import Numbers
 from esr.folder.format.segment import NO_POSTINGS, Postings, Segment
 from esr.folder.format.snapshot import IMPORTANCE, Snapshot, reduce_by_document
 from esr.folder.search.memory import SearchMemory
 from esr.plans.evaluate import Array, Evidence, score_static
 from esr.plans.plan import FEATURE_PREFIX, FieldName, Plan, Static
-
-Numbers = npt.NDArray[np.int64]
 
 
 def read_evidence(

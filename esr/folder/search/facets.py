@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.errors import unknown
-from esr.folder.format.manifest import Numbers
+from esr.folder.format.files import Numbers
 from esr.folder.format.segment import NO_DATE, Segment
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.candidates import mask_allowed, select_candidates
@@ -54,7 +54,8 @@ def count_facets(
             for field in by_document:
                 is_month = field == "month"
                 counted = _count_months(documents) if is_month else _count_values(cache, field, documents)
-                counts[field] = _top(counted, size)
+                # Ties are by name.
+                counts[field] = sorted(counted, key=lambda value: (-value[1], value[0]))[:size]
         if types := [field for field in fields if field in ENTITY_TYPES]:
             of_names = cache.names.count_sentences(candidates)
             counts |= {type: _top_names(cache.names, of_names, type, size) for type in types}
@@ -88,11 +89,6 @@ def _top_names(names: NameTable, counts: Numbers, type: str, size: int) -> Facet
     """The most frequent names of a type in their displayed forms, ties by key."""
     best = names.most_frequent(counts, names.by_type[type], size)
     return [(names.name(number).form, int(counts[number])) for number in best]
-
-
-def _top(counts: Iterable[tuple[str, int]], size: int) -> FacetCounts:
-    """The most frequent values, ties by name."""
-    return sorted(counts, key=lambda value: (-value[1], value[0]))[:size]
 
 
 def count_days(condition: Condition | None, cache: SearchCache, filters: Filters) -> DayCounts:

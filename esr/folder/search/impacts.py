@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from itertools import accumulate
+from itertools import accumulate, repeat
 from typing import Any, NamedTuple
 from weakref import WeakMethod
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import astuple, replace
 
 from esr.folder.format.postings import read_postings
 from esr.folder.format.segment import POSTINGS, Segment
 from esr.folder.format.snapshot import CommitStatistics
-from esr.folder.kernel.layout import FIRST_DOCUMENT, HYPERBOLA, LOGARITHM, MIXTURE, Commit, Scratch, Transform
+from esr.folder.kernel import layout
+from esr.folder.kernel.layout import HYPERBOLA, LOGARITHM, MIXTURE, Commit, Formula, Scratch, Transform
 from esr.folder.search.kernel_loader import LOADER
 from esr.folder.search.memory import SearchMemory
 from esr.plans.bounds import Bound
@@ -48,15 +50,20 @@ class ImpactComputation:
         self._fields = set(transform.fields())
 
     @cached_property
-    def transform_numbers(self) -> tuple[int, Array]:
-        """The shape of the transform, and its parameters."""
+    def formula(self) -> tuple[Any, ...]:
+        """The transform as an argument of the kernel: `layout.Formula` as a plain tuple."""
         transform = self._transform
-        fields = (transform.sentence, transform.surrounding, transform.document)
-        numbers = [number for field in fields for number in field]
+        shape, mixture, saturation = (
+            MIXTURE,
+            np.zeros(1, layout.MIXTURE_WEIGHTS),
+            np.zeros(1, layout.SATURATION_WEIGHTS),
+        )
         if isinstance(transform, Mixture):
-            return MIXTURE, np.array([transform.mu, *numbers, *transform.collection])
-        shape = LOGARITHM if transform.k1 is None else HYPERBOLA
-        return shape, np.array([transform.k1 or 0.0, *numbers])
+            mixture[0] = astuple(transform)
+        else:
+            shape = LOGARITHM if transform.k1 is None else HYPERBOLA
+            saturation[0] = astuple(replace(transform, k1=transform.k1 or 0.0))
+        return tuple(Formula(shape, mixture, saturation))
 
     def compute(self, terms: Sequence[PlanTerm], sizes: Sequence[int], impacts: Values) -> list[float]:
         """Set `impacts` to those of these terms, concatenated; `sizes` are the terms' numbers of documents.
@@ -77,14 +84,10 @@ class ImpactComputation:
     def _compute_by_kernel(
         self, terms: Sequence[PlanTerm], sizes: Sequence[int], impacts: Values, tables: KernelTables
     ) -> list[float]:
-        kernel, find = LOADER.kernel, self.statistics.find
-        table = np.array([term[1:] for term in terms], np.float64)
-        ranges = np.array([find(term.term).posting_ranges for term in terms], np.int64)
+        kernel = LOADER.kernel
+        table, ranges = flatten(terms, repeat(0), self.statistics)
         evidence, greatest = np.empty(len(impacts)), np.empty(len(terms))
-        shape, numbers = self.transform_numbers
-        kernel.best_evidence(
-            shape, numbers, self._evidence_table, table, ranges, tables.commit_group, evidence
-        )
+        kernel.best_evidence(self.formula, self._evidence_table, table, ranges, tables.commit_group, evidence)
         if isinstance(self._transform, Mixture):
             values = np.log(evidence, out=evidence)
         else:
@@ -95,6 +98,20 @@ class ImpactComputation:
     @cached_property
     def _evidence_table(self) -> Array:
         return self.bound.evidence_table()
+
+
+def flatten(
+    terms: Iterable[PlanTerm], first_impacts: Iterable[int], statistics: CommitStatistics
+) -> tuple[Array, layout.Longs]:
+    """The numbers of `layout.TERM` and `layout.RANGES`, as the kernel takes them."""
+    numbers: list[float] = []
+    ranges: list[int] = []
+    find = statistics.find
+    for term, first_impact in zip(terms, first_impacts, strict=False):
+        numbers += term[1:]
+        numbers.append(first_impact)
+        ranges += find(term.term).posting_ranges
+    return np.array(numbers, np.float64), np.array(ranges, np.int64)
 
 
 _Key = tuple[str, float, bool, bool]
@@ -152,7 +169,7 @@ class Impacts:
             high, low = self.bound.log_collection_range(table.shortest, table.longest)
             self._kernel_transform = tuple(
                 Transform(
-                    *self._computation.transform_numbers,
+                    self._computation.formula,
                     self.bound.length_table(),
                     round_outward(high, up=True),
                     round_outward(low, up=False),
@@ -235,14 +252,8 @@ class ImpactCache:
         return Impacts(computation, LIMIT_SHARE * self._memory.limit, note_size)
 
 
-_COLUMNS = (
-    POSTINGS,
-    "document_numbers",
-    "document_counts",
-    "length",
-    "document",
-)
-"""In the order of the columns in `layout`."""
+_COLUMNS = (POSTINGS, "document_numbers", "document_counts", "length", "document")
+"""In the order of `layout.SEGMENT`."""
 
 
 class KernelTables:
@@ -254,15 +265,15 @@ class KernelTables:
     def __init__(self, statistics: CommitStatistics) -> None:
         table, bases = statistics.document_table, statistics.sentence_bases
         self._mapped = [segment.columns for segment in statistics.segments]  # keeps the addresses valid
-        addresses = list(map(_addresses, statistics.segments, bases, table.document_bases.tolist()))
+        segments = list(map(_describe, statistics.segments, bases, table.document_bases.tolist()))
         documents = (table.first, table.size, table.length, table.shortest, table.longest)
         is_first = np.zeros(64 * (bases[-1] // 64 + 1), bool)
         is_first[table.first[table.size > 0]] = True
         is_first[bases[-1] :] = True  # nothing follows the last sentence
         self.commit = Commit(
-            np.array(addresses, np.int64).reshape(-1, FIRST_DOCUMENT + 1),
+            np.array(segments, layout.SEGMENT),
             table.document_bases.astype(np.int64),
-            np.stack(documents, axis=1).astype(np.int32),
+            np.stack(documents, axis=1).astype(np.int32).view(layout.DOCUMENT).reshape(-1),
             table.size.astype(np.int32),
             np.packbits(is_first, bitorder="little").view("<u8").astype(np.uint64),
         )
@@ -278,14 +289,15 @@ class KernelTables:
             n = len(self.commit.sizes)
             # One more: the kernel writes a document's number before it checks whether it is new.
             documents, marks = np.empty(n + 1, np.int32), np.zeros(len(self.commit.begins), np.uint64)
-            return tuple(Scratch(np.full(n, -np.inf), np.zeros(n, bool), np.empty(n), documents, marks))
+            bounds = np.full(n, layout.UNREACHED)
+            return tuple(Scratch(bounds, np.zeros(n, bool), np.empty(n), documents, marks))
 
     def put_back(self, scratch: tuple[Any, ...]) -> None:
         self._idle.append(scratch)
 
 
-def _addresses(segment: Segment, first_sentence: int, first_document: int) -> list[int]:
-    """Build a row of `Commit.segments`."""
+def _describe(segment: Segment, first_sentence: int, first_document: int) -> tuple[Any, ...]:
+    """Build a record of `Commit.segments`."""
     columns = [segment.column(name) for name in _COLUMNS]
-    addresses = [number for column in columns for number in (column.ctypes.data, column.itemsize)]
-    return [*addresses, segment.count_bits, first_sentence, first_document]
+    addresses = ((column.ctypes.data, column.itemsize) for column in columns)
+    return *addresses, segment.count_bits, first_sentence, first_document

@@ -1,4 +1,4 @@
-"""Loads the kernel when it pays, and converts the segments of a commit to its arguments.
+"""Loads the kernel when it pays.
 
 Loading takes half a second, so it waits until searches have taken as long, or until a server asks for it. The
 first time on a machine, compiling takes half a minute or more and is left to another process. Until the
@@ -7,6 +7,7 @@ kernel is loaded, and where numba has no wheels, searches score every candidate.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -44,6 +45,11 @@ class Loader:
         self._attempts = 0
         self._next_look = 0.0
         self._lock = threading.Lock()
+
+    def renew(self) -> None:
+        """Begin anew after a fork, unless the kernel is loaded: threads that load it were not forked."""
+        if self.kernel is None:
+            self.__init__()  # type: ignore[misc]
 
     @contextmanager
     def count_time(self) -> Iterator[None]:
@@ -129,3 +135,5 @@ def _compile_apart(*, unless_another_does: bool = False) -> int:
 
 
 LOADER = Loader()
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=LOADER.renew)

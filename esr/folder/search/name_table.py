@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from esr.folder.format.files import Numbers
 from esr.folder.format.layers import Layer, LayerSpan
-from esr.folder.format.manifest import Numbers
 from esr.folder.format.segment import Segment
 from esr.hashing import hash64
 from esr.index.names import ENTITY_TYPES, Aliases, Name, majority_form, other_types, parse_entity_key

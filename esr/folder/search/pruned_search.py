@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from esr.folder.format.files import Mask
 from esr.folder.format.segment import Segment
 from esr.folder.format.snapshot import CommitStatistics
 from esr.folder.kernel import layout
@@ -16,17 +16,16 @@ from esr.folder.search.cache import SearchCache
 from esr.folder.search.candidates import TopK, mask_sentences
 from esr.folder.search.conditions import mask_documents
 from esr.folder.search.evidence import StaticBounds, read_columns
-from esr.folder.search.impacts import Impacts
+from esr.folder.search.impacts import Impacts, flatten
 from esr.index.filters import Filters
-from esr.plans.evaluate import Array, apply_transform, score_static
+from esr.plans.evaluate import apply_transform, score_static
 from esr.plans.plan import Plan, Unprunable
 
-Mask = npt.NDArray[np.bool_]
 _FEW = 0.1
 """Share of sentences up to which it pays to search only the documents with one of them."""
 
 
-class BoundQuery(NamedTuple):
+class PrunedSearch(NamedTuple):
     """The search for a plan's best k sentences in a commit.
 
     `statics` is None if the plan has none. `document_mask` is the mask of documents that may have candidates,
@@ -62,7 +61,7 @@ class BoundQuery(NamedTuple):
         return self.impacts.bound.rounding_margin(self.plan, greatest)
 
 
-def bind(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> BoundQuery | Unprunable:
+def bind(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> PrunedSearch | Unprunable:
     """Bind a plan to a commit. Returns Unprunable if there are no bounds for it."""
     impacts = cache.impacts.get(plan.transform)
     reason = impacts.bound.unavailable_reason(plan.terms)
@@ -70,11 +69,11 @@ def bind(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> BoundQuery
         return Unprunable(reason)
     statics = cache.statics.bounds(plan.statics) if plan.statics else None
     masks = _mask(plan, cache, filters) if filters or plan.condition is not None else (None, None)
-    return BoundQuery(plan, cache, k, impacts, statics, *masks)
+    return PrunedSearch(plan, cache, k, impacts, statics, *masks)
 
 
 def _mask(plan: Plan, cache: SearchCache, filters: Filters) -> tuple[Mask | None, Mask | None]:
-    """Compute the masks of `BoundQuery`."""
+    """Compute the masks of `PrunedSearch`."""
     segments = cache.snapshot.segments
     document_mask = _concatenate(mask_documents(segment, filters) for segment in segments)
     sentence_masks = mask_sentences(plan.condition, cache, filters) or []
@@ -104,18 +103,18 @@ _NO_STATICS = tuple(layout.Statics(np.zeros(0), np.zeros(0, np.float32), False))
 _NO_FILTERS = tuple(layout.Filters(_NO_MASK, _NO_MASK, _NO_BITS))
 
 
-def topk_numba(kernel: Any, query: BoundQuery) -> TopK:
+def topk_numba(kernel: Any, query: PrunedSearch) -> TopK:
     """Search with the kernel. The sentences that it selects are scored exactly."""
     plan, cache = query.plan, query.cache
     if not cache.snapshot.statistics.sentence_bases[-1]:
         return TopK(np.zeros(0, np.int64), np.zeros(0), 0, 0)
     tables, scratch = cache.kernel_tables, cache.kernel_tables.take_scratch()
-    numbers, reals, impacts = _flatten(query)
+    terms, margin = _read_terms(query)
+    k = min(query.k, cache.snapshot.statistics.sentence_bases[-1])
     ordinals, evidence, total, scored = kernel.search(
-        numbers,
-        reals,
-        impacts,
+        (k, _candidates(query), plan.candidates == "all", margin),
         query.impacts.kernel_transform(),
+        terms,
         tables.commit_group,
         _statics(query),
         _filters(query),
@@ -127,32 +126,29 @@ def topk_numba(kernel: Any, query: BoundQuery) -> TopK:
         columns = read_columns(plan, cache.snapshot, ordinals)
         statics = np.array([score_static(static, columns[static.column]) for static in plan.statics])
     values = apply_transform(plan.transform, evidence)
-    ranked, scores = kernel.rank(numbers, reals, ordinals, values, statics)
+    ranked, scores = kernel.rank(k, terms[0], ordinals, values, statics)
     return TopK(ranked, scores, total, scored)
 
 
-def _flatten(query: BoundQuery) -> tuple[layout.Longs, Array, layout.Floats]:
-    """Convert a query to integers and floats, the arguments of the kernel, and impacts."""
-    plan, statistics = query.plan, query.cache.snapshot.statistics
-    terms, (impacts, starts, greatest) = plan.terms, query.impacts.get(plan.terms)
-    candidates = DOCUMENT_LEVEL
-    if not query.is_document_level:
-        candidates = MATCHING if plan.candidates == "matching" else SURROUNDING
+def _candidates(query: PrunedSearch) -> int:
+    if query.is_document_level:
+        return DOCUMENT_LEVEL
+    return MATCHING if query.plan.candidates == "matching" else SURROUNDING
+
+
+def _read_terms(query: PrunedSearch) -> tuple[tuple[Any, ...], float]:
+    """Build `layout.Terms`, and compute `Rule.margin`."""
+    terms = query.plan.terms
+    impacts, starts, greatest = query.impacts.get(terms)
     # Twice: both a score and the k-th best score may differ from their values in the kernel.
     margin = 2.0 * query.rounding_margin(greatest)
     if query.statics is not None:
         margin += 2.0**-22 * query.statics.greatest
-    k = min(query.k, statistics.sentence_bases[-1])
-    numbers: list[int] = [k, candidates, plan.candidates == "all", *starts]
-    reals: list[float] = [margin, *query.impacts.bound.termless_score(terms)]
-    for term in terms:
-        for ranges in statistics.find(term.term).posting_ranges:
-            numbers += ranges
-        reals += term[1:]
-    return np.array(numbers, np.int64), np.array(reals, np.float64), impacts
+    termless = tuple(query.impacts.bound.termless_score(terms))
+    return (*flatten(terms, starts, query.statistics), impacts, termless), margin
 
 
-def _statics(query: BoundQuery) -> tuple[Any, ...]:
+def _statics(query: PrunedSearch) -> tuple[Any, ...]:
     """Build `layout.Statics`."""
     if query.statics is None:
         return _NO_STATICS
@@ -160,7 +156,7 @@ def _statics(query: BoundQuery) -> tuple[Any, ...]:
     return query.statics.upper_bounds, scores, query.statics.has_value is not None
 
 
-def _filters(query: BoundQuery) -> tuple[Any, ...]:
+def _filters(query: PrunedSearch) -> tuple[Any, ...]:
     """Build `layout.Filters`."""
     documents, sentences = query.document_mask, query.sentence_mask
     if documents is None and sentences is None:

@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from esr.folder.format.document_codec import NO_PARAGRAPH, ShownDocument, read_shown
+from esr.folder.format.files import Numbers
 from esr.folder.format.segment import Segment
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.search.memory import SearchMemory
@@ -42,7 +42,6 @@ class DocumentCache:
         return read_shown([self._segments[owner].blob_view(number) for owner, number in keys])
 
 
-Numbers = npt.NDArray[np.int64]
 _new_tuple = tuple.__new__
 _ID_INFIX = default_id_prefix("")
 """The string between the document's id and the position in a default sentence id."""

@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterable
 import numpy as np
 import numpy.typing as npt
 
+from esr.folder.format.files import Numbers
 from esr.folder.format.segment import Segment
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.kernel_loader import LOADER
-from esr.folder.search.records import Locations, Numbers, group_by_segment
+from esr.folder.search.records import Locations, group_by_segment
 from esr.index.contract import Similarities, average_documents, average_neighbours
 from esr.plans.evaluate import Array
 from esr.text.document import QuantizedVector

@@ -12,14 +12,14 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from esr.folder.format.files import Mask, Numbers
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.format.words import BLOCK_BITS, WordPlaces, WordTable
 from esr.folder.search.kernel_loader import LOADER
 from esr.folder.search.memory import SearchMemory
-from esr.folder.search.records import DocumentCache, Numbers, read_records
+from esr.folder.search.records import DocumentCache, read_records
 from esr.index.names import SAMPLE, choose_written_form
 
-Mask = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int32]
 _NOWHERE = np.zeros(0, np.int32)
 _FREQUENT = 1 << 13

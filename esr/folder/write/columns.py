@@ -8,16 +8,14 @@ terms at a time, which fits into the processor's cache and needs little memory b
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from esr.folder.format.files import narrow
+from esr.folder.format.files import Column, narrow
 from esr.folder.format.segment import pack
 from esr.folder.format.words import save_words, text_starts
 
-Array = npt.NDArray[Any]
 _CHUNK_KEYS = 2**17
 
 
@@ -27,20 +25,20 @@ class TokenizedTexts(NamedTuple):
     The texts of a document are its sentences, then its title.
     """
 
-    tokens: Array
-    lengths: Array
-    sizes: Array
+    tokens: Column
+    lengths: Column
+    sizes: Column
 
 
 class _Groups(NamedTuple):
     """Distinct keys, ascending, with the number and the index of the first of each one's occurrences."""
 
-    keys: Array
-    counts: Array
-    starts: Array
+    keys: Column
+    counts: Column
+    starts: Column
 
 
-def build_columns(texts: TokenizedTexts, term_count: int) -> dict[str, Array]:
+def build_columns(texts: TokenizedTexts, term_count: int) -> dict[str, Column]:
     """Compute postings, counts, lengths and likelihoods, as columns by name."""
     is_title = np.zeros(len(texts.lengths), bool)
     is_title[np.cumsum(texts.sizes + 1) - 1] = True
@@ -64,7 +62,7 @@ def build_columns(texts: TokenizedTexts, term_count: int) -> dict[str, Array]:
     }
 
 
-def _sum_surrounding(values: Array, document: Array) -> Array:
+def _sum_surrounding(values: Column, document: Column) -> Column:
     """Add the values of its neighbours in the same document to each sentence's value."""
     total = values.astype(np.int64)
     are_neighbors = document[1:] == document[:-1]
@@ -73,7 +71,7 @@ def _sum_surrounding(values: Array, document: Array) -> Array:
     return total
 
 
-def _sorted_keys(tokens: Array, lengths: Array) -> Array:
+def _sorted_keys(tokens: Column, lengths: Column) -> Column:
     """Sorted keys of the terms and their texts. `lengths` are the texts' lengths."""
     keys = tokens.astype(np.int64)
     keys <<= _bits(lengths)
@@ -82,7 +80,7 @@ def _sorted_keys(tokens: Array, lengths: Array) -> Array:
     return keys
 
 
-def _bits(items: Array) -> int:
+def _bits(items: Column) -> int:
     """The number of bits that the number of an item takes in a key."""
     return len(items).bit_length()
 
@@ -91,7 +89,7 @@ class _PostingsBuilder:
     """Collects the postings of sentences and documents, and the likelihoods of sentences, term by term."""
 
     def __init__(
-        self, document: Array, lengths: Array, surrounding_length: Array, document_length: Array
+        self, document: Column, lengths: Column, surrounding_length: Column, document_length: Column
     ) -> None:
         self._document = document
         self._surrounding_length = surrounding_length
@@ -99,13 +97,13 @@ class _PostingsBuilder:
         self._bits, self._document_bits = _bits(lengths), _bits(document_length)
         self._document_likelihood = np.zeros(len(lengths))
         self._surrounding_likelihood = np.zeros(len(lengths))
-        self._parts: dict[str, list[Array]] = {
+        self._parts: dict[str, list[Column]] = {
             f"{kind}_{name}": [np.zeros(1 if name == "starts" else 0, np.int32)]
             for kind in ("sentence", "document")
             for name in ("starts", "numbers", "counts")
         }
 
-    def add_all(self, sentence_keys: Array, title_keys: Array, term_count: int) -> None:
+    def add_all(self, sentence_keys: Column, title_keys: Column, term_count: int) -> None:
         """Add all keys, which must be sorted."""
         start = title_start = first = 0
         while first < term_count:
@@ -117,7 +115,7 @@ class _PostingsBuilder:
             self._add(sentence_keys[start:stop], title_keys[title_start:title_stop], range(first, end))
             start, title_start, first = stop, title_stop, end
 
-    def _add(self, sentence_keys: Array, title_keys: Array, terms: range) -> None:
+    def _add(self, sentence_keys: Column, title_keys: Column, terms: range) -> None:
         """Add the keys of a range of terms."""
         in_sentences = _group(sentence_keys)
         sentence = in_sentences.keys & ((1 << self._bits) - 1)
@@ -134,14 +132,14 @@ class _PostingsBuilder:
         likelihood = in_sentences.counts * np.log(surrounding_count / self._surrounding_length[sentence])
         np.add.at(self._surrounding_likelihood, sentence, likelihood)
 
-    def _append(self, kind: str, keys: Array, bits: int, counts: Array, terms: range) -> None:
+    def _append(self, kind: str, keys: Column, bits: int, counts: Column, terms: range) -> None:
         starts = self._parts[f"{kind}_starts"]
         ends = np.searchsorted(keys, np.arange(terms.start + 1, terms.stop + 1) << bits)
         starts.append(starts[-1][-1] + ends)
         self._parts[f"{kind}_numbers"].append((keys & ((1 << bits) - 1)).astype(np.int32))
         self._parts[f"{kind}_counts"].append(counts.astype(np.int32))
 
-    def columns(self) -> dict[str, Array]:
+    def columns(self) -> dict[str, Column]:
         columns = {name: np.concatenate(parts) for name, parts in self._parts.items()}
         sentences, counts = columns.pop("sentence_numbers"), columns.pop("sentence_counts")
         return {
@@ -152,7 +150,7 @@ class _PostingsBuilder:
         }
 
 
-def _group(keys: Array, counts: Array | None = None) -> _Groups:
+def _group(keys: Column, counts: Column | None = None) -> _Groups:
     """Group sorted keys. Each key counts once, or as often as `counts` says."""
     is_first = np.ones(len(keys), bool)
     np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
@@ -161,7 +159,7 @@ def _group(keys: Array, counts: Array | None = None) -> _Groups:
     return _Groups(keys[starts], totals, starts)
 
 
-def _add_titles(documents: _Groups, titles: _Groups) -> tuple[Array, Array, Array]:
+def _add_titles(documents: _Groups, titles: _Groups) -> tuple[Column, Column, Column]:
     """Add the counts in titles to those in documents.
 
     Returns the keys, their counts, and the counts of only those keys that occur in sentences.
@@ -176,7 +174,7 @@ def _add_titles(documents: _Groups, titles: _Groups) -> tuple[Array, Array, Arra
     return keys, np.insert(counts, places[is_new], titles.counts[is_new]), counts
 
 
-def _surrounding_counts(postings: _Groups, document: Array) -> Array:
+def _surrounding_counts(postings: _Groups, document: Column) -> Column:
     """c(t, c_s) of each posting.
 
     Postings of neighbouring sentences are adjacent, and their keys differ by one.

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from esr.errors import EsrError, IndexMissing
 from esr.folder.format import manifest
-from esr.folder.format.files import sync_folder, translate_disk_errors
+from esr.folder.format.files import Mask, sync_folder, translate_disk_errors
 from esr.folder.format.manifest import (
     LAYERS,
     SEGMENTS,
@@ -35,8 +34,6 @@ from esr.folder.write.session import IdRegistry, find_document, recover
 from esr.index.generations import DEFAULT_KEEP, new_generation_name
 from esr.index.writer import DeliveryReport, Description, FindIds, no_ids, sentence_id_conflict
 from esr.text.document import Located
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

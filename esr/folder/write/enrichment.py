@@ -12,14 +12,13 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 from msgspec.structs import replace
 
 from esr.dependency.parses import encode
 from esr.enrichment.recipe import Recipe
 from esr.errors import UsageError
 from esr.folder.format import manifest
-from esr.folder.format.files import save_bundle, sync_folder, translate_disk_errors
+from esr.folder.format.files import Mask, save_bundle, sync_folder, translate_disk_errors
 from esr.folder.format.layers import EncodedEnrichment, Layer, LayerStack, merge_layers, save_layer
 from esr.folder.format.manifest import (
     LAYERS,
@@ -131,9 +130,6 @@ def _merge(folder: Path, segment: Segment, group: Sequence[LayerInfo]) -> LayerI
     layers = [Layer(folder / LAYERS / layer.name) for layer in group]
     merge_layers(folder / LAYERS / merged.name, layers, sizes, merged.parts)
     return merged
-
-
-Mask = npt.NDArray[np.bool_]
 
 
 @contextmanager

@@ -17,13 +17,13 @@ import numpy.typing as npt
 
 from esr.dependency.parses import encode
 from esr.errors import EsrError
-from esr.folder.format.files import narrow, save_array, save_bytes, sync_folder
+from esr.folder.format.files import Column, narrow, save_array, save_bytes, sync_folder
 from esr.folder.format.layers import NO_ENRICHMENT, EncodedEnrichment, save_layer
 from esr.folder.format.manifest import LAYERS, SEGMENTS, LayerInfo
 from esr.folder.format.segment import LANGUAGE, LANGUAGES, NO_DATE, PARAGRAPH, Segment
 from esr.folder.format.strings import AttributeBuilder, BlobTable, StringTable, hash_strings
 from esr.folder.write.batches import PreparedDocument
-from esr.folder.write.columns import Array, TokenizedTexts, build_columns, save_word_table
+from esr.folder.write.columns import TokenizedTexts, build_columns, save_word_table
 from esr.index.writer import Description
 from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.dates import parse_date_start
@@ -113,7 +113,7 @@ class SegmentBuilder:
         return self._sentences
 
     @property
-    def paragraphs(self) -> Array:
+    def paragraphs(self) -> Column:
         """The column of paragraphs."""
         return narrow(np.asarray(self._paragraphs, np.uint32))
 
@@ -166,7 +166,7 @@ class SegmentBuilder:
         save_bytes(folder / LANGUAGES, [json.dumps(list(self._languages)).encode()])
         sync_folder(folder)
 
-    def _save_terms(self, folder: Path) -> dict[str, Array]:
+    def _save_terms(self, folder: Path) -> dict[str, Column]:
         """Write the term table. Returns the columns computed from terms."""
         tokens, lengths = self._tokens.finish()
         terms = list(self._tokens.terms)

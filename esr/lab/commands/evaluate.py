@@ -11,7 +11,6 @@ from typing import Any
 import click
 from tqdm import tqdm
 
-import esr
 from esr.batch import runs, topics
 from esr.batch.runs import Run
 from esr.cli import options
@@ -34,6 +33,7 @@ from esr.lab.measures import (
     without_relevant,
 )
 from esr.lab.results import align_columns, evaluate_runs, to_csv, to_json, to_table
+from esr.ranking.searcher import open_searcher
 
 measures_option = click.option(
     "-m",
@@ -109,7 +109,8 @@ def evaluate(
     """Evaluate TREC runs of esr or other systems.
 
     QRELS has lines of "qid 0 sentence_id grade", or of "N12 docno:num" as in the Novelty track. A topic
-    that a run lacks scores 0. Files may be compressed with gzip; - is standard input.
+    that a run lacks scores 0. Files may be compressed with gzip; - is standard input, and ir_datasets:NAME
+    the judgements of a data set.
 
     \b
     Example:
@@ -151,7 +152,7 @@ def _warn_of_judgements(path: str, judgements: Qrels, where: str | None) -> None
     without = without_relevant(judgements)
     _warn(f"{path} has no relevant sentence for", without, len(judgements), ", which score 0")
     if where is not None:
-        with esr.open(where) as searcher:
+        with open_searcher(where) as searcher:
             unknown = unknown_sentences(judgements, searcher.index)
         total = len({sentence for grades in judgements.values() for sentence in grades})
         _warn(f"{redact(where)} lacks", unknown, total, unit="judged sentences")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 from tqdm import tqdm
 
-import esr
 from esr.batch import topics
 from esr.batch.runs import choose_restrictions
 from esr.batch.topics import TITLE
@@ -21,6 +20,7 @@ from esr.lab.report.inputs import Inputs, read_inputs
 from esr.lab.results import RunEvaluation, evaluate_runs
 from esr.lab.tuner import build_tasks
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
 
 if TYPE_CHECKING:
     from esr.lab.report.page import Picture
@@ -111,7 +111,7 @@ def report(
 
     drawings = _draw_runs(data, results, _DEFAULT_MEASURE if _DEFAULT_MEASURE in names else names[0])
     if where:
-        with esr.open(where) as searcher:
+        with open_searcher(where) as searcher:
             drawings += _draw_index(searcher, data, topics_file, field, restrict_file, ranking, curves)
     drawings += _draw_models()
     text = page.render(page.ReportPage(title, results, drawings, data.notes))

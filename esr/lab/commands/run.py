@@ -8,7 +8,6 @@ import click
 from msgspec.structs import replace
 from tqdm import tqdm
 
-import esr
 from esr.batch import runs
 from esr.batch.runs import choose_restrictions
 from esr.batch.topics import TITLE, Topic, read_topics, split_fields
@@ -17,8 +16,11 @@ from esr.cli.output import open_output
 from esr.cli.ranking_options import filter_options, ranking_options
 from esr.errors import EsrError, UsageError
 from esr.index.filters import Filters
+from esr.index.hits import Hit
+from esr.ranking.answers import best_of_documents, require_record
+from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import UnsearchableQuery
+from esr.ranking.searcher import UnsearchableQuery, open_searcher
 
 
 @click.command()
@@ -28,6 +30,13 @@ from esr.ranking.searcher import UnsearchableQuery
 @filter_options
 @click.option(
     "-k", type=click.IntRange(1, 1_000_000), default=1000, show_default=True, help="Sentences per topic."
+)
+@click.option(
+    "--unit",
+    type=click.Choice(["sentence", "document"]),
+    default="sentence",
+    show_default=True,
+    help="document: rank documents, each by its best sentence, for judgements of documents.",
 )
 @click.option(
     "--restrict",
@@ -52,6 +61,7 @@ def run(
     ranking: Ranking,
     filters: Filters,
     k: int,
+    unit: str,
     restrict: str | None,
     field: str,
     syntax: bool,
@@ -59,7 +69,8 @@ def run(
     output: str,
 ) -> None:
     """Search for every topic and write a TREC run. TOPICS has lines of "qid<TAB>query",
-    or is JSON Lines, or TREC topics (<top>). It may be compressed with gzip.
+    or is JSON Lines, or TREC topics (<top>). It may be compressed with gzip. ir_datasets:NAME takes the
+    queries of a data set.
 
     Scores decrease strictly; ties are in the collection's order. The file appears when it is complete.
 
@@ -73,7 +84,7 @@ def run(
     allowed = choose_restrictions(restrict, all_topics)
     queries, skipped = _build_queries(all_topics, field)
     total = 0
-    with esr.open(where) as searcher, open_output(output, topics, restrict) as file:
+    with open_searcher(where) as searcher, open_output(output, topics, restrict) as file:
         for topic, query in tqdm(queries.items(), unit=" topics", disable=None, leave=False):
             topic_filters = filters
             if allowed is not None:
@@ -82,9 +93,13 @@ def run(
                     skipped.append(f"{topic}: --restrict names no document for it")
                     continue
             try:
-                answer = searcher.search(
-                    query, k, ranking=ranking, filters=topic_filters, records=False, literal=not syntax
-                )
+                if unit == "document":
+                    prepared = searcher.prepare(query, ranking, literal=not syntax)
+                    answer = find_documents(prepared, k, topic_filters)
+                else:
+                    answer = searcher.search(
+                        query, k, ranking=ranking, filters=topic_filters, records=False, literal=not syntax
+                    )
             except UnsearchableQuery as error:
                 skipped.append(f"{topic}: {error}")
                 continue
@@ -96,6 +111,23 @@ def run(
         click.echo(f"skipped topic {reason}", err=True)
     if output != "-":
         click.echo(f"wrote {total:,} lines for {len(all_topics) - len(skipped):,} topics to {output}")
+
+
+def find_documents(prepared: PreparedQuery, k: int, filters: Filters) -> Answer:
+    """The best k documents, each with the score of its best sentence. The hits have ids of documents."""
+    answer = Answer([], 0, 0.0)
+
+    def find(n: int) -> Sequence[Hit]:
+        nonlocal answer
+        answer = prepared.search(n, filters)
+        return answer.hits
+
+    hits = best_of_documents(find, k, _document_of)
+    return replace(answer, hits=[hit._replace(sentence_id=_document_of(hit)) for hit in hits])
+
+
+def _document_of(hit: Hit) -> str:
+    return require_record(hit).document_id
 
 
 def _build_queries(topics: Sequence[Topic], field: str) -> tuple[dict[str, str], list[str]]:

@@ -13,7 +13,6 @@ import click
 import numpy as np
 from tqdm import tqdm
 
-import esr
 from esr.batch.runs import choose_restrictions
 from esr.batch.topics import TITLE, read_topic_kinds, read_topics
 from esr.cli import options
@@ -49,7 +48,7 @@ from esr.lab.training_data import (
 )
 from esr.lab.tuner import TaskSet, Tuner, build_tasks
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 
 grid_option = click.option(
     "--grid",
@@ -183,7 +182,7 @@ def tune(
         "topics": len(training.ready),
         "settings": len(settings),
     }
-    with esr.open(where) as searcher, count_topics() as tick:
+    with open_searcher(where) as searcher, count_topics() as tick:
         tuner = Tuner(searcher, training.ready, measure, depth)
         best = train(tuner, ranking, grid, way, tick, curves)
         outcome |= {"ranking": best.ranking.as_dict(), "training": float(best.figures.mean())}
@@ -196,7 +195,7 @@ def tune(
             outcome["folds"] = [parameter_values(setting) for setting in validated.settings]
             outcome["cross_validated"] = float(validated.figures.mean())
     if testing:
-        with esr.open(test_index or where) as searcher:
+        with open_searcher(test_index or where) as searcher:
             figures = Tuner(searcher, testing.ready, measure, depth).compute_figures([best.ranking])
         outcome |= {"test": float(figures.mean()), "test_topics": len(testing.ready)}
         outcome["tested_on_training_topics"] = test_on_training
@@ -302,7 +301,7 @@ def estimate(
         check_output(output)
     grid = build_grid(ranking, grid_texts)
     settings = expand_grid(ranking, grid)
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         if source == LIKELIHOOD:
             estimate = _estimate_by_likelihood(searcher, settings, number, seed)
         else:
@@ -431,7 +430,7 @@ def learn_command(
     allowed = choose_restrictions(restrict, all_topics)
     tasks = build_tasks(all_topics, judgements, field=field, restrictions=allowed)
     learning = LearningOptions(learner, measure, folds, seed, depth, ablate)
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         signals = select_signals(list_signals(searcher.index, ranking), texts)
         with count_topics() as tick:
             training_data = collect_signals(searcher, tasks.ready, judgements, ranking, signals, depth, tick)

@@ -232,8 +232,9 @@ def draw_feature_curves(curves: Curves) -> Figure:
     right.axhline(0, color=FAINT, linewidth=0.8)
     left.set(xlabel=curves.feature, ylabel="probability or density", ylim=(0, None))
     right.set(xlabel=curves.feature, ylabel="adds to the score")
+    are_integers = bool((before.values == np.round(before.values)).all())
     for axes in (left, right):
-        axes.xaxis.set_major_locator(MaxNLocator(6, integer=_are_integers(before.values)))
+        axes.xaxis.set_major_locator(MaxNLocator(6, integer=are_integers))
         axes.legend(frameon=False, fontsize=8)
     return figure
 
@@ -242,10 +243,6 @@ def _draw_line(axes: Axes, x: Array, y: Array, position: int, name: str, *, is_d
     run_style = style_of(position)
     marker = run_style.marker if len(x) <= _MAX_MARKERS and not is_dashed else ""
     axes.plot(x, y, color=run_style.color, marker=marker, linestyle="--" if is_dashed else "-", label=name)
-
-
-def _are_integers(values: Array) -> bool:
-    return bool((values == np.round(values)).all())
 
 
 # Weights of unseen terms

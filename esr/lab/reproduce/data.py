@@ -137,7 +137,9 @@ def unpack(archive: Path, folder: Path, max_bytes: int = MAX_BYTES) -> list[Path
             raise InputError(str(archive), problem) from None
         finally:
             _remove(new_folder)
-    return sorted(path.relative_to(folder) for path in folder.rglob("*") if _is_visible_file(path))
+    # Some archivers add hidden files such as `._x`.
+    files = [path for path in folder.rglob("[!.]*") if path.is_file()]
+    return sorted(path.relative_to(folder) for path in files)
 
 
 def _extract(archive: Path, folder: Path, max_bytes: int) -> None:
@@ -188,11 +190,6 @@ def _read_mark(folder: Path) -> object:
 def _remove(folder: Path) -> None:
     if folder.exists():
         shutil.rmtree(folder)
-
-
-def _is_visible_file(path: Path) -> bool:
-    """Whether this is a file that is not hidden. Some archivers add hidden files such as `._x`."""
-    return path.is_file() and not path.name.startswith(".")
 
 
 # Documents
@@ -343,14 +340,11 @@ def _find_documents(topic: Topic, archive: Corpus) -> tuple[str, ...]:
     if topic.documents:
         return topic.documents
     for name in (topic.id, topic.id[1:]):
-        ids = [id for file, ids in archive.files.items() if name in _topic_names(file) for id in ids]
+        files = [file for file in archive.files if name in [part.split(".")[0] for part in file.parts]]
+        ids = [id for file in files for id in archive.files[file]]
         if ids:
             return tuple(dict.fromkeys(ids))
     return ()
-
-
-def _topic_names(file: Path) -> list[str]:
-    return [part.split(".")[0] for part in file.parts]
 
 
 def _remove_duplicates(names: Iterable[str]) -> list[str]:

@@ -108,17 +108,14 @@ def _head(results: ExperimentResults) -> Iterator[str]:
 
 def _data(results: ExperimentResults) -> Iterator[str]:
     yield "\n## Data\n"
-    yield from table_lines(
-        ["year", "topics", "documents", "sentences", "ranked", "relevant", "micro %", "macro %", "terms of a "
-         "sentence", "of a relevant one"],
-        [
-            [year, *map(str, (s.topics, s.documents, s.sentences, s.ranked, s.relevant)), *map(_format, (
-                100 * s.relevant_micro, 100 * s.relevant_macro, s.sentence_length, s.relevant_length
-            ))]
-            for year, s in results.statistics.items()
-        ],
-        left=1,
-    )  # fmt: skip
+    heads = ["year", "topics", "documents", "sentences", "ranked", "relevant", "micro %", "macro %"]
+    rows = [
+        [year, *map(str, (s.topics, s.documents, s.sentences, s.ranked, s.relevant))]
+        + [f"{100 * s.relevant_micro:.2f}", f"{100 * s.relevant_macro:.2f}"]
+        + [f"{s.sentence_length:.2f}", f"{s.relevant_length:.2f}"]
+        for year, s in results.statistics.items()
+    ]
+    yield from table_lines([*heads, "terms of a sentence", "of a relevant one"], rows, left=1)
     yield ""
     for year, findings in results.findings.items():
         for field in fields(findings):
@@ -194,10 +191,6 @@ def _marks(results: ExperimentResults, train: str, test: str, name: str, measure
         if comparison is not None and comparison.t_test < 0.05:
             marks += at_99 if comparison.t_test < 0.01 else at_95
     return marks.replace("*", "\\*")
-
-
-def _format(value: float) -> str:
-    return f"{value:.2f}"
 
 
 def _format_value(value: object) -> str:

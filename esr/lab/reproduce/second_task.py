@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from esr.following.novelty import Overlap, find_overlaps, group_repeats
+from esr.following.novelty import find_overlaps, group_repeats
 from esr.lab.reproduce.data import ANALYZER, Year
 from esr.models.idf import rarity
 from esr.text.analyzer import get_analyzer
@@ -67,7 +67,10 @@ def measure_second_task(year: Year) -> SecondTask | None:
     new = {topic: year.new.get(topic, frozenset()) for topic in given}
     figures = {EVERYTHING: average(judge(set(given[topic]), new[topic]) for topic in given)}
     for threshold in THRESHOLDS:
-        found = {topic: _find_new(given[topic], overlaps[topic], threshold) for topic in given}
+        found = {
+            topic: {sentences[group[0]] for group in group_repeats(overlaps[topic], threshold)}
+            for topic, sentences in given.items()
+        }
         figures[f"{threshold:g}"] = average(judge(found[topic], new[topic]) for topic in given)
     return SecondTask(
         topics=len(given),
@@ -76,10 +79,6 @@ def measure_second_task(year: Year) -> SecondTask | None:
         not_relevant=[f"{t} {s}" for t in given for s in sorted(new[t].difference(year.qrels[t]))],
         figures=figures,
     )
-
-
-def _find_new(given: Sequence[str], overlaps: Sequence[Overlap | None], threshold: float) -> set[str]:
-    return {given[group[0]] for group in group_repeats(overlaps, threshold)}
 
 
 def judge(found: set[str], new: frozenset[str]) -> NewFigures:

@@ -32,7 +32,7 @@ from esr.lab.tuner import Task, Tuner
 from esr.parameter import Value
 from esr.plans.plan import CandidateRule
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher, UnsearchableQuery
+from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
 from esr.text.document import Document, Located
 
 BASELINES = "baselines"
@@ -169,14 +169,14 @@ def open_indexes(year: Year, work: Path, statistics: str) -> Iterator[list[Topic
     with ExitStack() as stack:
         if statistics == "year":
             place = _build_index(year.documents, folder / "index")
-            yield [TopicIndex(stack.enter_context(esr.open(str(place))), list(year.tasks))]
+            yield [TopicIndex(stack.enter_context(open_searcher(str(place))), list(year.tasks))]
             return
         by_id = {document.id: document for document in year.documents}
         indexes = []
         for number, task in enumerate(year.tasks):
             documents = [by_id[id] for id in year.allowed[task.topic]]
             place = _build_index(documents, folder / "topics" / f"{number:03}")
-            indexes.append(TopicIndex(stack.enter_context(esr.open(str(place))), [task]))
+            indexes.append(TopicIndex(stack.enter_context(open_searcher(str(place))), [task]))
         yield indexes
 
 

@@ -91,7 +91,7 @@ def test_a_mixture_that_the_index_was_prepared_for_is_pruned_exactly(
             statistics = snapshot.statistics(plan.candidate_terms)
             assert isinstance(plan.transform, Mixture)
             is_bounded = has_bounds(plan.transform, statistics.collection)
-            assert (find_widening(snapshot._lifts, plan, statistics) is not None) is is_bounded
+            assert (find_widening(snapshot.opened.lifts, plan, statistics) is not None) is is_bounded
             check_pruned(snapshot, plan, k, filters)
             first_term, *other_terms = plan.terms
             for odd in (
@@ -100,7 +100,7 @@ def test_a_mixture_that_the_index_was_prepared_for_is_pruned_exactly(
                 first_term._replace(weight=-1.0),
             ):
                 odd_plan = replace(plan, terms=(odd, *other_terms))
-                assert find_widening(snapshot._lifts, odd_plan, statistics) is None
+                assert find_widening(snapshot.opened.lifts, odd_plan, statistics) is None
         index.close()
 
 
@@ -307,5 +307,7 @@ def test_lifts_stay_in_use_and_exact_through_deliveries(elasticsearch_url: str) 
                 snapshot = index.snapshot()
                 for query, k in list(product(QUERIES, KS))[number % 2 :: 2]:
                     plan = make_plan(snapshot, query, Ranking())
-                    assert find_widening(snapshot._lifts, plan, snapshot.statistics(plan.candidate_terms))
+                    assert find_widening(
+                        snapshot.opened.lifts, plan, snapshot.statistics(plan.candidate_terms)
+                    )
                     assert not isinstance(check_pruned(snapshot, plan, k, Filters()), Unprunable)

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from elasticsearch._sync.client.indices import IndicesClient
 
-import esr
 from esr.elastic import loads, meta
 from esr.elastic.loads import LoadOwner, serve, this_process
 from esr.elastic.location import DOCUMENTS, SENTENCES
@@ -24,6 +23,7 @@ from esr.errors import EsrError, IndexUnusable, UsageError
 from esr.index.factory import open_delivery, open_generations
 from esr.index.generations import Generation
 from esr.index.writer import LoadOptions
+from esr.ranking.searcher import open_searcher
 from tests.cli.conftest import call
 from tests.support.elasticsearch import all_indices, document, http, load, located
 from tests.support.processes import AMID_BULK, ForkedProcess, load_until, run_esr
@@ -47,7 +47,7 @@ def delete_by_hand(where: str, generation: str, kind: str) -> str:
 
 
 def served(where: str) -> set[str]:
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         return {stored.id for stored in searcher.index.documents()}
 
 
@@ -108,9 +108,9 @@ def test_what_needs_a_broken_generation_names_the_missing_index(where: str, kind
     (broken,) = generations(where)
     missing = delete_by_hand(where, broken.name, kind)
     message = f"{missing} is missing: .*rollback"
-    with pytest.raises(IndexUnusable, match=message), esr.open(where) as searcher:
+    with pytest.raises(IndexUnusable, match=message), open_searcher(where) as searcher:
         searcher.search("flood", 1)
-    with pytest.raises(IndexUnusable, match=message), esr.open(where) as searcher:
+    with pytest.raises(IndexUnusable, match=message), open_searcher(where) as searcher:
         searcher.index.status()
     with pytest.raises(IndexUnusable, match=message):
         open_delivery(where, LoadOptions()).append(located(NEW))
@@ -223,7 +223,7 @@ def after_filling(monkeypatch: pytest.MonkeyPatch) -> Callable[[Event], None]:
 
 
 def ids(where: str) -> set[str]:
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         return {hit.sentence_id for hit in searcher.search("flood relief", 100, candidates="all").hits}
 
 
@@ -318,7 +318,7 @@ def test_a_killed_load_can_be_repeated_or_resumed(
     option = ["--resume"] if resume else []
     ForkedProcess(run_esr, ["load", *command, *option]).finish()
     assert all_ids(where) == new
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         status = searcher.index.status()
         assert (status["sentences"], status["documents"]) == (2000, 100)
     # One generation is kept beside the served one. What the killed loader left was resumed or deleted.
@@ -343,5 +343,5 @@ def test_a_load_can_be_killed_at_any_moment(where: str, tmp_path: Path) -> None:
         loader.kill()
         assert http("GET", f"{where}/_count")["count"] in (2, 6000)
     ForkedProcess(run_esr, command).finish()
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         assert searcher.index.status()["sentences"] == 6000

@@ -17,7 +17,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import esr
 from esr import resources
 from esr.elastic import lifts as store_lifts
 from esr.elastic.cluster import Cluster
@@ -48,6 +47,7 @@ from esr.index.writer import Description
 from esr.plans.evaluate import Array, combine_evidence
 from esr.plans.plan import Mixture, Plan, PlanTerm, Statistics, TermStatistics
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Located
 from tests.support.elasticsearch import document as bare_document
 from tests.support.elasticsearch import http, load
@@ -304,7 +304,7 @@ def test_slices_share_no_document_and_omit_none(where: str, monkeypatch: pytest.
     load(where, DOCUMENTS[:20], shards=3)
     load(where, DOCUMENTS[20:], if_exists="append")
     enriched_ids: list[str] = []
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         for number in (2, 3, 1):
             enricher = FakeEnricher()
             report = enrich(searcher.index, enricher, slice=(number, 3))
@@ -319,7 +319,7 @@ def test_slices_share_no_document_and_omit_none(where: str, monkeypatch: pytest.
 def test_each_index_has_the_recipe(where: str) -> None:
     load(where, DOCUMENTS[:20])
     load(where, DOCUMENTS[20:], if_exists="append")
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         enrich(searcher.index)
     recipe = FakeEnricher().recipe
     mappings = http("GET", f"{where}/_mapping")
@@ -369,7 +369,7 @@ def test_an_index_made_before_enrichment_gets_the_fields(where: str) -> None:
     load(where, DOCUMENTS)
     for mapping in http("GET", f"{where}/_mapping").values():
         assert not engine._ENRICHMENT_FIELDS & mapping["mappings"]["properties"].keys()
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         enrich(searcher.index)
         http("POST", f"{where}/_refresh")
         assert all(enriched["features"] for enriched in read_enrichment(searcher.index, DOCUMENTS).values())
@@ -386,7 +386,7 @@ def test_a_load_that_replaces_the_index_meanwhile_is_reported(where: str) -> Non
             load(where, DOCUMENTS, if_exists="replace")
 
     with (
-        esr.open(where) as searcher,
+        open_searcher(where) as searcher,
         pytest.raises(EsrError, match=r"a load replaced .* meanwhile: enrich it again"),
     ):
         enrich(searcher.index, on_progress=step)
@@ -395,7 +395,7 @@ def test_a_load_that_replaces_the_index_meanwhile_is_reported(where: str) -> Non
 def test_replaced_entries_are_merged_away(where: str) -> None:
     """A copy of a shard keeps deleted entries for its replicas for half a minute."""
     load(where, DOCUMENTS)
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         enrich(searcher.index)
     end = time.monotonic() + 90
     while http("GET", f"{where}/_stats/docs")["_all"]["primaries"]["docs"]["deleted"]:
@@ -409,7 +409,7 @@ def test_an_index_that_accepts_no_writes_is_reported(where: str) -> None:
     load(where, DOCUMENTS)
     http("PUT", f"{where}/_settings", {"index.blocks.write": True})
     with (
-        esr.open(where) as searcher,
+        open_searcher(where) as searcher,
         pytest.raises(EngineUnreachable, match=r"accepts no writes: .*block.*; .*remove its setting"),
     ):
         enrich(searcher.index)

@@ -22,7 +22,6 @@ from elastic_transport import ConnectionTimeout
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import esr
 from esr import resources
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
@@ -37,6 +36,7 @@ from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable,
 from esr.folder.format import postings
 from esr.index.factory import open_generations, open_writer
 from esr.index.writer import Description, LoadOptions
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Located, Sentence
 from tests.elastic.test_statistics import upper_bits
 from tests.support.elasticsearch import (
@@ -61,7 +61,7 @@ def split(where: str) -> tuple[str, str]:
 
 def search_ids(where: str, query: str = "flood river relief") -> set[str]:
     """The ids of the sentences that a search returns."""
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         return {hit.sentence_id for hit in searcher.search(query, 1000, candidates="all").hits}
 
 
@@ -83,7 +83,7 @@ def test_nothing_is_visible_before_the_alias_moves(where: str, monkeypatch: pyte
 
 def test_an_existing_index_is_appended_to_or_replaced_only_on_request(where: str) -> None:
     with pytest.raises(IndexMissing, match="make one with esr load"):
-        esr.open(where)
+        open_searcher(where)
     load(where, OLD, if_exists="append")
     with pytest.raises(UsageError, match="--if-exists replace or --if-exists append"):
         load(where, NEW)
@@ -109,7 +109,7 @@ def test_append_uses_the_analyzer_of_the_index(where: str) -> None:
     with pytest.raises(UsageError, match="--no-title"):
         load(where, NEW, title=True, if_exists="append")
     load(where, NEW, if_exists="append")
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         assert searcher.index.description.analyzer == "plain"
 
 
@@ -245,7 +245,7 @@ def test_an_alias_with_the_same_beginning_is_another_one(where: str) -> None:
 
 def test_an_index_with_the_name_of_the_alias(where: str) -> None:
     http("PUT", where)
-    for call in (lambda: load(where, NEW, if_exists="replace"), lambda: esr.open(where)):
+    for call in (lambda: load(where, NEW, if_exists="replace"), lambda: open_searcher(where)):
         with pytest.raises(IndexUnusable, match="esr"):
             call()
     assert len(all_indices(where)) == 1
@@ -261,7 +261,7 @@ def test_an_index_with_the_name_of_the_documents_alias(where: str) -> None:
 def test_an_alias_of_something_else_is_refused(where: str) -> None:
     url, alias = split(where)
     http("PUT", f"{url}/{alias}-mine", {"aliases": {alias: {}}})
-    for call in (lambda: load(where, NEW, if_exists="replace"), lambda: esr.open(where)):
+    for call in (lambda: load(where, NEW, if_exists="replace"), lambda: open_searcher(where)):
         with pytest.raises(IndexUnusable, match="-mine', which is not an index of sentences made by esr"):
             call()
     assert all_indices(where) == [f"{alias}-mine"]
@@ -271,7 +271,7 @@ def test_the_documents_alias_is_not_a_location(where: str) -> None:
     load(where, OLD)
     for call in (
         lambda: load(f"{where}-documents", NEW, if_exists="replace"),
-        lambda: esr.open(f"{where}-documents"),
+        lambda: open_searcher(f"{where}-documents"),
     ):
         with pytest.raises(IndexUnusable, match="not an index of sentences"):
             call()
@@ -286,7 +286,7 @@ def test_an_index_of_another_format_is_refused(where: str) -> None:
     meta["esr"]["format"] = 99
     http("PUT", f"{url}/{index}/_mapping", {"_meta": meta})
     with pytest.raises(IndexUnusable, match="index format 99"):
-        esr.open(where)
+        open_searcher(where)
 
 
 @pytest.mark.parametrize("side", ["sentences", "documents"])
@@ -329,7 +329,7 @@ def test_a_load_without_sentences_can_be_searched_in_vain(where: str) -> None:
     """Documents without a sentence are counted, and can be searched in vain."""
     report = load(where, [document("empty")])
     assert (report.documents, report.without_sentences) == (1, 1)
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         assert searcher.search("flood", candidates="all").hits == []
 
 

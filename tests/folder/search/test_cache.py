@@ -30,6 +30,7 @@ from esr.plans.condition import HasTerm, HasWords
 from esr.plans.plan import Plan, Static
 from esr.query import parse
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
 from esr.text.document import ParseWord, Sentence, SentenceEnrichment
 from tests.support.folder_index import document, load
 from tests.support.processes import holds_in_threads
@@ -56,13 +57,13 @@ def plan(index: EmbeddedIndex) -> Plan:
 
 
 def test_enrichment_takes_over_what_texts_give_and_drops_what_features_give(index: EmbeddedIndex) -> None:
-    before = index._latest()
+    before = index.cache
     impacts, tables = before.impacts.get(plan(index).transform), before.kernel_tables
     entry = before.snapshot.statistics.find("flood")
     assert before.statics.bounds(STATICS[:1]).greatest == 1.0
     assert before.statics.scores(STATICS[:1]).tolist() == [1.0, 0.0, 0.0]
     enrich(index, 5.0)
-    after = index._latest()
+    after = index.cache
     assert after is not before
     assert after.snapshot.statistics is before.snapshot.statistics
     assert after.snapshot.statistics.find("flood") is entry
@@ -74,10 +75,10 @@ def test_enrichment_takes_over_what_texts_give_and_drops_what_features_give(inde
 
 
 def test_other_segments_begin_anew(index: EmbeddedIndex, where: Path) -> None:
-    before = index._latest()
+    before = index.cache
     impacts, tables = before.impacts.get(plan(index).transform), before.kernel_tables
     load(where, [document("c", "flood")], if_exists="append")
-    after = index._latest()
+    after = index.cache
     assert after.snapshot.statistics.find("flood").statistics.sf == 3
     assert before.snapshot.statistics.find("flood").statistics.sf == 2
     assert after.impacts.get(plan(index).transform) is not impacts
@@ -86,14 +87,14 @@ def test_other_segments_begin_anew(index: EmbeddedIndex, where: Path) -> None:
 
 def test_statistics_hold_no_layer(index: EmbeddedIndex) -> None:
     enrich(index, 5.0)
-    snapshot = index._snapshot()
+    snapshot = index.cache.snapshot
     assert [segment.enrichment.features for segment in snapshot.segments] == [["x"]]
     assert [segment.enrichment.features for segment in snapshot.statistics.segments] == [[]]
 
 
 def test_keys_of_metadata_that_are_typed_do_not_fill_the_memory(where: Path) -> None:
     load(where, [document("a", metadata={"desk": "Berlin"})])
-    cache = EmbeddedIndex(str(where))._latest()
+    cache = EmbeddedIndex(str(where)).cache
     tables = {id(cache.values(f"meta.{key}")) for key in ("desk", "DESK", "Desk", *map(str, range(50)))}
     assert len(tables) == 2
 
@@ -104,18 +105,18 @@ def test_a_pinned_index_stays_at_its_commit(index: EmbeddedIndex, where: Path) -
     enrich(index, 5.0)
     assert index.search(plan(index), 9, Filters()).total == 4
     assert pinned.search(plan(index), 9, Filters()).total == 3
-    assert pinned.snapshot()._latest() is pinned._latest()
+    assert pinned.snapshot().cache is pinned.cache
     assert pinned.where == index.where and pinned.analyzer is index.analyzer
 
 
 def search(where: str, query: str, **ranking: Any) -> esr.ranking.searcher.Searcher:
-    searcher = esr.open(where)
+    searcher = open_searcher(where)
     searcher.search(esr.parse_query(query), **ranking)
     return searcher
 
 
 def facets(where: str) -> esr.ranking.searcher.Searcher:
-    searcher = esr.open(where)
+    searcher = open_searcher(where)
     index = searcher.index
     plan = searcher.prepare("flood", Ranking()).plan
     index.facets(plan, {"source": Filters()}, 5)
@@ -124,7 +125,7 @@ def facets(where: str) -> esr.ranking.searcher.Searcher:
 
 
 def spelling(where: str) -> esr.ranking.searcher.Searcher:
-    searcher = esr.open(where)
+    searcher = open_searcher(where)
     searcher.index.similar_words("flod", 2, 1)
     searcher.index.written_forms(["flood"])
     searcher.index.count([HasTerm("flood"), HasWords(("bank",))], Filters())
@@ -154,7 +155,7 @@ def test_an_index_that_is_not_used_any_more_closes_its_files_at_once(
     gc.disable()
     try:
         searcher = use(index.where)
-        snapshot = searcher.index._latest().snapshot  # type: ignore[attr-defined]
+        snapshot = searcher.index.cache.snapshot  # type: ignore[attr-defined]
         parts = [weakref.ref(snapshot), weakref.ref(snapshot.statistics)]
         searcher.close()
         del searcher, snapshot
@@ -254,14 +255,14 @@ def test_searches_of_every_kind_stay_within_the_limit_and_find_the_same(
     ]
 
     def answers() -> list[list[tuple[str, float]]]:
-        with esr.open(str(folder)) as searcher:
+        with open_searcher(str(folder)) as searcher:
             searcher.index.warm_up()
             found = [
                 [(hit.sentence_id, hit.score) for hit in searcher.search(query, 5, **ranking).hits]
                 for ranking in rankings
                 for query in queries
             ]
-            memory = searcher.index._latest().memory  # type: ignore[attr-defined]
+            memory = searcher.index.cache.memory  # type: ignore[attr-defined]
             assert len(memory) and memory.used <= memory.limit
             return found
 
@@ -279,7 +280,7 @@ def test_a_limit_that_is_no_number_or_too_small_is_one_message(
 ) -> None:
     monkeypatch.setenv(VARIABLE, text)
     with pytest.raises(UsageError, match=f"{VARIABLE} must be a whole number of bytes, at least 1,000,000"):
-        esr.open(str(folder))
+        open_searcher(str(folder))
 
 
 # Documents that were shown stay unpacked, within the limit of what searches keep.
@@ -294,7 +295,7 @@ def where_of_records(tmp_path: Path) -> Path:
 
 
 def open_segments(where: Path) -> list[Segment]:
-    return EmbeddedIndex(str(where))._latest().snapshot.segments
+    return EmbeddedIndex(str(where)).cache.snapshot.segments
 
 
 def test_a_document_is_unpacked_once(where_of_records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -316,7 +317,7 @@ def test_documents_of_several_segments_are_told_apart(
     monkeypatch.setattr(segment_writer, "FULL_TERMS", 1)
     load(tmp_path / "index", [document(f"d{n}", f"text {n}") for n in range(5)])
     index = EmbeddedIndex(str(tmp_path / "index"))
-    assert len(index._latest().snapshot.segments) > 1
+    assert len(index.cache.snapshot.segments) > 1
     ids = [f"d{n}.s0" for n in range(5)]
     for _ in range(2):
         assert [record.text for record in index.sentences(ids)] == [f"text {n}" for n in range(5)]
@@ -358,9 +359,9 @@ def test_threads_read_the_same_documents_within_the_limit(where_of_records: Path
 def test_hits_are_the_same_when_hardly_any_document_is_kept(
     where_of_records: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with esr.open(str(where_of_records)) as searcher:
+    with open_searcher(str(where_of_records)) as searcher:
         hits = [searcher.search(query, 50).hits for query in "abcd" * 2]
     monkeypatch.setattr("esr.index.limits.LEAST", 1)
     monkeypatch.setenv("ESR_CACHE_BYTES", "5000")
-    with esr.open(str(where_of_records)) as searcher:
+    with open_searcher(str(where_of_records)) as searcher:
         assert [searcher.search(query, 50).hits for query in "abcd" * 2] == hits

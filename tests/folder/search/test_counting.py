@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import esr
 from esr.folder.index import EmbeddedIndex
 from esr.folder.search.candidates import count_masked
 from esr.folder.search.counting import count_sentences
@@ -18,6 +17,7 @@ from esr.folder.search.kernel_loader import KERNEL
 from esr.folder.write import segment_writer
 from esr.index.filters import NO_FILTERS, Filters
 from esr.plans.condition import AllOf, AnyOf, Condition, HasPrefix, HasTerm, HasWords, Not
+from esr.ranking.searcher import open_searcher
 from esr.text.dates import parse_date_end, parse_date_start
 from esr.text.document import Sentence
 from tests.support.folder_index import document, load
@@ -50,7 +50,7 @@ def index(
             patch.setattr(segment_writer, "FULL_TERMS", 400)
         load(where, documents)
     opened = EmbeddedIndex(str(where))
-    assert (len(opened._snapshot().segments) > 1) == (request.param > 1)
+    assert (len(opened.cache.snapshot.segments) > 1) == (request.param > 1)
     yield opened
 
 
@@ -65,7 +65,7 @@ def random_condition(rng: random.Random, depth: int = 2) -> Condition:
 
 @pytest.mark.parametrize("filters", [NO_FILTERS, Filters(sources=("s1",)), Filters(sources=("none",))])
 def test_any_condition_is_counted_as_its_mask_is(index: EmbeddedIndex, kernel: Any, filters: Filters) -> None:
-    rng, cache = random.Random(2), index._latest()
+    rng, cache = random.Random(2), index.cache
     conditions = [random_condition(rng) for _ in range(300)]
     conditions += [AnyOf(tuple(map(HasTerm, WORDS))), AllOf((HasTerm("w0"), HasTerm("w1")))]
     counts = count_sentences(kernel, conditions, cache, filters)
@@ -77,14 +77,14 @@ def test_any_condition_is_counted_as_its_mask_is(index: EmbeddedIndex, kernel: A
 
 def test_an_index_without_sentences_has_none(tmp_path: Path, kernel: Any) -> None:
     load(tmp_path / "index", [])
-    cache = EmbeddedIndex(str(tmp_path / "index"))._latest()
+    cache = EmbeddedIndex(str(tmp_path / "index")).cache
     conditions = [HasTerm("a"), AnyOf((HasTerm("a"), HasTerm("b"))), HasWords(("a",)), HasPrefix("a")]
     for filters in (NO_FILTERS, Filters(sources=("s",))):
         assert count_sentences(kernel, conditions, cache, filters) == [0] * len(conditions)
 
 
 def test_postings_are_counted_once_for_the_same_terms(index: EmbeddedIndex, kernel: Any) -> None:
-    cache, calls = index._latest(), []
+    cache, calls = index.cache, []
 
     class Counting:
         def count_any(self, *args: Any) -> int:
@@ -129,7 +129,7 @@ def filtered_index(request: pytest.FixtureRequest, where: Path) -> str:
 
 
 def search_documents(index: str, filters: Filters, **settings: object) -> list[str]:
-    with esr.open(index) as searcher:
+    with open_searcher(index) as searcher:
         hits = searcher.search("storm", 100, model="tfisf", filters=filters, **settings).hits
     return [hit.sentence_id.rpartition(".s")[0] for hit in hits]
 
@@ -198,7 +198,7 @@ def test_every_candidate_rule_is_filtered(filtered_index: str, candidates: str) 
 
 @pytest.mark.slow
 def test_filters_leave_the_statistics_and_so_the_scores_alone(filtered_index: str) -> None:
-    with esr.open(filtered_index) as searcher:
+    with open_searcher(filtered_index) as searcher:
         unfiltered_scores = {hit.sentence_id: hit.score for hit in searcher.search("storm", 100).hits}
         few = searcher.search("storm", 100, filters=Filters(sources=("b.org",))).hits
     assert few and all(hit.score == unfiltered_scores[hit.sentence_id] for hit in few)

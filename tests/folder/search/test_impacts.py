@@ -153,7 +153,7 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def check_impacts(index: EmbeddedIndex, plan: Plan) -> None:
     """Hold the kernel to numpy, for a plan that has bounds."""
-    cache = index._latest()
+    cache = index.cache
     statistics = cache.snapshot.statistics
     by_numpy = ImpactComputation(plan.transform, statistics)
     if by_numpy.bound.unavailable_reason(plan.terms) is not None:

@@ -56,7 +56,7 @@ KS = (1, 2, 7, 100_000)
 
 def check_pruned(index: EmbeddedIndex, plan: Plan, k: int, filters: Filters) -> TopK | Unprunable:
     """Hold the pruned answer to the exhaustive one, and return it."""
-    cache = index._latest()
+    cache = index.cache
     answer = search_pruned(plan, cache, k, filters)
     if not isinstance(answer, Unprunable):
         expected = search_exhaustive(plan, cache, k, filters)
@@ -120,7 +120,7 @@ def test_plans_of_every_model_are_pruned_exactly(
 @pytest.mark.parametrize("width", [np.int32, np.int64])
 def test_numbers_of_other_widths_are_read_the_same(width: type[np.integer[Any]]) -> None:
     with corpus(adverse_documents()) as index:
-        (segment,) = index._snapshot().segments
+        (segment,) = index.cache.snapshot.segments
         rankings = [Ranking(candidates=rule) for rule in CANDIDATES]
         query_plans = [make_plan(index, query, ranking) for query in QUERIES for ranking in rankings]
         answers = [check_pruned(index, plan, 50, Filters()) for plan in query_plans]
@@ -139,7 +139,7 @@ def test_numbers_of_other_widths_are_read_the_same(width: type[np.integer[Any]])
 @pytest.mark.parametrize("count, bytes", [(256, 1), (257, 2)])
 def test_documents_are_found_up_to_the_largest_number_of_a_column(count: int, bytes: int) -> None:
     with corpus([document(f"d{n}", "A flood.", "A bank.") for n in range(count)]) as index:
-        (segment,) = index._snapshot().segments
+        (segment,) = index.cache.snapshot.segments
         assert segment.column("document").itemsize == segment.column("document_numbers").itemsize == bytes
         plan = make_plan(index, "flood", Ranking())
         hits = index.search(plan, 2 * count, Filters(), records=False).hits

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-import esr
 from esr.folder.write import segment_writer
 from esr.index.hits import Hit
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from tests.support import worked_examples as worked
 from tests.support.folder_index import document, load
 from tests.support.reference_scores import CONTEXTS, DEFAULTS, Reference, Text
@@ -119,7 +118,7 @@ def test_the_engine_ranks_as_the_formulas_say(
     ):
         where = Path(folder) / "index"
         load(where, (_document(n, text) for n, text in enumerate(texts)), title=titles)
-        with esr.open(str(where)) as searcher:
+        with open_searcher(str(where)) as searcher:
             for query, ranking in searches:
                 expected = reference.rank(query, **ranking)
                 answer = searcher.search(" ".join(query), 1000, records=False, **ranking)
@@ -156,7 +155,7 @@ RUNS = [*worked.runs(), *worked.adjusted(), *worked.dependence()]
 def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
     where = tmp_path_factory.mktemp("worked") / "index"
     load(where, worked.documents())
-    return esr.open(str(where))
+    return open_searcher(str(where))
 
 
 def test_there_are_1344_worked_scores() -> None:

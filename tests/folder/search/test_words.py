@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from rapidfuzz.distance import OSA
 
-import esr
 from esr.folder.format.words import WordTable
 from esr.folder.index import EmbeddedIndex
 from esr.folder.search import vocabulary, words
@@ -23,6 +22,7 @@ from esr.folder.write.columns import TokenizedTexts, save_word_table
 from esr.index.filters import NO_FILTERS
 from esr.index.names import SAMPLE
 from esr.plans.condition import HasWords
+from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import document as bare_document
 from tests.support.elasticsearch import load as load_bare
 from tests.support.folder_index import append, document, load
@@ -120,7 +120,7 @@ def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_sentence_counts_once_and_a_title_does_not(where: Path) -> None:
-    cache = EmbeddedIndex(str(where))._latest()
+    cache = EmbeddedIndex(str(where)).cache
     assert len(cache.snapshot.segments) > 1
     for word in ("rain", "sun", "the", "again", "unseen", ""):
         assert cache.word_usage.count_sentences(word) == count_masked(HasWords((word,)), cache, NO_FILTERS)
@@ -143,13 +143,13 @@ def test_only_the_first_sentences_are_read(tmp_path: Path) -> None:
 
 def test_an_index_that_grows_is_counted_anew(where: Path) -> None:
     index = EmbeddedIndex(str(where))
-    before = index._latest().word_usage.count_sentences("rain")
+    before = index.cache.word_usage.count_sentences("rain")
     append(where, document("new", "rain", "rain"))
-    assert index._latest().word_usage.count_sentences("rain") == before + 2
+    assert index.cache.word_usage.count_sentences("rain") == before + 2
 
 
 def make_usage(where: Path, memory: SearchMemory) -> WordUsage:
-    snapshot = EmbeddedIndex(str(where))._latest().snapshot
+    snapshot = EmbeddedIndex(str(where)).cache.snapshot
     return WordUsage(snapshot, PlaceCache(memory), DocumentCache(snapshot.segments, memory), memory)
 
 
@@ -180,7 +180,7 @@ def test_similar_words_are_counted_over_all_segments(tmp_path: Path, monkeypatch
         where,
         [bare_document("d0", *texts), *(bare_document(f"d{n}", "An election, an erection") for n in (1, 2))],
     )
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         similar = searcher.index.similar_words
         assert similar("electon", 2, 5) == {"election": 5}  # no segment has it as often
         assert similar("electon", 2, 1) == {"election": 5, "elections": 1, "ejection": 1, "erection": 2}
@@ -198,7 +198,7 @@ def test_similar_words_are_those_that_a_comparison_with_all_words_finds(
     rng, where = random.Random(1), str(tmp_path / "index")
     words = ["".join(rng.choices("abcdé東'1𝒳", k=rng.randrange(1, 7))) for _ in range(400)]
     load_bare(where, [bare_document(f"d{n}", " ".join(rng.choices(words, k=60))) for n in range(20)])
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         index = searcher.index
         counts = dict(index.words_with_prefix("", 10_000))
         assert len(counts) > 150
@@ -227,7 +227,7 @@ def test_similar_words_are_looked_for_once(tmp_path: Path, monkeypatch: pytest.M
         return near(words, encoded, *limits)
 
     monkeypatch.setattr(vocabulary._FrequentWords, "near", record)
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         similar = searcher.index.similar_words
         assert similar("electon", 2, 1) == similar("electon", 2, 1) == {"election": 1, "elections": 1}
         assert len(looked_for) == 1

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import esr
 from esr.errors import IndexUnusable
 from esr.folder.format import manifest
 from esr.folder.format.layers import EncodedEnrichment, Layer, save_layer
@@ -17,6 +16,7 @@ from esr.folder.write import segment_writer
 from esr.folder.write.generations import EmbeddedGenerations
 from esr.index import enrichment_run
 from esr.index.filters import Filters
+from esr.ranking.searcher import open_searcher
 from esr.text.document import ParseWord, Sentence
 from tests.support.fake_enricher import FakeEnricher
 from tests.support.folder_index import document, file_contents, load
@@ -124,7 +124,7 @@ def test_another_recipe_replaces_all_of_the_first(
     assert read_enrichment(index, DOCUMENTS) == expected_enrichment(FakeEnricher())
     enrich(index, FakeEnricher(version="2"))
     assert read_enrichment(index, DOCUMENTS) == expected_enrichment(FakeEnricher(version="2"))
-    assert index._snapshot().features == ["count", "share"], "nothing of the first recipe remains"
+    assert index.cache.snapshot.features == ["count", "share"], "nothing of the first recipe remains"
     assert len(manifest.read_manifest(where).recipes) == 1
 
 
@@ -145,7 +145,7 @@ def test_merging_neighbors_retains_what_was_enriched_again_between_them(where: P
         for d in documents
         for k, v in expected_enrichment(FakeEnricher(version=versions[d.id]), [d]).items()
     }
-    segment = index._snapshot().segments[0]
+    segment = index.cache.snapshot.segments[0]
     for name in ("Barack Obama", "UN"):
         mask = np.flatnonzero(mask_entities(segment, (name,)))
         naming = {
@@ -208,15 +208,15 @@ def test_a_snapshot_does_not_see_later_enrichment(index: EmbeddedIndex) -> None:
     enrich(index)
     assert snapshot.sentences(["n3.s1"])[0].features == {}
     assert index.sentences(["n3.s1"])[0].features
-    assert index._snapshot().statistics.importance is not None
-    assert snapshot._snapshot().statistics.collection == index._snapshot().statistics.collection
+    assert index.cache.snapshot.statistics.importance is not None
+    assert snapshot.cache.snapshot.statistics.collection == index.cache.snapshot.statistics.collection
 
 
 def test_an_open_index_does_not_read_segments_again_after_a_batch(index: EmbeddedIndex) -> None:
-    segments, importance = index._snapshot().segments, index._snapshot().statistics.importance
+    segments, importance = index.cache.snapshot.segments, index.cache.snapshot.statistics.importance
     enrich(index)
-    assert [s.terms for s in index._snapshot().segments] == [s.terms for s in segments]
-    assert index._snapshot().statistics.importance is importance
+    assert [s.terms for s in index.cache.snapshot.segments] == [s.terms for s in segments]
+    assert index.cache.snapshot.statistics.importance is importance
 
 
 def test_features_and_parses_of_the_documents_are_available_after_the_load(where: Path) -> None:
@@ -254,7 +254,7 @@ def test_parses_by_ordinal_are_those_by_id(where: Path) -> None:
     load(where, [document(f"n{n}", *(f"storm number {m}" for m in range(5))) for n in range(20)])
     load(where, [document(f"m{n}", f"storm {n}", "other words") for n in range(9)], if_exists="append")
     enrich(EmbeddedIndex(str(where)))
-    with esr.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         hits = searcher.search("storm", 200, model="tfisf").hits[::-1]
         ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
         parses = searcher.index.parses(ids, ordinals)

@@ -10,14 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import esr
 from esr.errors import UsageError
 from esr.lab import learners
 from esr.lab.learners import LearnedModel, fit_lambdamart, fit_linear
 from esr.lab.training_data import SignalTable, collect_signals, list_signals
 from esr.lab.tuner import Task
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.ranking.signals import TreeEnsemble
 from tests.lab.learning.samples import SIGNALS, topics
 from tests.ranking.test_reranker import QUERIES, WORDS, documents
@@ -121,7 +120,7 @@ def test_a_learned_ranking_gives_the_same_order_on_both_engines(
     load(path, documents(), analyzer="plain")
     with fresh(elasticsearch_url) as index:
         load(index, documents(), analyzer="plain", shards=2)
-        with esr.open(path) as embedded, esr.open(index) as elasticsearch:
+        with open_searcher(path) as embedded, open_searcher(index) as elasticsearch:
             ranking = train(embedded, learner, monkeypatch).ranking(Ranking(), 1000)
             data = ranking.as_dict()
             assert data["trees"]["trees"] if learner == "lambdamart" else ranking.rerank

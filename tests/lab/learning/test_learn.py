@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import esr
 from esr.errors import UsageError
 from esr.lab import measures
 from esr.lab.learn import (
@@ -38,7 +37,7 @@ from esr.lab.tuner import Task
 from esr.plans.evaluate import Array
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.ranking.signals import RankingSignal
 from tests.lab.learning.samples import SIGNALS, topics
 from tests.ranking.test_reranker import QUERIES, documents
@@ -245,7 +244,7 @@ QRELS = {task.topic: {**GRADES, "d4.s0": 0, "nowhere": 1} for task in TASKS}
 def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
     path = str(tmp_path_factory.mktemp("signals") / "index")
     load(path, documents(), analyzer="plain")
-    return esr.open(path)
+    return open_searcher(path)
 
 
 def test_signals_are_listed_from_the_registries_and_the_index(searcher: Searcher) -> None:

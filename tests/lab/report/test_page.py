@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-import esr
 from esr.errors import UsageError
 from esr.folder.write.folder_writer import FolderWriter
 from esr.index.writer import Description
@@ -62,6 +61,7 @@ from esr.lab.results import evaluate_runs
 from esr.lab.tuner import Task, Tuner
 from esr.models.adjustment import parse_adjustment
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Located, Sentence
 from tests.lab.tuning.conftest import documents, tasks
 from tests.support import worked_examples as worked
@@ -295,7 +295,7 @@ def index_path(tmp_path: Path) -> Path:
 
 
 def test_curves_show_the_ranking_before_and_after_a_feature_is_added(index_path: Path) -> None:
-    with esr.open(str(index_path)) as searcher:
+    with open_searcher(str(index_path)) as searcher:
         curves = estimate_feature_curves(searcher, TASKS, STEEP_RANKING, "pos")
     assert curves.before.top == pytest.approx([1.5 / 4.5, 2.5 / 4.5, 0.5 / 4.5])
     assert curves.after is not None
@@ -317,7 +317,7 @@ def test_curves_show_the_ranking_before_and_after_a_feature_is_added(index_path:
 
 
 def test_curves_of_a_feature_that_the_ranking_lacks_have_no_after(index_path: Path) -> None:
-    with esr.open(str(index_path)) as searcher:
+    with open_searcher(str(index_path)) as searcher:
         curves = estimate_feature_curves(searcher, TASKS, STEEP_RANKING, "subj")
     assert curves.after is None
     assert len(feature_curve_rows(curves)[0]) == 6
@@ -328,7 +328,7 @@ def test_a_feature_of_many_values_is_smoothed(tmp_path: Path) -> None:
     sentences = [" ".join(["word"] * n) for n in range(1, 61)]
     load(tmp_path / "index", [document("d", *sentences)])
     task = Task("t", "word", tuple(f"d.s{n}" for n in range(10, 30)))
-    with esr.open(str(tmp_path / "index")) as searcher:
+    with open_searcher(str(tmp_path / "index")) as searcher:
         curves = estimate_feature_curves(searcher, [task], Ranking("tfisf"), "len")
     # 20 values of spread sqrt((20^2 - 1) / 12) by Silverman's rule.
     assert curves.bandwidth == pytest.approx(1.06 * math.sqrt(399 / 12) * 20**-0.2)
@@ -340,7 +340,7 @@ def test_a_feature_of_many_values_is_smoothed(tmp_path: Path) -> None:
 def tuner(tmp_path_factory):
     path = tmp_path_factory.mktemp("sensitivity") / "index"
     FolderWriter(path, Description("plain", True)).load(Located("sample", d) for d in documents())
-    with esr.open(str(path)) as searcher:
+    with open_searcher(str(path)) as searcher:
         yield Tuner(searcher, tasks())
 
 
@@ -467,7 +467,7 @@ def index(tmp_path):
     words = ["one", "one two", "one two three", "one two three four"]
     document = Document("d", tuple(Sentence(f"s{n}", text) for n, text in enumerate(words, 1)))
     FolderWriter(tmp_path / "index", Description("plain", True)).load([Located("sample", document)])
-    with esr.open(str(tmp_path / "index")) as searcher:
+    with open_searcher(str(tmp_path / "index")) as searcher:
         yield searcher.index
 
 

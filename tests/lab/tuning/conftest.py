@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-import esr
 from esr.folder.write.folder_writer import FolderWriter
 from esr.index.writer import Description
 from esr.lab.tuner import Task
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Document, Located, Sentence, default_sentence_id
 
 WORDS = [f"word{n}" for n in range(40)]
@@ -56,5 +55,5 @@ def index_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def searcher(index_path: Path) -> Iterator[Searcher]:
-    with esr.open(str(index_path)) as searcher:
+    with open_searcher(str(index_path)) as searcher:
         yield searcher

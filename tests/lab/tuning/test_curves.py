@@ -12,7 +12,6 @@ import pytest
 from msgspec import structs
 from scipy.stats import gaussian_kde
 
-import esr
 from esr.errors import UsageError
 from esr.lab import curves, grid
 from esr.lab.curves import (
@@ -29,7 +28,7 @@ from esr.lab.tuner import Task, Tuner
 from esr.models.adjustment import Adjustment, parse_adjustment
 from esr.plans.evaluate import evaluate_curve
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from tests.lab.tuning.conftest import tasks
 from tests.support import elasticsearch as support
 from tests.support import worked_examples as worked
@@ -40,7 +39,7 @@ from tests.support.folder_index import load
 def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
     path = tmp_path_factory.mktemp("worked") / "index"
     load(path, worked.documents())
-    with esr.open(str(path)) as searcher:
+    with open_searcher(str(path)) as searcher:
         yield searcher
 
 
@@ -48,7 +47,7 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
 def elasticsearch(elasticsearch_url: str) -> Iterator[Searcher]:
     with support.fresh(elasticsearch_url) as index:
         support.load(index, [located.document for located in worked.documents()], analyzer="plain")
-        with esr.open(index) as searcher:
+        with open_searcher(index) as searcher:
             yield searcher
 
 

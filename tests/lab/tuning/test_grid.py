@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import esr
 from esr import models
 from esr.batch import runs
 from esr.errors import UsageError
@@ -23,7 +22,7 @@ from esr.lab.grid import ascend, check_disjoint, cross_validate, search_grid, sp
 from esr.lab.tuner import Task, Tuner, parse_objective
 from esr.models.adjustment import Adjustment
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Document, Located, Sentence
 from tests.lab.tuning.conftest import documents, tasks
@@ -107,7 +106,7 @@ def test_an_ascent_tries_only_values_of_the_grid(searcher: Searcher) -> None:
 def test_computed_figures_are_cached(searcher: Searcher) -> None:
     tuner = Tuner(searcher, tasks())
     result = search_grid(tuner, START, GRID)
-    tuner._candidates = None  # type: ignore[assignment]  # no candidates can be retrieved any more
+    tuner.cache.get = None  # type: ignore[method-assign,assignment]  # no more candidates are retrieved
     assert search_grid(tuner, START, GRID).tried == result.tried
     assert np.array_equal(
         tuner.select_tasks([3, 5]).compute_figures([result.ranking])[0], result.figures[[3, 5]]
@@ -231,7 +230,7 @@ def estimated_index_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def source_shares(index_path: Path) -> dict[str, float]:
     """The share of query words by the index_path in the collection that they come from."""
     counts = dict.fromkeys(("own", "near", "document", "foreign"), 0)
-    with esr.open(str(index_path)) as searcher:
+    with open_searcher(str(index_path)) as searcher:
         for task in generate_tasks(searcher.index, 600, seed=3):
             document, position = task.relevant[0].split(".s")
             for word in task.query.split():
@@ -255,7 +254,7 @@ def test_half_of_the_words_are_foreign_and_most_others_come_from_the_sentence(
 
 
 def test_pseudo_topics_are_reproducible_and_depend_on_the_seed(estimated_index_path: Path) -> None:
-    with esr.open(str(estimated_index_path)) as searcher:
+    with open_searcher(str(estimated_index_path)) as searcher:
         first, repeated, other = (generate_tasks(searcher.index, 50, seed) for seed in (1, 1, 2))
     assert first == repeated
     assert first != other
@@ -264,7 +263,7 @@ def test_pseudo_topics_are_reproducible_and_depend_on_the_seed(estimated_index_p
 
 def test_words_are_unstemmed_and_exclude_stop_words(tmp_path: Path) -> None:
     texts = {"d": ("The earthquakes destroyed buildings, hospitals and roads.",)}
-    with esr.open(str(index_of(tmp_path, texts, "english"))) as searcher:
+    with open_searcher(str(index_of(tmp_path, texts, "english"))) as searcher:
         tasks = generate_tasks(searcher.index, 20)
     words = {word for task in tasks for word in task.query.split()}
     assert words <= {"earthquakes", "destroyed", "buildings", "hospitals", "roads"}
@@ -273,7 +272,7 @@ def test_words_are_unstemmed_and_exclude_stop_words(tmp_path: Path) -> None:
 
 def test_words_of_any_script_keep_their_terms(tmp_path: Path) -> None:
     texts = {"d": ("U.S. troops left बैंक के पास, said Trump\u2019s cafe\u0301 中国经济",)}
-    with esr.open(str(index_of(tmp_path, texts, "multilingual"))) as searcher:
+    with open_searcher(str(index_of(tmp_path, texts, "multilingual"))) as searcher:
         tasks = generate_tasks(searcher.index, 40)
         terms = set(searcher.index.analyzer.terms(texts["d"][0]))
     words = {word for task in tasks for word in task.query.split()}
@@ -288,7 +287,7 @@ def test_a_collection_without_a_long_sentence_is_rejected(
     tmp_path: Path, texts: dict[str, tuple[str, ...]]
 ) -> None:
     with (
-        esr.open(str(index_of(tmp_path, texts))) as searcher,
+        open_searcher(str(index_of(tmp_path, texts))) as searcher,
         pytest.raises(UsageError, match="no sentence with 5 terms"),
     ):
         generate_tasks(searcher.index, 10)
@@ -358,7 +357,7 @@ ENGINES_START = Ranking("2si", "both")
 def both(elasticsearch_url: str, index_path: Path) -> Iterator[list[Searcher]]:
     with fresh(elasticsearch_url) as index:
         load(index, documents(), analyzer="plain", shards=3)
-        with esr.open(str(index_path)) as embedded, esr.open(index) as elasticsearch:
+        with open_searcher(str(index_path)) as embedded, open_searcher(index) as elasticsearch:
             yield [embedded, elasticsearch]
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import esr
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import ParseWord, Sentence
 from tests.support.folder_index import append, document, load
 
@@ -28,5 +27,5 @@ def searcher(tmp_path: Path) -> Iterator[Searcher]:
     """In two segments."""
     load(tmp_path / "index", NEWS)
     append(tmp_path / "index", document("c", "migratory birds", "migration22 bank"))
-    with esr.open(str(tmp_path / "index")) as opened_searcher:
+    with open_searcher(str(tmp_path / "index")) as opened_searcher:
         yield opened_searcher

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-import esr
 from esr.batch import runs
 from esr.errors import UsageError
 from esr.lab import grid, measures
@@ -25,7 +24,7 @@ from esr.ranking import boosts
 from esr.ranking.boosts import add_terms, answer_feature
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Origin, Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Located
 from tests.support.folder_index import boost_corpus, document, load
 
@@ -81,7 +80,7 @@ def test_sentences_with_such_a_name_gain_its_weight(searcher: Searcher) -> None:
 
 def test_an_index_without_such_features_is_an_error(tmp_path: Path) -> None:
     load(tmp_path / "plain", [document("a", "bank vote")])
-    with esr.open(str(tmp_path / "plain")) as searcher:
+    with open_searcher(str(tmp_path / "plain")) as searcher:
         for query in ("who votes", "bank"):
             with pytest.raises(UsageError, match="no sentence has any: run esr enrich"):
                 searcher.search(query, ranking=RANKING)
@@ -368,7 +367,7 @@ BOOSTED = Ranking.from_dict(
 def tuned_searcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
     where = tmp_path_factory.mktemp("tuned") / "index"
     load(where, [Located("made up", document) for document in boost_corpus(0, 30)])
-    with esr.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         yield searcher
 
 

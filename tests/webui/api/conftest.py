@@ -8,9 +8,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-import esr
 from esr.index.factory import open_writer
 from esr.index.writer import LoadOptions
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Located, Sentence
 from webui.app import create_app
 from webui.running.settings import Settings
@@ -47,7 +47,7 @@ def where(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def app(where: str) -> Flask:
-    return create_app(esr.open(where), Settings())
+    return create_app(open_searcher(where), Settings())
 
 
 @pytest.fixture

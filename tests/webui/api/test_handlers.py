@@ -17,9 +17,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from msgspec.structs import replace
 
-import esr
 from esr.batch import runs
-from esr.folder.index import EmbeddedIndex
+from esr.folder.index import FolderSnapshot
 from esr.following.novelty import find_novel
 from esr.index.filters import FACET_FIELDS, NO_FILTERS
 from esr.query import parse
@@ -27,7 +26,7 @@ from esr.ranking import answers
 from esr.ranking.answers import COLUMNS
 from esr.ranking.query_report import Completion, report_query
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from tests.support.page_corpus import error, get, ids, post
 from tests.webui.api.conftest import TEXTS, load
 from webui.api.handlers import page_token
@@ -170,7 +169,7 @@ def test_an_answer_is_that_of_the_library_with_an_offset_and_a_next_page(
     client: FlaskClient, where: str
 ) -> None:
     found = get(client, "/search", q="storm flood", k=5, fold="no")
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         prepared = searcher.prepare(parse("storm flood"), Ranking())
         expected = answers.answer_dict(prepared.search(5), report_query(prepared, NO_FILTERS))
     assert found.pop("offset") == 0
@@ -193,7 +192,7 @@ def test_the_ranking_and_the_filters_reach_the_engine(client: FlaskClient, where
         feature="subj:linear:0.5",
         source="The Example",
     )
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         features = [{"feature": "subj", "form": "linear", "w": 0.5}]
         expected = searcher.search("storm", model="dir", params={"mu": 50}, features=features)
     assert [(hit["sentence_id"], hit["score"]) for hit in found["hits"]] == [h[:2] for h in expected.hits]
@@ -229,7 +228,7 @@ def test_folded_pages_fit_together(client: FlaskClient) -> None:
 @pytest.mark.slow
 def test_a_next_page_after_a_load_is_rejected(tmp_path: Path) -> None:
     where = load(tmp_path / "index")
-    client = create_app(esr.open(where)).test_client()
+    client = create_app(open_searcher(where)).test_client()
     after = get(client, "/search", q="storm", k=2)["next"]
     load(tmp_path / "index", {**TEXTS, "z": ["Another storm."]}, "replace")
     failure = error(client, "/search", 409, q="storm", k=2, after=after)
@@ -381,7 +380,7 @@ def test_where_sentences_are_grouped_pages_count_documents_and_the_answer_says_h
 def test_repeats_are_folded_as_on_the_page_unless_told_otherwise(tmp_path: Path) -> None:
     said = "The storm took the old bridge over the river near the northern town"
     texts = {f"r{n}": [f"{said}, police said {'again ' * (n % 2)}."] for n in range(4)}
-    client = create_app(esr.open(load(tmp_path / "index", {**texts, **TEXTS}))).test_client()
+    client = create_app(open_searcher(load(tmp_path / "index", {**texts, **TEXTS}))).test_client()
     folded = get(client, "/search", q="bridge river", k=2, candidates="matching")
     (first, second) = folded["hits"]
     assert {first["sentence_id"], *ids({"hits": first["folded"]})} == {f"r{n}.s0" for n in range(4)}
@@ -394,7 +393,7 @@ def test_repeats_are_folded_as_on_the_page_unless_told_otherwise(tmp_path: Path)
 
 @pytest.mark.slow
 def test_only_what_is_new_comes_page_by_page(client: FlaskClient, where: str) -> None:
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         expected = find_novel(searcher.prepare("storm", Ranking()), 100, threshold=0.5)
     first = get(client, "/search", q="storm", novel="yes", overlap=0.5, k=1)
     found, after = ids(first), first["next"]
@@ -408,7 +407,7 @@ def test_only_what_is_new_comes_page_by_page(client: FlaskClient, where: str) ->
 @pytest.mark.slow
 def test_limits_come_from_the_settings(where: str) -> None:
     settings = Settings(max_k=3, default_k=2, max_depth=4, query_chars=8, query_terms=1)
-    client = create_app(esr.open(where), settings).test_client()
+    client = create_app(open_searcher(where), settings).test_client()
     assert len(get(client, "/search", q="storm")["hits"]) == 2
     assert get(client, "/search", q="storm", offset=2)["next"] is None
     for given in (
@@ -571,7 +570,7 @@ def test_a_body_of_another_type_or_too_large_a_size_is_rejected(client: FlaskCli
 
 @pytest.mark.slow
 def test_a_batch_counts_as_many_requests_as_it_has_queries(where: str) -> None:
-    client = create_app(esr.open(where), Settings(rate="5/minute")).test_client()
+    client = create_app(open_searcher(where), Settings(rate="5/minute")).test_client()
     post(client, {"queries": TWO})
     post(client, {"queries": TWO})
     assert post(client, {"queries": TWO}, 429).json["error"]["code"] == "too_many_requests"
@@ -579,7 +578,7 @@ def test_a_batch_counts_as_many_requests_as_it_has_queries(where: str) -> None:
 
 @pytest.mark.slow
 def test_a_batch_that_the_rate_never_allows_is_told_the_limit(where: str) -> None:
-    client = create_app(esr.open(where), Settings(rate="2/minute")).test_client()
+    client = create_app(open_searcher(where), Settings(rate="2/minute")).test_client()
     queries = [*TWO, {"id": "3", "query": "storm"}]
     assert post(client, {"queries": queries}, 400).json["error"] == {
         "code": "bad_input",
@@ -592,7 +591,7 @@ def test_a_batch_that_the_rate_never_allows_is_told_the_limit(where: str) -> Non
 
 @pytest.mark.slow
 def test_a_batch_has_a_deadline(where: str) -> None:
-    client = create_app(esr.open(where), Settings(batch_deadline=0.01)).test_client()
+    client = create_app(open_searcher(where), Settings(batch_deadline=0.01)).test_client()
     queries = [{"id": str(n), "query": "storm flood"} for n in range(100)]
     error = post(client, {"queries": queries, "k": 1000}, 503).json["error"]
     assert error["code"] == "engine_unreachable"
@@ -600,11 +599,11 @@ def test_a_batch_has_a_deadline(where: str) -> None:
 
 @pytest.mark.slow
 def test_files_name_incomplete_answers(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    def search_incompletely(index: EmbeddedIndex, *args: Any, **kwargs: Any) -> Any:
+    def search_incompletely(index: FolderSnapshot, *args: Any, **kwargs: Any) -> Any:
         return replace(search(index, *args, **kwargs), incomplete="1 of 3 shards failed")
 
-    search = EmbeddedIndex.search
-    monkeypatch.setattr(EmbeddedIndex, "search", search_incompletely)
+    search = FolderSnapshot.search
+    monkeypatch.setattr(FolderSnapshot, "search", search_incompletely)
     run = post(client, {"queries": TWO, "format": "run", "tag": "mine"})
     assert run.headers["X-Incomplete"] == "1, 2"
     assert {line.split()[-1] for line in run.text.splitlines()} == {"mine-incomplete"}

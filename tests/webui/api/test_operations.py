@@ -10,11 +10,14 @@ import importlib
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 from types import ModuleType
 from typing import Any
 
@@ -24,16 +27,20 @@ from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 from schemathesis.checks import CHECKS, load_all_checks
 from schemathesis.generation import GenerationMode
+from werkzeug.serving import make_server
 
 from esr import models
 from esr.dependency.signals import SIGNALS
+from esr.errors import UsageError
 from esr.features import FEATURES
 from esr.models import priors
 from esr.models.forms import FORMS
 from esr.plans.plan import CANDIDATES
 from esr.ranking import boosts
+from esr.ranking.searcher import open_searcher
 from esr.text.analyzer import get_analyzer
 from tests.support.distribution import cache_folder, fill_and_rename, locked
 from tests.support.needed import end_test, need
@@ -42,7 +49,10 @@ from webui.api.openapi import openapi_document
 from webui.api.operation import BASE, ERRORS, json_response
 from webui.api.operations import OPERATIONS
 from webui.api.reference import LIMITS, text
-from webui.arguments.query_string import SEARCH_ARGUMENTS
+from webui.api.schemas import SCHEMAS
+from webui.app import create_app
+from webui.arguments.table import PAGE as table_PAGE
+from webui.running.cors import parse_origins
 from webui.running.settings import Settings
 
 
@@ -184,11 +194,11 @@ def test_the_parameters_of_a_search_are_those_of_the_page_and_the_registries(
     described: dict[str, Any],
 ) -> None:
     written = {p["name"] for p in described["paths"]["/search"]["get"]["parameters"]}
-    page = {name for name in SEARCH_ARGUMENTS if not name.endswith("NAME")}
+    page = {name for name in table_PAGE if not name.endswith("NAME")}
     parameters = {f"params.{p.name}" for model in models.MODELS.values() for p in model.parameters}
     weights = {f"prior.{name}" for name in priors.PRIORS}
     page.remove("facet")  # what the page lists beside the sentences
-    assert written == page | parameters | weights | {"offset", "after"}
+    assert written == page | parameters | weights | {"offset", "after", "fields", "window", "budget"}
 
 
 @pytest.mark.slow
@@ -249,6 +259,73 @@ def test_any_parser_accepts_the_json_of_an_answer() -> None:
     assert json.loads(text, parse_constant=reject) == {"score": None, "text": "é"}
 
 
+SEARCH = f"{BASE}/search?q=storm"
+
+
+def test_an_answer_that_a_client_has_is_not_sent_again(where: str, client: FlaskClient) -> None:
+    client.get(SEARCH)  # the first one may say that the kernel is being compiled
+    first = client.get(SEARCH)
+    tag = {"If-None-Match": first.headers["ETag"]}
+    again = client.get(SEARCH, headers=tag)
+    assert (again.status_code, again.data, again.headers["ETag"]) == (304, b"", first.headers["ETag"])
+    assert client.get("/search.json?q=storm", headers=tag).status_code == 304
+    for address in (SEARCH + "&k=1", f"{BASE}/models", f"{BASE}/status"):
+        assert client.get(address, headers=tag).status_code == 200
+    assert client.get(SEARCH, headers={"If-None-Match": 'W/"0"'}).json["total"] == first.get_json()["total"]
+
+
+def test_errors_and_answers_to_bodies_have_no_tag(client: FlaskClient) -> None:
+    assert "ETag" not in client.get(f"{BASE}/search?q=storm&k=0").headers
+    assert "ETag" not in client.post(f"{BASE}/search", json={"q": "storm"}).headers
+
+
+ORIGIN = {"Origin": "https://a.example"}
+
+
+def test_pages_of_the_named_origins_may_use_the_api(where: str) -> None:
+    settings = Settings(access_log=0, rate="4/minute", cors_origins="https://a.example http://b.example:8080")
+    client = create_app(open_searcher(where), settings).test_client()
+    asks = {"Access-Control-Request-Method": "POST"}
+    preflight = client.options(SEARCH, headers=ORIGIN | asks)
+    assert (preflight.status_code, preflight.data) == (204, b"")
+    assert "POST" in preflight.headers["Access-Control-Allow-Methods"]
+    assert "Content-Type" in preflight.headers["Access-Control-Allow-Headers"]
+    assert client.options(SEARCH, headers={"Origin": "https://c.example"} | asks).status_code == 405
+    answers = [
+        client.get(address, headers=ORIGIN) for address in [SEARCH, f"{BASE}/search?k=0", SEARCH, SEARCH]
+    ]
+    assert [answer.status_code for answer in answers] == [200, 400, 200, 429]  # the refused one counts
+    for answer in (preflight, *answers):
+        assert answer.headers["Access-Control-Allow-Origin"] == "https://a.example"
+        assert "Origin" in answer.headers["Vary"]
+        assert "RateLimit-Remaining" in answer.headers["Access-Control-Expose-Headers"]
+    for origin in ("https://a.example.org", "http://a.example", "null"):
+        assert "Access-Control-Allow-Origin" not in client.get(SEARCH, headers={"Origin": origin}).headers
+    assert "Access-Control-Allow-Origin" not in client.get("/healthz", headers=ORIGIN).headers
+
+
+def test_pages_of_other_sites_may_not_use_the_api_by_default(where: str, client: FlaskClient) -> None:
+    answer = client.get(SEARCH, headers=ORIGIN)
+    assert not [name for name in answer.headers if name.startswith("Access-Control")]
+    open_to_all = create_app(open_searcher(where), Settings(access_log=0, cors_origins="*")).test_client()
+    assert open_to_all.get(SEARCH, headers=ORIGIN).headers["Access-Control-Allow-Origin"] == "*"
+
+
+@pytest.mark.parametrize("origins", ["a.example", "https://", "https://a.example/page", "ftp://a.example"])
+def test_an_origin_that_is_none_is_one_message(origins: str) -> None:
+    with pytest.raises(UsageError, match="give origins such as"):
+        parse_origins(origins)
+    assert parse_origins("") == frozenset()
+
+
+def test_a_document_is_one_of_several(client: FlaskClient) -> None:
+    several = get(client, "/documents", id=["b", "nope", "a", "b"], q="flood")
+    assert several["missing"] == ["nope"]
+    assert several["documents"] == [get(client, "/document", id=id, q="flood") for id in ("b", "a")]
+    error = client.get(f"{BASE}/documents?" + "&".join(f"id={n}" for n in range(101))).get_json()["error"]
+    assert error["field"] == "id" and "at most 100" in error["message"]
+
+
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "api.md"
 
 
@@ -261,7 +338,7 @@ def test_the_page_describes_every_operation_and_its_arguments(operation) -> None
     page = text()
     section = page.split(f"## {operation.method} /api/v1{operation.path}\n", 1)[1].split("\n## ", 1)[0]
     assert operation.summary in section
-    for parameter in operation.parameters(Settings()):
+    for parameter in operation.arguments:
         assert f"| `{parameter.name.removeprefix('vs.')}` |" in page
 
 
@@ -271,7 +348,7 @@ def test_the_page_lists_every_status_and_the_limits() -> None:
     assert all(helps[name] in text() for name in LIMITS)
 
 
-# A client of the API, generated from its OpenAPI document as users of the API generate theirs.
+# Clients of the API, generated from its OpenAPI document as users of the API generate theirs.
 
 
 PACKAGES = ("openapi-python-client==0.29.1", "typer==0.27.3")
@@ -312,8 +389,64 @@ def _fetch(folder: Path) -> None:
     subprocess.run(command, check=True, capture_output=True, text=True)
 
 
+NODE_PACKAGES = ("openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3")
+
+
+def generate_types(document: dict[str, Any], folder: Path) -> None:
+    """Write the types of the API into a folder, for programs in TypeScript that import `./schema.js`."""
+    modules = _install_node_packages() / "node_modules"
+    folder.mkdir()
+    (folder / "node_modules").symlink_to(modules)
+    (folder / "package.json").write_text('{"type": "module"}')
+    (folder / "openapi.json").write_text(json.dumps(document))
+    _run(folder, str(modules / ".bin" / "openapi-typescript"), "openapi.json", "-o", "schema.ts")
+
+
+def run_typescript(folder: Path, program: str) -> str:
+    """What a program prints, compiled with strict checks. Raises AssertionError if it does not compile."""
+    (folder / "program.ts").write_text(program)
+    options = ["--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom"]
+    _run(folder, "node_modules/.bin/tsc", *options, "--exactOptionalPropertyTypes", "program.ts")
+    return _run(folder, "node", "program.js")
+
+
+def _run(folder: Path, *command: str) -> str:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def _install_node_packages() -> Path:
+    """The folder with the packages of node, installed once per user."""
+    if not (shutil.which("node") and shutil.which("npm")):
+        end_test("needs node and npm")
+    final = cache_folder() / NODE_PACKAGES[0].replace("@", "-")
+    with locked(final.parent):
+        if not final.is_dir():
+            try:
+                fill_and_rename(final, _fetch_node_packages)
+            except subprocess.CalledProcessError as error:
+                end_test(f"needs {NODE_PACKAGES[0]} of the registry of npm: {error.stderr.strip()}")
+    return final
+
+
+def _fetch_node_packages(folder: Path) -> None:
+    command = [
+        "npm",
+        "install",
+        "--no-audit",
+        "--no-fund",
+        "--silent",
+        "--prefix",
+        str(folder),
+        *NODE_PACKAGES,
+    ]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+
+
 CALLS: dict[str, dict[str, Any]] = {
     "search": {"q": "storm flood", "k": 3},
+    "search_body": {"q": "storm flood", "k": 3, "fields": ["text", "matches"], "window": 2},
     "batch": {"queries": [{"id": "1", "query": "storm"}, {"id": "2", "query": "the"}], "k": 2},
     "facets": {"q": "storm flood"},
     "timeline": {"q": "storm"},
@@ -322,6 +455,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "complete": {"q": "sto"},
     "explain": {"q": "storm flood", "id": "a.s1", "feature": ["subj:linear:0.5"], "prior_length": 0.5},
     "document": {"id": "a", "q": "storm"},
+    "documents": {"id": ["a", "b"], "q": "storm"},
     "compare": {"q": "storm flood"},
     "analyze": {"text": "The storms came."},
     "models": {},
@@ -353,9 +487,10 @@ def test_a_generated_client_reads_all_of_an_answer(generated: ModuleType, app: F
     client.set_httpx_client(httpx.Client(transport=httpx.WSGITransport(app=app), base_url=base))
     call = importlib.import_module(f"esr_client.api.default.{name}").sync_detailed
     arguments = CALLS[name]
-    if name == "batch":
+    if OPERATIONS[name].body:
         models = importlib.import_module("esr_client.models")
-        arguments = {"body": models.BatchBody.from_dict(arguments)}
+        body = getattr(models, "".join(word.capitalize() for word in name.split("_")) + "Body")
+        arguments = {"body": body.from_dict(arguments)}
     answer = call(client=client, **arguments)
     assert answer.status_code == (400 if name == "query" else 200), answer.content
     expected = "Error" if name == "query" else OPERATIONS[name].answer
@@ -379,6 +514,116 @@ def test_a_generated_comparison_has_typed_hits(generated: ModuleType, app: Flask
     assert type(hit) is models.ComparedHit
     assert (hit.rank, hit.sentence_id) == (1, data["left"]["hits"][0]["sentence_id"])
     assert hit.additional_properties == {}
+
+
+@pytest.mark.slow
+def test_a_generated_hit_has_what_was_asked_for_and_no_more(generated: ModuleType, app: Flask) -> None:
+    models = importlib.import_module("esr_client.models")
+    data = app.test_client().get(f"{BASE}/search?q=storm&fields=text,matches&window=1").get_json()
+    (hit, *_) = models.Page.from_dict(data).hits
+    assert (hit.matches[0].start, hit.window.before) == (data["hits"][0]["matches"][0]["start"], [])
+    assert hit.score is importlib.import_module("esr_client.types").UNSET
+
+
+@contextmanager
+def listening(app: Flask) -> Iterator[str]:
+    """The address of the API while the application is served."""
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.port}{BASE}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+PROGRAM = """
+import createClient from "openapi-fetch";
+import type { paths, components } from "./schema.js";
+
+const client = createClient<paths>({ baseUrl: "%s" });
+const kinds: Record<string, string> = {};
+function tell(name: string, response: Response, data: object | string | undefined): void {
+  kinds[name] = `${response.status} ${data === undefined ? "error" : typeof data}`;
+}
+%s
+const query = { q: "storm", fields: ["text", "score"] as ("text" | "score")[], k: 1 };
+const { data } = await client.GET("/search", { params: { query } });
+const hit: components["schemas"]["ListedHit"] = data!.hits[0]!;
+const text: string = hit.text ?? "";
+console.log(JSON.stringify({ kinds, text, score: hit.score! < 0 }));
+"""
+
+
+@pytest.fixture(scope="module")
+def typed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the types of the API in TypeScript."""
+    folder = tmp_path_factory.mktemp("typed") / "client"
+    generate_types(openapi_document(Settings(), BASE), folder)
+    return folder
+
+
+def call_in_typescript(name: str) -> str:
+    operation, arguments = OPERATIONS[name], CALLS[name]
+    query = {key.replace("prior_", "prior."): value for key, value in arguments.items()}
+    given = {"body": arguments} if operation.body else {"params": {"query": query}} if query else {}
+    call = f"await client.{operation.method}({json.dumps(operation.path)}, {json.dumps(given)})"
+    return f"{{ const {{ data, response }} = {call}; tell({json.dumps(name)}, response, data); }}"
+
+
+@pytest.mark.slow
+def test_a_generated_typescript_client_calls_every_operation(app: Flask, typed: Path) -> None:
+    with listening(app) as address:
+        program = PROGRAM % (address, "\n".join(map(call_in_typescript, OPERATIONS)))
+        printed = json.loads(run_typescript(typed, program))
+    assert printed["kinds"] == {name: "400 error" if name == "query" else "200 object" for name in OPERATIONS}
+    assert "storm" in printed["text"].lower() and printed["score"]
+
+
+@pytest.mark.slow
+def test_a_program_in_typescript_that_misuses_the_api_does_not_compile(typed: Path) -> None:
+    wrong = PROGRAM % (
+        "http://localhost",
+        'await client.GET("/search", { params: { query: { k: "three" } } });',
+    )
+    with pytest.raises(AssertionError, match=r"program\.ts"):
+        run_typescript(typed, wrong)
+
+
+def closed(name: str) -> dict[str, Any]:
+    """A schema of the document that allows no other fields than it describes."""
+
+    def close(schema: Any, is_part: bool = False) -> Any:
+        if isinstance(schema, list):
+            return [close(each) for each in schema]
+        if not isinstance(schema, Mapping):
+            return schema
+        if "allOf" in schema:
+            parts = [SCHEMAS[p["$ref"].rpartition("/")[2]] if "$ref" in p else p for p in schema["allOf"]]
+            return {"allOf": [close(part, True) for part in parts], "unevaluatedProperties": False}
+        inside = {key: close(value) for key, value in schema.items() if key != "properties"}
+        if "properties" in schema:
+            inside["properties"] = {key: close(value) for key, value in schema["properties"].items()}
+            if not is_part:
+                inside.setdefault("additionalProperties", False)
+        return inside
+
+    schemas = {each: close(schema) for each, schema in SCHEMAS.items()}
+    return {"$ref": f"#/components/schemas/{name}", "components": {"schemas": schemas}}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in OPERATIONS if name != "query"])
+def test_an_answer_has_no_field_that_is_not_described(app: Flask, name: str) -> None:
+    operation, arguments = OPERATIONS[name], CALLS[name]
+    query = {key.replace("prior_", "prior."): value for key, value in arguments.items()}
+    given = {"json": arguments} if operation.body else {"query_string": query}
+    answer = app.test_client().open(BASE + operation.path, method=operation.method, **given)
+    validator = Draft202012Validator(closed(operation.answer))
+    assert [error.message for error in validator.iter_errors(answer.get_json())] == []
+    assert not validator.is_valid(answer.get_json() | {"surprise": 1})
 
 
 @pytest.mark.slow
@@ -414,12 +659,17 @@ GOOD = {
     "complete": {"q": "storm fl"},
     "analyze": {"text": "The U.S. troops"},
     "query": {"q": "storm"},
+    "documents": {"id": ["a", "b"]},
     "status": {},
+    "search_body": {},
     "batch": {},
 }
 """Arguments that make an answer likely."""
-GOOD_BODY = {"queries": [{"id": "1", "query": "storm flood"}]}
-"""What of a batch's body makes an answer likely."""
+GOOD_BODY = {
+    "batch": {"queries": [{"id": "1", "query": "storm flood"}]},
+    "search_body": {"q": "storm flood"},
+}
+"""What makes an answer to a body likely."""
 
 
 def checks_of(case: schemathesis.Case) -> list[Any]:
@@ -469,7 +719,7 @@ def _make_likely(case: schemathesis.Case, name: str, data: st.DataObject) -> Non
         case.query = {n: v for n, v in case.query.items() if n in kept} | GOOD[name]
     if isinstance(case.body, dict) and case.body:
         kept = data.draw(st.lists(st.sampled_from(sorted(case.body)), max_size=1))
-        case.body = {n: v for n, v in case.body.items() if n in kept} | GOOD_BODY
+        case.body = {n: v for n, v in case.body.items() if n in kept} | GOOD_BODY[name]
 
 
 def _examples(count: int) -> settings:

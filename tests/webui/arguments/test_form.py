@@ -20,6 +20,7 @@ from webui.app import create_app
 from webui.arguments.form import Form, Links, build_form, change_arguments, clean_arguments, shorten
 from webui.arguments.rankings import PRESETS, FeatureRow, Preset, available_presets, ranking_controls
 from webui.arguments.request import read_search
+from webui.arguments.table import PAGE
 from webui.running.settings import Settings
 
 LIMITS = Settings()
@@ -29,26 +30,42 @@ def form_of(*arguments: tuple[str, str]) -> Form:
     return build_form(clean_arguments(urlencode(arguments).encode(), LIMITS), LIMITS)
 
 
+def selected(form: Form, *names: str) -> list[tuple[str, str]]:
+    """The selected values of selects, with their labels."""
+    options = (option for name in names for option in form.fields[name].options)
+    return [(option.value, option.label) for option in options if option.is_selected]
+
+
+def ticked(form: Form) -> set[str]:
+    return {name for name, field in form.fields.items() if field.kind == "tick" and field.is_set}
+
+
 def test_the_form_has_the_values_of_the_address() -> None:
     form = form_of(("q", "storm"), ("k", "7"), ("from", "2017"), ("sort", "date"), ("group", "document"))
-    assert (form.query, form.date_from, form.is_grouped, form.is_folded) == ("storm", "2017", True, True)
-    assert [c.value for c in (*form.counts, *form.sorts) if c.is_selected] == ["7", "date"]
+    assert (form.query, ticked(form)) == ("storm", {"group", "fold"})
+    assert [(field.row.name, field.value) for field in form.days] == [("from", "2017")]
+    assert selected(form, "k", "sort") == [("7", "7"), ("date", "newest first")]
     assert form.summary == ["Balanced", "newest first", "by document", "from 2017"]
+
+
+def test_every_argument_with_a_label_has_a_field() -> None:
+    fields = form_of(("q", "storm")).fields
+    assert fields.keys() == {name for name, row in PAGE.items() if row.label}
+    assert {field.kind for field in fields.values()} == {"select", "tick", "day", "value"}
 
 
 def test_the_form_has_the_share_that_makes_a_repeat() -> None:
     form = form_of(("q", "storm"), ("novel", "yes"), ("overlap", "0.75"))
-    assert form.is_novel and form.summary == ["Balanced", "only what is new"]
-    assert [(o.value, o.label) for o in form.overlaps if o.is_selected] == [("0.75", "75%")]
-    assert [o.value for o in form_of(("overlap", "much")).overlaps if o.is_selected] == ["0.8"]
+    assert ticked(form) == {"novel", "fold"} and form.summary == ["Balanced", "only what is new"]
+    assert selected(form, "overlap") == [("0.75", "75% or more")]
+    assert selected(form_of(("overlap", "much")), "overlap") == [("0.8", "80% or more")]
 
 
 def test_the_form_says_how_the_query_is_read() -> None:
     form = form_of(("q", "storm"), ("require", "all"), ("syntax", "none"))
-    assert (form.requires_all, form.is_literal) == (True, True)
+    assert ticked(form) == {"require", "syntax", "fold"}
     assert form.summary == ["Balanced", "all words", "searched literally"]
-    plain = form_of(("q", "storm"), ("require", "some"), ("syntax", "full"))
-    assert (plain.requires_all, plain.is_literal) == (False, False)
+    assert ticked(form_of(("require", "some"), ("syntax", "full"), ("fold", "no"))) == set()
 
 
 def test_filters_are_ticked_boxes() -> None:
@@ -63,14 +80,14 @@ def test_filters_are_ticked_boxes() -> None:
 
 def test_a_wrong_value_leaves_the_form_usable() -> None:
     form = form_of(("model", "nonsense"), ("sort", "nonsense"), ("k", "99999"), ("nonsense", "1"))
-    assert [c.value for c in (*form.counts, *form.sorts) if c.is_selected] == ["10", ""]
+    assert [value for value, _ in selected(form, "k", "sort")] == ["10", ""]
     assert form.ranking.model.model is models.DEFAULT
 
 
 def test_a_number_too_long_to_read_leaves_the_form_usable() -> None:
     limits = Settings(query_chars=5_000)
     form = build_form(clean_arguments(b"k=" + b"1" * 4_400, limits), limits)
-    assert [c.value for c in form.counts if c.is_selected] == ["10"]
+    assert selected(form, "k") == [("10", "10")]
 
 
 @given(st.binary(max_size=80))

@@ -15,8 +15,9 @@ from esr.models import priors
 from esr.ranking.ranking import Ranking
 from esr.text import dates
 from esr.text.document import ATTRIBUTES
-from webui.arguments.query_string import SEARCH_ARGUMENTS, check_text, decode_arguments
+from webui.arguments.query_string import check_text, decode_arguments
 from webui.arguments.request import SearchRequest, read_search
+from webui.arguments.table import PAGE
 from webui.running.request_errors import RequestError
 from webui.running.settings import Settings
 
@@ -63,7 +64,7 @@ def test_every_argument_is_read() -> None:
 
 
 def test_empty_arguments_count_as_not_given() -> None:
-    empty = [(name, "  ") for name in SEARCH_ARGUMENTS if "." not in name]
+    empty = [(name, "  ") for name in PAGE if "." not in name]
     assert parsed(*empty) == SearchRequest("", k=LIMITS.default_k)
 
 
@@ -158,7 +159,7 @@ def test_any_bytes_are_decoded_or_rejected(raw: bytes) -> None:
     query = raw.decode("latin-1").encode()
     for candidate in (raw, b"q=" + raw, query, quote(raw).encode()):
         try:
-            assert isinstance(decode_arguments(candidate, LIMITS), dict)
+            assert isinstance(decode_arguments(candidate, LIMITS, "page"), dict)
         except RequestError as caught:
             assert str(caught)
 

@@ -13,7 +13,6 @@ import pytest
 from flask.testing import FlaskClient
 from markupsafe import Markup
 
-import esr
 from esr.errors import EngineUnreachable
 from esr.following.timeline import Series, Timeline
 from esr.index.filters import NO_FILTERS, Filters
@@ -21,7 +20,7 @@ from esr.query import parse
 from esr.ranking.explain import Explanation, explain
 from esr.ranking.query_report import report_query, report_reading
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text import dates
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Sentence
@@ -399,7 +398,7 @@ def paragraphs(where: Path, sentences: list[tuple[str, int | None]], query: str 
     """The paragraphs of a document's page: `#n` is where a sentence begins, `best` the best one."""
     built = (Sentence(f"a.s{n}", text, paragraph=number) for n, (text, number) in enumerate(sentences))
     load(where, [document("a", *built)])
-    with esr.open(str(where)) as searcher:
+    with open_searcher(str(where)) as searcher:
         client = create_app(searcher, Settings(access_log=0)).test_client()
         html = client.get(f"/document?id=a&q={query}").text
     article = html[html.rindex("</header>") : html.index("</article>")]
@@ -446,7 +445,7 @@ def test_what_is_known_of_a_document_is_shown(tmp_path: Path) -> None:
         "metadata": {"desk": {"city": ["Berlin", "Bonn"]}, "rank": 3},
     }
     load(tmp_path / "i", [document("a", Sentence("a.s0", "The storms came."), **known)])
-    with esr.open(str(tmp_path / "i")) as searcher:
+    with open_searcher(str(tmp_path / "i")) as searcher:
         client = create_app(searcher, Settings(access_log=0)).test_client()
         pages = [client.get(f"/{page}&q=storms").text for page in ("document?id=a", "search?")]
     of_document, of_hits = (" ".join(re.sub(r"<[^>]*>", " ", page).split()) for page in pages)

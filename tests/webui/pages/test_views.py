@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import escape
 
-import esr
 from esr.following.citations import CITATIONS, text_digest
+from esr.ranking.searcher import open_searcher
 from esr.text.analyzer import all_definitions, get_analyzer
 from tests.support.elasticsearch import document, load
 from tests.support.fake_index import FakeIndex
@@ -252,7 +252,7 @@ def test_a_quotation_says_where_it_is_from(real: FlaskClient) -> None:
 def test_a_link_to_a_sentence_stays_valid_after_a_load_that_moves_it(tmp_path: Path) -> None:
     where = str(tmp_path / "index")
     load(where, [document("a", "It blew.", "A storm  came.", "Then calm.")])
-    with esr.open(where) as searcher:
+    with open_searcher(where) as searcher:
         client = create_app(searcher).test_client()
         html = client.get("/search?q=storm").text
         link = re.search(r'href="(/sentence\?[^"]+)"', html)

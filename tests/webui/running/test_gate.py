@@ -19,8 +19,8 @@ from tests.support.fake_index import STORM, FakeIndex
 from tests.support.processes import wait_until
 from webui.app import create_app
 from webui.running.gate import FAILURES, PAUSE, Busy, CircuitBreaker, FairSemaphore, Gate
-from webui.running.rate_limit import COMPLETIONS_PER_REQUEST, SlidingWindow, client_key, parse_rate
-from webui.running.settings import COUNTS_FOLDER, Settings
+from webui.running.rate_limit import COMPLETIONS_PER_REQUEST, SlidingWindow, Standing, client_key, parse_rate
+from webui.running.settings import Settings
 
 GONE = EngineUnreachable("it is gone")
 
@@ -224,8 +224,8 @@ def test_a_slot_that_becomes_free_at_the_last_moment_is_not_lost() -> None:
     assert semaphore.acquire(0) and not semaphore.acquire(0)
 
 
-def limited(rate: str, proxies: int = 0) -> FlaskClient:
-    return create_app(Searcher(FakeIndex(STORM)), Settings(rate=rate, proxies=proxies)).test_client()
+def limited(rate: str, proxies: int = 0, rates: str = ":memory:") -> FlaskClient:
+    return create_app(Searcher(FakeIndex(STORM)), Settings(rate=rate, proxies=proxies), rates).test_client()
 
 
 def statuses(client: FlaskClient, count: int, address: str = "/api/v1/models", **kwargs: object) -> list[int]:
@@ -250,6 +250,20 @@ def test_a_client_over_its_limit_is_told_when_to_retry() -> None:
     assert 1 <= int(answer.headers["Retry-After"]) <= 61
     page = client.get("/search?q=storm")
     assert (page.status_code, page.mimetype) == (429, "text/html")
+
+
+def test_each_answer_says_how_many_requests_remain() -> None:
+    client = limited("3/minute")
+    remaining = []
+    for _ in range(4):
+        headers = client.get("/api/v1/models").headers
+        assert headers["RateLimit-Limit"] == "3"
+        assert 1 <= int(headers["RateLimit-Reset"]) <= 60
+        remaining.append(headers["RateLimit-Remaining"])
+    assert remaining == ["2", "1", "0", "0"]
+    assert client.get("/api/v1/complete?q=st").headers["RateLimit-Limit"] == str(3 * COMPLETIONS_PER_REQUEST)
+    for answer in (client.get("/healthz"), limited("").get("/api/v1/models")):
+        assert "RateLimit-Limit" not in answer.headers
 
 
 def test_without_a_rate_there_is_no_limit() -> None:
@@ -296,12 +310,9 @@ def test_health_checks_metrics_and_static_files_are_not_counted() -> None:
 
 
 @pytest.mark.parametrize("is_shared", [False, True])
-def test_completions_are_counted_apart_from_searches_and_allow_more(
-    is_shared: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if is_shared:  # workers count in one file
-        monkeypatch.setenv(COUNTS_FOLDER, str(tmp_path))
-    client = limited("2/minute")
+def test_completions_are_counted_apart_from_searches_and_allow_more(is_shared: bool, tmp_path: Path) -> None:
+    rates = str(tmp_path / "rates.sqlite") if is_shared else ":memory:"  # workers count in one file
+    client = limited("2/minute", rates=rates)
     allowed = 2 * COMPLETIONS_PER_REQUEST
     codes = statuses(client, allowed + 1, "/api/v1/complete?q=st")
     assert codes == [200] * allowed + [429]
@@ -324,7 +335,22 @@ def test_a_client_is_counted_by_its_address_or_its_network(address: str | None, 
     assert client_key(address) == key
 
 
-@pytest.mark.parametrize("rate", ["many", "60", "60/fortnight", "-1/minute"])
+@pytest.mark.parametrize(
+    ("text", "rate"),
+    [
+        ("60/minute", (60, 60)),
+        ("5/second", (5, 1)),
+        ("10 per hour", (10, 3_600)),
+        ("100/2 hours", (100, 7_200)),
+        (" 1/Day ", (1, 86_400)),
+    ],
+)
+def test_a_rate_is_a_number_of_requests_in_a_time(text: str, rate: tuple[int, int]) -> None:
+    assert parse_rate(text) == rate
+    assert parse_rate("") is None
+
+
+@pytest.mark.parametrize("rate", ["many", "60", "60/fortnight", "-1/minute", "1.5/minute"])
 def test_an_unreadable_rate_is_one_message(rate: str) -> None:
     with pytest.raises(UsageError, match="give a rate such as 60/minute"):
         parse_rate(rate)
@@ -340,19 +366,28 @@ class ManualClock:
 def test_a_hit_over_the_limit_says_when_enough_will_have_left_the_window() -> None:
     clock = ManualClock()
     window = SlidingWindow(":memory:", 3, 60, clock)
-    assert window.hit("a", 2) == 0
+    assert window.hit("a", 2).retry == 0
     clock.now += 10
-    assert window.hit("a") == 0
-    assert window.hit("a") == 50  # until the first two are gone
-    assert window.hit("a", 3) == 60  # until all are
-    assert window.hit("b", 3) == 0
+    assert window.hit("a").retry == 0
+    assert window.hit("a").retry == 50  # until the first two are gone
+    assert window.hit("a", 3).retry == 60  # until all are
+    assert window.hit("b", 3).retry == 0
     clock.now += 50
-    assert window.hit("a", 2) == 0
-    assert window.hit("a") == 10
+    assert window.hit("a", 2).retry == 0
+    assert window.hit("a").retry == 10
+
+
+def test_a_client_stands_where_its_counted_requests_put_it() -> None:
+    clock = ManualClock()
+    window = SlidingWindow(":memory:", 3, 60, clock)
+    assert window.hit("a") == (0, 3, 2, 60)
+    clock.now += 10
+    assert window.hit("a") == (0, 3, 1, 50)  # the first counts no more then
+    assert window.hit("a", 2) == (50, 3, 1, 50)
 
 
 def test_a_cost_above_the_limit_is_never_allowed() -> None:
-    assert SlidingWindow(":memory:", 3, 60, ManualClock()).hit("a", 4) == 60
+    assert SlidingWindow(":memory:", 3, 60, ManualClock()).hit("a", 4).retry == 60
 
 
 def test_hits_outside_the_window_are_deleted(tmp_path: Path) -> None:
@@ -371,7 +406,7 @@ def count_allowed(path: str, barrier: Barrier) -> int:
     window = SlidingWindow(path, 800, 60)
     barrier.wait(60)
     with ThreadPoolExecutor(4) as pool:
-        return sum(seconds == 0 for seconds in pool.map(lambda _: window.hit("a"), range(800)))
+        return sum(standing.retry == 0 for standing in pool.map(lambda _: window.hit("a"), range(800)))
 
 
 @pytest.mark.slow
@@ -390,7 +425,7 @@ def test_requests_are_answered_where_they_cannot_be_counted(
     assert client.get("/api/v1/models").status_code == 200
     assert client.get("/api/v1/models").status_code == 429
 
-    def broken(*args: object) -> float:
+    def broken(*args: object) -> Standing:
         raise sqlite3.OperationalError("disk I/O error")
 
     monkeypatch.setattr(SlidingWindow, "hit", broken)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 import io
 import socket
 import threading
@@ -10,6 +11,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from gunicorn.http.body import LengthReader
+from gunicorn.http.parser import Parser
+from gunicorn.http.unreader import SocketUnreader
+from gunicorn.workers import gthread
 from gunicorn.workers.gthread import ThreadWorker
 
 from tests.support.processes import wait_until
@@ -166,3 +171,27 @@ def test_what_is_no_open_connection_is_passed_on(
     monkeypatch.setattr(ThreadWorker, "handle", lambda worker, conn: result)
     connection.client.sendall(b"a")
     assert worker.handle(connection) is result
+
+
+def test_the_parts_of_gunicorn_that_the_worker_uses_are_as_it_expects_them() -> None:
+    """gunicorn does not promise these names. Look at each before you allow another release."""
+    for name in ("get_thread_pool", "enqueue_req", "murder_keepalived", "accept", "handle", "handle_request"):
+        assert callable(getattr(ThreadWorker, name)), name
+        assert getattr(KeepaliveWorker, name) is not getattr(ThreadWorker, name)
+    assert {"self", "conn"} <= inspect.signature(ThreadWorker.enqueue_req).parameters.keys()
+    assert list(inspect.signature(ThreadWorker.handle_request).parameters) == ["self", "req", "conn"]
+    parts = inspect.getsource(gthread)
+    for attribute in (
+        "self.poller",
+        "self.nr_conns",
+        "self.alive",
+        "conn.parser",
+        "conn.init()",
+        "conn.sock",
+    ):
+        assert attribute in parts, attribute
+    unreader = SocketUnreader(socket.socket())
+    assert unreader.buf.getvalue() == b"" and isinstance(unreader.sock, socket.socket)
+    unreader.sock.close()
+    assert LengthReader(unreader, 3).length == 3
+    assert "mesg" in vars(Parser(SimpleNamespace(is_ssl=False), iter([]), None))

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from flask import Flask
@@ -15,12 +16,12 @@ from flask.testing import FlaskClient
 from esr.cli import reference
 from esr.errors import EngineUnreachable, IndexMissing, IndexUnusable, UsageError
 from esr.index.contract import Index
-from esr.index.limits import within
+from esr.index.limits import time_remaining
 from esr.ranking.searcher import Searcher
 from tests.support.fake_index import FLOOD, STORM, FakeIndex
 from webui.app import create_app
-from webui.running.gate import FAILURES, PAUSE, REST, CircuitBreaker, stage_times, time_stage
-from webui.running.served_indexes import CACHED_METHODS, ENGINE_METHODS, ServedIndexes, monitor
+from webui.running.gate import FAILURES, PAUSE, REST, Busy, CircuitBreaker, stage_times, time_stage
+from webui.running.served_indexes import CACHED_METHODS, ENGINE_METHODS, ServedIndexes, Visit, monitor
 from webui.running.settings import DEFAULT_NAME, Settings, parse_locations
 
 
@@ -217,13 +218,38 @@ def test_an_engine_that_was_given_little_time_has_not_failed(seconds: float, cou
     index, breaker = FakeIndex(STORM), CircuitBreaker(10.0)
     index.error = EngineUnreachable("timed out")
     for _ in range(FAILURES):
-        with within(seconds), pytest.raises(EngineUnreachable, match="timed out"):
-            monitor(index, breaker).check_ready()
+        with pytest.raises(EngineUnreachable, match="timed out"):
+            monitor(index, breaker, time.monotonic() + seconds).check_ready()
     if counts:
         with pytest.raises(EngineUnreachable, match="not asked again yet"):
             breaker.raise_if_open()
     else:
         breaker.raise_if_open()
+
+
+def test_each_call_of_an_engine_has_the_time_that_is_left_of_its_visit() -> None:
+    index, left = FakeIndex(STORM), []
+    index.check_ready = lambda: left.append(time_remaining(99.0))  # type: ignore[method-assign]
+    breaker = CircuitBreaker(10.0)
+    deadline = time.monotonic() + 7.0
+    monitor(index, breaker, deadline).check_ready()
+    cast(Any, monitor(index, breaker, deadline).snapshot()).check_ready()
+    assert all(6.0 < seconds <= 7.0 for seconds in left) and len(left) == 2
+    assert time_remaining(99.0) == 99.0  # nothing is left behind
+    with pytest.raises(EngineUnreachable, match="in the time allowed"):
+        monitor(index, breaker, time.monotonic() - 1.0).check_ready()
+
+
+def test_a_visit_holds_a_slot_from_its_first_use_to_its_end() -> None:
+    indexes = ServedIndexes({"news": opener(FakeIndex(STORM))}, Settings(searches=1))
+    with Visit(indexes, b"", 0.01) as first:
+        with Visit(indexes, b"", 0.01) as unused:
+            pass
+        assert first.searcher is first.searcher
+        with pytest.raises(Busy), Visit(indexes, b"", 0.01) as second:
+            second.searcher.index.status()
+    with unused, Visit(indexes, b"index=news", 0.01) as third:
+        assert third.searcher.index.where == "memory"
 
 
 def test_cached_methods_are_engine_methods() -> None:

@@ -366,9 +366,10 @@ def in_flight(server: Running) -> float:
 def test_the_metrics_folder_is_deleted_with_the_server(start: Callable[..., Running], tmp_path: Path) -> None:
     server = start(ESR_WORKERS="2", ESR_ACCESS_LOG="0", ESR_RATE="9/hour", TMPDIR=str(tmp_path))
     assert server.get("search.json?q=storm")[0] == 200
-    assert list(tmp_path.glob("esr-metrics-*/rates.sqlite"))
+    assert list(tmp_path.glob("esr-serve-*/rates.sqlite"))
+    assert list(tmp_path.glob("esr-serve-*/metrics/*.db"))
     server.stop()
-    assert not list(tmp_path.glob("esr-metrics-*"))
+    assert not list(tmp_path.glob("esr-serve-*"))
 
 
 def test_the_server_starts_even_if_the_engine_is_unreachable(

@@ -18,26 +18,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any, NamedTuple
 
-from esr.cli.output import check_output
-from esr.cli.source_options import build_read_options
 from esr.errors import EsrError, InputError, UsageError, to_one_line
-from esr.loaders import (
-    AUTO,
-    FoundFile,
-    Malformed,
-    Remark,
-    Skipped,
-    UnknownFiles,
-    find_files,
-    get,
-    read_documents,
-    read_file,
-)
 from esr.loaders.duplicates import DuplicateFilter
-from esr.loaders.fields import look_into_objects, read_paragraphs
-from esr.loaders.files import is_hidden
+from esr.loaders.encoding import check_encoding
+from esr.loaders.fields import look_into_objects, parse_constants, parse_mapping, read_paragraphs
+from esr.loaders.files import FileFilter, FoundFile, Limits, is_hidden
+from esr.loaders.format import Malformed, Remark, Skipped, UnknownFiles, get
 from esr.loaders.ids import SameIdFilter
 from esr.loaders.language import LanguageDetector
+from esr.loaders.reader import AUTO, ReadOptions, find_files, read_documents, read_file
+from esr.loaders.rows import read_rows
+from esr.loaders.table_layout import parse_layout
 from esr.text.analyzer import primary_language
 from esr.text.dates import parse_date_end, parse_date_start
 from esr.text.document import Document, Located
@@ -57,15 +48,22 @@ class Callbacks(NamedTuple):
 
 
 class Source:
-    """Paths to read, with the options of `source_options.SOURCE_OPTIONS`."""
+    """Paths to read, or the rows of a program, with the command line's options for reading sources."""
 
     def __init__(
-        self, paths: Sequence[str], *, source_format: str, detect_language: bool, **read_options: Any
+        self,
+        paths: Sequence[str],
+        *,
+        source_format: str,
+        detect_language: bool,
+        rows: Any = None,
+        **read_options: Any,
     ) -> None:
-        """`read_options` are those of `build_read_options`. Raises UsageError."""
+        """`read_options` are those of `build_read_options`; `rows` are for `read_rows`. Raises UsageError."""
         if source_format != AUTO:
             get(source_format)
         self.paths = paths
+        self._rows = rows
         self._format = source_format
         self._options = build_read_options(read_options)
         self._detector = LanguageDetector() if detect_language else None
@@ -91,7 +89,10 @@ class Source:
 
     def read(self, callbacks: Callbacks) -> Iterator[Located]:
         """All documents. Raises InputError."""
-        return read_documents(self.paths, self._format, replace(self._options, **callbacks._asdict()))
+        options = replace(self._options, **callbacks._asdict())
+        if self._rows is not None:
+            return read_rows(self._rows, options)
+        return read_documents(self.paths, self._format, options)
 
     def find_files(self) -> Iterator[FoundFile]:
         """The files. Raises InputError."""
@@ -100,6 +101,25 @@ class Source:
     def read_file(self, file: FoundFile, callbacks: Callbacks) -> Iterator[Located]:
         """The documents of one of the files. Raises InputError."""
         return read_file(file, self._format, replace(self._options, **callbacks._asdict()))
+
+
+def build_read_options(options: Mapping[str, Any]) -> ReadOptions:
+    """The loaders' options for the values of SOURCE_OPTIONS. Raises UsageError."""
+    mapping = parse_mapping(options["pairs"])
+    if options["make_id"] and "id" in mapping:
+        raise UsageError(f"--id {options['make_id']} makes the ids: leave --mapping id={mapping['id']} out")
+    return ReadOptions(
+        mapping=mapping,
+        limits=Limits(options["max_expansion"], int(options["max_unpacked"] * 2**30)),
+        base=options["base"],
+        table=parse_layout(options["delimiter"], options["quote"], options["columns"]),
+        day_first=options["day_first"],
+        encoding=None if options["encoding"] is None else check_encoding(options["encoding"]),
+        make_id=options["make_id"],
+        is_strict=options["strict"],
+        files=FileFilter(options["include"], options["exclude"]),
+        constants=parse_constants(options["constants"]),
+    )
 
 
 # Summary
@@ -400,15 +420,21 @@ class DocumentPipeline:
             notes.append(f"{sum(detected):,} documents got the detected language")
         return notes
 
+    def describe_malformed(self) -> str | None:
+        """A line about the documents that were malformed, None if there were none."""
+        if not self.malformed_count:
+            return None
+        first = self.malformed[0]
+        listed = f" and are listed in {self._malformed_file}" if self._malformed_file else ""
+        return (
+            f"{self.malformed_count:,} malformed documents were not loaded{listed}; "
+            f"the first: {first.where}: {first.problem}"
+        )
+
     def raise_if_malformed(self) -> None:
         """Raise EsrError if any document was malformed."""
-        if self.malformed_count:
-            first = self.malformed[0]
-            listed = f" and are listed in {self._malformed_file}" if self._malformed_file else ""
-            raise EsrError(
-                f"{self.malformed_count:,} malformed documents were not loaded{listed}; "
-                f"the first: {first.where}: {first.problem}"
-            )
+        if problem := self.describe_malformed():
+            raise EsrError(problem)
 
 
 def open_pipeline(
@@ -421,7 +447,7 @@ def open_pipeline(
     is_dry_run: bool = False,
     **source_options: Any,
 ) -> DocumentPipeline:
-    """The pipeline of a command with `source_options`. Raises like `DocumentPipeline`."""
+    """The pipeline of one source, with the options of `Source`. Raises like `DocumentPipeline`."""
     source = Source(paths, **source_options)
     return DocumentPipeline(
         [source],
@@ -436,7 +462,9 @@ def open_pipeline(
 def _check_bad_documents(file: Path, sources: Sequence[Source]) -> None:
     if any(source.holds(file) for source in sources):
         raise UsageError(f"{file} is a file to read: list the bad documents in another, outside the sources")
-    check_output(file)
+    folder = os.path.dirname(os.path.realpath(file))
+    if not os.path.isdir(folder):
+        raise EsrError(f"cannot write {file}: create the folder {os.path.dirname(file)} first")
 
 
 def _raise(located: Located, problem: str) -> None:

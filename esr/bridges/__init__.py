@@ -1,0 +1,1 @@
+"""Bridges from esr to other programs: assistants, PyTerrier, LangChain and LlamaIndex."""

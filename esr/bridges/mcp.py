@@ -1,0 +1,56 @@
+"""`esr mcp`: a server for assistants that speak the Model Context Protocol."""
+
+from __future__ import annotations
+
+import click
+
+import esr
+from esr.cli import options
+from esr.cli.ranking_options import ranking_options
+from esr.errors import EsrError
+from esr.extras import require
+from esr.index.login import redact
+from esr.ranking.ranking import Ranking
+
+
+@click.command()
+@options.index
+@click.option(
+    "--http", is_flag=True, help="Serve streamable HTTP at /mcp, instead of standard input and output."
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="With --http: the address to listen on.")
+@click.option("--port", type=click.IntRange(1, 65535), default=8090, show_default=True, help="With --http.")
+@click.option(
+    "--allow-host",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="With --http: another name under which clients reach the server, such as search.example.org. "
+    "May be repeated. Requests to other names are refused.",
+)
+@ranking_options
+def mcp(where: str, http: bool, host: str, port: int, names: tuple[str, ...], ranking: Ranking) -> None:
+    """Let assistants search an index, by the Model Context Protocol.
+
+    They get the tools search, document, timeline, similar and names. Answers have a budget in characters, and
+    each sentence comes with its id and a citation. Needs the extra mcp.
+
+    \b
+    Example:
+      esr mcp --index my-index
+      esr mcp --index my-index --http --port 8090
+    """
+    require("esr mcp", "mcp")
+    from esr.bridges.mcp_server import build_server, serve_http
+
+    with esr.open(where) as index:
+        server = build_server(index, ranking)
+        if not http:
+            server.run("stdio")
+            return
+        own = f"[{host}]" if ":" in host else host
+        click.echo(f"assistants reach {redact(where)} at http://{own}:{port}/mcp", err=True)
+        try:
+            serve_http(server, host, port, names)
+        except OSError as error:
+            raise EsrError(f"cannot listen on {host}:{port}: {error.strerror}") from error

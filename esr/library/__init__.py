@@ -1,0 +1,1 @@
+"""The Python API: indexes, answers and hits, as `esr` offers them."""

@@ -1,0 +1,139 @@
+"""An index for programs of asyncio: each call runs in a thread, and is awaited."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
+from types import TracebackType
+from typing import Any, ParamSpec, TypeVar, Unpack
+
+from esr.following.novelty import DEFAULT_THRESHOLD
+from esr.following.timeline import PEAKS, Interval, Timeline
+from esr.index.factory import Where
+from esr.index.generations import Generation
+from esr.index.writer import DeliveryReport
+from esr.library.hits import Hit, Hits
+from esr.library.index import Index
+from esr.library.options import AppendOptions, SearchOptions, WriteOptions
+from esr.text.document import Document
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+THREADS = 8
+"""The number of calls that run at once by default; others wait."""
+
+
+class AsyncIndex:
+    """An `Index` whose methods are awaited. Made by `esr.open_async`, and opened by `async with` or `await`.
+
+    Each method is the one of `Index`, and runs in one of the index's own threads. `Hits` are the same: their
+    methods that ask the index for more, such as `facets`, are called by `await index.run(hits.facets, ...)`.
+    """
+
+    def __init__(self, open: Callable[[], Index], threads: int = THREADS) -> None:
+        self._open = open
+        self._pool = ThreadPoolExecutor(threads, "esr")
+        self._index: Index | None = None
+
+    @property
+    def index(self) -> Index:
+        """The index itself. Raises RuntimeError before it is opened."""
+        if self._index is None:
+            raise RuntimeError("the index is not open: use it in `async with`, or await it")
+        return self._index
+
+    async def run(
+        self, function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> Result:
+        """Call a function in one of the index's threads, with the context variables of the caller."""
+        call = partial(copy_context().run, partial(function, *args, **kwargs))
+        return await asyncio.get_running_loop().run_in_executor(self._pool, call)
+
+    async def search(
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        fold: bool = False,
+        overlap: float = DEFAULT_THRESHOLD,
+        **options: Unpack[SearchOptions],
+    ) -> Hits:
+        """`Index.search`."""
+        return await self.run(self.index.search, query, k, fold=fold, overlap=overlap, **options)
+
+    async def newest(self, query: str, k: int = 10, **options: Unpack[SearchOptions]) -> Hits:
+        """`Index.newest`."""
+        return await self.run(self.index.newest, query, k, **options)
+
+    async def novel(
+        self, query: str, k: int = 10, *, overlap: float = DEFAULT_THRESHOLD, **options: Unpack[SearchOptions]
+    ) -> Hits:
+        """`Index.novel`."""
+        return await self.run(self.index.novel, query, k, overlap=overlap, **options)
+
+    async def similar(
+        self, hit: Hit | str, k: int = 10, *, own_document: bool = False, **options: Unpack[SearchOptions]
+    ) -> Hits:
+        """`Index.similar`."""
+        return await self.run(self.index.similar, hit, k, own_document=own_document, **options)
+
+    async def batch(
+        self, queries: Iterable[str], k: int = 10, **options: Unpack[SearchOptions]
+    ) -> list[Hits]:
+        """`Index.batch`."""
+        return await self.run(self.index.batch, queries, k, **options)
+
+    async def timeline(
+        self,
+        *queries: str,
+        interval: Interval | None = None,
+        peaks: int = PEAKS,
+        **options: Unpack[SearchOptions],
+    ) -> Timeline:
+        """`Index.timeline`."""
+        return await self.run(self.index.timeline, *queries, interval=interval, peaks=peaks, **options)
+
+    async def document(self, id: str) -> Document:
+        """`Index.document`."""
+        return await self.run(self.index.document, id)
+
+    async def stats(self) -> Mapping[str, Any]:
+        """`Index.stats`."""
+        return await self.run(self.index.stats)
+
+    async def append(
+        self, rows: Iterable[object] | Where, **options: Unpack[AppendOptions]
+    ) -> DeliveryReport:
+        """`Index.append`."""
+        return await self.run(self.index.append, rows, **options)
+
+    async def remove(self, ids: Iterable[str], **options: Unpack[WriteOptions]) -> DeliveryReport:
+        """`Index.remove`."""
+        return await self.run(self.index.remove, ids, **options)
+
+    async def rollback(self, to: str | None = None) -> Generation:
+        """`Index.rollback`."""
+        return await self.run(self.index.rollback, to)
+
+    async def close(self) -> None:
+        """Close the index, after the calls that are running. Later calls raise IndexClosed."""
+        if self._index is not None:
+            await self.run(self._index.close)
+        self._pool.shutdown(wait=False)
+
+    async def __aenter__(self) -> AsyncIndex:
+        if self._index is None:
+            self._index = await self.run(self._open)
+        return self
+
+    def __await__(self) -> Any:
+        return self.__aenter__().__await__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

@@ -1,0 +1,371 @@
+"""Answers of the Python API: hits, with what a program or a notebook asks of them next."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+from esr.errors import UsageError
+from esr.extras import require
+from esr.index import hits as index_hits
+from esr.index.filters import Filters, UnknownFilter
+from esr.index.hits import SentenceRecord
+from esr.ranking.answers import hit_dict
+from esr.ranking.prepared_query import Answer, PreparedQuery
+from esr.text.document import Document
+from esr.text.spans import Span, find_spans
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+    from esr.ranking.explain import Explanation
+
+COLUMNS = (
+    *("rank", "score", "id", "document_id", "position", "text", "title", "date", "source", "url"),
+    *("section", "authors", "keywords", "language"),
+)
+"""The columns of tables of hits, which are attributes of `Hit`."""
+FACET_SIZE = 10
+
+
+class Hit:
+    """A ranked sentence, with its document's fields. Made by searches, and never changes."""
+
+    __slots__ = ("_hits", "_place")
+
+    def __init__(self, hits: Hits, place: int) -> None:
+        self._hits, self._place = hits, place
+
+    @property
+    def rank(self) -> int:
+        """The position in the answer, from 1."""
+        return self._place + 1
+
+    @property
+    def score(self) -> float:
+        """The score by the ranking; scores of different models are not comparable."""
+        return self._hits._raw[self._place].score
+
+    @property
+    def id(self) -> str:
+        """The id of the sentence, unique in the index: `a1.s0`, unless the source gave another."""
+        return self._hits._raw[self._place].sentence_id
+
+    @property
+    def text(self) -> str:
+        """The text of the sentence."""
+        return self._record.text
+
+    @property
+    def document_id(self) -> str:
+        """The id of the document."""
+        return self._record.document_id
+
+    @property
+    def position(self) -> int:
+        """The position of the sentence in its document, from 0."""
+        return self._record.position
+
+    @property
+    def previous(self) -> str | None:
+        """The text of the sentence before; None at the beginning of the document."""
+        return self._record.previous
+
+    @property
+    def next(self) -> str | None:
+        """The text of the sentence after; None at the end of the document."""
+        return self._record.next
+
+    @property
+    def title(self) -> str | None:
+        """The title of the document, None if it has none."""
+        return self._record.title
+
+    @property
+    def date(self) -> str | None:
+        """The date of the document in ISO 8601, as the source wrote it; None if it has none."""
+        return self._record.date
+
+    @property
+    def source(self) -> str | None:
+        """The source of the document, such as a newspaper; None if it has none."""
+        return self._record.source
+
+    @property
+    def url(self) -> str | None:
+        """The address of the document, None if it has none."""
+        return self._record.url
+
+    @property
+    def language(self) -> str | None:
+        """The language of the document, such as `en`; None if unknown."""
+        return self._record.language
+
+    @property
+    def section(self) -> str | None:
+        """The section of the document, None if it has none."""
+        return self._record.section
+
+    @property
+    def authors(self) -> tuple[str, ...]:
+        """The authors of the document."""
+        return self._record.authors
+
+    @property
+    def keywords(self) -> tuple[str, ...]:
+        """The keywords of the document."""
+        return self._record.keywords
+
+    @property
+    def paragraph(self) -> int | None:
+        """The position of the sentence's paragraph in its document, from 0; None if unknown."""
+        return self._record.paragraph
+
+    @property
+    def features(self) -> Mapping[str, float]:
+        """The known features of the sentence, by name."""
+        return self._record.features
+
+    @property
+    def entities(self) -> Mapping[str, Sequence[str]] | None:
+        """The names in the sentence by type, None before `index.enrich`."""
+        return self._record.entities
+
+    @property
+    def marks(self) -> list[Span]:
+        """Where words of the query are in the text: pairs (start, end) of characters, in order."""
+        return self._hits._find_marks(self.text)
+
+    @property
+    def folded(self) -> list[Hit]:
+        """The sentences that repeat this one, of a search with `fold=True`; else empty."""
+        return self._hits._folded(self.id)
+
+    def window(self, sentences: int = 1) -> list[str]:
+        """The texts of the sentence and of up to `sentences` before and after it, in order.
+
+        Only a window of more than 1 reads the document, once for all hits of an answer.
+        """
+        if sentences < 0:
+            raise UsageError(f"a window has 0 or more sentences on each side, not {sentences}")
+        if sentences <= 1:
+            around = (self.previous, self.text, self.next) if sentences else (self.text,)
+            return [text for text in around if text is not None]
+        texts = [sentence.text for sentence in self.document().sentences]
+        return texts[max(self.position - sentences, 0) : self.position + sentences + 1]
+
+    def document(self) -> Document:
+        """The whole document, with all its sentences and metadata."""
+        return self._hits._document(self.document_id)
+
+    def explain(self) -> Explanation:
+        """The parts of the score, which add up to it: see `Hits.explain`."""
+        return self._hits.explain(self._place)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The hit as JSON, with the names of the API and of `esr search --json`."""
+        return hit_dict(self._raw_hit)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Hit) and self._raw_hit == other._raw_hit
+
+    def __hash__(self) -> int:
+        return hash((self.id, self.score))
+
+    def __repr__(self) -> str:
+        return f"Hit({self.score:.4f}, {self.id!r}, {self.text!r})"
+
+    @property
+    def _record(self) -> SentenceRecord:
+        return self._hits._records[self._place]
+
+    @property
+    def _raw_hit(self) -> index_hits.Hit:
+        return self._hits._raw[self._place]._replace(record=self._record)
+
+
+class Hits(Sequence[Hit]):
+    """The answer to a search: hits, best first, ties in the order of the collection.
+
+    It belongs to the state of the index that was searched: what it reads later is of that state, until the
+    generation is deleted. It notices neither `append` nor `remove`.
+    """
+
+    def __init__(
+        self,
+        prepared: PreparedQuery | None,
+        answer: Answer,
+        filters: Filters,
+        folded: Mapping[str, Sequence[index_hits.Hit]] | None = None,
+    ) -> None:
+        self._prepared, self._answer, self._filters = prepared, answer, filters
+        self._raw = answer.hits
+        self._repeats = folded or {}
+        self._documents: dict[str, Document] = {}
+
+    @property
+    def total(self) -> int:
+        """The number of all sentences that the ranking considered, of which these are the best."""
+        return self._answer.total
+
+    @property
+    def took_ms(self) -> float:
+        """How long the search took, in milliseconds."""
+        return self._answer.took_ms
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """Words of the query that no document has."""
+        return self._answer.unseen
+
+    @property
+    def incomplete(self) -> str | None:
+        """What the answer lacks, such as that of a shard that failed; None if it is complete and exact."""
+        return self._answer.incomplete
+
+    @property
+    def unknown_filters(self) -> tuple[UnknownFilter, ...]:
+        """The values of filters that the index does not have, each with a message and the nearest value."""
+        return self._answer.unknown_filters
+
+    @overload
+    def __getitem__(self, place: int) -> Hit: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Hit]: ...
+    def __getitem__(self, place: int | slice) -> Hit | list[Hit]:
+        places = range(len(self))[place]
+        return Hit(self, places) if isinstance(places, int) else [Hit(self, each) for each in places]
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return (Hit(self, place) for place in range(len(self)))
+
+    def facets(self, *fields: str, size: int = FACET_SIZE) -> dict[str, dict[str, int]]:
+        """How many sentences have each value of a field, for the most frequent `size` values.
+
+        Fields are `source`, `month`, `author`, `section`, `keyword`, keys of the metadata such as
+        `meta.desk`, and the types of names (`person`, `organization`, `place` and others; after
+        `index.enrich`). All sentences with a word of the query count, not only the hits. A field is counted
+        without the search's filter on it, so the counts say what another value would give. Raises UsageError
+        for an unknown field.
+        """
+        if not fields:
+            raise UsageError("name the fields to count: facets('source', 'month')")
+        plan = self._query.matching_plan
+        if not plan.terms and plan.candidates != "all":
+            return {field: {} for field in fields}
+        filters = {field: self._filters.without_field(field) for field in fields}
+        return {field: dict(counts) for field, counts in self._index.facets(plan, filters, size).items()}
+
+    def explain(self, hit: int | str | Hit) -> Explanation:
+        """The parts of a sentence's score, which add up to it. `print` shows them as a table.
+
+        `hit` is one of the hits, its place from 0, or the id of any sentence of the index. Raises UsageError
+        for an unknown id.
+        """
+        from esr.ranking.explain import explain
+
+        id = hit if isinstance(hit, str) else self[hit].id if isinstance(hit, int) else hit.id
+        return explain(self._query, id, self._filters)
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """The hits as JSON, with the names of the API and of `esr search --json`."""
+        return [hit.as_dict() for hit in self]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The hits as a data frame of pandas, a row for each, with attributes of `Hit` as columns."""
+        require("to_pandas", "pandas")
+        import pandas
+
+        return pandas.DataFrame(self._columns())
+
+    def to_polars(self) -> polars.DataFrame:
+        """The hits as a data frame of polars, a row for each, with attributes of `Hit` as columns."""
+        require("to_polars", "polars")
+        import polars
+
+        return polars.DataFrame(self._columns())
+
+    def __repr__(self) -> str:
+        shown = "".join(f"\n{hit.rank:>3}  {hit.score:9.4f}  {hit.text}" for hit in self[:_SHOWN])
+        more = f"\n  … {len(self) - _SHOWN:,} more" if len(self) > _SHOWN else ""
+        return f"<{len(self):,} hits of {self.total:,}{shown}{more}>"
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks, with marks on the words of the query."""
+        rows = "".join(map(_to_row, self))
+        head = "".join(f"<th>{name}</th>" for name in ("", "score", "sentence", "title", "source", "date"))
+        return (
+            f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+            f"<p>{len(self):,} of {self.total:,} candidates, {self.took_ms:.0f} ms</p>"
+        )
+
+    def _columns(self) -> dict[str, list[Any]]:
+        def read(hit: Hit, name: str) -> Any:
+            value = getattr(hit, name)
+            return list(value) if isinstance(value, tuple) else value
+
+        return {name: [read(hit, name) for hit in self] for name in COLUMNS}
+
+    @property
+    def _query(self) -> PreparedQuery:
+        if self._prepared is None:
+            raise UsageError(f"nothing was searched for: {self.incomplete}")
+        return self._prepared
+
+    @property
+    def _index(self) -> Any:
+        return self._query.index
+
+    @cached_property
+    def _records(self) -> Sequence[SentenceRecord]:
+        """The sentences of the hits, which are read at once if the search left them out."""
+        records = [hit.record for hit in self._raw]
+        if any(record is None for record in records):
+            found: list[SentenceRecord] = self._index.sentences([hit.sentence_id for hit in self._raw])
+            return found
+        return [record for record in records if record is not None]
+
+    def _document(self, id: str) -> Document:
+        if id not in self._documents:
+            self._documents[id] = self._index.document(id)
+        return self._documents[id]
+
+    def _find_marks(self, text: str) -> list[Span]:
+        return find_spans(text, self._index.analyzer.tokens(text), self._query.counts)
+
+    def _folded(self, id: str) -> list[Hit]:
+        repeats = self._repeats.get(id)
+        if not repeats:
+            return []
+        answer = Answer(repeats, len(repeats), 0.0)
+        return list(Hits(self._prepared, answer, self._filters))
+
+
+_SHOWN = 10
+"""The number of hits that the text of an answer shows."""
+
+
+def _to_row(hit: Hit) -> str:
+    title = html.escape(hit.title or hit.document_id)
+    if hit.url and hit.url.startswith(("http://", "https://")):
+        title = f'<a href="{html.escape(hit.url)}">{title}</a>'
+    rest = "".join(f"<td>{html.escape(text or '')}</td>" for text in (hit.source, hit.date))
+    return (
+        f"<tr><td>{hit.rank}</td><td>{hit.score:.4f}</td>"
+        f'<td style="text-align: left">{_mark(hit.text, hit.marks)}</td><td>{title}</td>{rest}</tr>'
+    )
+
+
+def _mark(text: str, marks: Sequence[Span]) -> str:
+    """The text as HTML, with these pieces marked."""
+    pieces, done = [], 0
+    for start, end in marks:
+        pieces += [html.escape(text[done:start]), f"<mark>{html.escape(text[start:end])}</mark>"]
+        done = end
+    return "".join([*pieces, html.escape(text[done:])])

@@ -1,0 +1,351 @@
+"""An index, as programs use it: search it, follow the news in it, change it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing
+from functools import partial
+from os import fspath
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+from msgspec.structs import astuple
+
+from esr.errors import UsageError, unknown
+from esr.following.novelty import (
+    DEFAULT_THRESHOLD,
+    find_folded,
+    find_newest,
+    find_novel,
+    prepare_similar,
+    search_similar,
+)
+from esr.following.timeline import INTERVALS, PEAKS, Interval, Timeline, build_timeline
+from esr.index.factory import Where, open_delivery, open_generations, open_index, read_where
+from esr.index.generations import DEFAULT_KEEP, Generation
+from esr.index.login import API_KEY, CA_FILE, INSECURE, PASSWORD, USER, use_login
+from esr.index.writer import DEFAULT_WORKERS, Delivery, DeliveryReport
+from esr.index.writer import LoadOptions as WriterOptions
+from esr.library.hits import Hit, Hits
+from esr.library.options import (
+    AppendOptions,
+    EnrichOptions,
+    LoadOptions,
+    SearchOptions,
+    SearchSettings,
+    WriteOptions,
+    check_names,
+    read_search_options,
+)
+from esr.ranking.prepared_query import Answer, PreparedQuery
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher, UnsearchableQuery
+from esr.text.document import Document
+
+if TYPE_CHECKING:
+    from esr.index import contract
+    from esr.index.enrichment_run import EnrichmentReport
+    from esr.index.writer import LoadReport
+
+
+class Index:
+    """An index: a folder, or an alias in Elasticsearch. Made by `esr.open`, `esr.create` and `esr.load`.
+
+    Every call sees the last state of the index that is complete, whoever wrote it. Any number of threads may
+    share an index, and a process that was forked may go on with it. Use it as a context manager, or close it;
+    later calls raise IndexClosed, and answers stay readable.
+
+    Methods raise UsageError for a call that is wrong, IndexUnusable and EngineUnreachable for an engine that
+    is in trouble, all of them EsrError.
+    """
+
+    def __init__(self, where: Where, login: Mapping[str, str] | None = None) -> None:
+        self._where = read_where(where)
+        self._login = dict(login or {})
+        with self._logged_in():
+            self._searcher = Searcher(open_index(self._where))
+        self.report: LoadReport | None = None
+        """What the load reports that made the index: counts and notes. None for an index that was opened."""
+
+    @property
+    def where(self) -> str:
+        """The location, without a login."""
+        return self._searcher.index.where
+
+    @property
+    def searcher(self) -> Searcher:
+        """The searcher of the index, for what this class does not have. It is not stable."""
+        return self._searcher
+
+    def search(
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        fold: bool = False,
+        overlap: float = DEFAULT_THRESHOLD,
+        **options: Unpack[SearchOptions],
+    ) -> Hits:
+        """The best k sentences for a query in the query language, exact: as if every sentence were scored.
+
+        With `fold`, sentences that repeat an earlier hit are not hits of their own, but `Hit.folded` of it.
+        `overlap` is the share of a sentence, by the rarity of its terms, from which it is a repeat. `options`
+        are those of `SearchOptions`. Raises UsageError for a query without words, or an unknown option.
+        """
+        settings = read_search_options(options)
+
+        def search(prepared: PreparedQuery) -> Hits:
+            find = partial(prepared.search, filters=settings.filters)
+            if not fold:
+                return Hits(prepared, find(k), settings.filters)
+            answer, repeats = astuple(find_folded(find, prepared.index, k, overlap))
+            return Hits(prepared, answer, settings.filters, repeats)
+
+        return self._on_latest(query, settings, search)
+
+    def newest(self, query: str, k: int = 10, **options: Unpack[SearchOptions]) -> Hits:
+        """The k newest of all sentences with every word of a query; those without a date come last.
+
+        `total` counts all of them. `options` are those of `SearchOptions`; the ranking only gives scores.
+        """
+        settings = read_search_options(options)
+
+        def search(prepared: PreparedQuery) -> Hits:
+            return Hits(prepared, find_newest(prepared, k, settings.filters), settings.filters)
+
+        return self._on_latest(query, settings, search)
+
+    def novel(
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        overlap: float = DEFAULT_THRESHOLD,
+        **options: Unpack[SearchOptions],
+    ) -> Hits:
+        """The k oldest of the sentences with every word of a query that say something new.
+
+        A sentence repeats an earlier one that has the share `overlap` of it; `Hit.folded` are the sentences
+        that repeat a hit. With `after`, what was said before that date is not new either.
+        """
+        settings = read_search_options(options)
+
+        def search(prepared: PreparedQuery) -> Hits:
+            answer, repeats = astuple(find_novel(prepared, k, settings.filters, threshold=overlap))
+            return Hits(prepared, answer, settings.filters, repeats)
+
+        return self._on_latest(query, settings, search)
+
+    def similar(
+        self, hit: Hit | str, k: int = 10, *, own_document: bool = False, **options: Unpack[SearchOptions]
+    ) -> Hits:
+        """The k sentences that say the same as a sentence, or go on from it, without itself.
+
+        It is a hit, or the id of a sentence, and searched for by those of its words that say most. Sentences
+        of its own document are left out unless `own_document`. Raises UsageError for an unknown id.
+        """
+        settings = read_search_options(options)
+        id = hit if isinstance(hit, str) else hit.id
+
+        def search(index: contract.Index) -> Hits:
+            prepared, document_id = prepare_similar(Searcher(index), id, settings.ranking)
+            left_out = None if own_document else document_id
+            answer = search_similar(prepared, id, left_out, k, settings.filters)
+            return Hits(prepared, answer, settings.filters)
+
+        return self._searcher.index.on_latest(search)
+
+    def batch(self, queries: Iterable[str], k: int = 10, **options: Unpack[SearchOptions]) -> list[Hits]:
+        """The answers to many queries, in their order, all from one state of the index.
+
+        Texts are read when the first text of an answer is asked for, so that ids and scores of many hits cost
+        little. A query that nothing can be searched for has no hits, and `incomplete` says why.
+        """
+        settings = read_search_options(options)
+        snapshot = self._searcher.snapshot().index
+
+        def search(query: str) -> Hits:
+            try:
+                prepared = _prepare(snapshot, query, settings)
+            except UnsearchableQuery as error:
+                return Hits(None, Answer([], 0, 0.0, incomplete=str(error)), settings.filters)
+            answer = prepared.search(k, settings.filters, records=False)
+            return Hits(prepared, answer, settings.filters)
+
+        return [search(query) for query in queries]
+
+    def timeline(
+        self,
+        *queries: str,
+        interval: Interval | None = None,
+        peaks: int = PEAKS,
+        **options: Unpack[SearchOptions],
+    ) -> Timeline:
+        """How many sentences of each day, week, month or year have every word of a query, for each query.
+
+        `interval` is "day", "week", "month" or "year", by default the finest that makes a readable picture.
+        `peaks` is how many peaks of each query get their best sentence. Dates are in UTC. Raises UsageError
+        if there would be too many periods.
+        """
+        if not queries:
+            raise UsageError("a timeline needs a query: timeline('travel ban')")
+        if interval is not None and interval not in INTERVALS:
+            raise unknown("interval", interval, INTERVALS)
+        settings = read_search_options(options)
+        snapshot = self._searcher.snapshot().index
+        prepared = [_prepare(snapshot, query, settings) for query in queries]
+        return build_timeline(prepared, settings.filters, interval, peaks)
+
+    def document(self, id: str) -> Document:
+        """A whole document. Raises UsageError for an unknown id."""
+        return self._searcher.index.document(id)
+
+    def documents(self) -> Iterator[Document]:
+        """All documents, as they were loaded and in their order, of one state of the index."""
+        return self._searcher.index.snapshot().documents()
+
+    def append(self, rows: Iterable[object] | Where, **options: Unpack[AppendOptions]) -> DeliveryReport:
+        """Add documents as a new generation, all of them in one step, or none if there is an error.
+
+        New documents are added, documents with other content than before are replaced, and others skipped,
+        so that an append may be repeated. `rows` are as in `esr.create`, or the path of a file or folder.
+        Returns the numbers of documents that were added, changed and unchanged. Raises InputError with the
+        place of what is wrong.
+        """
+        from esr.library.sources import open_source
+
+        check_names(options, AppendOptions.__annotations__)
+        pipeline = open_source(rows, options)
+        with self._logged_in(), pipeline.open() as documents:
+            report = self._delivery(options).append(documents)
+        report.notes += [*pipeline.notes(), *filter(None, [pipeline.describe_malformed()])]
+        return report
+
+    def remove(self, ids: Iterable[str], **options: Unpack[WriteOptions]) -> DeliveryReport:
+        """Remove documents in one step, by their ids. Unknown ids are `missing` in the report."""
+        check_names(options, WriteOptions.__annotations__)
+        if isinstance(ids, str):
+            raise UsageError(f"ids are several: remove([{ids!r}])")
+        with self._logged_in():
+            return self._delivery(options).remove(ids)
+
+    def rollback(self, to: str | None = None) -> Generation:
+        """Serve an earlier generation again: the one before, or the one named `to`. Returns it.
+
+        Raises UsageError if there is none. `keep` of what wrote later generations says how many there are.
+        """
+        with self._logged_in(), closing(open_generations(self._where)) as generations:
+            return generations.rollback(to)
+
+    def enrich(
+        self,
+        *parts: Literal["features", "entities", "parse", "vectors"],
+        workers: int = 1,
+        slice: tuple[int, int] = (1, 1),
+        **options: Unpack[EnrichOptions],
+    ) -> EnrichmentReport:
+        """Compute features, names, parses and vectors of the sentences, and store them in the index.
+
+        Without `parts`, all but vectors are computed. What is there already is skipped, so that an
+        interrupted call may be repeated; searches go on. `workers` is the number of processes, `slice` (i, n)
+        the i-th of n slices of the documents. `options` are those of `EnrichOptions`. Raises UsageError if a
+        package is missing, with the command that installs it.
+        """
+        from esr.library.enriching import enrich
+
+        with self._logged_in():
+            return enrich(self._searcher.index, parts, workers, slice, options)
+
+    def generations(self) -> list[Generation]:
+        """The generations, newest first. One is serving, others are kept, being loaded, or broken."""
+        with self._logged_in(), closing(open_generations(self._where)) as generations:
+            return generations.all()
+
+    def stats(self) -> Mapping[str, Any]:
+        """Counts, sizes and settings, as `esr status --json` has them: `documents`, `sentences`."""
+        return self._searcher.index.status()
+
+    def close(self) -> None:
+        """Close the index. Later calls raise IndexClosed."""
+        self._searcher.close()
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Index {self.where}>"
+
+    def _on_latest(
+        self, query: str, settings: SearchSettings, search: Callable[[PreparedQuery], Hits]
+    ) -> Hits:
+        return self._searcher.index.on_latest(lambda index: search(_prepare(index, query, settings)))
+
+    def _delivery(self, options: Mapping[str, Any]) -> Delivery:
+        return open_delivery(
+            self._where,
+            WriterOptions(
+                keep=_given(options, "keep", DEFAULT_KEEP),
+                workers=_given(options, "workers", DEFAULT_WORKERS),
+            ),
+        )
+
+    def _logged_in(self) -> AbstractContextManager[None]:
+        return use_login(self._login)
+
+
+def load_index(where: Where, rows: Iterable[object], options: Mapping[str, Any]) -> Index:
+    """Load rows, or files if these are a list of paths, into a new generation, and open the index."""
+    from esr.library.loading import load_pipeline
+    from esr.library.sources import open_source
+
+    check_names(options, LoadOptions.__annotations__)
+    pipeline, login = open_source(rows, options), read_login(options)
+    with use_login(login):
+        report = load_pipeline(
+            pipeline,
+            read_where(where),
+            WriterOptions(
+                if_exists=_given(options, "if_exists", "fail"),
+                analyzer=options.get("analyzer"),
+                title=options.get("title"),
+                shards=options.get("shards"),
+                replicas=options.get("replicas"),
+                keep=_given(options, "keep", DEFAULT_KEEP),
+                resume=_given(options, "resume", False),
+                workers=_given(options, "workers", DEFAULT_WORKERS),
+                merge=_given(options, "merge", True),
+                precomputed_mixture=Ranking().mixture() if _given(options, "lifts", True) else None,
+                set_aside=pipeline.reject if pipeline.tolerates_malformed else None,
+            ),
+        )
+    report.notes += filter(None, [pipeline.describe_malformed()])
+    index = Index(where, login)
+    index.report = report
+    return index
+
+
+_VARIABLES = {"api_key": API_KEY, "user": USER, "password": PASSWORD, "ca_file": CA_FILE}
+
+
+def read_login(options: Mapping[str, Any]) -> Mapping[str, str]:
+    """The variables of `esr.index.login` that `LoginOptions` mean."""
+    given = {_VARIABLES[name]: fspath(options[name]) for name in _VARIABLES if options.get(name) is not None}
+    return {**given, INSECURE: "1"} if options.get("insecure") else given
+
+
+def _prepare(index: contract.Index, query: str, settings: SearchSettings) -> PreparedQuery:
+    """Plan a query on a snapshot."""
+    return Searcher(index).prepare(
+        query, settings.ranking, require_all=settings.require_all, literal=settings.literal
+    )
+
+
+def _given(options: Mapping[str, Any], name: str, default: Any) -> Any:
+    """The value of an option, or the default if it is not given."""
+    value = options.get(name)
+    return default if value is None else value

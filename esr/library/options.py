@@ -1,0 +1,242 @@
+"""The keywords of the Python API: those of the command line's options, in the same words.
+
+`SearchOptions` are taken by all that searches, `ReadOptions` by all that reads documents, and `LoadOptions`
+by what makes an index. None stands for an option that is not given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypedDict
+
+from esr import models
+from esr.errors import UsageError, unknown
+from esr.index.filters import NO_FILTERS, Filters, Moment, Texts, read_filters
+from esr.ranking.options import Texts as RankingTexts
+from esr.ranking.options import build_ranking
+from esr.ranking.ranking import Ranking
+
+Number = float | int | str
+
+
+class SearchOptions(TypedDict, total=False):
+    """What a search may be limited to, and how it ranks. All of it is optional.
+
+    Filters: `after` and `before` are dates as in the query language ("2017", "2017-03", "2017-03-15", a date
+    or a datetime, in UTC): `after` includes the date, `before` does not. `to` includes it. `source`,
+    `author`, `section`, `keyword`, `document` and `entity` are a text or several, of which a sentence needs
+    one; `meta` maps keys of the metadata to such texts. `entity` may name a type: "person:Angela Merkel".
+
+    Query: `require="all"` wants every word in the sentence. `literal=True` reads the query as words, without
+    syntax.
+
+    Ranking: `ranking` is the name of a ranking that esr ships, of a file, or its contents. `model`,
+    `context`, `prior`, `feature`, `boost`, `rerank`, `rerank_depth` and `candidates` take precedence over it,
+    and are those of the command line: `prior="length:0.5"` or `prior={"length": 0.5}`. All others are
+    parameters of the model, such as `mu=50`; `lambda_` is the parameter lambda.
+    """
+
+    after: Moment | None
+    before: Moment | None
+    to: Moment | None
+    source: Texts | None
+    author: Texts | None
+    section: Texts | None
+    keyword: Texts | None
+    meta: Mapping[str, Texts] | Texts | None
+    document: Texts | None
+    entity: Texts | None
+    require: Literal["all"] | None
+    literal: bool | None
+    ranking: Ranking | Mapping[str, Any] | str | Path | None
+    model: str | None
+    context: str | None
+    prior: RankingTexts | None
+    feature: RankingTexts | None
+    boost: RankingTexts | None
+    rerank: RankingTexts | None
+    rerank_depth: int | None
+    candidates: str | None
+    # The parameters of the models.
+    alpha: Number | None
+    avcl: str | None
+    b: Number | None
+    b_context: Number | None
+    b_sent: Number | None
+    background: str | None
+    beta: Number | None
+    f_I: str | None
+    form: str | None
+    gamma: Number | None
+    h_PR: str | None
+    h_SR: str | None
+    idf: str | None
+    k1: Number | None
+    k3: Number | None
+    lambda_: Number | None
+    lambda_I: Number | None
+    lambda_PR: Number | None
+    lambda_SR: Number | None
+    max_dis: Number | None
+    mu: Number | None
+    nu: Number | None
+    proximity: str | None
+    sets: str | None
+    sr_on_ud: str | None
+    ties: str | None
+
+
+FILTERS = ("after", "before", "to", "source", "author", "section", "keyword", "meta", "document", "entity")
+RANKING = (
+    *("ranking", "model", "context", "prior", "feature", "boost", "rerank", "rerank_depth", "candidates"),
+)
+QUERY = ("require", "literal")
+
+
+class SearchSettings(NamedTuple):
+    """What the options of a search mean."""
+
+    ranking: Ranking
+    filters: Filters
+    require_all: bool
+    literal: bool
+
+
+_DEFAULT = Ranking()
+
+
+def read_search_options(options: Mapping[str, Any]) -> SearchSettings:
+    """What the options of a search mean. Raises UsageError for an unknown one or a bad value."""
+    given = {name: value for name, value in options.items() if value is not None}
+    if not given:
+        return SearchSettings(_DEFAULT, NO_FILTERS, False, False)
+    filters = {name: given.pop(name) for name in FILTERS if name in given}
+    ranking = {name: given.pop(name) for name in RANKING if name in given}
+    require, literal = given.pop("require", None), given.pop("literal", False)
+    if require not in (None, "all"):
+        raise UsageError(f"require is 'all' or None, not {require!r}")
+    if given:
+        known = _parameter_names()
+        params = {name.removesuffix("_"): value for name, value in given.items()}
+        for name in params:
+            if name not in known:
+                raise unknown("option", name, (*FILTERS, *RANKING, *QUERY, *known))
+        ranking["params"] = params
+    return SearchSettings(
+        build_ranking(**ranking) if ranking else _DEFAULT, read_filters(filters), require == "all", literal
+    )
+
+
+def _parameter_names() -> frozenset[str]:
+    return frozenset(p.name for model in models.MODELS.values() for p in model.parameters)
+
+
+class ReadOptions(TypedDict, total=False):
+    """How documents are read, as `esr load` and `esr append` have it. All of it is optional.
+
+    `mapping` gives fields other columns: `{"text": "body"}`. `set` gives every document a value of a field or
+    of its metadata: `{"source": "Wire", "meta.desk": "Berlin"}`. `id` makes ids of "url", "content" or "row".
+    `day_first` says how to read dates such as 05/03/2024. `detect_language` detects the language of documents
+    without one. `same_id` and `duplicates` say what happens to documents with the same id, or the same text.
+    `bad_documents` is a file that lists the documents that cannot be read, instead of the first being an
+    error. `allow_empty_documents` is the percentage of documents that may have no sentence, 50 by default.
+
+    The others are for files: `format`, `base`, `include`, `exclude`, `strict`, `encoding`, `delimiter`,
+    `quote`, `columns`, `max_expansion` and `max_unpacked` (in GiB).
+    """
+
+    mapping: Mapping[str, str] | None
+    set: Mapping[str, Texts] | None
+    id: Literal["url", "content", "row"] | None
+    day_first: bool | None
+    detect_language: bool | None
+    same_id: Literal["refuse", "last"] | None
+    duplicates: Literal["keep", "count", "mark", "drop"] | None
+    bad_documents: str | PathLike[str] | None
+    allow_empty_documents: float | None
+    format: str | None
+    base: str | PathLike[str] | None
+    include: Texts | None
+    exclude: Texts | None
+    strict: bool | None
+    encoding: str | None
+    delimiter: str | None
+    quote: str | None
+    columns: Texts | None
+    max_expansion: int | None
+    max_unpacked: float | None
+
+
+class WriteOptions(TypedDict, total=False):
+    """How a new generation is written. All of it is optional.
+
+    `keep` is the number of earlier generations that are kept for a rollback, 1 by default. `workers` is the
+    number of concurrent bulk requests (Elasticsearch only).
+    """
+
+    keep: int | None
+    workers: int | None
+
+
+class AppendOptions(ReadOptions, WriteOptions, total=False):
+    """The options of `append`: those of `ReadOptions` and of `WriteOptions`."""
+
+
+class LoginOptions(TypedDict, total=False):
+    """The login to Elasticsearch. It takes precedence over the variables ESR_API_KEY, ESR_USER and so on.
+
+    `api_key`, or `user` and `password`; `ca_file` is a file (PEM) with the certificates to trust, and
+    `insecure=True` does not verify the certificate.
+    """
+
+    api_key: str | None
+    user: str | None
+    password: str | None
+    ca_file: str | PathLike[str] | None
+    insecure: bool | None
+
+
+class LoadOptions(AppendOptions, LoginOptions, total=False):
+    """The options of `create` and `load`: those of `append`, of the login, and of a new index.
+
+    `if_exists` is "fail" (default), "replace" (a new generation, which is served when it is complete) or
+    "append". `analyzer` says how text becomes terms; by default, the first documents decide. `title` counts
+    the terms of titles (default). `resume` continues an interrupted load of the same documents. `shards`,
+    `replicas`, `merge` and `lifts` are for Elasticsearch.
+    """
+
+    if_exists: Literal["fail", "replace", "append"] | None
+    analyzer: str | None
+    title: bool | None
+    resume: bool | None
+    shards: int | None
+    replicas: int | None
+    merge: bool | None
+    lifts: bool | None
+
+
+class EnrichOptions(TypedDict, total=False):
+    """How `enrich` computes, as `esr enrich` has it. All of it is optional.
+
+    `spacy_model` are names of installed models, each used for its language. `lexicon` are your own word lists
+    for subjectivity and polarity, `subjectivity` the rule for subjective sentences. `encoder` makes the
+    vectors: a name, or a folder; `title_weight` is how much of a vector is the sentence with its title before
+    it. `aliases` is a file with names that are one.
+    """
+
+    spacy_model: Texts | None
+    lexicon: str | PathLike[str] | Iterable[str | PathLike[str]] | None
+    subjectivity: str | None
+    encoder: str | None
+    title_weight: float | None
+    aliases: str | PathLike[str] | None
+
+
+def check_names(options: Mapping[str, Any], known: Iterable[str]) -> None:
+    """Raise UsageError for an option that is not known, with the nearest one that is."""
+    names = tuple(known)
+    for name in options:
+        if name not in names:
+            raise unknown("option", name, names)

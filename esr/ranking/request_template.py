@@ -1,0 +1,93 @@
+"""The request of a ranking as a template, for applications that fill in the words of each query themselves.
+
+`request_template` has slots: strings that begin with $, each of which stands for one JSON value. Each index
+in Elasticsearch stores that of the default ranking in its `_meta`, where the clients of `clients/` find it.
+`search_template` is for Elasticsearch itself, which fills in the words (Mustache).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from esr import resources
+from esr.errors import UsageError
+from esr.index.contract import Index
+from esr.index.filters import Filters
+from esr.plans.plan import CollectionStatistics, Mixture, Statistics, TermStatistics
+from esr.ranking.ranking import Ranking
+
+_VERSION = 1
+_TERM = "$term"
+_ONCE = Statistics(CollectionStatistics(1, 1, 1, 1, longest_sentence=1), {_TERM: TermStatistics(1, 1, 1)})
+
+
+def request_template(ranking: Ranking, index: Index) -> dict[str, Any]:
+    """The request of a ranking with slots. Raises UsageError for a ranking that has none.
+
+    `body` has the slots $clauses, $filter, $query, $offset and $k. Each of the $clauses is a `clause`, whose
+    slots are $term, $weight, $background and $occurrences. `statistics` are the searches for what fills them.
+    """
+    body, clause = _body_and_clause(ranking, index)
+    params = clause["script_score"]["script"]["params"]
+    params |= {name: f"${name}" for name in ("background", "occurrences", "weight")}
+    known = ranking.as_dict()
+    return {
+        "version": _VERSION,
+        "ranking": {key: known[key] for key in ("model", "context", "params")},
+        "body": body,
+        "clause": clause,
+        "statistics": resources.load_json("requests/statistics.json"),
+    }
+
+
+_NUMBER = "{{terms.size}}{{^terms}}{{words.size}}{{/terms}}"
+_FILTERS = (
+    ("source", {"term": {"source": "{{source}}"}}),
+    ("after", {"range": {"date": {"gte": "{{after}}"}}}),
+    ("before", {"range": {"date": {"lt": "{{before}}"}}}),
+)
+
+
+def search_template(ranking: Ranking, index: Index) -> str:
+    """The request of a ranking in Mustache, for `dfs_query_then_fetch`. Raises UsageError if it has none.
+
+    Its parameters are `terms`, analysed, or `words` as typed, each a list with repetitions, and the optional
+    `k`, `source`, `after` and `before`. The collection's length is the present one.
+    """
+    body, clause = _body_and_clause(ranking, index, standalone=True)
+    of_term = json.dumps(clause).replace(_TERM, "{{.}}")
+    of_word = of_term.replace('{"term"', '{"match"')
+    filters = [f"{{{{#{name}}}}}{json.dumps(query)},{{{{/{name}}}}}" for name, query in _FILTERS]
+    clauses = f"{{{{#terms}}}}{of_term},{{{{/terms}}}}{{{{#words}}}}{of_word},{{{{/words}}}}"
+    slots = {
+        "$clauses": f'[{clauses}{{"match_none": {{}}}}]',
+        "$filter": f'[{"".join(filters)}{{"match_all": {{}}}}]',
+        "$query": _NUMBER,
+        "$offset": f"{_NUMBER}0",  # ten for each word: more than any sentence can lose for its length
+        "$k": "{{k}}{{^k}}10{{/k}}",
+    }
+    source = json.dumps(body)
+    for slot, text in slots.items():
+        source = source.replace(f'"{slot}"', text)
+    return source
+
+
+def _body_and_clause(
+    ranking: Ranking, index: Index, standalone: bool = False
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The body of a request with slots, and the clause of one term."""
+    plan = ranking.plan({_TERM: 1}, _ONCE)
+    if not isinstance(plan.transform, Mixture) or ranking.settings().choice("background") != "occurrences":
+        raise UsageError("only language models with p(t|C) from occurrences have a template")
+    if plan.statics or ranking.boosts or ranking.reranker() or ranking.candidates:
+        raise UsageError(
+            "a template is for a model and its parameters: leave out priors, features and the rest"
+        )
+    body = index.request(plan, 10, Filters(), standalone=standalone)
+    score = body["query"]["script_score"]
+    terms = score["query"]["bool"]
+    (clause,) = terms["should"]
+    terms |= {"should": "$clauses", "filter": "$filter"}
+    score["script"]["params"] |= {"query": "$query", "offset": "$offset"}
+    return {**body, "size": "$k"}, clause

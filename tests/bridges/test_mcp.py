@@ -1,0 +1,351 @@
+"""`esr mcp`, called by the client of the package itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import esr
+from esr.cli import main
+from esr.ranking.ranking import Ranking
+from tests.cli.conftest import call as run_command
+from tests.support import page_corpus
+from tests.support.elasticsearch import fresh
+from tests.support.needed import need
+from tests.support.process import free_ports
+from tests.support.processes import wait_until
+
+anyio, mcp, made = need("anyio"), need("mcp"), need("esr.bridges.mcp_server")
+
+COMMAND = ["-c", "from esr.cli import run; run()", "mcp"]
+QUERY = "earthquake relief China"
+
+
+def call(server: Any, tool: str, **arguments: Any) -> Any:
+    """What a client gets that calls one tool."""
+
+    async def run() -> Any:
+        async with mcp.Client(server) as client:
+            return await client.call_tool(tool, arguments)
+
+    return anyio.run(run)
+
+
+def answer(server: Any, tool: str, **arguments: Any) -> dict[str, Any]:
+    """The answer, which must be no error, the same as text and as data, and within its budget."""
+    result = call(server, tool, **arguments)
+    (content,) = result.content
+    assert not result.is_error, content.text
+    assert json.loads(content.text) == result.structured_content
+    assert len(content.text) <= arguments.get("budget", 8000)
+    return dict(result.structured_content)
+
+
+def error(server: Any, tool: str, **arguments: Any) -> str:
+    """The line that says what is wrong with a call."""
+    result = call(server, tool, **arguments)
+    (content,) = result.content
+    assert result.is_error
+    assert "\n" not in content.text
+    return str(content.text)
+
+
+@pytest.fixture(scope="module")
+def server(where: str) -> Iterator[Any]:
+    with esr.open(where) as index:
+        yield made.build_server(index, Ranking())
+
+
+# Answers
+
+
+def test_sentences_come_in_the_order_of_a_search_with_id_text_neighbours_and_citation(
+    server: Any, where: str
+) -> None:
+    found = answer(server, "search", query=QUERY, k=5)["hits"]
+    with esr.open(where) as index:
+        hits = index.search(QUERY, 50)
+    ids = [hit.id for hit in hits]
+    assert len(found) == 5
+    assert [ids.index(hit["id"]) for hit in found] == sorted(ids.index(hit["id"]) for hit in found)
+    best = hits[0]
+    assert found[0]["text"] == best.text
+    assert (found[0].get("before"), found[0].get("after")) == (best.previous, best.next)
+    for part in (best.title, best.source, (best.date or "")[:10], best.url):
+        assert part and part in found[0]["citation"]
+
+
+def test_a_sentence_of_an_answer_is_found_again_by_its_id_and_its_text_is_that_of_the_article(
+    server: Any,
+) -> None:
+    for hit in answer(server, "search", query=QUERY)["hits"]:
+        article = answer(server, "document", id=hit["id"], budget=20_000)
+        assert {"id": hit["id"], "text": hit["text"]} in article["sentences"]
+        assert article["document_id"] == hit["document_id"]
+        assert article["citation"] == hit["citation"]
+
+
+def test_a_repeat_is_folded_and_counted(server: Any) -> None:
+    hits = answer(server, "search", query=QUERY, k=20)["hits"]
+    assert any(hit.get("repeats") for hit in hits)
+    assert len({hit["text"] for hit in hits}) == len(hits)
+
+
+def test_filters_and_order_are_those_of_the_command_line(server: Any) -> None:
+    some = answer(server, "search", query=QUERY, source="northern wire", k=50)
+    assert some["hits"]
+    assert all("Northern Wire" in hit["citation"] for hit in some["hits"])
+    newest = answer(server, "search", query="earthquake", sort="date", k=50, budget=made.MAX_BUDGET)
+    assert newest["total"] >= len(newest["hits"]) > 0
+    assert answer(server, "search", query=QUERY, before="1990")["total"] == 0
+    assert (
+        "did you mean 'Northern Wire'"
+        in answer(server, "search", query=QUERY, source=["northern wir"])["note"]
+    )
+
+
+@pytest.mark.parametrize("budget", [made.MIN_BUDGET, 700, 1500, 4000, 20_000])
+def test_no_answer_is_longer_than_its_budget_and_says_what_it_leaves_out(server: Any, budget: int) -> None:
+    whole = answer(server, "search", query=QUERY, k=20, budget=made.MAX_BUDGET)
+    found = answer(server, "search", query=QUERY, k=20, budget=budget)
+    assert found["hits"]
+    assert len(found["hits"]) + found.get("left_out", 0) == len(whole["hits"])
+    assert [h["id"] for h in found["hits"]] == [h["id"] for h in whole["hits"]][: len(found["hits"])]
+    if budget > 1500:
+        assert found["hits"] == whole["hits"][: len(found["hits"])]
+    for tool, arguments in (
+        ("document", {"id": "earthquake-relief"}),
+        ("document", {"id": "hostile"}),
+        ("similar", {"id": "earthquake-relief.s0"}),
+        ("names", {}),
+    ):
+        answer(server, tool, budget=budget, **arguments)
+
+
+def test_an_article_is_read_on_from_where_the_budget_ended(server: Any) -> None:
+    whole = answer(server, "document", id="earthquake-relief", budget=made.MAX_BUDGET)
+    assert whole["next"] is None
+    read, start = [], 0
+    while start is not None:
+        part = answer(server, "document", id="earthquake-relief", start=start, budget=600)
+        assert part["start"] == start
+        read += part["sentences"]
+        start = part["next"]
+    assert read == whole["sentences"]
+    assert len(read) == whole["total"]
+
+
+def test_what_stands_around_a_sentence_is_on_both_sides_of_it(server: Any) -> None:
+    whole = answer(server, "document", id="earthquake-relief", budget=made.MAX_BUDGET)
+    middle = whole["sentences"][whole["total"] // 2]["id"]
+    around = answer(server, "document", id=middle, budget=900)
+    ids = [sentence["id"] for sentence in around["sentences"]]
+    assert 0 < ids.index(middle) < len(ids) - 1
+    assert len(ids) < whole["total"]
+
+
+def test_a_timeline_counts_as_the_command_does(server: Any, where: str) -> None:
+    found = answer(server, "timeline", query="earthquake", interval="month")
+    printed = run_command(
+        "timeline", "earthquake", "--interval", "month", "--format", "json", "--index", where
+    )
+    expected = json.loads(printed.stdout)
+    (series,) = expected["series"]
+    counts = {period: n for period, n in zip(expected["periods"], series["counts"], strict=True) if n}
+    assert found["counts"] == counts
+    assert [peak["id"] for peak in found["peaks"]] == [p["sentence"]["sentence_id"] for p in series["peaks"]]
+    assert all(peak["citation"] for peak in found["peaks"])
+
+
+def test_similar_sentences_are_of_other_articles(server: Any) -> None:
+    hits = answer(server, "similar", id="earthquake-relief.s0")["hits"]
+    assert hits[0]["id"] == "again.s0"
+    assert all(hit["document_id"] != "earthquake-relief" for hit in hits)
+
+
+def test_names_are_counted_and_are_filters_of_a_query(server: Any) -> None:
+    every = answer(server, "names")["names"]
+    found = answer(server, "names", query=QUERY)["names"]
+    assert found
+    assert {name["name"] for name in found} <= {name["name"] for name in every}
+    first = found[0]
+    with_name = answer(server, "search", query=f"{QUERY} {first['filter']}", k=50, budget=made.MAX_BUDGET)
+    assert all(first["name"] in hit["text"] for hit in with_name["hits"])
+    assert answer(server, "names", type="person")["names"] == []
+    begun = answer(server, "names", prefix="chi")["names"]
+    assert [name["name"] for name in begun] == ["China"]
+
+
+def test_half_a_surrogate_pair_in_a_text_is_no_failure() -> None:
+    assert made.fit({}, "hits", [{"text": "a\ud800"}], 500).structured_content == {"hits": [{"text": "a?"}]}
+
+
+def test_both_engines_give_the_same_answers(server: Any, elasticsearch_url: str) -> None:
+    with fresh(elasticsearch_url) as where:
+        page_corpus.store(where)
+        with esr.open(where) as index:
+            other = made.build_server(index, Ranking())
+            for tool, arguments in (
+                ("search", {"query": QUERY, "k": 5, "window": 2}),
+                ("search", {"query": "earthquake location:China", "sort": "date", "source": "northern wire"}),
+                ("document", {"id": "earthquake-relief.s5", "budget": 900}),
+                ("timeline", {"query": "earthquake"}),
+                ("similar", {"id": "earthquake-relief.s0", "k": 3}),
+                ("names", {"query": QUERY}),
+                ("names", {"prefix": "chi"}),
+            ):
+                assert answer(other, tool, **arguments) == answer(server, tool, **arguments), tool
+            assert "there is no document" in error(other, "document", id="nothing")
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "message"),
+    [
+        ("search", {}, "search: argument 'query': field required"),
+        ("search", {"query": "the"}, "the query has only stop words: give at least one word to search for"),
+        ("search", {"query": "x", "limit": 5}, "unknown argument of search 'limit'"),
+        ("search", {"query": "x", "k": "many"}, "argument 'k'"),
+        (
+            "search",
+            {"query": "x", "k": 0},
+            "search: argument 'k': input should be greater than or equal to 1",
+        ),
+        ("search", {"query": "x", "after": "yesterday"}, "a date such as '2024-01-31', not 'yesterday'"),
+        (
+            "search",
+            {"query": "x", "before": "soon"},
+            "'before' is a date such as '2024-01-31', not 'soon'",
+        ),
+        ("search", {"query": "x", "after": "2018", "before": "2017"}, "the first day is after the last"),
+        ("search", {"query": "x", "sort": "best"}, "input should be 'score' or 'date', not 'best'"),
+        ("search", {"query": "x", "budget": 10}, "greater than or equal to 500"),
+        ("document", {"id": "nothing"}, "there is no document or sentence 'nothing'"),
+        ("document", {"id": "earthquake-relief", "start": 10_000}, "start is from 0 to"),
+        ("similar", {"id": "nothing.s0"}, "nothing.s0"),
+        ("names", {"type": "animal"}, "input should be 'person', 'location' or 'organization'"),
+        ("names", {"source": "Northern Wire"}, "are counted for a query: give one"),
+        ("serach", {"query": "x"}, "unknown tool 'serach': did you mean 'search'?"),
+    ],
+)
+def test_a_wrong_call_gets_one_line_that_says_what_is_wrong(
+    server: Any, tool: str, arguments: dict[str, Any], message: str
+) -> None:
+    assert message in error(server, tool, **arguments)
+
+
+def test_an_index_without_names_says_how_they_are_found(tmp_path: Path) -> None:
+    articles = Path("examples/articles.jsonl").resolve()
+    assert run_command("load", articles, "--index", tmp_path / "plain").exit_code == 0
+    with esr.open(tmp_path / "plain") as index:
+        assert "esr enrich finds them" in error(made.build_server(index, Ranking()), "names")
+
+
+def test_without_the_extra_the_command_says_what_to_install(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    result = run_command("mcp", "--index", where)
+    assert result.exit_code == 2
+    assert result.stderr == ("Error: esr mcp needs mcp, which is not installed: pip install 'esr[mcp]'\n")
+
+
+def test_tools_are_marked_as_reading_only_and_describe_their_arguments(server: Any) -> None:
+    async def run() -> Any:
+        async with mcp.Client(server) as client:
+            return (await client.list_tools()).tools
+
+    tools = {tool.name: tool for tool in anyio.run(run)}
+    assert [*tools] == ["search", "document", "timeline", "similar", "names"]
+    for tool in tools.values():
+        assert tool.annotations.read_only_hint and tool.description
+    assert "description" in tools["search"].input_schema["properties"]["query"]
+
+
+# Real processes
+
+
+@pytest.mark.slow
+def test_a_client_talks_to_the_command_over_standard_input_and_output(where: str) -> None:
+    parameters = mcp.StdioServerParameters(
+        command=sys.executable, args=[*COMMAND, "--index", where], env={**os.environ}
+    )
+    found = answer(mcp.stdio_client(parameters), "search", query=QUERY, k=3)
+    with esr.open(where) as index:
+        assert found["hits"][0]["id"] == index.search(QUERY, 1)[0].id
+    assert "argument 'k'" in error(mcp.stdio_client(parameters), "search", query=QUERY, k=0)
+
+
+@pytest.fixture(scope="module")
+def address(where: str) -> Iterator[str]:
+    """Of a server that speaks streamable HTTP."""
+    (port,) = free_ports(1)
+    names = ["--allow-host", "search.example.org"]
+    command = [sys.executable, *COMMAND, "--index", where, "--http", "--port", str(port), *names]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+        try:
+            url = f"http://127.0.0.1:{port}/mcp"
+            assert process.stderr is not None
+            assert process.stderr.readline().decode().endswith(f" at {url}\n")
+            wait_until(lambda: post(url) is not None)
+            yield url
+        finally:
+            process.terminate()
+
+
+def post(url: str, **headers: str) -> int | None:
+    """The status of an answer to a client with these headers, None if nothing listens."""
+    sent = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    request = urllib.request.Request(url, json.dumps(body).encode(), sent | headers)
+    try:
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return int(response.status)
+    except urllib.error.HTTPError as refused:
+        with refused:
+            return refused.code
+    except OSError:
+        return None
+
+
+@pytest.mark.slow
+def test_a_client_talks_to_the_command_over_streamable_http(address: str) -> None:
+    assert answer(address, "search", query=QUERY, k=3)["hits"]
+    assert answer(address, "document", id="earthquake-relief")["sentences"]
+    assert "there is no document" in error(address, "document", id="nothing")
+
+
+@pytest.mark.slow
+def test_only_known_names_of_the_server_and_pages_of_its_own_are_answered(address: str) -> None:
+    assert post(address) == 200
+    assert post(address, Host="search.example.org") == 200
+    assert post(address, Host="search.example.org:443", Origin="https://search.example.org") == 200
+    assert post(address, Host="evil.example.org") == 421
+    assert post(address, Host="127.0.0.1.evil.example.org:80") == 421
+    assert post(address, Origin="https://evil.example.org") == 403
+
+
+def test_a_port_that_is_taken_is_one_line(address: str, where: str) -> None:
+    port = address.split(":")[2].split("/")[0]
+    result = run_command("mcp", "--index", where, "--http", "--port", port)
+    assert result.exit_code == 1
+    assert f"Error: cannot listen on 127.0.0.1:{port}: Address already in use" in result.stderr
+
+
+def test_other_commands_do_not_import_the_package() -> None:
+    program = "import sys; from esr.cli import main; main(['models'], standalone_mode=False)"
+    program += "; print({'mcp', 'pydantic', 'anyio'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "set()"
+    assert "mcp" in main.commands

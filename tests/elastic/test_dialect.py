@@ -1,0 +1,177 @@
+"""What OpenSearch is sent in place of what Elasticsearch is sent. test_servers.py runs it on real nodes."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from esr import resources
+from esr.elastic.cluster import Cluster
+from esr.elastic.dialect import ELASTICSEARCH, OPENSEARCH
+from esr.elastic.requests import issue_api_key, msearch, search
+from esr.errors import IndexUnusable, UsageError
+
+SCRIPTS = resources.list_names("scripts", ".painless")
+FOREIGN = ("_termStats", "dotProduct", "0x")
+"""What scripts of OpenSearch do not know."""
+TEMPLATES = ["components/esr-sentences", "components/esr-documents", "indices/esr-documents"]
+FOREIGN_TYPES = ("sparse_vector", "flattened", "dense_vector", "allow_auto_create")
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_no_script_keeps_what_opensearch_does_not_know(name: str) -> None:
+    source = resources.read_text(f"scripts/{name}.painless")
+    assert ELASTICSEARCH.script(source) == source
+    translated = OPENSEARCH.script(source)
+    foreign = [part for part in FOREIGN if part in translated]
+    assert bool(foreign) is (name in OPENSEARCH.missing_scripts)
+    assert OPENSEARCH.script(translated) == translated
+
+
+@pytest.mark.parametrize(
+    "path", ["components/esr-sentences", "components/esr-documents", "indices/esr-sentences"]
+)
+def test_no_template_keeps_a_type_that_opensearch_does_not_know(path: str) -> None:
+    template = resources.load_json(f"{path}.json")
+    assert ELASTICSEARCH.template(template) is template
+    translated = json.dumps(OPENSEARCH.template(template))
+    assert not [name for name in FOREIGN_TYPES if name in translated]
+
+
+def test_a_script_gets_the_term_of_its_query_and_the_fields_in_order() -> None:
+    own = {"bool": {"must": [{"term": {"context": "flood"}}], "should": [{"term": {"text": "flood"}}]}}
+    script = {"id": "esr-mixture-list-v1", "params": {"numbers": [1]}}
+    inner = {"script_score": {"query": own, "script": script}}
+    outer = {"id": "esr-score-v2", "params": {"offset": 2}}
+    query = {"bool": {"should": [inner], "filter": [{"term": {"text": "other"}}]}}
+    body = {"query": {"script_score": {"query": query, "script": outer}}}
+    translated = OPENSEARCH.search(body)["query"]["script_score"]
+    assert translated["script"] == outer, "it counts nothing"
+    (clause,) = translated["query"]["bool"]["should"]
+    params = clause["script_score"]["script"]["params"]
+    assert params == {"numbers": [1], "fields": ["text", "context"], "term": "flood"}
+    assert ELASTICSEARCH.search(body) is body
+
+
+def test_a_weight_is_found_under_the_name_that_it_is_stored_under() -> None:
+    entry = OPENSEARCH.entry({"lifts": {"3.14": 1.0, " ": 2.0}, "metadata": {"desk": ["Berlin"]}})
+    assert entry["metadata_values"] == ["desk\x1fBerlin"]
+    clause = {"term": {"lifts": {"value": "3.14", "boost": 4.0}}}
+    query = OPENSEARCH.search({"bool": {"should": [clause, {"term": {"text": "3.14"}}]}})
+    first, second = query["bool"]["should"]
+    (name,) = (name for name in entry["lifts"] if name != " ")
+    assert first == {"rank_feature": {"field": f"lifts.{name}", "linear": {}, "boost": 4.0}}
+    assert "." not in name and second == {"term": {"text": "3.14"}}
+
+
+class Server(ThreadingHTTPServer):
+    """Answers as OpenSearch does, with or without the header that says so. `taken` are the requests."""
+
+    def __init__(self, headers: dict[str, str]) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.headers = headers
+        self.version = "2.19.6"
+        self.taken: list[tuple[str, str, str]] = []
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        kind = self.headers.get("Content-Type") or ""
+        if "vnd.elasticsearch" in kind:
+            self._answer(406, {"error": f"Content-Type header [{kind}] is not supported", "status": 406})
+            return
+        self.server.taken.append((self.command, self.path, body))
+        if self.path == "/":
+            self._answer(200, {"version": {"distribution": "opensearch", "number": self.server.version}})
+        elif "point_in_time" in self.path:
+            self._answer(200, {"pit_id": "p"})
+        else:
+            whole = {"_shards": {"total": 1, "failed": 0}, "hits": {"hits": []}, "timed_out": False}
+            is_many = self.path.startswith("/_msearch")
+            self._answer(200, {"responses": [whole] * (body.count("\n") // 2)} if is_many else whole)
+
+    do_POST = do_DELETE = do_GET
+
+    def _answer(self, status: int, body: Any) -> None:
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        for name, value in {**self.server.headers, "Content-Type": "application/json"}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(params=[{}, {"X-OpenSearch-Version": "OpenSearch/3.9.0 (opensearch)"}], ids=["2.19", "3"])
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    with Server(request.param) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def cluster(server: Server) -> Iterator[Cluster]:
+    with closing(Cluster(f"http://127.0.0.1:{server.server_address[1]}/news")) as cluster:
+        yield cluster
+
+
+def test_the_first_request_is_sent_again_as_opensearch_takes_it(server: Server, cluster: Cluster) -> None:
+    search(cluster, index="news", query={"term": {"lifts": "a"}})
+    search(cluster, index="news", query={"term": {"lifts": "b"}})
+    assert cluster.dialect is OPENSEARCH
+    bodies = [json.loads(body) for _, path, body in server.taken if "_search" in path]
+    names = [body["query"]["rank_feature"]["field"] for body in bodies]
+    assert names == ["lifts.a", "lifts.b"]
+
+
+def test_named_scores_are_asked_for_one_search_at_a_time(server: Server, cluster: Cluster) -> None:
+    plain = [{"index": "a"}, {"query": {"match_all": {}}}, {"index": "b"}, {"size": 0}]
+    assert len(msearch(cluster, plain)) == 2
+    named = [{"index": "c", "search_type": "dfs_query_then_fetch"}, {"query": {"match_all": {"_name": "x"}}}]
+    assert len(msearch(cluster, [*plain, *named])) == 3
+    paths = [path for _, path, _ in server.taken if path != "/"]
+    names = "include_named_queries_score=true"
+    assert paths[0] == "/_msearch"
+    assert paths[1:] == [f"/{index}/_search?{names}" for index in "ab"] + [
+        f"/c/_search?{names}&search_type=dfs_query_then_fetch"
+    ]
+
+
+def test_points_in_time_are_opened_and_closed_where_opensearch_has_them(
+    server: Server, cluster: Cluster
+) -> None:
+    assert cluster.dialect is OPENSEARCH
+    answer = cluster.client.open_point_in_time(index="news", keep_alive="1m")
+    cluster.client.close_point_in_time(id=answer["id"])
+    (opened, closed) = server.taken[-2:]
+    assert opened[:2] == ("POST", "/news/_search/point_in_time?keep_alive=1m")
+    assert closed == ("DELETE", "/_search/point_in_time", '{"pit_id":["p"]}')
+
+
+def test_messages_name_the_server(server: Server, cluster: Cluster) -> None:
+    cluster.check_version()
+    assert cluster.server() == "OpenSearch 2.19.6"
+    server.version = "2.11.0"
+    with pytest.raises(IndexUnusable, match=r"OpenSearch at .* has version 2\.11: esr needs 2\.19 or later"):
+        cluster.check_version()
+
+
+def test_keys_are_refused_where_there_are_none(server: Server, cluster: Cluster) -> None:
+    with pytest.raises(UsageError, match=r"OpenSearch .* has no API keys"):
+        issue_api_key(cluster.where, {})

@@ -1,0 +1,46 @@
+"""The parity of both engines on the servers besides the newest Elasticsearch, each started once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import without_node
+from tests.support.base import NoNode
+from tests.support.node import URL_VARIABLE
+from tests.support.servers import SERVERS, start_server
+
+pytestmark = [pytest.mark.elasticsearch, pytest.mark.endurance]
+
+TESTS = (
+    "tests/index/test_parity.py",
+    "tests/index/test_attribute_filters.py",
+    "tests/index/test_meaning_parity.py",
+    "tests/index/test_enrichment_parity.py::test_both_engines_store_what_the_enricher_returned",
+    "tests/index/test_enrichment_parity.py::test_facets_count_the_same_on_both",
+    "tests/index/test_generations.py::test_a_rollback_serves_the_previous_generation_and_can_be_undone",
+    "tests/index/test_migration.py::test_a_migration_retains_enrichment",
+)
+"""Models, statistics, explanations; metadata; vectors and deliveries; enrichment; rollback and migration."""
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_both_engines_give_the_same_answers_on_every_server(server: str) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+    command += ["-m", "elasticsearch and not endurance", *TESTS]
+    try:
+        with start_server(server) as url:
+            done = subprocess.run(
+                command,
+                env={**os.environ, URL_VARIABLE: url},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+    except NoNode as error:
+        without_node(str(error))
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+    assert "skipped" not in done.stdout.splitlines()[-1]

@@ -1,0 +1,522 @@
+"""The arguments of the pages and of the API, in one table.
+
+Each row says what an argument means, which values it has, who takes it, and how the form shows it. The
+parser of addresses, the form and its short addresses, the OpenAPI document and docs/api.md are made from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from esr import models
+from esr.errors import EsrError, UsageError, unknown
+from esr.following.novelty import DEFAULT_THRESHOLD, MIN_THRESHOLD, parse_threshold
+from esr.following.timeline import INTERVALS, MAX_PEAKS, PEAKS
+from esr.index.filters import FACET_FIELDS
+from esr.index.hits import SentenceRecord
+from esr.models import priors
+from esr.plans.plan import CANDIDATES
+from esr.ranking.reranker import DEPTH
+from esr.text import dates
+from esr.text.document import ATTRIBUTES, META, META_PREFIX
+from webui.running.request_errors import RequestError, blame_argument
+from webui.running.settings import Settings
+
+Schema = Mapping[str, Any]
+PARAMETER = "params."
+PRIOR = "prior."
+VERSUS = "vs."
+"""The prefix of the second ranking in a comparison, as in vs.model and vs.params.mu."""
+NAME = "NAME"
+"""Placeholder for any name at the end of an argument: params.NAME covers params.mu and all others."""
+MAX_DEPTH = 1_000
+"""Maximum depth of a second stage, which reads the parse of each sentence."""
+
+# Types
+
+
+class Type(Struct, frozen=True):
+    """The values of an argument. `chars`: the setting that limits its length."""
+
+    chars: str = "value_chars"
+
+    def schema(self, settings: Settings) -> Schema:
+        """The JSON Schema of a value."""
+        raise NotImplementedError
+
+    def read(self, name: str, text: str, settings: Settings) -> Any:
+        """The value in an address. Raises a UsageError; a RequestError names the argument itself."""
+        return text
+
+    def default(self, settings: Settings) -> Any:
+        """The value of an argument that is not given."""
+        return None
+
+
+class Text(Type, frozen=True):
+    """A text of limited length. An empty argument counts as not given."""
+
+    min_chars: int = 0
+
+    def schema(self, settings: Settings) -> Schema:
+        return {"type": "string", "minLength": self.min_chars, "maxLength": getattr(settings, self.chars)}
+
+
+class Number(Type, frozen=True):
+    """Any number."""
+
+    def schema(self, settings: Settings) -> Schema:
+        return {"type": "number"}
+
+
+class Choice(Type, frozen=True, kw_only=True):
+    """One of several values, each with a label."""
+
+    labels: Mapping[Any, str]
+    usual: str | None = None
+
+    def schema(self, settings: Settings) -> Schema:
+        return {"enum": list(self.labels), **({} if self.usual is None else {"default": self.usual})}
+
+    def read(self, name: str, text: str, settings: Settings) -> str:
+        if text not in self.labels:
+            raise unknown(name, text, self.labels)
+        return text
+
+    def default(self, settings: Settings) -> str | None:
+        return self.usual
+
+
+class Whole(Type, frozen=True, kw_only=True):
+    """A whole number. The greatest and the usual one are numbers or names of settings."""
+
+    low: int = 1
+    high: int | str
+    usual: int | str | None = None
+
+    def schema(self, settings: Settings) -> Schema:
+        (low, high), usual = self.bounds(settings), self.default(settings)
+        return {
+            "type": "integer",
+            "minimum": low,
+            "maximum": high,
+            **({} if usual is None else {"default": usual}),
+        }
+
+    def read(self, name: str, text: str, settings: Settings) -> int:
+        return parse_whole(name, text, *self.bounds(settings))
+
+    def default(self, settings: Settings) -> int | None:
+        return int(getattr(settings, self.usual)) if isinstance(self.usual, str) else self.usual
+
+    def bounds(self, settings: Settings) -> tuple[int, int]:
+        return self.low, getattr(settings, self.high) if isinstance(self.high, str) else self.high
+
+
+class Offset(Whole, frozen=True, kw_only=True):
+    """A place in a ranking before the deepest one that pages reach."""
+
+    def bounds(self, settings: Settings) -> tuple[int, int]:
+        return self.low, settings.max_depth - 1
+
+
+class Share(Type, frozen=True):
+    """The share from which a sentence repeats another."""
+
+    def schema(self, settings: Settings) -> Schema:
+        return {"type": "number", "minimum": MIN_THRESHOLD, "maximum": 1, "default": DEFAULT_THRESHOLD}
+
+    def read(self, name: str, text: str, settings: Settings) -> float:
+        return parse_threshold(text)
+
+    def default(self, settings: Settings) -> float:
+        return DEFAULT_THRESHOLD
+
+
+class Day(Type, frozen=True, kw_only=True):
+    """A day, a month or a year, read as its first or its last moment."""
+
+    parse: Callable[[str], int]
+
+    def schema(self, settings: Settings) -> Schema:
+        return {"type": "string", "examples": ["2017-03-01", "2017"]}
+
+    def read(self, name: str, text: str, settings: Settings) -> int:
+        try:
+            return self.parse(text)
+        except (ValueError, OverflowError, EsrError):
+            raise UsageError(f"argument {name!r} must be a date such as 2017-03-01, not {text!r}") from None
+
+
+class FieldName(Type, frozen=True, kw_only=True):
+    """A field, or a key of the metadata as `meta.desk`."""
+
+    names: tuple[str, ...]
+
+    def schema(self, settings: Settings) -> Schema:
+        return {"anyOf": [{"enum": list(self.names)}, META_FIELD]}
+
+    def read(self, name: str, text: str, settings: Settings) -> str:
+        if text not in self.names and not (text.startswith(META_PREFIX) and text != META_PREFIX):
+            raise unknown(name, text, self.names)
+        return text
+
+
+META_FIELD: Schema = {"type": "string", "pattern": "^meta[.].", "examples": ["meta.desk"]}
+
+
+def parse_whole(name: str, text: str, low: int, high: int) -> int:
+    """A whole number within the bounds. Raises RequestError."""
+    if not re.fullmatch("[0-9]{1,6}", text) or not low <= int(text) <= high:
+        raise RequestError(
+            f"argument {name!r} must be a whole number from {low} to {high}, not {text!r}", name
+        )
+    return int(text)
+
+
+# Rows
+
+Group = Literal["reading", "ranking", "filter", "arrangement", ""]
+
+
+class Argument(Struct, frozen=True):
+    """A row of the table. `takers`: the operations of the API that take it, and "page" for all pages.
+
+    `label` is that of its field in the form, which has none without a label; `empty`: what an empty field
+    stands for. `phrase`: how the line above the closed form says that it is set, with {} for its value.
+    `unticked`: the value that a box gives when it is not ticked, if a ticked one gives none. `elsewhere`:
+    its names in other search engines.
+    """
+
+    name: str
+    help: str
+    type: Type
+    takers: str
+    group: Group = ""
+    is_required: bool = False
+    is_repeatable: bool = False
+    label: str = ""
+    empty: str = ""
+    phrase: str = ""
+    unticked: str = ""
+    elsewhere: tuple[str, ...] = ()
+
+    def read(self, text: str, settings: Settings) -> Any:
+        """The value in an address. Raises RequestError."""
+        with blame_argument(self.name):
+            return self.type.read(self.name, text, settings)
+
+
+def _filter(name: str, help: str, label: str = "", empty: str = "", type: Type | None = None) -> Argument:
+    is_repeatable = type is None
+    phrase = "" if is_repeatable else name + " {}"
+    return Argument(
+        name, help, type or Text(), f"page {_LISTS}", "filter", False, is_repeatable, label, empty, phrase
+    )
+
+
+def _ranking(name: str, help: str, type: Type | None = None, is_repeatable: bool = False) -> Argument:
+    return Argument(name, help, type or Text(), f"page {_RANKED}", "ranking", is_repeatable=is_repeatable)
+
+
+_LISTS = "search facets timeline similar compare query"
+_ASKED = "search facets timeline explain compare query"
+_RANKED = f"{_ASKED} similar document documents"
+_OF_INDEX = f"{_RANKED} search_body batch values complete analyze status"
+_HITS = "search similar"
+"""The operations whose hits a request can shape."""
+HIT_FIELDS = (
+    *("score", "direction", "folded", "matches", "metadata", "permalink"),
+    *SentenceRecord._fields,
+)
+_SENTENCES = Whole(high="max_k", usual="default_k")
+_QUERY = "what to search for: words, or the query language"
+SORTS = {"score": "best first", "date": "newest first"}
+SCALES = {"count": "sentences", "rate": "per million sentences"}
+_FILTERS = {
+    "author": ("an author", "Author", "any author"),
+    "section": ("a section", "Section", "any section"),
+    "keyword": ("a keyword", "Keyword", "any keyword"),
+}
+_RANKING = (
+    _ranking(
+        "model",
+        "the ranking model",
+        Choice(labels=dict.fromkeys(models.MODELS, ""), usual=models.DEFAULT.name),
+    ),
+    _ranking("context", "the text around a sentence that the model uses", Choice(labels=models.CONTEXTS)),
+    _ranking("candidates", "which sentences are ranked", Choice(labels=CANDIDATES)),
+    _ranking("feature", "a feature that adjusts the score, as in len:log:0.1", is_repeatable=True),
+    _ranking("boost", "an expansion of the query, as in variants:0.2", is_repeatable=True),
+    _ranking("rerank", "a signal of the second stage, as in mrf_sdm:0.5", is_repeatable=True),
+    _ranking(
+        "depth",
+        "how many of the best sentences the second stage ranks again",
+        Whole(high=MAX_DEPTH, usual=DEPTH),
+    ),
+    _ranking(PARAMETER + NAME, "a parameter of the model, as in params.mu=50"),
+    _ranking(PRIOR + NAME, "the weight of a prior, as in prior.length=1"),
+)
+TABLE: tuple[Argument, ...] = (
+    Argument(
+        "field",
+        "what to list: meta lists the keys of the metadata, meta.desk the values of one",
+        FieldName(names=("source", *ATTRIBUTES, META, "entity")),
+        "values",
+        is_required=True,
+    ),
+    Argument(
+        "prefix",
+        "the beginning of a value or a name, in any case, such as `bar` or `person:bar`",
+        Text(),
+        "values",
+    ),
+    Argument("text", "what to make terms of", Text("query_chars", 1), "analyze", is_required=True),
+    Argument("id", "the id of the document", Text(min_chars=1), "document sentence", is_required=True),
+    Argument(
+        "id", "the id of a document", Text(min_chars=1), "documents", is_required=True, is_repeatable=True
+    ),
+    Argument("id", "the id of the sentence", Text(min_chars=1), "similar explain", is_required=True),
+    Argument("says", "a digest of the text of the sentence", Text(), "sentence", is_required=True),
+    Argument("lost", "yes: the sentence is no longer in the document", Text(), "shown"),
+    Argument(
+        "own",
+        "yes: also sentences of the document of the sentence itself",
+        Choice(labels={"yes": "", "no": ""}, usual="no"),
+        "similar",
+    ),
+    Argument(
+        "q",
+        _QUERY,
+        Text("query_chars", 1),
+        _ASKED,
+        is_required=True,
+        elsewhere=("query", "search", "term", "terms", "text", "keywords"),
+    ),
+    Argument(
+        "q", _QUERY, Text("query_chars"), "page document documents complete", elsewhere=("query", "search")
+    ),
+    Argument(
+        "also", "another query in the same timeline", Text("query_chars"), "timeline", is_repeatable=True
+    ),
+    Argument(
+        "k",
+        "how many sentences to return, or documents where sentences are grouped",
+        _SENTENCES,
+        "search page",
+        "arrangement",
+        label="Sentences",
+        elsewhere=("limit", "size", "count", "rows", "n", "top", "top_k"),
+    ),
+    Argument("k", "how many sentences to return", _SENTENCES, "similar compare query"),
+    Argument("limit", "how many completions to list", Whole(high=20, usual=8), "complete"),
+    Argument(
+        "offset",
+        "how many sentences to skip at the top, or documents where sentences are grouped",
+        Offset(low=0, high="max_depth", usual=0),
+        "search",
+    ),
+    Argument(
+        "fields",
+        "a field of each hit, also `matches`, `permalink`, `metadata` and a key of it, as in meta.desk; "
+        "several also with commas; by default, all but these",
+        FieldName(names=HIT_FIELDS),
+        _HITS,
+        is_repeatable=True,
+        elsewhere=("fl", "_source", "include"),
+    ),
+    Argument(
+        "window",
+        "how many sentences before and after each hit to add as its `window`",
+        Whole(low=0, high=20, usual=0),
+        _HITS,
+    ),
+    Argument(
+        "budget",
+        "how many characters the texts of hits may have in all: windows become shorter, then hits fewer",
+        Whole(high=999_999),
+        _HITS,
+    ),
+    Argument("after", "`next` of the page before, for the page after it", Text(), "search"),
+    Argument(
+        "sort",
+        "score: the best first; date: the newest of the sentences with all words first",
+        Choice(labels=SORTS, usual="score"),
+        "page search",
+        "arrangement",
+        label="Order",
+        phrase="{}",
+    ),
+    Argument(
+        "overlap",
+        "the share of a sentence from which one that has it makes it a repeat, by the rarity of terms",
+        Share(),
+        "page search",
+        "arrangement",
+        label="Repeats share",
+    ),
+    Argument(
+        "novel",
+        "yes: the oldest sentences with all words first, and only those that say something new",
+        Choice(labels={"yes": ""}),
+        "page search",
+        "arrangement",
+        label="Only what is new",
+        phrase="only what is new",
+    ),
+    Argument(
+        "group",
+        "document: group the sentences of a document",
+        Choice(labels={"document": ""}),
+        "page search",
+        "arrangement",
+        label="Group by document",
+        phrase="by document",
+    ),
+    Argument(
+        "fold",
+        "no: list sentences that repeat another one by one",
+        Choice(labels={"no": ""}),
+        "page search",
+        "arrangement",
+        label="Fold repeats",
+        unticked="no",
+    ),
+    Argument(
+        "require",
+        "all: sentences with every word of q, and no others",
+        Choice(labels={"all": ""}),
+        f"page document documents {_ASKED}",
+        "reading",
+        label="All words",
+        phrase="all words",
+    ),
+    Argument(
+        "syntax",
+        "none: read all of q as words, without any syntax",
+        Choice(labels={"none": ""}),
+        f"page document documents {_ASKED}",
+        "reading",
+        label="Search literally",
+        phrase="searched literally",
+    ),
+    Argument(
+        "field",
+        "a field to count by, also a key of the metadata, as in meta.desk; by default, all but these",
+        FieldName(names=tuple(FACET_FIELDS)),
+        "facets",
+        is_repeatable=True,
+    ),
+    Argument("size", "how many values of each field to list", Whole(high=1_000, usual=10), "facets"),
+    Argument("size", "how many to list", Whole(high=100, usual=10), "values"),
+    Argument(
+        "facet",
+        "a field of which the page lists more values",
+        FieldName(names=tuple(FACET_FIELDS)),
+        "page",
+        "arrangement",
+    ),
+    Argument(
+        "interval",
+        "day, week, month or year; by default, the finest that is easy to read",
+        Choice(labels=dict.fromkeys(INTERVALS, "")),
+        "timeline",
+    ),
+    Argument(
+        "scale",
+        "rate: the chart shows sentences per million of those of the period",
+        Choice(labels=SCALES, usual="count"),
+        "timeline",
+    ),
+    Argument(
+        "peaks",
+        "how many peaks of each query come with their best sentence",
+        Whole(low=0, high=MAX_PEAKS, usual=PEAKS),
+        "timeline",
+    ),
+    _filter("from", "the first day, as in 2017-03-01", "From", "any day", Day(parse=dates.parse_date_start)),
+    _filter("to", "the last day", "To", "any day", Day(parse=dates.parse_date_end)),
+    _filter("source", "a source", "Source", "any source"),
+    *(_filter(name, *_FILTERS[name]) for name in ATTRIBUTES),
+    _filter(META, "a key of the metadata and its value, as in desk=Berlin"),
+    _filter("document", "the id of a document"),
+    _filter(
+        "entity",
+        "a name in the sentence, as in person:Barack Obama",
+        "Name in the sentence",
+        "any person, place …",
+    ),
+    *_RANKING,
+    *(replace(row, name=VERSUS + row.name, takers="compare") for row in _RANKING),
+    Argument(
+        "standalone",
+        "`true`: let Elasticsearch compute p(t|C); for language models only",
+        Choice(labels={"true": "", "false": ""}, usual="false"),
+        "query",
+    ),
+    Argument("index", "the name of an index, where several are served", Text(), f"page sentence {_OF_INDEX}"),
+)
+
+
+@cache
+def rows(*takers: str) -> dict[str, Argument]:
+    """The arguments of operations and pages by name. Those of the first come before those of the next."""
+    found: dict[str, Argument] = {}
+    for taker in takers:
+        for row in TABLE:
+            if taker in row.takers.split():
+                found.setdefault(row.name, row)
+    return found
+
+
+def expand(of: Iterable[Argument]) -> list[Argument]:
+    """The rows, with one for each parameter of a model and each prior in place of a placeholder."""
+    return [each for row in of for each in (_expand(row) if row.name.endswith(NAME) else [row])]
+
+
+def _expand(row: Argument) -> list[Argument]:
+    prefix = row.name.removesuffix(NAME)
+    if prefix.endswith(PRIOR):
+        weights = ((prior.name, f"weight of the prior {prior.name}") for prior in priors.PRIORS.values())
+        return [replace(row, name=prefix + name, help=help, type=Number()) for name, help in weights]
+    meanings: dict[str, dict[str, list[str]]] = {}  # several models may share a name
+    choices: dict[str, dict[str, str]] = {}
+    for model in models.MODELS.values():
+        for parameter in model.parameters:
+            meaning = f"{parameter.description}, {parameter.range}"
+            meanings.setdefault(parameter.name, {}).setdefault(meaning, []).append(model.name)
+            choices.setdefault(parameter.name, {}).update(dict.fromkeys(parameter.choices, ""))
+    return [
+        replace(
+            row,
+            name=prefix + name,
+            help="; ".join(f"{', '.join(of_models)}: {meaning}" for meaning, of_models in texts.items()),
+            type=Choice(labels=choices[name]) if choices[name] else Number(),
+        )
+        for name, texts in meanings.items()
+    ]
+
+
+PAGE = rows("page")
+"""The arguments of every page: those of a search."""
+REPEATABLE = frozenset(row.name for row in TABLE if row.is_repeatable)
+"""Arguments that may be given more than once."""
+
+
+def names_of(group: Group) -> tuple[str, ...]:
+    """The names of the arguments of pages in a group."""
+    return tuple(row.name for row in PAGE.values() if row.group == group)
+
+
+def is_ranking_argument(name: str) -> bool:
+    """Whether an argument says how to rank."""
+    return name in _RANKING_NAMES or name.startswith((PARAMETER, PRIOR))
+
+
+_RANKING_NAMES = frozenset(names_of("ranking"))
