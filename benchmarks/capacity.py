@@ -12,14 +12,14 @@ from pathlib import Path
 
 from esr.lab.capacity import (
     QUANTITIES,
+    CapacityEstimate,
     Growth,
-    Plan,
     elasticsearch_growth,
+    estimate_elasticsearch,
+    estimate_folder,
     format_need,
     format_value,
     growth,
-    plan_elasticsearch,
-    plan_folder,
     read_elasticsearch,
     read_points,
 )
@@ -63,11 +63,11 @@ def _growth() -> Iterator[str]:
         )
 
 
-def _plans(plan: Callable[[float, float], Plan]) -> Iterator[str]:
+def _plans(estimate: Callable[[float, float], CapacityEstimate]) -> Iterator[str]:
     sizes = [f"{size:,.0f} sentences" for size in SIZES]
     yield _row(["", *sizes])
     yield _row(["---", *("---:" for _ in sizes)])
-    for needs in zip(*(plan(size, QUERIES_PER_SECOND).needs for size in SIZES), strict=True):
+    for needs in zip(*(estimate(size, QUERIES_PER_SECOND).needs for size in SIZES), strict=True):
         yield _row([needs[0].name, *map(format_need, needs)])
 
 
@@ -98,8 +98,8 @@ def _row(cells: Sequence[str]) -> str:
 TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "measured": _measured,
     "growth": _growth,
-    "folder": lambda: _plans(plan_folder),
-    "elasticsearch": lambda: _plans(plan_elasticsearch),
+    "folder": lambda: _plans(estimate_folder),
+    "elasticsearch": lambda: _plans(estimate_elasticsearch),
     "shards": _shards,
 }
 """By the name in the mark."""

@@ -22,7 +22,7 @@ from elasticsearch import helpers
 
 from esr import loaders
 from esr.elastic.cluster import Cluster
-from esr.elastic.lifts import choose_base, describe_lifts
+from esr.elastic.impacts import choose_base, describe_impacts
 from esr.elastic.loads import delete_indices
 from esr.elastic.location import new_sentences_index
 from esr.elastic.meta import Load, index_body, install_templates
@@ -41,9 +41,9 @@ def load_plain(source: str, url: str) -> tuple[int, float]:
     assert mixture is not None
     with tempfile.TemporaryDirectory() as folder:
         spool = write_spool(Path(folder) / "spool", DESCRIPTION, loaders.read_documents([source]))
-        lifts = describe_lifts(choose_base(mixture), spool.statistics.collection)
+        impacts = describe_impacts(choose_base(mixture), spool.statistics.collection)
         index = new_sentences_index(cluster.alias, "")
-        load = Load(index, DESCRIPTION, False, "benchmark:0:0", lifts=lifts)
+        load = Load(index, DESCRIPTION, False, "benchmark:0:0", impacts=impacts)
         for index in (load.index, load.documents_index):
             body = index_body(DESCRIPTION, 1, None, load.as_meta())
             cluster.client.indices.create(index=index, **body)

@@ -20,7 +20,16 @@ from esr.cli import options
 from esr.cli.enrich import build_enricher, enrich_index, parse_parts, read_analyzer
 from esr.cli.options import as_json, describe_choices, optional_index
 from esr.cli.progress import SendProgress, exit_on_sigterm, track_documents
-from esr.cli.source_options import keep, lifts, merge, new_index, parse_slice, resume, source_options, workers
+from esr.cli.source_options import (
+    impacts,
+    keep,
+    merge,
+    new_index,
+    parse_slice,
+    resume,
+    source_options,
+    workers,
+)
 from esr.errors import EsrError, InputError, UsageError
 from esr.index.factory import open_delivery
 from esr.index.login import redact
@@ -148,7 +157,7 @@ class _Preview:
     help="Send the I-th of N slices; the last one to finish switches (Elasticsearch only).",
 )
 @merge
-@lifts
+@impacts
 @keep
 @resume
 @workers

@@ -20,7 +20,7 @@ from esr.cli import options
 from esr.cli.options import FILE, as_json, describe_choices, place
 from esr.cli.output import open_output
 from esr.cli.progress import SendProgress, exit_on_sigterm
-from esr.cli.source_options import keep, lifts, workers
+from esr.cli.source_options import impacts, keep, workers
 from esr.errors import UsageError
 from esr.index.access import ROLES, create_api_key, parse_alias, role_descriptors
 from esr.index.factory import open_generations, open_migration, open_priors
@@ -151,7 +151,7 @@ def _format_size(size: int | None) -> str:
 @click.command()
 @place
 @keep
-@lifts
+@impacts
 @workers
 @as_json
 def migrate(where: str, keep: int, precomputed_mixture: Mixture | None, workers: int, as_json: bool) -> None:

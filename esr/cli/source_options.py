@@ -181,8 +181,8 @@ merge = click.option(
     show_default=True,
     help="Merge the segments of the new index before it is served, for faster searches (Elasticsearch only).",
 )
-lifts = click.option(
-    "--lifts/--no-lifts",
+impacts = click.option(
+    "--impacts/--no-impacts",
     "precomputed_mixture",
     callback=lambda context, option, value: Ranking().mixture() if value else None,
     default=True,

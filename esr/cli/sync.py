@@ -30,8 +30,8 @@ from esr.cli.source_options import (
     DELIVERY_OPTIONS,
     NEW_INDEX_OPTIONS,
     SOURCE_OPTIONS,
+    impacts,
     keep,
-    lifts,
     merge,
     workers,
 )
@@ -52,7 +52,7 @@ GONE = {
 }
 _OWN_KEYS = ("state", "source")
 _KEYS_OF_SOURCES = ("name", "paths", "gone")
-_INDEX_OPTIONS = (*NEW_INDEX_OPTIONS, keep, lifts, merge, workers)
+_INDEX_OPTIONS = (*NEW_INDEX_OPTIONS, keep, impacts, merge, workers)
 _DEFAULTS = {"same-id": "last"}
 """Feeds repeat and correct earlier documents, so the last version wins."""
 

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from esr import resources
-from esr.elastic.lifts import LIFTS_FIELD, MAXIMA_FIELD
+from esr.elastic.impacts import IMPACTS_FIELD, MAXIMA_FIELD
 from esr.text.document import METADATA
 
 Body = Any
@@ -73,7 +73,7 @@ _FIELD_TYPES: Mapping[str, Mapping[str, Any]] = {
 _UNKNOWN_SETTINGS = {"allow_auto_create"}
 _COUNTED_FIELDS = ("text", "surrounding", "context")
 """The fields whose terms are counted in scripts, from the innermost to the outermost."""
-_WEIGHT_FIELDS = (LIFTS_FIELD, MAXIMA_FIELD)
+_WEIGHT_FIELDS = (IMPACTS_FIELD, MAXIMA_FIELD)
 _NESTED_COUNTS = """\
 def counts = _termStats.termFreq();
 double own = counts.getMin();

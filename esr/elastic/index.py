@@ -23,7 +23,7 @@ from esr.elastic.documents import (
     read_documents,
     read_documents_at,
 )
-from esr.elastic.lifts import Widening, find_widening
+from esr.elastic.impacts import Slack, find_slack
 from esr.elastic.names import NameReader, ValueReader
 from esr.elastic.requests import hits_of, search
 from esr.elastic.search import bound_query, score_query
@@ -80,7 +80,7 @@ class Opened:
         self.is_pinned = is_pinned
         loads = meta.searchable_loads(cluster)
         self.description = loads[0].description
-        self.lifts = loads[0].lifts if len(loads) == 1 else {}
+        self.impacts = loads[0].impacts if len(loads) == 1 else {}
         self.analyzer = get_analyzer(self.description.analyzer)
         self.statistics = AliasStatistics(cluster, is_pinned)
         self.evidence_reader = EvidenceReader(self.analyzer)
@@ -121,7 +121,7 @@ class ElasticsearchSnapshot:
 
     def bounded_collection(self, plan: Plan) -> CollectionStatistics:
         """The collection's statistics, with the ranges of values in the columns of the plan."""
-        return self.opened.statistics.bounded_collection(plan.statics)
+        return self.opened.statistics.bounded_collection(plan.static_scores)
 
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
         return self.opened.statistics.terms_with_prefix(prefix, limit)
@@ -146,15 +146,15 @@ class ElasticsearchSnapshot:
         plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
         collection = self.bounded_collection(plan)
 
-        def start(widening: Widening | None = None) -> Search:
+        def start(slack: Slack | None = None) -> Search:
             presumption, shards = self._presumption, self.opened.shards
-            return Search(self.cluster, plan, collection, filters, records, widening, presumption, shards)
+            return Search(self.cluster, plan, collection, filters, records, slack, presumption, shards)
 
         result: SearchResult | Unprunable = Unprunable("the alias may move between two requests")
         if self.opened.is_pinned:
             statistics = self.statistics(plan.candidate_terms)
-            widening = find_widening(self.opened.lifts, plan, statistics)
-            result = search_pruned(start(widening), k, statistics)
+            slack = find_slack(self.opened.impacts, plan, statistics)
+            result = search_pruned(start(slack), k, statistics)
         if isinstance(result, Unprunable):
             return start().exhaustive(k, result.reason)
         return result

@@ -96,10 +96,10 @@ class Load:
 
     `recipes` are those of its enrichment, by digest. A load that `is_head` heads a generation, which consists
     of the indices of sentences `members`; other loads only belong to generations. `manifest` says what the
-    finished load must contain. `lifts` describes its lifts, empty if it has none. A rollback went back past a
-    generation whose head `is_rejected`. `aliases` are those of names. `heartbeat` is when its writer was last
-    alive, in seconds since 1970, 0 if unknown. `missing` are those of its two indices that do not exist; only
-    `all_loads` fills it.
+    finished load must contain. `impacts` describes its impacts, empty if it has none. A rollback went back
+    past a generation whose head `is_rejected`. `aliases` are those of names. `heartbeat` is when its writer
+    was last alive, in seconds since 1970, 0 if unknown. `missing` are those of its two indices that do not
+    exist; only `all_loads` fills it.
     """
 
     index: str
@@ -110,7 +110,7 @@ class Load:
     members: tuple[str, ...] = ()
     is_head: bool = True
     manifest: Mapping[str, Any] = field(default_factory=dict)
-    lifts: Mapping[str, Any] = field(default_factory=dict)
+    impacts: Mapping[str, Any] = field(default_factory=dict)
     format: int = field(default_factory=lambda: FORMAT)
     is_rejected: bool = False
     aliases: Mapping[str, Any] = field(default_factory=dict)
@@ -137,7 +137,7 @@ class Load:
                 "members": list(self.members),
                 "heads": self.is_head,
                 "manifest": dict(self.manifest),
-                "lifts": dict(self.lifts),
+                "lifts": dict(self.impacts),
                 "recipes": dict(self.recipes),
                 **({"rejected": True} if self.is_rejected else {}),
                 **({"aliases": dict(self.aliases)} if self.aliases else {}),

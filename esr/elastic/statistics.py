@@ -1,7 +1,7 @@
 """Statistics of an alias over all its shards and indices: of the collection, of terms, and of stored columns.
 
 They are exact, also where Elasticsearch's own statistics are not. `AliasStatistics` caches them for a while.
-The module also computes the range of what a static can add to a score.
+The module also computes the range of what a static score can add to a score.
 """
 
 from __future__ import annotations
@@ -20,7 +20,14 @@ from esr.batches import batched
 from esr.elastic.cluster import Cluster
 from esr.elastic.requests import ask, hits_of, msearch_dfs, search, total_of
 from esr.errors import EsrError, UsageError
-from esr.plans.plan import FEATURE_PREFIX, CollectionStatistics, Curve, Static, Statistics, TermStatistics
+from esr.plans.plan import (
+    FEATURE_PREFIX,
+    CollectionStatistics,
+    Curve,
+    StaticScore,
+    Statistics,
+    TermStatistics,
+)
 
 _SENTENCE_SUMS = ("length", "surrounding_length", "document_length")
 _DOCUMENT_SUMS = ("length", "terms")
@@ -252,35 +259,41 @@ GREATEST_OFFSET = 1e6
 GREATEST_SCORE = 1e38
 
 
-def static_bounds(static: Static, collection: CollectionStatistics) -> tuple[float, float]:
-    """The least and the most that the static adds. A value that may be missing can also add 0.
+def static_bounds(static_score: StaticScore, collection: CollectionStatistics) -> tuple[float, float]:
+    """The least and the most that the static score adds. A value that may be missing can also add 0.
 
-    The values of the column come from `collection.bounds`; a static that it lacks has no values.
+    The values of the column come from `collection.bounds`; a static score that it lacks has no values.
     """
-    values = collection.bounds.get(static)
+    values = collection.bounds.get(static_score)
     if values is None:
         return 0.0, 0.0
-    extremes = [static.weight * value + static.constant for value in _form_bounds(static, *values)]
+    extremes = [
+        static_score.weight * value + static_score.constant for value in _form_bounds(static_score, *values)
+    ]
     # Only a logarithm's value is enforced if required; a missing feature adds 0.
-    if not static.required or (static.column.startswith(FEATURE_PREFIX) and static.form != "log"):
+    if not static_score.required or (
+        static_score.column.startswith(FEATURE_PREFIX) and static_score.form != "log"
+    ):
         extremes.append(0.0)
     return min(extremes), max(extremes)
 
 
-def exclusive_minimum(static: Static) -> float | None:
-    """The number that values must exceed for the static's form, or None."""
-    return 0.0 - static.shift if static.form == "log" else None  # 0.0, as Elasticsearch ranks 0.0 above -0.0
+def exclusive_minimum(static_score: StaticScore) -> float | None:
+    """The number that values must exceed for the static score's form, or None."""
+    return (
+        0.0 - static_score.shift if static_score.form == "log" else None
+    )  # 0.0, as Elasticsearch ranks 0.0 above -0.0
 
 
-def _form_bounds(static: Static, low: float, high: float) -> tuple[float, ...]:
+def _form_bounds(static_score: StaticScore, low: float, high: float) -> tuple[float, ...]:
     """Bounds of the form's values. Every form except the curve rises with the column's value."""
-    if static.form == "linear":
+    if static_score.form == "linear":
         return low, high
-    if static.form == "log":
-        return math.log(static.shift + low), math.log(static.shift + high)
-    if static.form == "curve":
-        assert static.curve is not None
-        return tuple(_curve_bounds(static.curve))
+    if static_score.form == "log":
+        return math.log(static_score.shift + low), math.log(static_score.shift + high)
+    if static_score.form == "curve":
+        assert static_score.curve is not None
+        return tuple(_curve_bounds(static_score.curve))
     return 0.0, 1.0  # step, satu, sigm
 
 
@@ -305,9 +318,9 @@ Domain = tuple[str, float | None]
 """A column, and the number that its values must exceed to count, if there is one."""
 
 
-def column_domain(static: Static) -> Domain:
-    """The values that a static can use."""
-    return static.column, exclusive_minimum(static)
+def column_domain(static_score: StaticScore) -> Domain:
+    """The values that a static score can use."""
+    return static_score.column, exclusive_minimum(static_score)
 
 
 def read_value_ranges(
@@ -394,17 +407,18 @@ class AliasStatistics:
         """Raise UsageError if Elasticsearch's own cf of terms is not exact because of its version."""
         self._term_reader.check_engine_counts()
 
-    def bounded_collection(self, statics: Sequence[Static]) -> CollectionStatistics:
-        """The collection's statistics, with the ranges of values in the columns of these statics."""
+    def bounded_collection(self, static_scores: Sequence[StaticScore]) -> CollectionStatistics:
+        """The collection's statistics, with the ranges of values in the columns of these static scores."""
         collection = self.lookup(()).collection
         cache = self._value_ranges
-        domains = {static: column_domain(static) for static in statics}
+        domains = {static_score: column_domain(static_score) for static_score in static_scores}
         unread = {domain for domain in domains.values() if domain not in cache}
         if unread:
             cache.update(read_value_ranges(self._cluster, sorted(unread, key=str)))
-        ranges = {static: cache[domain] for static, domain in domains.items()}
+        ranges = {static_score: cache[domain] for static_score, domain in domains.items()}
         return replace(
-            collection, bounds={static: values for static, values in ranges.items() if values is not None}
+            collection,
+            bounds={static_score: values for static_score, values in ranges.items() if values is not None},
         )
 
     def features(self) -> list[str]:

@@ -158,7 +158,7 @@ class Need:
 
 
 @dataclass(frozen=True)
-class Plan:
+class CapacityEstimate:
     """The requirements of one engine, and the commands and settings that go with them."""
 
     engine: str
@@ -176,13 +176,13 @@ def growth(quantity: str, points: tuple[Point, ...] | None = None) -> Growth:
     return fit(QUANTITIES[quantity].form, sizes, values)
 
 
-def plan_folder(sentences: float, queries_per_second: float) -> Plan:
+def estimate_folder(sentences: float, queries_per_second: float) -> CapacityEstimate:
     """The requirements of a folder on one machine with its server. A folder is written by a single loader."""
     size = growth("bytes").at(sentences)
     limit = max(DEFAULT_CACHE_LIMIT, round(SEARCH_CACHE_BYTES * sentences))  # for ESR_CACHE_BYTES
     memory = growth("search_memory").at(sentences) + limit
     processors = max(1, math.ceil(queries_per_second * growth("page_p50").at(sentences) / BUSY))
-    return Plan(
+    return CapacityEstimate(
         "folder",
         tuple(
             Need(name, value, unit, growth(quantity).is_measured(sentences))
@@ -207,9 +207,9 @@ def plan_folder(sentences: float, queries_per_second: float) -> Plan:
     )
 
 
-def plan_elasticsearch(
+def estimate_elasticsearch(
     sentences: float, queries_per_second: float, replicas: int = 1, loaders: int = 1
-) -> Plan:
+) -> CapacityEstimate:
     """The requirements of Elasticsearch.
 
     A search runs on all shards at once, on one processor each. Each loader sends one slice.
@@ -224,7 +224,7 @@ def plan_elasticsearch(
     reading = sentences / figures.read_per_second  # every loader reads all sentences, whatever its slice
     load = reading + (sentences / figures.sentences_per_second - reading) / loaders
     is_measured = elasticsearch_growth("bytes").is_measured(sentences)
-    return Plan(
+    return CapacityEstimate(
         "Elasticsearch",
         tuple(
             Need(name, value, unit, is_measured)

@@ -90,7 +90,7 @@ def _plan_single_term(setting: Ranking) -> Plan:
         raise UsageError(
             f"{setting.model} has no probabilities, so words have no likelihood: use --from pseudo-topics"
         )
-    return replace(plan, terms=(PlanTerm("", 1.0, 1.0),), statics=())
+    return replace(plan, terms=(PlanTerm("", 1.0, 1.0),), static_scores=())
 
 
 def _hold_out(index: Index, ranking: Ranking, sentence_id: str, text: str) -> _HeldOut | None:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from esr.errors import UsageError
 from esr.extras import require
 from esr.lab.training_data import SignalTable, is_feature, is_prior, to_adjustment
-from esr.plans.evaluate import Array, score_static
+from esr.plans.evaluate import Array, apply_static_score
 from esr.ranking.ranking import Ranking
 from esr.ranking.signals import RankingSignal, RegressionTree, TreeEnsemble, relative_to_best
 
@@ -142,8 +142,8 @@ def _transform(signals: Sequence[RankingSignal], table: SignalTable) -> Array:
     values: Array = np.nan_to_num(table.values, nan=0.0)
     for n, signal in enumerate(signals):
         if is_feature(signal):
-            static = to_adjustment(signal).static()
-            values[..., n] = score_static(static, table.values[..., n])
+            static_score = to_adjustment(signal).static_score()
+            values[..., n] = apply_static_score(static_score, table.values[..., n])
     return values
 
 

@@ -27,7 +27,7 @@ from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import EVIDENCE_COLUMNS, CandidateEvidence
 from esr.lab.measures import Qrels
 from esr.plans.evaluate import Array, Evidence, concatenate, no_evidence, top_k
-from esr.plans.plan import Plan, Static
+from esr.plans.plan import Plan, StaticScore
 from esr.ranking import boosts
 from esr.ranking.prepared_query import PreparedQuery, score_nearest
 from esr.ranking.ranking import Ranking
@@ -86,8 +86,8 @@ def retrieve_candidates(
     if not plan.terms and not uses_vectors:
         return None
     columns = reranker.columns if reranker else ()
-    statics = (*plan.statics, *(Static(column, "linear", 0.0) for column in columns))
-    plan = replace(plan, statics=statics)
+    static_scores = (*plan.static_scores, *(StaticScore(column, "linear", 0.0) for column in columns))
+    plan = replace(plan, static_scores=static_scores)
     index = searcher.index
     candidates = index.candidates(plan, filters) if prepared.has_candidates else _no_candidates(plan)
     by_words, nearest = len(candidates.evidence.lengths["sentence"]), np.zeros(0, np.intp)
@@ -127,7 +127,7 @@ def retrieve_candidates(
 
 
 def _no_candidates(plan: Plan) -> CandidateEvidence:
-    columns = {*EVIDENCE_COLUMNS, *(static.column for static in plan.statics)}
+    columns = {*EVIDENCE_COLUMNS, *(static_score.column for static_score in plan.static_scores)}
     return CandidateEvidence(no_evidence(len(plan.terms), columns), lambda row: "", lambda id: None)
 
 
@@ -149,7 +149,7 @@ def _add_nearest(
         (hit for hit, row in zip(nearest, rows, strict=True) if row is None), key=lambda hit: hit.ordinal
     )
     ids, ordinals = [hit.sentence_id for hit in new], [hit.ordinal for hit in new]
-    columns = [static.column for static in plan.statics]
+    columns = [static_score.column for static_score in plan.static_scores]
     evidence = index.evidence([term.term for term in plan.terms], ids, columns, ordinals)
     new_rows = {id: by_words + n for n, id in enumerate(ids)}
 

@@ -397,7 +397,7 @@ def load_index(where: Where, rows: Iterable[object], options: Mapping[str, Any])
                 resume=_given(options, "resume", False),
                 workers=_given(options, "workers", DEFAULT_WORKERS),
                 merge=_given(options, "merge", True),
-                precomputed_mixture=Ranking().mixture() if _given(options, "lifts", True) else None,
+                precomputed_mixture=Ranking().mixture() if _given(options, "impacts", True) else None,
                 set_aside=pipeline.reject if pipeline.tolerates_malformed else None,
             ),
         )

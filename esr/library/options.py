@@ -204,7 +204,7 @@ class LoadOptions(AppendOptions, LoginOptions, total=False):
     `if_exists` is "fail" (default), "replace" (a new generation, which is served when it is complete) or
     "append". `analyzer` says how text becomes terms; by default, the first documents decide. `title` counts
     the terms of titles (default). `resume` continues an interrupted load of the same documents. `shards`,
-    `replicas`, `merge` and `lifts` are for Elasticsearch.
+    `replicas`, `merge` and `impacts` are for Elasticsearch.
     """
 
     if_exists: Literal["fail", "replace", "append"] | None
@@ -214,7 +214,7 @@ class LoadOptions(AppendOptions, LoginOptions, total=False):
     shards: int | None
     replicas: int | None
     merge: bool | None
-    lifts: bool | None
+    impacts: bool | None
 
 
 class EnrichOptions(TypedDict, total=False):

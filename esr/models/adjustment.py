@@ -20,7 +20,7 @@ from esr.errors import UsageError, unknown
 from esr.models.forms import get_form
 from esr.parameter import parse_values
 from esr.plans.evaluate import Array
-from esr.plans.plan import FEATURE_PREFIX, Curve, Static
+from esr.plans.plan import FEATURE_PREFIX, Curve, StaticScore
 
 
 def pchip_slopes(x: Array, y: Array) -> Array:
@@ -171,9 +171,9 @@ class Adjustment(Struct, frozen=True):
     def column(self) -> str:
         return feature_column(self.feature)
 
-    def static(self) -> Static:
-        """The adjustment as a static of a plan."""
-        return get_form(self.form).to_static(self.column, self.params, self.curve)
+    def static_score(self) -> StaticScore:
+        """The adjustment as a static score of a plan."""
+        return get_form(self.form).to_static_score(self.column, self.params, self.curve)
 
     def as_dict(self) -> dict[str, Any]:
         """The adjustment as in a ranking file, with every default filled in."""

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from esr.errors import UsageError
 from esr.parameter import Parameter, check_parameters
-from esr.plans.plan import Curve, Static, StaticForm
+from esr.plans.plan import Curve, StaticScore, StaticScoreForm
 from esr.registry import Registry
 
 WEIGHT = Parameter(
@@ -39,18 +39,18 @@ FERNANDEZ = "Fernández & Losada 2012, section 5.2.1; docs/formulas.md, B.9"
 class Form(Struct, frozen=True):
     """What a value I adds: w times a function of I, or a curve trained from judgements.
 
-    `static` names the function for the engines. A trained form has a curve instead of parameters.
+    `function` names the function for the engines. A trained form has a curve instead of parameters.
     """
 
     name: str
     description: str
     source: str
-    static: StaticForm
+    function: StaticScoreForm
     parameters: tuple[Parameter, ...] = ()
 
     @property
     def is_trained(self) -> bool:
-        return self.static == "curve"
+        return self.function == "curve"
 
     def check(self, values: Mapping[str, Any]) -> dict[str, float]:
         """Return these parameters as numbers. Raises UsageError for a bad name or value."""
@@ -59,11 +59,11 @@ class Form(Struct, frozen=True):
         checked = check_parameters(f"form {self.name}", self.parameters, values)
         return {name: float(checked[name]) for name in values}
 
-    def to_static(self, column: str, values: Mapping[str, Any], curve: Curve | None) -> Static:
-        """The form over a column as a static of a plan, with defaults filled in."""
+    def to_static_score(self, column: str, values: Mapping[str, Any], curve: Curve | None) -> StaticScore:
+        """The form over a column as a static score of a plan, with defaults filled in."""
         params = {p.name: float(p.check(values.get(p.name, p.default))) for p in self.parameters}
         weight = params.pop("w", 1.0)
-        return Static(column, self.static, weight, curve=curve, **params)  # type: ignore[arg-type]
+        return StaticScore(column, self.function, weight, curve=curve, **params)  # type: ignore[arg-type]
 
     def as_dict(self) -> dict[str, Any]:
         return {

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from esr.errors import UsageError
-from esr.plans.plan import CollectionStatistics, Static
+from esr.plans.plan import CollectionStatistics, StaticScore
 from esr.registry import Registry
 
 
@@ -27,9 +27,9 @@ class Prior(Struct, frozen=True):
     form: Literal["linear", "log"] = "linear"
     constant: Callable[[CollectionStatistics], float] = lambda collection: 0.0
 
-    def static(self, weight: float, collection: CollectionStatistics) -> Static:
-        """The prior as a static of a plan."""
-        return Static(self.column, self.form, weight, weight * self.constant(collection), required=True)
+    def static_score(self, weight: float, collection: CollectionStatistics) -> StaticScore:
+        """The prior as a static score of a plan."""
+        return StaticScore(self.column, self.form, weight, weight * self.constant(collection), required=True)
 
     def as_dict(self) -> dict[str, Any]:
         return {"name": self.name, "description": self.description, "source": self.source}

@@ -10,7 +10,7 @@ the postings of a document. For the other sentences of the document, only two qu
 *Saturation*  what the surrounding adds, between 0 and a similar mediant; the curve rises with it.
 
 A term with a negative weight adds most where its evidence is least. The bound of a document is the sum over
-terms, each at its best sentence, and over statics. Terms that are not in the document contribute the
+terms, each at its best sentence, and over static scores. Terms that are not in the document contribute the
 collection's part. Upper bounds are per unit of a term's weight, so they hold for all queries.
 """
 
@@ -100,7 +100,9 @@ class Bound:
         return None
 
     def unavailable_reason(self, terms: Sequence[PlanTerm]) -> str | None:
-        """Why there are no bounds, or None. If there are, every score is finite, apart from the statics."""
+        """Why there are no bounds, or None. If there are, every score is finite, apart from the
+        static scores.
+        """
         background = 1.0
         for term in terms:
             if not math.isfinite(term.weight):
@@ -116,9 +118,9 @@ class Bound:
     def rounding_margin(self, plan: Plan, greatest: float) -> float:
         """The most that rounding may put between a bound and a score.
 
-        `greatest`: the most a term or static adds.
+        `greatest`: the most a term or static score adds.
         """
-        n = len(plan.terms) + len(plan.statics)
+        n = len(plan.terms) + len(plan.static_scores)
         margin = 64 * EPS * (n + 4) * (n + 1) * greatest
         if isinstance(self._transform, Saturation):
             return margin

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from esr.plans.plan import FIELDS, Affine, Curve, FieldName, Mixture, Plan, Saturation, Static
+from esr.plans.plan import FIELDS, Affine, Curve, FieldName, Mixture, Plan, Saturation, StaticScore
 
 Array = npt.NDArray[np.float64]
 
@@ -75,7 +75,7 @@ class ScoreParts(Struct, frozen=True):
     fields: dict[FieldName, Array]
     background: Array
     length: Array
-    statics: list[Array]
+    static_scores: list[Array]
 
 
 def score_sentences(plan: Plan, evidence: Evidence) -> Array:
@@ -113,8 +113,8 @@ def sum_scores(plan: Plan, n: int, terms: Iterable[Array], columns: Mapping[str,
     total = np.zeros(n)
     for term, x in zip(plan.terms, terms, strict=True):
         total += term.weight * apply_transform(plan.transform, x)
-    for static in plan.statics:
-        total += score_static(static, columns[static.column])
+    for static_score in plan.static_scores:
+        total += apply_static_score(static_score, columns[static_score.column])
     return total
 
 
@@ -145,35 +145,38 @@ def split_scores(plan: Plan, evidence: Evidence) -> ScoreParts:
         fields={name: gain * part / divisor for name, part in by_field.items()},
         background=background,
         length=length,
-        statics=[score_static(static, evidence.columns[static.column]) for static in plan.statics],
+        static_scores=[
+            apply_static_score(static_score, evidence.columns[static_score.column])
+            for static_score in plan.static_scores
+        ],
     )
 
 
-def score_static(static: Static, values: Array) -> Array:
-    """What a static adds for the values of its column, of their shape.
+def apply_static_score(static_score: StaticScore, values: Array) -> Array:
+    """What a static score adds for the values of its column, of their shape.
 
-    Not finite only if the static is required and has no value.
+    Not finite only if the static score is required and has no value.
     """
     with np.errstate(all="ignore"):  # missing values are expected
-        scores = static.weight * _apply_form(static, values) + static.constant
+        scores = static_score.weight * _apply_form(static_score, values) + static_score.constant
     # A missing value stays missing even with weight 0.
-    return scores if static.required else np.where(np.isfinite(scores), scores, 0.0)
+    return scores if static_score.required else np.where(np.isfinite(scores), scores, 0.0)
 
 
-def _apply_form(static: Static, values: Array) -> Array:
+def _apply_form(static_score: StaticScore, values: Array) -> Array:
     """Apply the form to values. NaN stays NaN."""
-    if static.form == "linear":
+    if static_score.form == "linear":
         return values
-    if static.form == "log":
-        return np.log(static.shift + values)
-    if static.form == "step":
+    if static_score.form == "log":
+        return np.log(static_score.shift + values)
+    if static_score.form == "step":
         return np.where(np.isnan(values), values, (values > 0).astype(float))
-    if static.form == "curve":
-        assert static.curve is not None
-        return evaluate_curve(static.curve, values)
+    if static_score.form == "curve":
+        assert static_score.curve is not None
+        return evaluate_curve(static_score.curve, values)
     # With k/I, neither a large I nor a large power of it leads to infinity divided by infinity.
-    ratio = static.k / np.maximum(values, 0.0)
-    return 1.0 / (1.0 + (ratio if static.form == "satu" else ratio**static.a))
+    ratio = static_score.k / np.maximum(values, 0.0)
+    return 1.0 / (1.0 + (ratio if static_score.form == "satu" else ratio**static_score.a))
 
 
 def evaluate_curve(curve: Curve, values: Array) -> Array:

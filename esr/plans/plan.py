@@ -9,7 +9,7 @@ Two shapes of transform cover all models of the papers (docs/formulas.md, sectio
               evidence = sum over fields of  share * c(t,field) / (1 - b + b * length/average)
               curve(x) = log(1 + x), or (k1 + 1) * x / (k1 + x)
 
-Statics are added to the sum: numbers stored with each sentence, each transformed by its form.
+Static scores are added to the sum: numbers stored with each sentence, each transformed by its form.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class PlanTerm(NamedTuple):
     own: bool = True
 
 
-StaticForm = Literal["linear", "log", "step", "satu", "sigm", "curve"]
+StaticScoreForm = Literal["linear", "log", "step", "satu", "sigm", "curve"]
 
 
 class Curve(Struct, frozen=True):
@@ -114,7 +114,7 @@ class Curve(Struct, frozen=True):
     outside: float | None = None
 
 
-class Static(Struct, frozen=True):
+class StaticScore(Struct, frozen=True):
     """A number I stored with each sentence that adds to its score, whatever the query.
 
     It adds `weight * form(I) + constant`:
@@ -127,11 +127,11 @@ class Static(Struct, frozen=True):
     curve   curve(I)
 
     If this is not finite, because I is unknown (NaN) or the form is undefined there, nothing is added. If the
-    static is `required`, the sentence is left out of the results instead.
+    static score is `required`, the sentence is left out of the results instead.
     """
 
     column: str
-    form: StaticForm
+    form: StaticScoreForm
     weight: float = 1.0
     constant: float = 0.0
     required: bool = False
@@ -152,7 +152,7 @@ class Plan(Struct, frozen=True):
     transform: Mixture | Saturation
     candidates: CandidateRule
     context: Literal["surrounding", "document"]
-    statics: tuple[Static, ...] = ()
+    static_scores: tuple[StaticScore, ...] = ()
     condition: Condition | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -162,8 +162,11 @@ class Plan(Struct, frozen=True):
             **asdict(self),
             "transform": asdict(self.transform),
             "statics": tuple(
-                {**asdict(static), "curve": None if static.curve is None else asdict(static.curve)}
-                for static in self.statics
+                {
+                    **asdict(static_score),
+                    "curve": None if static_score.curve is None else asdict(static_score.curve),
+                }
+                for static_score in self.static_scores
             ),
             "condition": None if self.condition is None else describe(self.condition),
         }
@@ -198,8 +201,8 @@ class CollectionStatistics(Struct, frozen=True):
     Source: docs/formulas.md, section 0. `occurrences` is the length of the collection: the sum of all
     sentence lengths. `document_length` and `surrounding_length` are sums over documents and over sentences.
     `document_terms` is the sum of the numbers of distinct terms in documents (it normalizes df). `bounds`
-    holds, for statics of a plan, the least and the greatest value of their columns for which their forms are
-    defined, where an engine needs them. Columns without such values are left out.
+    holds, for static scores of a plan, the least and the greatest value of their columns for which their
+    forms are defined, where an engine needs them. Columns without such values are left out.
     """
 
     sentences: int = 0
@@ -210,7 +213,7 @@ class CollectionStatistics(Struct, frozen=True):
     weighted_document_length: int = 0
     document_terms: int = 0
     longest_sentence: int = 0
-    bounds: Mapping[Static, tuple[float, float]] = field(default_factory=dict)
+    bounds: Mapping[StaticScore, tuple[float, float]] = field(default_factory=dict)
 
     def background(self, term: TermStatistics) -> float:
         """p(t|C). A term that occurs only in titles counts as one occurrence, to avoid log 0."""

@@ -19,7 +19,7 @@ from esr.index.contract import Index
 from esr.index.hits import Hit
 from esr.models.adjustment import Adjustment
 from esr.parameter import Parameter, check_parameters, describe, parse_values
-from esr.plans.plan import PlanTerm, Static
+from esr.plans.plan import PlanTerm, StaticScore
 from esr.registry import Registry
 
 WEIGHT = "w"
@@ -332,9 +332,9 @@ def weights_by_boost(
     }
 
 
-def feature_steps(boosts: Boosts, expansions: Expansions) -> Iterator[tuple[str, str, Static]]:
-    """Yield the boost, the feature and the static of each step on a feature."""
+def feature_steps(boosts: Boosts, expansions: Expansions) -> Iterator[tuple[str, str, StaticScore]]:
+    """Yield the boost, the feature and the static score of each step on a feature."""
     for name, expansion in expansions.items():
         for feature in expansion.features:
             step = Adjustment(feature, "step", {"w": boost_weight(boosts, name)})
-            yield name, feature, step.static()
+            yield name, feature, step.static_score()

@@ -24,7 +24,7 @@ from esr.dependency.signals import SIGNALS, best_sets, mrf_potentials
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters
 from esr.models.adjustment import Adjustment
-from esr.plans.evaluate import Array, Evidence, score_sentences, score_static, split_scores
+from esr.plans.evaluate import Array, Evidence, apply_static_score, score_sentences, split_scores
 from esr.plans.plan import Plan
 from esr.ranking.boosts import weights_by_boost
 from esr.ranking.prepared_query import PreparedQuery
@@ -383,8 +383,12 @@ class Explanation:
         rows = [(part.origin, part.additions) for part in self.terms]
         if self.length:
             rows.append((LENGTH, [Addition(LENGTH, self.length)]))
-        statics: list[PriorPart | FeaturePart | BoostPart] = [*self.priors, *self.features, *self.boosts]
-        return rows + [(part.origin, [Addition(part.origin, part.adds)]) for part in statics]
+        static_scores: list[PriorPart | FeaturePart | BoostPart] = [
+            *self.priors,
+            *self.features,
+            *self.boosts,
+        ]
+        return rows + [(part.origin, [Addition(part.origin, part.adds)]) for part in static_scores]
 
     @property
     def boosted(self) -> dict[str, float]:
@@ -432,7 +436,7 @@ def explain(prepared: PreparedQuery, sentence_id: str, filters: Filters = NO_FIL
     `filters` are those of the search: some parts depend on the other sentences that are reranked.
     """
     index, plan, unseen = prepared.index, prepared.plan, prepared.unseen
-    columns = [static.column for static in plan.statics]
+    columns = [static_score.column for static_score in plan.static_scores]
     evidence = index.evidence([term.term for term in plan.terms], [sentence_id], columns)
     second, reranker = None, prepared.ranking.reranker()
     terms: list[TermPart] = []
@@ -442,7 +446,7 @@ def explain(prepared: PreparedQuery, sentence_id: str, filters: Filters = NO_FIL
     length = first = 0.0
     if prepared.has_candidates:
         terms, length = _term_parts(prepared, evidence)
-        priors, features, steps = _static_parts(prepared, evidence)
+        priors, features, steps = _static_score_parts(prepared, evidence)
         first = float(score_sentences(plan, evidence)[0])
     if reranker is not None and (plan.terms or reranker.uses_vectors):
         context = prepared.rerank_context([sentence_id], reranker.columns)
@@ -482,24 +486,24 @@ def _term_parts(prepared: PreparedQuery, evidence: Evidence) -> tuple[list[TermP
     return terms, float(split.length[0])
 
 
-def _static_parts(
+def _static_score_parts(
     prepared: PreparedQuery, evidence: Evidence
 ) -> tuple[list[PriorPart], list[FeaturePart], list[BoostPart]]:
     adjustments = {(a.feature, a.form): a for a in prepared.ranking.features}
     priors: list[PriorPart] = []
     features: list[FeaturePart] = []
     steps: list[BoostPart] = []
-    for origin, static in prepared.statics():
-        column = evidence.columns[static.column]
-        value, adds = float(column[0]), float(score_static(static, column)[0])
+    for origin, static_score in prepared.static_scores():
+        column = evidence.columns[static_score.column]
+        value, adds = float(column[0]), float(apply_static_score(static_score, column)[0])
         value_or_none = None if math.isnan(value) else value
         if origin.kind == "prior":
-            priors.append(PriorPart(origin, value, static.weight, adds))
+            priors.append(PriorPart(origin, value, static_score.weight, adds))
         elif origin.kind == "feature":
             adjustment = adjustments[origin.name, origin.detail]
             features.append(FeaturePart(origin, value_or_none, adjustment, adds))
         else:
-            steps.append(BoostPart(origin, value_or_none, static.weight, adds))
+            steps.append(BoostPart(origin, value_or_none, static_score.weight, adds))
     return priors, features, steps
 
 
@@ -552,8 +556,8 @@ def score_parts(prepared: PreparedQuery, evidence: Evidence) -> Iterator[ScorePa
             yield ScoreParts(Origin("field", name, term.term), adds[row])
         yield ScoreParts(Origin("collection", "collection", term.term), split.background[row])
     yield ScoreParts(LENGTH, split.length)
-    for origin, static in prepared.statics():
-        yield ScoreParts(origin, score_static(static, evidence.columns[static.column]))
+    for origin, static_score in prepared.static_scores():
+        yield ScoreParts(origin, apply_static_score(static_score, evidence.columns[static_score.column]))
 
 
 # Explanations as text

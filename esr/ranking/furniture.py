@@ -14,8 +14,8 @@ from esr.index.contract import Index
 from esr.index.filters import Filters
 from esr.index.hits import SearchResult
 from esr.models.adjustment import Adjustment
-from esr.plans.evaluate import score_static
-from esr.plans.plan import FEATURE_PREFIX, Plan, Static
+from esr.plans.evaluate import apply_static_score
+from esr.plans.plan import FEATURE_PREFIX, Plan, StaticScore
 from esr.ranking.ranking import Ranking
 
 NAME = "furniture"
@@ -39,10 +39,10 @@ _GROWTH, _MOST = 2, 2000
 
 def search_best(index: Index, plan: Plan, k: int, filters: Filters) -> SearchResult:
     """The best k sentences of a plan with their records, as `Index.search` gives them."""
-    if not plan.terms or not plan.statics or not all(map(_only_lowers, plan.statics)):
+    if not plan.terms or not plan.static_scores or not all(map(_only_lowers, plan.static_scores)):
         return index.search(plan, k, filters)
-    unlowered, n = replace(plan, statics=()), k
-    names = [static.column.removeprefix(FEATURE_PREFIX) for static in plan.statics]
+    unlowered, n = replace(plan, static_scores=()), k
+    names = [static_score.column.removeprefix(FEATURE_PREFIX) for static_score in plan.static_scores]
     while n <= max(_MOST, k):
         result = index.search(unlowered, n, filters)
         hits = result.hits
@@ -51,8 +51,10 @@ def search_best(index: Index, plan: Plan, k: int, filters: Filters) -> SearchRes
             return replace(result, hits=hits[:k])
         scores, ordinals = np.array([h.score for h in hits]), np.array([h.ordinal for h in hits])
         last = -scores[-1], ordinals[-1]
-        for static, name in zip(plan.statics, names, strict=True):
-            scores = scores + score_static(static, np.array([known.get(name, np.nan) for known in features]))
+        for static_score, name in zip(plan.static_scores, names, strict=True):
+            scores = scores + apply_static_score(
+                static_score, np.array([known.get(name, np.nan) for known in features])
+            )
         best = np.lexsort((ordinals, -scores))[:k]
         if len(hits) < n or (-scores[best[-1]], ordinals[best[-1]]) <= last:
             lowered = [hits[place]._replace(score=float(scores[place])) for place in best.tolist()]
@@ -61,7 +63,11 @@ def search_best(index: Index, plan: Plan, k: int, filters: Filters) -> SearchRes
     return index.search(plan, k, filters)
 
 
-def _only_lowers(static: Static) -> bool:
-    """Whether the static is a feature's that raises no sentence, whatever the feature's values."""
-    is_feature = static.column.startswith(FEATURE_PREFIX) and not static.required
-    return is_feature and static.form in ("step", "satu", "sigm") and max(static.weight, static.constant) <= 0
+def _only_lowers(static_score: StaticScore) -> bool:
+    """Whether the static score is a feature's that raises no sentence, whatever the feature's values."""
+    is_feature = static_score.column.startswith(FEATURE_PREFIX) and not static_score.required
+    return (
+        is_feature
+        and static_score.form in ("step", "satu", "sigm")
+        and max(static_score.weight, static_score.constant) <= 0
+    )

@@ -23,7 +23,7 @@ from esr.index.filters import Filters, UnknownFilter, find_unknown_filters, read
 from esr.index.hits import Hit, LazyHits, SearchResult
 from esr.plans.condition import Condition, HasAttribute, HasEntity, HasSource, leaves
 from esr.plans.evaluate import Array, Evidence, score_sentences
-from esr.plans.plan import CandidateRule, Plan, Static, Statistics
+from esr.plans.plan import CandidateRule, Plan, StaticScore, Statistics
 from esr.query.interpretation import Interpretation
 from esr.ranking import boosts
 from esr.ranking.furniture import search_best
@@ -47,7 +47,7 @@ def add_nearest(
     encoder, vector = encode_query(index, text)
     nearest = LazyHits.of(index.nearest(encoder, vector, depth, plan.condition, filters))
     new = nearest.at(np.flatnonzero(~np.isin(nearest.ordinals, best.ordinals)))
-    columns = [static.column for static in plan.statics]
+    columns = [static_score.column for static_score in plan.static_scores]
     evidence = index.evidence([term.term for term in plan.terms], new.ids, columns, new.ordinals.tolist())
     scores = score_nearest(plan, evidence)
     is_new = np.isfinite(scores) & ~is_candidate(plan, evidence)
@@ -184,9 +184,9 @@ class PreparedQuery(Struct, frozen=True):
         text = self.interpretation.ranked_text
         return build_context(self.index, self.counts, self.statistics, ids, columns, ordinals, text)
 
-    def statics(self) -> Iterator[tuple[Origin, Static]]:
-        """The statics of the plan, each with its origin."""
-        return self.ranking.statics(self.statistics.collection, self.expansions)
+    def static_scores(self) -> Iterator[tuple[Origin, StaticScore]]:
+        """The static scores of the plan, each with its origin."""
+        return self.ranking.static_scores(self.statistics.collection, self.expansions)
 
     @property
     def all_words(self) -> Condition:
@@ -272,7 +272,7 @@ def score_given(
     depend on other sentences: learned trees and tie breaking.
     """
     plan = prepared.plan
-    columns = [static.column for static in plan.statics]
+    columns = [static_score.column for static_score in plan.static_scores]
     evidence = prepared.index.evidence([term.term for term in plan.terms], ids, columns, ordinals)
     is_hit = np.asarray(evidence.counts["sentence"].sum(axis=0) > 0)
     first = score_sentences(plan, evidence)

@@ -20,7 +20,15 @@ from esr.errors import InputError, UsageError, unknown
 from esr.models import Model, Settings, priors
 from esr.models.adjustment import Adjustment, adjustment_from_dict
 from esr.models.priors import check_weight
-from esr.plans.plan import CANDIDATES, CandidateRule, CollectionStatistics, Mixture, Plan, Static, Statistics
+from esr.plans.plan import (
+    CANDIDATES,
+    CandidateRule,
+    CollectionStatistics,
+    Mixture,
+    Plan,
+    StaticScore,
+    Statistics,
+)
 from esr.ranking.boosts import Expansion, add_terms, feature_steps, from_json, term_weights, to_json
 from esr.ranking.reranker import DEPTH, Reranker
 from esr.ranking.signals import (
@@ -209,30 +217,30 @@ class Ranking(Struct, frozen=True, dict=True):
             unit_terms = model.plan(settings, models.Query(once, length, statistics)).terms
             terms = add_terms(terms, unit_terms, weights)
         rule: CandidateRule = self.candidates or model.candidates  # type: ignore[assignment]
-        has_statics = bool(self.priors or self.features or expansions)
+        has_static_scores = bool(self.priors or self.features or expansions)
         return Plan(
             terms=terms,
             transform=transform,
             candidates=rule,
             context="surrounding" if settings.context == "surrounding" else "document",
-            statics=self._statics(statistics.collection, expansions) if has_statics else (),
+            static_scores=self._static_scores(statistics.collection, expansions) if has_static_scores else (),
         )
 
-    def _statics(
+    def _static_scores(
         self, collection: CollectionStatistics, expansions: Mapping[str, Expansion]
-    ) -> tuple[Static, ...]:
-        return tuple(static for _, static in self.statics(collection, expansions))
+    ) -> tuple[StaticScore, ...]:
+        return tuple(static_score for _, static_score in self.static_scores(collection, expansions))
 
-    def statics(
+    def static_scores(
         self, collection: CollectionStatistics, expansions: Mapping[str, Expansion] = NO_EXPANSIONS
-    ) -> Iterator[tuple[Origin, Static]]:
-        """Yield the statics of the plan with their origins: priors, features, and steps of boosts."""
+    ) -> Iterator[tuple[Origin, StaticScore]]:
+        """Yield the static scores of the plan with their origins: priors, features, and steps of boosts."""
         for name, weight in self.priors.items():
-            yield Origin("prior", name), priors.get(name).static(check_weight(name, weight), collection)
+            yield Origin("prior", name), priors.get(name).static_score(check_weight(name, weight), collection)
         for adjustment in self.features:
-            yield Origin("feature", adjustment.feature, adjustment.form), adjustment.static()
-        for boost, feature, static in feature_steps(self.boosts, expansions):
-            yield Origin("boost", boost, feature), static
+            yield Origin("feature", adjustment.feature, adjustment.form), adjustment.static_score()
+        for boost, feature, static_score in feature_steps(self.boosts, expansions):
+            yield Origin("boost", boost, feature), static_score
 
     def mixture(self) -> Mixture | None:
         """The mixture of a language model, which depends on no query and no collection; else None."""

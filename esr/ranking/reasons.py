@@ -1,7 +1,7 @@
 """Why a sentence is in a list, in words, and which sentences without a word of the query stay in it.
 
-A ranking with context also ranks sentences without a word of the query. One that only its document lifts says
-nothing that a reader has asked for.
+A ranking with context also ranks sentences without a word of the query. One that only its document impacts
+says nothing that a reader has asked for.
 """
 
 from __future__ import annotations

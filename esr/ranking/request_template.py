@@ -80,7 +80,7 @@ def _body_and_clause(
     plan = ranking.plan({_TERM: 1}, _ONCE)
     if not isinstance(plan.transform, Mixture) or ranking.settings().choice("background") != "occurrences":
         raise UsageError("only language models with p(t|C) from occurrences have a template")
-    if plan.statics or ranking.boosts or ranking.reranker() or ranking.candidates:
+    if plan.static_scores or ranking.boosts or ranking.reranker() or ranking.candidates:
         raise UsageError(
             "a template is for a model and its parameters: leave out priors, features and the rest"
         )

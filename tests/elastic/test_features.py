@@ -25,7 +25,7 @@ from esr.errors import EsrError, IndexMissing, UsageError
 from esr.index.filters import Filters
 from esr.models.adjustment import Adjustment, adjustment_from_dict, feature_column
 from esr.models.forms import FORMS, get_form
-from esr.plans.evaluate import score_static
+from esr.plans.evaluate import apply_static_score
 from esr.plans.plan import CollectionStatistics, Plan, PlanTerm, Saturation, Smoothing
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
@@ -103,7 +103,7 @@ def doubles(engines: Engines, adjustment: Adjustment) -> dict[str, float]:
     source = resources.read_text(f"scripts/{SCORE_SCRIPT}.painless")
     assert source.count("return Math.max(0, score);") == 1
     query, _ = score_query(
-        Plan((PlanTerm("flood", 1.0),), TFISF, "all", "document", (adjustment.static(),)),
+        Plan((PlanTerm("flood", 1.0),), TFISF, "all", "document", (adjustment.static_score(),)),
         CollectionStatistics(),
         Filters(),
     )
@@ -131,7 +131,7 @@ def test_the_script_adds_what_the_plan_means(engines: Engines, form: str, featur
     for _ in range(4):
         adjustment = adjustment_from_dict({"feature": feature, "form": form, **draw_parameters(rng, form)})
         evidence = engines.embedded.index.evidence([], engines.ids, [column])
-        expected = score_static(adjustment.static(), evidence.columns[column])
+        expected = apply_static_score(adjustment.static_score(), evidence.columns[column])
         actual = doubles(engines, adjustment)
         assert len(actual) == len(expected) == 240
         for number, name in enumerate(engines.ids):
@@ -148,13 +148,13 @@ def test_what_is_added_stays_within_the_bounds(engines: Engines, form: str, feat
     column = feature_column(feature)
     evidence = engines.elasticsearch.index.evidence([], engines.ids, [column])
     for _ in range(10):
-        static = adjustment_from_dict(
+        static_score = adjustment_from_dict(
             {"feature": feature, "form": form, **draw_parameters(rng, form)}
-        ).static()
-        plan = Plan((), TFISF, "all", "document", (static,))
-        low, high = static_bounds(static, engines.elasticsearch.index.bounded_collection(plan))
-        added = score_static(static, evidence.columns[column])
-        assert low <= added.min() + 1e-9 and added.max() <= high + 1e-9, (static, low, high)
+        ).static_score()
+        plan = Plan((), TFISF, "all", "document", (static_score,))
+        low, high = static_bounds(static_score, engines.elasticsearch.index.bounded_collection(plan))
+        added = apply_static_score(static_score, evidence.columns[column])
+        assert low <= added.min() + 1e-9 and added.max() <= high + 1e-9, (static_score, low, high)
 
 
 @pytest.mark.parametrize("rule", ["matching", "all"])

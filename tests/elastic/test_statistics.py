@@ -1,4 +1,6 @@
-"""Statistics of terms equal those of the sentences for any frequency; statics stay within their bounds."""
+"""Statistics of terms equal those of the sentences for any frequency; static scores stay within their
+bounds.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +24,15 @@ from esr import resources
 from esr.cli import main
 from esr.elastic import statistics
 from esr.elastic.cluster import Cluster
+from esr.elastic.impacts import COUNTS, FIRST, LENGTHS, SHARES, code_weight, pack_lengths, pack_maxima
 from esr.elastic.index import ElasticsearchIndex
-from esr.elastic.lifts import COUNTS, FIRST, LENGTHS, SHARES, code_weight, pack_lengths, pack_maxima
 from esr.elastic.meta import install_templates
 from esr.elastic.requests import msearch_dfs
 from esr.elastic.statistics import TermStatisticsReader, static_bounds
 from esr.elastic.vectors import encode_vector, map_vectors, source_with_vectors
 from esr.models.adjustment import fit_curve
-from esr.plans.evaluate import score_static
-from esr.plans.plan import CollectionStatistics, Curve, Static, TermStatistics
+from esr.plans.evaluate import apply_static_score
+from esr.plans.plan import CollectionStatistics, Curve, StaticScore, TermStatistics
 from esr.text.document import QuantizedVector
 from tests.support.elasticsearch import (
     counts_occurrences,
@@ -54,16 +56,16 @@ def curves(draw: st.DrawFn) -> Curve:
     return Curve(tuple(map(float, values)), adds, slopes, draw(st.none() | NUMBERS))
 
 
-def curve_bounds(curve: Curve, weight: float) -> tuple[Static, float, float]:
-    static = Static("length", "curve", weight, curve=curve, required=True)
-    low, high = static_bounds(static, CollectionStatistics(bounds={static: (-60.0, 60.0)}))
-    return static, low, high
+def curve_bounds(curve: Curve, weight: float) -> tuple[StaticScore, float, float]:
+    static_score = StaticScore("length", "curve", weight, curve=curve, required=True)
+    low, high = static_bounds(static_score, CollectionStatistics(bounds={static_score: (-60.0, 60.0)}))
+    return static_score, low, high
 
 
 @given(curve=curves(), weight=st.sampled_from([-2.0, 1.0]))
 def test_a_curve_of_any_slopes_stays_within_its_bounds(curve: Curve, weight: float) -> None:
-    static, low, high = curve_bounds(curve, weight)
-    added = score_static(static, np.linspace(-60.0, 60.0, 2001))
+    static_score, low, high = curve_bounds(curve, weight)
+    added = apply_static_score(static_score, np.linspace(-60.0, 60.0, 2001))
     assert low - 1e-6 <= added.min() and added.max() <= high + 1e-6
 
 

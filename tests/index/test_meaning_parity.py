@@ -204,7 +204,7 @@ def test_both_make_the_same_plans(engines: Engines, boosts: dict[str, object]) -
         assert [term.weight for term in elasticsearch_plan.terms] == pytest.approx(
             [term.weight for term in embedded_plan.terms]
         )
-        assert elasticsearch_plan.statics == embedded_plan.statics
+        assert elasticsearch_plan.static_scores == embedded_plan.static_scores
         assert embedded_plan != engines.embedded.prepare(query, Ranking()).plan or list(boosts) == [
             "answer_type"
         ]

@@ -305,7 +305,7 @@ class TestElasticsearch:
         assert states(where) == ["serving", "kept"]
         assert equals_fresh_load(where)
 
-    def test_slices_with_lifts_are_loaded_beside_the_same_without(self, where: str) -> None:
+    def test_slices_with_impacts_are_loaded_beside_the_same_without(self, where: str) -> None:
         for mixture in (None, Ranking().mixture()):
             reports = [load_slice(where, n, 2, precomputed_mixture=mixture) for n in (1, 2)]
             assert "all slices are loaded: they are served now" in reports[-1].notes

@@ -22,7 +22,7 @@ from esr.models.adjustment import (
     pchip_slopes,
 )
 from esr.models.forms import FORMS
-from esr.plans.evaluate import evaluate_curve, score_static
+from esr.plans.evaluate import apply_static_score, evaluate_curve
 
 NAN = math.nan
 CURVE = {"values": [0, 1, 3], "adds": [0.5, -0.5, 2.0]}
@@ -31,7 +31,7 @@ numbers = st.floats(-100, 100).map(lambda x: round(x, 2))
 
 def added(value: float, form: str, **params: Any) -> float:
     adjustment = adjustment_from_dict({"feature": "subj", "form": form, **params})
-    return float(score_static(adjustment.static(), np.array([value]))[0])
+    return float(apply_static_score(adjustment.static_score(), np.array([value]))[0])
 
 
 @pytest.mark.parametrize(

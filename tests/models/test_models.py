@@ -371,13 +371,13 @@ def test_any_finite_weight_is_taken(value: object) -> None:
 
 
 def test_a_weight_goes_on_the_whole_log_prior() -> None:
-    static = priors.get("length").static(2.0, COLLECTION)
-    assert (static.weight, static.constant) == (2.0, pytest.approx(-2 * math.log(40)))
-    assert priors.get("importance").static(-0.5, COLLECTION).constant == 0.0
+    static_score = priors.get("length").static_score(2.0, COLLECTION)
+    assert (static_score.weight, static_score.constant) == (2.0, pytest.approx(-2 * math.log(40)))
+    assert priors.get("importance").static_score(-0.5, COLLECTION).constant == 0.0
 
 
 def test_the_length_prior_of_an_empty_collection_is_a_number() -> None:
-    assert math.isfinite(priors.get("length").static(1.0, CollectionStatistics()).constant)
+    assert math.isfinite(priors.get("length").static_score(1.0, CollectionStatistics()).constant)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from esr.plans.plan import (
     PlanTerm,
     Saturation,
     Smoothing,
-    Static,
+    StaticScore,
     TermStatistics,
 )
 
@@ -55,20 +55,20 @@ def plans(draw: st.DrawFn) -> tuple[Plan, Evidence]:
         k1 = draw(st.none() | st.sampled_from([0.0, 1.2, 50.0]))
         transform = Saturation(k1, Smoothing(1.0, 0.3, 4.0), draw(smoothing), draw(smoothing))
     terms = draw(st.lists(st.tuples(st.floats(-3, 9), positive), min_size=1, max_size=4))
-    statics = draw(
-        st.lists(st.sampled_from([Static("importance", "linear", 0.5, -1.0, required=True)]), max_size=2)
+    static_scores = draw(
+        st.lists(st.sampled_from([StaticScore("importance", "linear", 0.5, -1.0, required=True)]), max_size=2)
     )
     if draw(st.booleans()):
-        statics = [
-            *statics,
-            Static("length", "log", draw(st.sampled_from([-1.0, 0.0, 2.0])), -3.0, required=True),
+        static_scores = [
+            *static_scores,
+            StaticScore("length", "log", draw(st.sampled_from([-1.0, 0.0, 2.0])), -3.0, required=True),
         ]
     plan = Plan(
         tuple(PlanTerm(f"t{n}", weight, p) for n, (weight, p) in enumerate(terms)),
         transform,
         "all",
         "document",
-        tuple(statics),
+        tuple(static_scores),
     )
     return plan, draw(evidences(len(terms)))
 
@@ -77,7 +77,9 @@ def plans(draw: st.DrawFn) -> tuple[Plan, Evidence]:
 def test_the_parts_add_up_to_the_scores(case: tuple[Plan, Evidence]) -> None:
     plan, evidence = case
     split = split_scores(plan, evidence)
-    total = split.background.sum(axis=0) + split.length + sum(split.statics, np.zeros(len(split.length)))
+    total = (
+        split.background.sum(axis=0) + split.length + sum(split.static_scores, np.zeros(len(split.length)))
+    )
     for adds in split.fields.values():
         total = total + adds.sum(axis=0)
     assert total == pytest.approx(score_sentences(plan, evidence), rel=1e-9, abs=1e-9, nan_ok=True)
@@ -110,11 +112,11 @@ def _by_hand(plan: Plan, evidence: Evidence, n: int) -> float:
             total += term.weight * math.log(1 + x)
         elif x:
             total += term.weight * (transform.k1 + 1) * x / (transform.k1 + x)
-    for static in plan.statics:
-        value = float(evidence.columns[static.column][n])
-        if static.form == "log":
+    for static_score in plan.static_scores:
+        value = float(evidence.columns[static_score.column][n])
+        if static_score.form == "log":
             value = math.log(value) if value else -math.inf
-        total += static.weight * value + static.constant
+        total += static_score.weight * value + static_score.constant
     return total
 
 
@@ -180,7 +182,7 @@ def test_a_plan_is_plain_data() -> None:
         MIXTURE,
         "context",
         "document",
-        (Static("length", "log", 1.0, -2.0, required=True),),
+        (StaticScore("length", "log", 1.0, -2.0, required=True),),
     )
     data = plan.as_dict()
     assert json.loads(json.dumps(data))["shape"] == "mixture"

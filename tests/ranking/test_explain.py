@@ -166,8 +166,8 @@ def test_each_part_carries_its_origin_and_the_rows_add_up_to_the_first_stage(sea
     ]
     assert explanation.second is not None
     assert [addition.origin for addition in explanation.second.additions] == [Origin("signal", "dir")]
-    statics = [static for _, static in prepared.statics()]
-    assert statics == list(explanation.plan.statics)
+    static_scores = [static_score for _, static_score in prepared.static_scores()]
+    assert static_scores == list(explanation.plan.static_scores)
 
 
 WORDS = ["Relief", "teams", "reached", "the", "earthquake", "zone", "with", "relief", "tents"]

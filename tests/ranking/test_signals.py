@@ -297,7 +297,7 @@ def test_filters_and_conditions_hold_for_the_nearest_too(searcher: Searcher, enc
 
 @pytest.mark.slow
 def test_a_sentence_without_a_vector_gets_the_mean_of_the_best_by_words(tmp_path: Path, encoder: str) -> None:
-    """The nearest have the greatest similarities of all: their mean would lift it above what words find."""
+    """The nearest have the greatest similarities of all: their mean would impact it above what words find."""
     where = str(tmp_path / "half")
     load(where, DOCUMENTS)
     enrich(where, encoder, (1, 2))

@@ -17,8 +17,8 @@ import pytest
 from elastic_transport import Urllib3HttpNode
 
 from esr.elastic.cluster import Cluster
+from esr.elastic.impacts import COUNTS, LENGTHS, find_slack
 from esr.elastic.index import ElasticsearchIndex
-from esr.elastic.lifts import COUNTS, LENGTHS, find_widening
 from esr.elastic.location import DOCUMENTS, SENTENCES
 from esr.elastic.search import pruned_search
 from esr.elastic.search.sentence_search import Search
@@ -187,8 +187,8 @@ def check_pruned(
 ) -> SearchResult | Unprunable:
     """Compares the pruned result with the exhaustive one, and returns it."""
     statistics = index.statistics(plan.candidate_terms)
-    widening = find_widening(index.opened.lifts, plan, statistics)
-    search = Search(index.cluster, plan, index.bounded_collection(plan), filters, False, widening)
+    slack = find_slack(index.opened.impacts, plan, statistics)
+    search = Search(index.cluster, plan, index.bounded_collection(plan), filters, False, slack)
     result = pruned_search.search_pruned(search, k, statistics)
     if not isinstance(result, Unprunable):
         expected = exhaustive(index, plan, k, filters)

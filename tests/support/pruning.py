@@ -24,7 +24,7 @@ from esr.plans.plan import (
     PlanTerm,
     Saturation,
     Smoothing,
-    Static,
+    StaticScore,
 )
 from esr.ranking.ranking import Ranking
 from esr.text.dates import parse_date_start
@@ -128,8 +128,8 @@ transforms: st.SearchStrategy[Mixture | Saturation] = st.builds(
 ) | st.builds(
     Saturation, st.none() | st.sampled_from([0.0, 0.001, 1.2, 50.0]), smoothing, smoothing, smoothing
 )
-statics = st.builds(
-    Static,
+static_scores = st.builds(
+    StaticScore,
     st.sampled_from(["features.x", "length", "position", "importance", "importance_surrounding"]),
     st.sampled_from(["linear", "log", "step", "satu", "sigm", "curve"]),
     weight,
@@ -154,7 +154,7 @@ def plans(draw: st.DrawFn, *, tiny: bool = False) -> Plan:
     terms = tuple(PlanTerm(word, draw(weight), draw(background), draw(own)) for word in words)
     rule = draw(st.sampled_from(sorted(CANDIDATES)))
     context = draw(st.sampled_from(FIELDS[1:]))
-    return Plan(terms, transform, rule, context, tuple(draw(st.lists(statics, max_size=3))))  # type: ignore[arg-type]
+    return Plan(terms, transform, rule, context, tuple(draw(st.lists(static_scores, max_size=3))))  # type: ignore[arg-type]
 
 
 def adverse_documents(longest: int = 1000) -> list[Located]:

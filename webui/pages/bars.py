@@ -65,7 +65,7 @@ def evidence_bars(prepared: PreparedQuery, hits: Sequence[Hit]) -> EvidenceBars:
     if not hits or not plan.terms:
         return {}
     ids = [hit.sentence_id for hit in hits]
-    columns = [static.column for static in plan.statics]
+    columns = [static.column for static in plan.static_scores]
     evidence = prepared.index.evidence([term.term for term in plan.terms], ids, columns)
     weight = 1.0 if reranker is None else reranker.first_weight
     with np.errstate(invalid="ignore"):  # infinity times a weight of 0 is NaN

@@ -5,8 +5,8 @@ The bounds of documents come from the term maxima in their entries. For one docu
 a document get far less than its best one: a sentence's score depends on the terms near it, in the sentence
 or, if that counts, in its surrounding. So `NearQueries` bounds scores by the number of terms near a sentence.
 
-The bounds of sentences exist for the mixture of the lifts only (`esr.elastic.lifts`). They need no script:
-what a term adds to any sentence far from it is one number, and the rest is stored.
+The bounds of sentences exist for the mixture of the impacts only (`esr.elastic.impacts`). They need no
+script: what a term adds to any sentence far from it is one number, and the rest is stored.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
-from esr.elastic.lifts import EMPTY, GREATEST_LENGTH, LIFT_BOOST, LIFTS_FIELD, MAXIMA_FIELD, Widening
+from esr.elastic.impacts import EMPTY, GREATEST_LENGTH, IMPACT_BOOST, IMPACTS_FIELD, MAXIMA_FIELD, Slack
 from esr.elastic.search.filters import (
     Query,
     condition_clauses,
@@ -50,7 +50,7 @@ ROLES: dict[str, FieldName] = {"own": "sentence", "middle": "surrounding", "wide
 _ROUNDING = 1e-6
 """More than the relative error of one operation on 32-bit scores."""
 _MANY_TERMS = 100
-"""With more terms, there is no query for `lift`, since the clauses of a request are limited."""
+"""With more terms, there is no query for `impact`, since the clauses of a request are limited."""
 
 
 _bound = lru_cache(64)(Bound)
@@ -85,7 +85,7 @@ def bound_query(plan: Plan, collection: CollectionStatistics, filters: Filters) 
 
 def _with_rest(plan: Plan, collection: CollectionStatistics, query: Query) -> BoundQuery:
     """Add the other parts of scores to a query that sums up what terms can add."""
-    ranges = [static_bounds(static, collection) for static in plan.statics]
+    ranges = [static_bounds(static_score, collection) for static_score in plan.static_scores]
     shift, magnitude = math.fsum(high for _, high in ranges), 1.0
     transform = plan.transform
     if isinstance(transform, Mixture):
@@ -108,16 +108,16 @@ def rounding_margin(plan: Plan, magnitude: float) -> float:
 class NearQueries(NamedTuple):
     """Queries that bound the sentences of a document by the number of terms near them.
 
-    A sentence with n of the terms near it gets at most `far` + n `lift`. `field` is the field that contains
-    these terms. `lift` is None if unknown.
+    A sentence with n of the terms near it gets at most `far` + n `impact`. `field` is the field that contains
+    these terms. `impact` is None if unknown.
     """
 
     far: BoundQuery
-    lift: Query | None
+    impact: Query | None
     field: FieldName
 
-    def lift_per_term(self, scores: Array) -> Array:
-        """The lifts of documents, given their scores of the query `lift`."""
+    def impact_per_term(self, scores: Array) -> Array:
+        """The impacts of documents, given their scores of the query `impact`."""
         return scores * (1 + _ROUNDING)
 
 
@@ -125,11 +125,11 @@ def near_queries(plan: Plan, collection: CollectionStatistics) -> NearQueries:
     """The queries of a plan that has bounds. `far` matches every document."""
     clauses = [_term_clause(plan, term, "far") for term in plan.terms]
     query: Query = {"bool": {"should": clauses, "filter": [{"match_all": {}}]}}
-    lift: Query | None = None
+    impact: Query | None = None
     if 0 < len(plan.terms) <= _MANY_TERMS:
-        lift = {"dis_max": {"queries": [_term_clause(plan, term, "lift") for term in plan.terms]}}
+        impact = {"dis_max": {"queries": [_term_clause(plan, term, "lift") for term in plan.terms]}}
     field: FieldName = "surrounding" if "surrounding" in plan.transform.fields() else "sentence"
-    return NearQueries(_with_rest(plan, collection, query), lift, field)
+    return NearQueries(_with_rest(plan, collection, query), impact, field)
 
 
 def _term_sum(plan: Plan, filters: Filters) -> Query:
@@ -189,32 +189,32 @@ def _beta_range(transform: Mixture, collection: CollectionStatistics) -> tuple[f
 
 _MOST_TERMS = 100
 """With more terms, searches by documents are faster, and the clauses of a request are limited."""
-_GREATEST_WIDENING = 1.0
+_GREATEST_SLACK = 1.0
 """With more slack per term, too many bounds reach the last hit, and searches by documents are faster."""
 _GREATEST_WEIGHT = 16.0
 """With a greater sum of weights, boosts would be too great for 32 bits."""
 
 
-def sentence_bounds(plan: Plan, filters: Filters, widening: Widening) -> BoundQuery | None:
+def sentence_bounds(plan: Plan, filters: Filters, slack: Slack) -> BoundQuery | None:
     """The query that bounds sentences, or None if the plan has none. It may also match non-candidates.
 
-    The plan has terms. `widening` is the base and slack of the lifts. Plans with priors or features have no
+    The plan has terms. `slack` is the base and slack of the impacts. Plans with priors or features have no
     such query: with the most that these can add, too many sentences would reach the last hit.
     """
     weight = math.fsum(term.weight for term in plan.terms)
     transform = plan.transform
-    if plan.statics or not isinstance(transform, Mixture):
+    if plan.static_scores or not isinstance(transform, Mixture):
         return None
     if weight > _GREATEST_WEIGHT or len(plan.terms) > _MOST_TERMS:
         return None
-    if widening.mean(plan.terms) > _GREATEST_WIDENING:
+    if slack.mean(plan.terms) > _GREATEST_SLACK:
         return None
-    clauses = [_lift_clause(EMPTY, weight)]
-    constants = [weight * widening.base.log_collection]
+    clauses = [_impact_clause(EMPTY, weight)]
+    constants = [weight * slack.base.log_collection]
     for term in plan.terms:
-        far = math.log1p(widening.base.scale / term.background) + widening.of_term(term.term)
+        far = math.log1p(slack.base.scale / term.background) + slack.of_term(term.term)
         has_term = {"term": {"context": term.term}}
-        clauses.append(_lift_clause(term.term, term.weight))
+        clauses.append(_impact_clause(term.term, term.weight))
         clauses.append({"constant_score": {"filter": has_term, "boost": term.weight * far}})
         constants.append(term.weight * math.log(term.background))
     filter = [*filter_clauses(filters), *condition_clauses(plan)]
@@ -225,9 +225,9 @@ def sentence_bounds(plan: Plan, filters: Filters, widening: Widening) -> BoundQu
     return BoundQuery(query, math.fsum(constants), rounding_margin(plan, 1 + sum(map(abs, constants))))
 
 
-def _lift_clause(term: str, weight: float) -> Query:
-    """A clause that scores the lift of the term, times the weight."""
-    return {"term": {LIFTS_FIELD: {"value": term, "boost": weight * LIFT_BOOST}}}
+def _impact_clause(term: str, weight: float) -> Query:
+    """A clause that scores the impact of the term, times the weight."""
+    return {"term": {IMPACTS_FIELD: {"value": term, "boost": weight * IMPACT_BOOST}}}
 
 
 def with_named_scores(query: Query, others: Mapping[str, Query]) -> Query:

@@ -73,7 +73,7 @@ class EvidenceReader:
         ids: list[str] = []
         pages: list[Evidence] = []
         terms = [term.term for term in plan.terms]
-        columns = [static.column for static in plan.statics]
+        columns = [static_score.column for static_score in plan.static_scores]
         body: dict[str, Any] = {"query": candidate_query(plan, filters), "sort": [{"ordinal": "asc"}]}
         for answer in search_pages(cluster, _PAGE, index=cluster.alias, **body):
             hits = hits_of(answer)

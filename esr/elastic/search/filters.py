@@ -185,9 +185,9 @@ def condition_clauses(plan: Plan) -> list[Query]:
 def required_value_clauses(plan: Plan) -> list[Query]:
     """Clauses for the sentences with the values that the plan requires."""
     return [
-        {"range": {static.column: {"gt": exclusive_minimum(static)}}}
-        for static in plan.statics
-        if static.form == "log" and static.required
+        {"range": {static_score.column: {"gt": exclusive_minimum(static_score)}}}
+        for static_score in plan.static_scores
+        if static_score.form == "log" and static_score.required
     ]
 
 

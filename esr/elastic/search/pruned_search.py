@@ -45,30 +45,30 @@ from esr.plans.bounds import Numbers
 from esr.plans.evaluate import Array
 from esr.plans.plan import Plan, Statistics, Unprunable
 
-_FAR, _LIFT = "far", "lift"
+_FAR, _IMPACT = "far", "lift"
 """The names of the queries for bounds by the number of terms near a sentence."""
 
 
 class BoundedDocuments(NamedTuple):
-    """Documents with bounds of all their sentences, and of those with n terms near them: `far` + n `lift`.
+    """Documents with bounds of all their sentences, and of those with n terms near them: `far` + n `impact`.
 
-    Columns of one length. `far` and `lift` are infinite where unknown.
+    Columns of one length. `far` and `impact` are infinite where unknown.
     """
 
     ids: npt.NDArray[np.object_]
     bounds: Array
     far: Array
-    lift: Array
+    impact: Array
 
     def select(self, which: npt.NDArray[np.bool_]) -> BoundedDocuments:
-        return BoundedDocuments(self.ids[which], self.bounds[which], self.far[which], self.lift[which])
+        return BoundedDocuments(self.ids[which], self.bounds[which], self.far[which], self.impact[which])
 
     def join(self, others: BoundedDocuments) -> BoundedDocuments:
         return BoundedDocuments(
             np.append(self.ids, others.ids),
             np.append(self.bounds, others.bounds),
             np.append(self.far, others.far),
-            np.append(self.lift, others.lift),
+            np.append(self.impact, others.impact),
         )
 
     def least_terms(self, bound: float, most: int) -> Numbers:
@@ -78,7 +78,7 @@ class BoundedDocuments(NamedTuple):
         """
         lacking = bound - self.far
         with np.errstate(divide="ignore", invalid="ignore"):
-            terms = np.ceil(lacking / self.lift)
+            terms = np.ceil(lacking / self.impact)
         return np.where(lacking <= 0, 0, np.clip(terms, 1, most + 1)).astype(np.intp)
 
 
@@ -143,7 +143,7 @@ def _document_request(search: Search, query: Query, near: NearQueries | None, si
         "track_total_hits": False,
     }
     if near is not None:
-        others = {_FAR: near.far.query} | ({} if near.lift is None else {_LIFT: near.lift})
+        others = {_FAR: near.far.query} | ({} if near.impact is None else {_IMPACT: near.impact})
         request["query"] = with_named_scores(query, others)
         request[NAMED_SCORES] = True
     return request
@@ -153,19 +153,19 @@ def _page(answer: Any, queries: BoundQueries, size: int) -> DocumentPage:
     hits, (all, near) = hits_of(answer), queries
     ids = np.array([hit["fields"]["document_id"][0] for hit in hits], object)
     bounds = np.array([hit["_score"] for hit in hits]) + all.shift
-    far = lift = np.full(len(hits), math.inf)
+    far = impact = np.full(len(hits), math.inf)
     if near is not None:
         scores = [hit["matched_queries"] for hit in hits]
         far = np.array([of_document[_FAR] for of_document in scores]) + near.far.shift
-        if near.lift is not None:
+        if near.impact is not None:
             # If every sentence is a candidate, documents without any of the terms match too.
-            lift = near.lift_per_term(np.array([of_document.get(_LIFT, 0.0) for of_document in scores]))
+            impact = near.impact_per_term(np.array([of_document.get(_IMPACT, 0.0) for of_document in scores]))
     after = None
     if len(hits) == size:
         # A first page has no sort values. Its sums may be rounded differently from those of the next.
         score = hits[-1]["_score"]
         after = hits[-1].get("sort", [score + all.rounding_margin * (1 + abs(score)), -1])
-    return DocumentPage(BoundedDocuments(ids, bounds, far, lift), after)
+    return DocumentPage(BoundedDocuments(ids, bounds, far, impact), after)
 
 
 _TOTAL = "total"
@@ -191,7 +191,7 @@ def read_count(answer: Any) -> int:
 
 FIRST_SENTENCES, FIRST_SENTENCES_PER_HIT, FIRST_PER_HIT_AND_TERM = 4, 1.6, 0.3
 """Sentences listed first: a base, an amount per hit, and one per hit and term."""
-WIDENING_GROWTH = 2.0
+SLACK_GROWTH = 2.0
 """If each term adds the slack x to bounds, exp(2 x) times as many sentences are listed first."""
 LEAST_GROWTH, GREATEST_GROWTH = 1.25, 8.0
 """Limits of the factor by which the number of listed sentences grows."""
@@ -232,10 +232,10 @@ def search_bounded(search: Search, k: int, bounds: BoundQuery) -> SearchResult |
 
 def _first_size(search: Search, k: int) -> int:
     """The number of sentences to list first. It grows with the number of terms and the slack of bounds."""
-    terms, widening = search.plan.terms, search.widening
+    terms, slack = search.plan.terms, search.slack
     per_hit = FIRST_SENTENCES_PER_HIT + FIRST_PER_HIT_AND_TERM * len(terms)
-    if widening is not None:
-        per_hit *= math.exp(WIDENING_GROWTH * widening.mean(terms))
+    if slack is not None:
+        per_hit *= math.exp(SLACK_GROWTH * slack.mean(terms))
     return min(round(FIRST_SENTENCES + per_hit * k), PAGE)
 
 
@@ -386,7 +386,7 @@ def _expected_score(bounds: Array) -> float:
 
 def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResult | Unprunable:
     """The result, or why every candidate has to be scored. `statistics` are those of the matching terms."""
-    if not search.plan.terms and not search.plan.statics:
+    if not search.plan.terms and not search.plan.static_scores:
         return Unprunable("the query ranks by nothing")
     if k > MAX_K:
         return Unprunable(f"more than {MAX_K:,} hits are requested")
@@ -397,9 +397,9 @@ def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResul
 
 def _search_sentences(search: Search, k: int) -> SearchResult | None:
     """The result by the bounds of sentences; None if the plan has none, or they rule out too few."""
-    if search.widening is None:
+    if search.slack is None:
         return None
-    bounds = sentence_bounds(search.plan, search.filters, search.widening)
+    bounds = sentence_bounds(search.plan, search.filters, search.slack)
     return None if bounds is None else search_bounded(search, k, bounds)
 
 

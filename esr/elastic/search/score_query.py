@@ -31,8 +31,8 @@ from esr.plans.plan import (
     Plan,
     PlanTerm,
     Saturation,
-    Static,
-    StaticForm,
+    StaticScore,
+    StaticScoreForm,
 )
 
 
@@ -60,7 +60,7 @@ _LENGTH_FIELD: dict[FieldName, str] = {
     "surrounding": "surrounding_length",
     "document": "document_length",
 }
-_FORM_PARAMS: dict[StaticForm, tuple[str, ...]] = {"log": ("shift",), "satu": ("k",), "sigm": ("k", "a")}
+_FORM_PARAMS: dict[StaticScoreForm, tuple[str, ...]] = {"log": ("shift",), "satu": ("k",), "sigm": ("k", "a")}
 """The parameters of the forms that have some."""
 
 
@@ -105,9 +105,12 @@ def score_query(
         shift += math.fsum(term.weight * math.log(term.background) for term in plan.terms if term.own)
     else:
         shift += math.fsum(term.weight * _limit(transform) for term in plan.terms if term.weight < 0)
-    params |= {"statics": [_static_params(static) for static in plan.statics], "offset": offset}
+    params |= {
+        "statics": [_static_score_params(static_score) for static_score in plan.static_scores],
+        "offset": offset,
+    }
     script = {"id": SCORE_SCRIPT, "params": params}
-    if is_own and not plan.statics:
+    if is_own and not plan.static_scores:
         numbers = [offset, params["query"], params["mu"], *params["collection"]]
         script = {"id": LENGTH_LIST_SCRIPT, "params": {"numbers": numbers}}
     return ScoreQuery({"script_score": {"query": query, "script": script}}, shift)
@@ -172,16 +175,18 @@ def _limit(transform: Saturation) -> float:
     return transform.k1 + 1.0
 
 
-def _static_params(static: Static) -> dict[str, Any]:
-    """A static as the script reads it: with the parameters of its own form only."""
-    names = ("column", "form", "weight", "constant", *_FORM_PARAMS.get(static.form, ()))
-    return {name: getattr(static, name) for name in names} | (asdict(static.curve) if static.curve else {})
+def _static_score_params(static_score: StaticScore) -> dict[str, Any]:
+    """A static score as the script reads it: with the parameters of its own form only."""
+    names = ("column", "form", "weight", "constant", *_FORM_PARAMS.get(static_score.form, ()))
+    return {name: getattr(static_score, name) for name in names} | (
+        asdict(static_score.curve) if static_score.curve else {}
+    )
 
 
 def _offset(plan: Plan, collection: CollectionStatistics) -> float:
     """The offset that keeps every score above 0, since Elasticsearch rejects negative scores.
 
-    Raises EsrError if the statics add more than 32-bit scores can resolve.
+    Raises EsrError if the static scores add more than 32-bit scores can resolve.
     """
     lowest = 0.0
     transform = plan.transform
@@ -189,11 +194,11 @@ def _offset(plan: Plan, collection: CollectionStatistics) -> float:
         mu, (constant, slope) = transform.mu, transform.collection
         betas = (mu / (collection.longest_sentence + mu), 1.0) if mu else (0.0, 0.0)
         lowest += plan.query_weight * math.log(min(constant + slope * beta for beta in betas))
-    for static in plan.statics:
-        low, high = static_bounds(static, collection)
+    for static_score in plan.static_scores:
+        low, high = static_bounds(static_score, collection)
         if low < -GREATEST_OFFSET or high > GREATEST_SCORE:
             raise EsrError(
-                f"{static.column} adds from {low:g} to {high:g}, more than the 32-bit scores of "
+                f"{static_score.column} adds from {low:g} to {high:g}, more than the 32-bit scores of "
                 "Elasticsearch can resolve: lower its weight, or use the form satu or log"
             )
         lowest += low

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from esr.batches import batched
 from esr.elastic.cluster import AliasTargets, Cluster
 from esr.elastic.documents import decode_sentence
-from esr.elastic.lifts import Widening
+from esr.elastic.impacts import Slack
 from esr.elastic.requests import hits_of, msearch, search, total_of
 from esr.elastic.search.filters import Query
 from esr.elastic.search.score_query import RECORD_FIELDS, SORT, score_query
@@ -75,7 +75,7 @@ _HEADER = {"index", NAMED_SCORES}
 class Search:
     """A plan, and where it runs. `incomplete` says what the answers so far lack.
 
-    `records`: whether hits come with their records. `widening`: the base and slack of bounds by lifts, if
+    `records`: whether hits come with their records. `slack`: the base and slack of bounds by impacts, if
     they apply to the plan. `presumption`: that the cluster's indices are those behind the aliases. `shards`
     collects the number of shards of each index searched.
     """
@@ -85,7 +85,7 @@ class Search:
     collection: CollectionStatistics
     filters: Filters
     records: bool
-    widening: Widening | None = None
+    slack: Slack | None = None
     presumption: Presumption | None = None
     shards: dict[str, int] = field(default_factory=dict)
     incomplete: str | None = field(default=None, init=False)

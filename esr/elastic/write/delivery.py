@@ -22,7 +22,7 @@ from esr.batches import batched
 from esr.elastic import meta
 from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
-from esr.elastic.lifts import describe_after_delivery
+from esr.elastic.impacts import describe_after_delivery
 from esr.elastic.loads import Heartbeat, delete_indices, delete_old_generations, serve, this_process
 from esr.elastic.location import documents_index, new_sentences_index
 from esr.elastic.meta import Load, install_templates
@@ -67,10 +67,10 @@ def copy_load(
     members: tuple[str, ...],
     *,
     is_head: bool,
-    lifts: Mapping[str, Any],
+    impacts: Mapping[str, Any],
     heartbeat: Heartbeat,
 ) -> Load:
-    """Copy a load, under this name of its index of sentences and with this description of lifts.
+    """Copy a load, under this name of its index of sentences and with this description of impacts.
 
     The copy is incomplete. `heartbeat` renews its heartbeat as soon as it can have one, so that it does not
     count as killed. The original cannot be enriched while it is being copied. The copy gets the original's
@@ -88,7 +88,7 @@ def copy_load(
             members=members,
             is_head=is_head,
             is_rejected=False,
-            lifts=lifts,
+            impacts=impacts,
         )
         meta.write(cluster, copy)
         heartbeat.add(copy)
@@ -296,10 +296,10 @@ class ElasticsearchDelivery:
         try:
             with Heartbeat(cluster) as heartbeat:
                 for source, name in zip(sources, names, strict=True):
-                    lifts = describe_after_delivery(source.lifts, before, after, lost)
+                    impacts = describe_after_delivery(source.impacts, before, after, lost)
                     is_head = source is newest
                     copy = copy_load(
-                        cluster, source, name, members, is_head=is_head, lifts=lifts, heartbeat=heartbeat
+                        cluster, source, name, members, is_head=is_head, impacts=impacts, heartbeat=heartbeat
                     )
                     copies.append(copy)
                     expected = read_contents(cluster, source.index)

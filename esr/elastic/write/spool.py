@@ -18,11 +18,11 @@ import numpy as np
 
 from esr.batches import batched
 from esr.elastic.cluster import Cluster
-from esr.elastic.lifts import LIFTS_FIELD, described_base
+from esr.elastic.impacts import IMPACTS_FIELD, described_base
 from esr.elastic.meta import Load
 from esr.elastic.statistics import AliasStatistics, read_next_ordinals
 from esr.elastic.write.actions import ActionBuilder, DocumentActions, PostingsByDocument, SegmentTerms
-from esr.elastic.write.lifts import SegmentLifts
+from esr.elastic.write.sentence_impacts import SegmentImpacts
 from esr.errors import EsrError
 from esr.features.furniture import NAME as FURNITURE
 from esr.folder.format import manifest
@@ -80,20 +80,20 @@ def spool_actions(
     existing: ExistingCollection,
     is_selected: Callable[[str], bool] = lambda document_id: True,
 ) -> Iterator[DocumentActions]:
-    """The actions for the selected documents of a spool, with lifts if the load describes some.
+    """The actions for the selected documents of a spool, with impacts if the load describes some.
 
     Importance priors use p(t|C) of the whole spool and the existing collection. Ordinals count all documents,
     selected or not.
     """
     ordinal, document_ordinal = existing.next_ordinal, existing.next_document_ordinal
     builder = ActionBuilder(get_analyzer(load.description.analyzer), load.index, load.documents_index)
-    base = described_base(load.lifts) if load.lifts else None
+    base = described_base(load.impacts) if load.impacts else None
     for owner, segment in enumerate(spool.segments):
         postings = PostingsByDocument(segment)
-        terms, lifts = SegmentTerms(spool, owner, postings), None
+        terms, impacts = SegmentTerms(spool, owner, postings), None
         if base is not None:
             elsewhere = existing.occurrences, existing.total_occurrences
-            lifts = SegmentLifts(spool, owner, postings, base, *elsewhere)
+            impacts = SegmentImpacts(spool, owner, postings, base, *elsewhere)
         priors = spool.statistics.importance_of(owner, existing.occurrences, existing.total_occurrences)
         first, numbers = segment.column("first"), np.arange(segment.sentence_count)
         for number in range(segment.document_count):
@@ -110,9 +110,11 @@ def spool_actions(
                 for place in np.flatnonzero(known == known).tolist():
                     entry = actions.sentences[place]
                     entry["features"] = {FURNITURE: float(known[place]), **entry.get("features", {})}
-                if lifts is not None:
-                    for entry, of_sentence in zip(actions.sentences, lifts.of_document(number), strict=True):
-                        entry[LIFTS_FIELD] = of_sentence
+                if impacts is not None:
+                    for entry, of_sentence in zip(
+                        actions.sentences, impacts.of_document(number), strict=True
+                    ):
+                        entry[IMPACTS_FIELD] = of_sentence
                 yield actions
             document_ordinal += 1
         ordinal += segment.sentence_count

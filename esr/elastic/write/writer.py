@@ -21,7 +21,7 @@ from elasticsearch import BadRequestError
 
 from esr.elastic import meta
 from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
-from esr.elastic.lifts import choose_base, describe_lifts, has_bounds
+from esr.elastic.impacts import choose_base, describe_impacts, has_bounds
 from esr.elastic.loads import (
     Heartbeat,
     delete_indices,
@@ -129,12 +129,12 @@ _OPEN_SECONDS = 30.0
 class LoadTarget(NamedTuple):
     """The result that a load is to have. Only a load with the same target can be resumed.
 
-    `manifest` identifies the documents. `lifts` describes their lifts, empty if they are to have none.
+    `manifest` identifies the documents. `impacts` describes their impacts, empty if they are to have none.
     """
 
     description: Description
     manifest: Mapping[str, Any]
-    lifts: Mapping[str, Any]
+    impacts: Mapping[str, Any]
 
     def new_load(self, index: str, owner: str, members: tuple[str, ...], heartbeat: float = 0.0) -> Load:
         return Load(
@@ -144,12 +144,12 @@ class LoadTarget(NamedTuple):
             owner=owner,
             members=members,
             manifest=self.manifest,
-            lifts=self.lifts,
+            impacts=self.impacts,
             heartbeat=heartbeat,
         )
 
     def is_of(self, load: Load) -> bool:
-        return (load.description, load.manifest, load.lifts) == self
+        return (load.description, load.manifest, load.impacts) == self
 
 
 def create_indices(cluster: Cluster, load: Load, options: LoadOptions, existing: str | None = None) -> None:
@@ -301,18 +301,18 @@ class ElasticsearchWriter:
             delete_indices(self._cluster, [load.index])
 
     def _target(self, digest: InputDigest, spool: Snapshot) -> LoadTarget:
-        return LoadTarget(self._description, self._manifest(digest), self._lifts(spool))
+        return LoadTarget(self._description, self._manifest(digest), self._impacts(spool))
 
     def _manifest(self, digest: InputDigest) -> dict[str, Any]:
         """The data that distinguishes this load from others."""
         return digest.as_dict()
 
-    def _lifts(self, spool: Snapshot) -> dict[str, Any]:
-        """The description of the lifts. They need the whole collection, so an appending load has none."""
+    def _impacts(self, spool: Snapshot) -> dict[str, Any]:
+        """The description of the impacts. They need the whole collection, so an appending load has none."""
         mixture = self._options.precomputed_mixture
         if mixture is None or self._append or not has_bounds(mixture, spool.statistics.collection):
             return {}
-        return describe_lifts(choose_base(mixture), spool.statistics.collection)
+        return describe_impacts(choose_base(mixture), spool.statistics.collection)
 
     def _create_load(self, members: list[str], target: LoadTarget) -> Load:
         index = new_sentences_index(self._cluster.alias, meta.newest_generation(self._cluster))

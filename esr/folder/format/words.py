@@ -116,13 +116,13 @@ def _unpack_low(content: Column, low_bits: int, start: int, count: int) -> Colum
     if not low_bits:
         return np.zeros(count, np.int32)
     first_byte = start * low_bits >> 3
-    places = np.arange(start * low_bits & 7, (start * low_bits & 7) + count * low_bits, low_bits)
-    low = content[first_byte : first_byte + (int(places[-1]) >> 3) + _WINDOW if count else first_byte]
+    positions = np.arange(start * low_bits & 7, (start * low_bits & 7) + count * low_bits, low_bits)
+    low = content[first_byte : first_byte + (int(positions[-1]) >> 3) + _WINDOW if count else first_byte]
     windows = np.lib.stride_tricks.as_strided(
         np.frombuffer(low, "<u4", 1), (len(low) - _WINDOW + 1,), (1,), writeable=False
     )
-    low_parts: Column = windows[places >> 3]
-    low_parts >>= (places & 7).astype(np.uint32)
+    low_parts: Column = windows[positions >> 3]
+    low_parts >>= (positions & 7).astype(np.uint32)
     low_parts &= np.uint32((1 << low_bits) - 1)
     return low_parts.view(np.int32)
 
@@ -132,10 +132,10 @@ def _unpack_low(content: Column, low_bits: int, start: int, count: int) -> Colum
 _GROUPS = 32  # every number of low bits is below this
 BLOCK_BITS = 4  # log2 of the positions in a block: blocks are shorter than most sentences
 _LIST_BYTES = 20
-"""Memory for each word in `PlaceLists`, without the arrays shared with other objects."""
+"""Memory for each word in `PositionLists`, without the arrays shared with other objects."""
 
 
-class PlaceLists(NamedTuple):
+class PositionLists(NamedTuple):
     """The encoded positions of a segment's words, for a decoder of single lists.
 
     `content` holds the bytes of all groups. The group with n low bits starts at `begins[n]` and its unary
@@ -154,7 +154,7 @@ class PlaceLists(NamedTuple):
     counts: Column
 
 
-class WordPlaces:
+class WordPositions:
     """Finds the positions of words, from the mapped files of a `WordTable`.
 
     It takes some 12 bytes for each sentence and each word of the segment, so callers decide how long to keep
@@ -184,14 +184,14 @@ class WordPlaces:
         members = sum(array.nbytes for arrays in self._members.values() for array in arrays)
         own = self._text_starts.nbytes + self.block_sentences.nbytes + self._group_of.nbytes
         self.nbytes = own + members + _LIST_BYTES * len(counts)
-        """Memory in bytes, including `place_lists`."""
+        """Memory in bytes, including `position_lists`."""
 
-    def places(self, number: int) -> Column:
+    def positions(self, number: int) -> Column:
         """The positions of a word, ascending."""
-        (lists,) = self.encoded_places(range(number, number + 1))
+        (lists,) = self.encoded_positions(range(number, number + 1))
         return decode(lists)
 
-    def encoded_places(self, words: range) -> Iterator[EncodedLists]:
+    def encoded_positions(self, words: range) -> Iterator[EncodedLists]:
         """Yield the encoded positions of consecutive words, those of each group together."""
         for group in np.unique(self._group_of[words.start : words.stop]).tolist():
             members, before = self._members[group]
@@ -207,7 +207,7 @@ class WordPlaces:
             )
 
     @cached_property
-    def place_lists(self) -> PlaceLists:
+    def position_lists(self) -> PositionLists:
         """The encoded positions of all words, for a decoder of single lists."""
         rank, before = np.empty(len(self._counts), np.int32), np.empty(len(self._counts), np.int64)
         unary = np.zeros(_GROUPS, np.int64)
@@ -220,28 +220,28 @@ class WordPlaces:
         begins[: len(self._group_ends)] = self._group_ends[:_GROUPS]
         content = np.frombuffer(self._content, np.uint8)
         counts = self._counts.astype(np.int64)
-        return PlaceLists(content, begins, unary, self._limit, self._group_of, rank, before, counts)
+        return PositionLists(content, begins, unary, self._limit, self._group_of, rank, before, counts)
 
-    def places_of_range(self, words: range) -> Column:
+    def positions_of_range(self, words: range) -> Column:
         """The positions of these words, in no particular order."""
-        return np.concatenate([np.zeros(0, np.int32), *map(decode, self.encoded_places(words))])
+        return np.concatenate([np.zeros(0, np.int32), *map(decode, self.encoded_positions(words))])
 
-    def sentences(self, places: Column) -> Column:
+    def sentences(self, positions: Column) -> Column:
         """The sentences that contain these positions, possibly repeated. Positions in titles are ignored."""
         starts = self._text_starts
-        places = places[places < starts[self._sentence_count]]
-        sentences: Column = self.block_sentences[places >> BLOCK_BITS]
-        while (is_later := starts[sentences + 1] <= places).any():
+        positions = positions[positions < starts[self._sentence_count]]
+        sentences: Column = self.block_sentences[positions >> BLOCK_BITS]
+        while (is_later := starts[sentences + 1] <= positions).any():
             sentences += is_later
         return sentences
 
-    def titles(self, places: Column) -> Column:
+    def titles(self, positions: Column) -> Column:
         """The documents whose titles contain these positions, possibly repeated.
 
         Positions in sentences are ignored.
         """
         starts = self._text_starts[self._sentence_count :]
-        titles: Column = np.searchsorted(starts, places[places >= starts[0]], "right") - 1
+        titles: Column = np.searchsorted(starts, positions[positions >= starts[0]], "right") - 1
         return titles
 
     @property
@@ -292,12 +292,12 @@ class WordTable:
         self._lengths = map_array(folder / f"{_NAME}.lengths.npy")
         self.counts = map_array(folder / f"{_NAME}.counts.npy")
         """The number of occurrences of each word."""
-        self._places = map_bytes(folder / f"{_NAME}.places.bytes")
+        self._positions = map_bytes(folder / f"{_NAME}.places.bytes")
         self._group_ends = map_array(folder / f"{_NAME}.groups.npy")
         self._text_lengths = map_array(folder / f"{_NAME}.texts.npy")
         self._sentence_count = sentence_count
         sizes = int(self._lengths.sum(dtype=np.int64)), int(self._group_ends[-1])
-        if (len(self._bytes), len(self._places)) != sizes or len(self.counts) != len(self._lengths):
+        if (len(self._bytes), len(self._positions)) != sizes or len(self.counts) != len(self._lengths):
             raise ValueError(f"{folder / _NAME} is truncated")
 
     def __len__(self) -> int:
@@ -332,14 +332,16 @@ class WordTable:
             chunk = numbers[first : first + _CHUNK]
             starts, lengths = self._ends[chunk], self._lengths[chunk].astype(np.int64)
             begins = np.cumsum(lengths) - lengths
-            places = np.arange(int(lengths.sum())) + np.repeat(starts - begins, lengths)
-            signatures[first : first + _CHUNK] = np.bitwise_or.reduceat(_BIT_OF_BYTE[content[places]], begins)
+            positions = np.arange(int(lengths.sum())) + np.repeat(starts - begins, lengths)
+            signatures[first : first + _CHUNK] = np.bitwise_or.reduceat(
+                _BIT_OF_BYTE[content[positions]], begins
+            )
         return signatures
 
-    def read_places(self) -> WordPlaces:
+    def read_positions(self) -> WordPositions:
         """Open the positions of the words."""
-        return WordPlaces(
-            self.counts, self._places, self._group_ends, self._text_lengths, self._sentence_count
+        return WordPositions(
+            self.counts, self._positions, self._group_ends, self._text_lengths, self._sentence_count
         )
 
     def _encoded(self, number: int) -> bytes:
@@ -360,11 +362,13 @@ def sign_word(encoded: bytes) -> int:
     return int(np.bitwise_or.reduce(_BIT_OF_BYTE[np.frombuffer(encoded, np.uint8)]))
 
 
-def save_words(folder: Path, words: list[str], numbers: Column, places: Column, text_lengths: Column) -> None:
+def save_words(
+    folder: Path, words: list[str], numbers: Column, positions: Column, text_lengths: Column
+) -> None:
     """Write the files of a word table.
 
-    `words` are sorted. `numbers` and `places` are the word number and the position of each occurrence, in any
-    order.
+    `words` are sorted. `numbers` and `positions` are the word number and the position of each occurrence, in
+    any order.
     """
     limit = int(text_starts(text_lengths)[-1])
     counts = np.bincount(numbers, minlength=len(words))
@@ -372,7 +376,7 @@ def save_words(folder: Path, words: list[str], numbers: Column, places: Column, 
     order = np.argsort(group_of, kind="stable")
     rank = np.empty(len(words), np.int64)
     rank[order] = np.arange(len(words))
-    keys = rank[numbers] << limit.bit_length() | places
+    keys = rank[numbers] << limit.bit_length() | positions
     keys.sort()
     keys &= (1 << limit.bit_length()) - 1
     # Sorted by group, then by word: each group is a slice.

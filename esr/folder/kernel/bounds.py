@@ -106,7 +106,7 @@ def mark_reached(terms, commit, g, own, scratch):
 
 
 @inlined
-def bound_documents(rule, transform, terms, commit, statics, filters, scratch, reached):
+def bound_documents(rule, transform, terms, commit, static_scores, filters, scratch, reached):
     """Compute the bounds of the reached documents that may have candidates, packed into `scratch.keys`.
 
     Returns the number of candidates (if the rule takes whole documents), the number of bounds, and a
@@ -117,10 +117,10 @@ def bound_documents(rule, transform, terms, commit, statics, filters, scratch, r
     high, low, margin = transform.high, transform.low, rule.margin
     rising, falling = terms.termless.positive_weight, terms.termless.negative_weight
     sizes, records, mask, allowed = commit.sizes, commit.documents, filters.documents, filters.sentences
-    upper_bounds, scores = statics.upper_bounds, statics.scores
+    upper_bounds, scores = static_scores.upper_bounds, static_scores.scores
     sentences, size, lowest, highest = 0, 0, np.inf, -np.inf
     has_mask = len(mask) > 0 or len(allowed) > 0
-    if all_own and not statics.has_gaps and not has_mask and len(upper_bounds) == 0 and falling == 0:
+    if all_own and not static_scores.has_gaps and not has_mask and len(upper_bounds) == 0 and falling == 0:
         # The common case: no document is excluded.
         for n in range(reached):
             d = documents[n]
@@ -142,10 +142,10 @@ def bound_documents(rule, transform, terms, commit, statics, filters, scratch, r
             continue
         if rule.candidates == DOCUMENT_LEVEL:
             sentences += sizes[d]
-            if statics.has_gaps or len(allowed):
+            if static_scores.has_gaps or len(allowed):
                 for s in range(records[d].first, records[d].first + sizes[d]):
                     is_out = len(allowed) > 0 and not allowed[s]
-                    sentences -= is_out or (statics.has_gaps and scores[s] == NO_VALUE)
+                    sentences -= is_out or (static_scores.has_gaps and scores[s] == NO_VALUE)
         if rising > 0:
             bound += rising * high[d]
         if falling < 0:
@@ -195,12 +195,12 @@ def best_of_mixture(worth, term, document, share, near, best):
         length = document.longest if corner else document.shortest
         nothing = worth[length, EVIDENCE_COLLECTION] * background
         least = nothing + worth[length, EVIDENCE_DOCUMENT] * share
-        beside = least + worth[length, EVIDENCE_SURROUNDING] * near
+        in_surrounding = least + worth[length, EVIDENCE_SURROUNDING] * near
         if own:
             termless = better(termless, nothing, falls) if corner else nothing
         else:
-            least, beside = least / nothing, beside / nothing
-        best = better(better(best, least, falls), beside, falls)
+            least, in_surrounding = least / nothing, in_surrounding / nothing
+        best = better(better(best, least, falls), in_surrounding, falls)
     return best / termless
 
 
@@ -231,27 +231,29 @@ def read_postings(transform, term, commit, g, ends, best, at_best):
         in_document = 0.0 if is_mixture else field_worth(saturation.document, document.length) * count
         greatest, near, before, before_count = worst, 0.0, NOWHERE, 0
         while at < end and posting < high:
-            s, here = posting >> bits, posting & count_mask
+            s, in_sentence = posting >> bits, posting & count_mask
             at += 1
             if at < end:
                 posting = number_at(postings, posting_width, at)
             length = number_at(lengths, length_width, s)
             least = worth[length, EVIDENCE_COLLECTION] * background
-            x = least + worth[length, EVIDENCE_SENTENCE] * here
+            x = least + worth[length, EVIDENCE_SENTENCE] * in_sentence
             if with_surrounding:
                 # No branches: neighbours are hard to predict.
                 is_next = (at < end) & (posting < high) & (posting >> bits == s + 1)
-                around = here + (before == s - 1) * before_count + is_next * (posting & count_mask)
+                around = in_sentence + (before == s - 1) * before_count + is_next * (posting & count_mask)
                 around_length = length + (s > first) * number_at(lengths, length_width, max(s - 1, first))
                 around_length += (s < last) * number_at(lengths, length_width, min(s + 1, last))
                 if is_mixture:
                     x += worth[length, EVIDENCE_SURROUNDING] / max(float(around_length), 1.0) * around
-                    beside = here / max(float(length), 1.0)
+                    in_surrounding = in_sentence / max(float(length), 1.0)
                 else:
                     x += field_worth(saturation.surrounding, around_length) * around
-                    beside = saturation.surrounding.share * here / worth[length, EVIDENCE_SURROUNDING]
-                near = max(near, beside)
-                before, before_count = s, here
+                    in_surrounding = (
+                        saturation.surrounding.share * in_sentence / worth[length, EVIDENCE_SURROUNDING]
+                    )
+                near = max(near, in_surrounding)
+                before, before_count = s, in_sentence
             if is_mixture:
                 in_document = worth[length, EVIDENCE_DOCUMENT] / total * count
             x += in_document

@@ -22,9 +22,9 @@ from esr.folder.kernel.numba_support import (
     LONG,
     LONGS,
     MASK,
-    PLACE_LISTS,
+    POSITION_LISTS,
     SEGMENTS,
-    SENTENCE_PLACES,
+    SENTENCE_POSITIONS,
     SHORTS,
     VECTORS,
     WORDS,
@@ -152,12 +152,12 @@ def unary_bits(content, byte):
     return word
 
 
-@eager_jit(MASK, LONG, LONG, PLACE_LISTS, SENTENCE_PLACES)
-def mark_places(mask, first_word, end_word, lists, sentences):
+@eager_jit(MASK, LONG, LONG, POSITION_LISTS, SENTENCE_POSITIONS)
+def mark_positions(mask, first_word, end_word, lists, sentences):
     """Set the mask of the sentences that contain one of these words. Positions in titles are ignored.
 
-    `lists` is a `PlaceLists`. `sentences` holds the first position of each sentence and the end of the last,
-    the sentence of the first position in each block, and log2 of the block size.
+    `lists` is a `PositionLists`. `sentences` holds the first position of each sentence and the end of the
+    last, the sentence of the first position in each block, and log2 of the block size.
     """
     content, begins, unary, limit, group, rank, before, counts = lists
     starts, block_sentences, block_bits = sentences
@@ -173,10 +173,10 @@ def mark_places(mask, first_word, end_word, lists, sentences):
             while word != 0 and left > 0:
                 at = number * low_bits
                 low = (np.int64(bits_32_at(low_address + (at >> 3))) >> (at & 7)) & low_mask
-                place = (zeros + bit + np.int64(count_trailing_zeros(word))) << low_bits | low
-                if place < end:
-                    s = block_sentences[place >> block_bits]
-                    while starts[s + 1] <= place:
+                position = (zeros + bit + np.int64(count_trailing_zeros(word))) << low_bits | low
+                if position < end:
+                    s = block_sentences[position >> block_bits]
+                    while starts[s + 1] <= position:
                         s += 1
                     mask[s] = True
                 word &= word - np.uint64(1)

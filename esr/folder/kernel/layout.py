@@ -153,10 +153,10 @@ class Commit(NamedTuple):
     begins: Words
 
 
-class Statics(NamedTuple):
+class StaticScores(NamedTuple):
     """What priors and features add: at most in each document (D,), and to each sentence (S,).
 
-    Both arrays are empty if the plan has no statics. `has_gaps`: some sentences have NO_VALUE.
+    Both arrays are empty if the plan has no static scores. `has_gaps`: some sentences have NO_VALUE.
     """
 
     upper_bounds: Doubles

@@ -20,7 +20,7 @@ from esr.folder.kernel.bounds import (
     round_impacts,
 )
 from esr.folder.kernel.columns import view_ranges
-from esr.folder.kernel.counting import count_all, count_any, count_matches, mark_places, multiply_vectors
+from esr.folder.kernel.counting import count_all, count_any, count_matches, mark_positions, multiply_vectors
 from esr.folder.kernel.documents import (
     fill_batch,
     locate_postings,
@@ -42,7 +42,7 @@ from esr.folder.kernel.layout import (
     Scoring,
     Scratch,
     Selection,
-    Statics,
+    StaticScores,
     Termless,
     Terms,
     Transform,
@@ -58,7 +58,7 @@ from esr.folder.kernel.numba_support import (
     QUERY_TERMS,
     RULE,
     SCRATCH,
-    STATICS,
+    STATIC_SCORES,
     TRANSFORM,
     compiled,
     eager_jit,
@@ -167,7 +167,7 @@ def compact(selection, used, room):
 
 
 @compiled
-def top_k(rule, transform, terms, commit, statics, filters, scratch):
+def top_k(rule, transform, terms, commit, static_scores, filters, scratch):
     """Select the sentences that may be in the top k, in no particular order.
 
     Returns the selection, its size, the number of candidates if the rule takes whole documents, and the
@@ -186,8 +186,8 @@ def top_k(rule, transform, terms, commit, statics, filters, scratch):
         terms.impacts,
         offsets,
         reads_surrounding(formula.shape, formula.mixture[0], formula.saturation[0]),
-        statics.upper_bounds,
-        statics.scores,
+        static_scores.upper_bounds,
+        static_scores.scores,
         filters.sentences,
     )
     space, batch, selection = (
@@ -204,7 +204,7 @@ def top_k(rule, transform, terms, commit, statics, filters, scratch):
     if rule.all_documents:
         reached = add_documents(terms, filters.documents, scratch, reached)
     total, size, threshold = bound_documents(
-        rule, transform, terms, commit, statics, filters, scratch, reached
+        rule, transform, terms, commit, static_scores, filters, scratch, reached
     )
     keys, documents, sizes, top = scratch.keys, scratch.documents, commit.sizes, selection.top
     used, valued, done, positions = 0, 0, 0, POSITIONS
@@ -237,7 +237,7 @@ __all__ = [
     "best_evidence",
     "count_all",
     "count_any",
-    "mark_places",
+    "mark_positions",
     "multiply_vectors",
     "rank",
     "round_impacts",
@@ -246,17 +246,17 @@ __all__ = [
 
 
 @compiled
-def _search(rule, transform, terms, commit, statics, filters, scratch):
-    selection, used, total, valued = top_k(rule, transform, terms, commit, statics, filters, scratch)
+def _search(rule, transform, terms, commit, static_scores, filters, scratch):
+    selection, used, total, valued = top_k(rule, transform, terms, commit, static_scores, filters, scratch)
     order = np.argsort(selection.sentences[:used])
     if rule.candidates != DOCUMENT_LEVEL:
-        total = count_matches(rule, terms, commit, statics.scores, filters, scratch.marks)
+        total = count_matches(rule, terms, commit, static_scores.scores, filters, scratch.marks)
     evidence = compute_evidence(transform.formula, terms.table, selection.facts, order)
     return selection.sentences[order], evidence, total, valued
 
 
-@eager_jit(RULE, TRANSFORM, QUERY_TERMS, COMMIT, STATICS, FILTERS, SCRATCH)
-def search(rule, transform, terms, commit, statics, filters, scratch):
+@eager_jit(RULE, TRANSFORM, QUERY_TERMS, COMMIT, STATIC_SCORES, FILTERS, SCRATCH)
+def search(rule, transform, terms, commit, static_scores, filters, scratch):
     """Search a commit for the sentences that may be in the top k.
 
     Returns their ordinals, ascending; their evidence; the number of candidates; the number of sentences
@@ -272,28 +272,28 @@ def search(rule, transform, terms, commit, statics, filters, scratch):
         Transform(Formula(*formula), length_table, high, low),
         Terms(table.view(TERM), ranges, impacts, Termless(*termless)),
         commit,
-        Statics(*statics),
+        StaticScores(*static_scores),
         Filters(*filters),
         Scratch(*scratch),
     )
 
 
 @eager_jit(LONG, DOUBLES, LONGS, DOUBLE_TABLE, DOUBLE_TABLE)
-def rank(k, terms, ordinals, values, statics):
+def rank(k, terms, ordinals, values, static_scores):
     """Rank the selected sentences: the ordinals of the k best, best first, and their scores.
 
     Ties are in the given order. `terms` are the numbers of TERM; `values`, of shape (T, n), is what each
-    term adds per unit of its weight; `statics` has one row for each static. Sentences without a finite score
-    are left out. Scores are summed by the steps of `esr.plans.evaluate`.
+    term adds per unit of its weight; `static_scores` has one row for each static score. Sentences without a
+    finite score are left out. Scores are summed by the steps of `esr.plans.evaluate`.
     """
     scores, ranked, left = np.zeros(len(ordinals)), np.empty(len(ordinals), np.int64), 0
     table = terms.view(TERM)
     for t in range(len(values)):
         for n in range(len(ordinals)):
             scores[n] += table[t].weight * values[t, n]
-    for row in range(len(statics)):
+    for row in range(len(static_scores)):
         for n in range(len(ordinals)):
-            scores[n] += statics[row, n]
+            scores[n] += static_scores[row, n]
     for n in range(len(ordinals)):
         scores[left], ranked[left] = -scores[n], ordinals[n]
         left += np.isfinite(scores[n])

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from esr.folder.format.snapshot import CommitStatistics, Snapshot
 from esr.folder.search.conditions import ConditionCache
-from esr.folder.search.evidence import StaticCache
+from esr.folder.search.evidence import StaticScoreCache
 from esr.folder.search.memory import SearchMemory
 from esr.folder.search.name_table import NameTable, count_values
 from esr.folder.search.records import DocumentCache
-from esr.folder.search.words import PlaceCache
+from esr.folder.search.words import PositionCache
 from esr.index.filters import ValueTable, attribute_names
 from esr.index.names import Aliases
 
@@ -37,7 +37,7 @@ class _TextCache:
     def __init__(self, statistics: CommitStatistics) -> None:
         self._statistics = statistics
         self.memory = SearchMemory()
-        self.places = PlaceCache(self.memory)
+        self.positions = PositionCache(self.memory)
         self.documents = DocumentCache(statistics.segments, self.memory)
         self.kernel_tables = cache(partial(_build_tables, statistics))
         """Returns the segments as arguments of the kernel, which the first call builds."""
@@ -75,9 +75,9 @@ class SearchCache:
             self._texts = before._texts
         else:
             self._texts = _TextCache(snapshot.statistics)
-        self.statics = StaticCache(snapshot, self.memory)
+        self.static_scores = StaticScoreCache(snapshot, self.memory)
         """Contributions of priors and features."""
-        self.conditions = ConditionCache(snapshot.segments, self._texts.places, self.memory)
+        self.conditions = ConditionCache(snapshot.segments, self._texts.positions, self.memory)
         """Masks of the sentences that satisfy a condition."""
 
     @property
@@ -109,7 +109,7 @@ class SearchCache:
         """The number of sentences with a word, and its written form."""
         from esr.folder.search.words import WordUsage  # few searches need it
 
-        return WordUsage(self.snapshot, self._texts.places, self.documents, self.memory)
+        return WordUsage(self.snapshot, self._texts.positions, self.documents, self.memory)
 
     @cached_property
     def names(self) -> NameTable:

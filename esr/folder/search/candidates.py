@@ -101,7 +101,7 @@ def _with_neighbours(mask: Mask, has_previous: Mask) -> Mask:
 def read_candidates(cache: SearchCache, plan: Plan, filters: Filters) -> CandidateEvidence:
     snapshot = cache.snapshot
     terms = [term.term for term in plan.terms]
-    columns = {*EVIDENCE_COLUMNS, *(static.column for static in plan.statics)}
+    columns = {*EVIDENCE_COLUMNS, *(static_score.column for static_score in plan.static_scores)}
     numbers = select_candidates(plan, cache, filters)
     parts = [
         read_evidence(terms, FIELDS, columns, segment, importance, candidates)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from esr.folder.format.files import Mask
 from esr.folder.format.segment import LANGUAGE, NO_DATE, Segment
 from esr.folder.search.memory import SearchMemory
-from esr.folder.search.words import PlaceCache, Places, find_phrase, find_prefix, mask_prefix
+from esr.folder.search.words import PositionCache, Positions, find_phrase, find_prefix, mask_prefix
 from esr.index.filters import Filters
 from esr.index.names import name_key
 from esr.plans.condition import (
@@ -84,24 +84,24 @@ def mask_entities(segment: Segment, names: Sequence[str]) -> Mask:
     return segment.enrichment.name_mask(map(name_key, names))
 
 
-def mask_condition(condition: Condition, segment: Segment, places: PlaceCache) -> Mask:
+def mask_condition(condition: Condition, segment: Segment, positions: PositionCache) -> Mask:
     """Mask of the sentences that satisfy the condition, of shape (sentences,)."""
     match condition:
         case AllOf(parts):
-            return reduce(np.logical_and, (mask_condition(part, segment, places) for part in parts))
+            return reduce(np.logical_and, (mask_condition(part, segment, positions) for part in parts))
         case AnyOf(parts):
-            return reduce(np.logical_or, (mask_condition(part, segment, places) for part in parts))
+            return reduce(np.logical_or, (mask_condition(part, segment, positions) for part in parts))
         case Not(part):
-            return ~mask_condition(part, segment, places)
+            return ~mask_condition(part, segment, positions)
         case HasTerm(term):
             numbers = segment.sentence_postings(segment.terms.find(term)).numbers
             return _mark(segment.sentence_count, numbers)
         case HasWords(words, field):
-            return _mask_places(segment, find_phrase(segment.words, words, places), field, places)
+            return _mask_positions(segment, find_phrase(segment.words, words, positions), field, positions)
         case HasPrefix(prefix, "sentence"):
-            return mask_prefix(segment.words, prefix, segment.sentence_count, places)
+            return mask_prefix(segment.words, prefix, segment.sentence_count, positions)
         case HasPrefix(prefix, field):
-            return _mask_places(segment, find_prefix(segment.words, prefix, places), field, places)
+            return _mask_positions(segment, find_prefix(segment.words, prefix, positions), field, positions)
         case HasEntity(keys):
             return mask_entities(segment, keys)
         case HasSource(forms):
@@ -114,9 +114,9 @@ def mask_condition(condition: Condition, segment: Segment, places: PlaceCache) -
             return _mask_sentences_of(segment, mask_dates(segment, start, end))
 
 
-def _mask_places(segment: Segment, found: Places, field: TextField, places: PlaceCache) -> Mask:
+def _mask_positions(segment: Segment, found: Positions, field: TextField, positions: PositionCache) -> Mask:
     """Mask of the sentences, or of the sentences under titles, that contain these positions."""
-    in_texts = places.of(segment.words)
+    in_texts = positions.of(segment.words)
     if field == "sentence":
         return _mark(segment.sentence_count, in_texts.sentences(found))
     return _mask_sentences_of(segment, _mark(segment.document_count, in_texts.titles(found)))
@@ -145,9 +145,9 @@ def _mask_sentences_of(segment: Segment, documents: Mask) -> Mask:
 class ConditionCache:
     """The masks of conditions on the segments of a snapshot, kept in memory. Threads share it."""
 
-    def __init__(self, segments: Sequence[Segment], places: PlaceCache, memory: SearchMemory) -> None:
+    def __init__(self, segments: Sequence[Segment], positions: PositionCache, memory: SearchMemory) -> None:
         self._segments = segments
-        self._places = places
+        self._positions = positions
         self._memory = memory
         self._token = object()
         """Separates the masks of these segments in the shared memory, without keeping the segments alive."""
@@ -157,7 +157,7 @@ class ConditionCache:
         return self._memory.get((self._token, condition), partial(self._make, condition), _size)
 
     def _make(self, condition: Condition) -> list[Mask]:
-        return list(map(partial(mask_condition, condition, places=self._places), self._segments))
+        return list(map(partial(mask_condition, condition, positions=self._positions), self._segments))
 
 
 def _size(masks: Sequence[Mask]) -> int:

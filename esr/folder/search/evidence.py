@@ -1,4 +1,6 @@
-"""The exact evidence for sentences of a segment, and the contributions of statics to scores and bounds."""
+"""The exact evidence for sentences of a segment, and the contributions of static scores to scores and
+bounds.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ from esr.folder.format.files import Numbers
 from esr.folder.format.segment import NO_DATE, NO_POSTINGS, Postings, Segment
 from esr.folder.format.snapshot import IMPORTANCE, Snapshot, reduce_by_document
 from esr.folder.search.memory import SearchMemory
-from esr.plans.evaluate import Array, Evidence, score_static
-from esr.plans.plan import DAY, FEATURE_PREFIX, FieldName, Plan, Static
+from esr.plans.evaluate import Array, Evidence, apply_static_score
+from esr.plans.plan import DAY, FEATURE_PREFIX, FieldName, Plan, StaticScore
 
 
 def read_evidence(
@@ -49,8 +51,10 @@ def read_evidence(
 
 
 def read_columns(plan: Plan, snapshot: Snapshot, ordinals: Numbers) -> dict[str, Array]:
-    """Read the columns of a plan's statics for the sentences of a commit with these ordinals, ascending."""
-    names = list(dict.fromkeys(static.column for static in plan.statics))
+    """Read the columns of a plan's static scores for the sentences of a commit with these ordinals,
+    ascending.
+    """
+    names = list(dict.fromkeys(static_score.column for static_score in plan.static_scores))
     columns = {name: np.empty(len(ordinals)) for name in names}
     bases = snapshot.statistics.sentence_bases
     borders = np.searchsorted(ordinals, bases)
@@ -110,7 +114,7 @@ def _dense(postings: Postings, size: int) -> Array:
 
 
 class StaticBounds(NamedTuple):
-    """The bounds of one or more statics.
+    """The bounds of one or more static scores.
 
     `upper_bounds` is the most that they add in each document, of shape (D,), -inf if none of its sentences
     has a value. `greatest` is the greatest absolute value that they add anywhere. `has_value` is a mask of
@@ -126,8 +130,8 @@ class StaticBounds(NamedTuple):
         return self.upper_bounds.nbytes + (0 if self.has_value is None else self.has_value.nbytes)
 
 
-class StaticCache:
-    """The contributions of statics in a snapshot, kept in memory.
+class StaticScoreCache:
+    """The contributions of static scores in a snapshot, kept in memory.
 
     They depend on features, so on layers too.
     """
@@ -138,9 +142,9 @@ class StaticCache:
         self._token = object()
         """Separates the entries of this snapshot in the shared memory, without keeping it alive."""
 
-    def bounds(self, statics: Sequence[Static]) -> StaticBounds:
-        """The bounds of the sum of these statics."""
-        parts = [self._bounds_of(static) for static in statics]
+    def bounds(self, static_scores: Sequence[StaticScore]) -> StaticBounds:
+        """The bounds of the sum of these static scores."""
+        parts = [self._bounds_of(static_score) for static_score in static_scores]
         masks = [part.has_value for part in parts if part.has_value is not None]
         nothing = np.zeros(len(self._snapshot.statistics.document_table.size))
         return StaticBounds(
@@ -149,20 +153,20 @@ class StaticCache:
             reduce(np.logical_and, masks) if masks else None,
         )
 
-    def scores(self, statics: Sequence[Static]) -> npt.NDArray[np.float32]:
-        """The sum of these statics for each sentence, of shape (sentences,), -inf without a value."""
-        key = tuple(statics)
+    def scores(self, static_scores: Sequence[StaticScore]) -> npt.NDArray[np.float32]:
+        """The sum of these static scores for each sentence, of shape (sentences,), -inf without a value."""
+        key = tuple(static_scores)
         return self._memory.get((self._token, key), partial(self._sum_scores, key))
 
-    def _sum_scores(self, statics: Sequence[Static]) -> npt.NDArray[np.float32]:
-        total = reduce(np.add, map(self._scores_of, statics))
+    def _sum_scores(self, static_scores: Sequence[StaticScore]) -> npt.NDArray[np.float32]:
+        total = reduce(np.add, map(self._scores_of, static_scores))
         return np.where(np.isfinite(total), total, -np.inf).astype(np.float32)
 
-    def _bounds_of(self, static: Static) -> StaticBounds:
-        return self._memory.get((self._token, static), partial(self._compute_bounds, static))
+    def _bounds_of(self, static_score: StaticScore) -> StaticBounds:
+        return self._memory.get((self._token, static_score), partial(self._compute_bounds, static_score))
 
-    def _compute_bounds(self, static: Static) -> StaticBounds:
-        scores = self._scores_of(static)
+    def _compute_bounds(self, static_score: StaticScore) -> StaticBounds:
+        scores = self._scores_of(static_score)
         has_value = np.isfinite(scores)
         greatest = float(np.abs(scores[has_value]).max(initial=0.0))
         scores[~has_value] = -np.inf
@@ -170,13 +174,15 @@ class StaticCache:
         upper_bounds = reduce_by_document(np.maximum, scores, table, -np.inf)
         return StaticBounds(upper_bounds, greatest, None if has_value.all() else has_value)
 
-    def _scores_of(self, static: Static) -> Array:
-        """A static's contribution to each sentence, of shape (sentences,), not finite without a value."""
+    def _scores_of(self, static_score: StaticScore) -> Array:
+        """A static score's contribution to each sentence, of shape (sentences,), not finite without a
+        value.
+        """
         owners = range(len(self._snapshot.segments))
-        return np.concatenate([np.zeros(0), *(self._segment_scores(static, owner) for owner in owners)])
+        return np.concatenate([np.zeros(0), *(self._segment_scores(static_score, owner) for owner in owners)])
 
-    def _segment_scores(self, static: Static, owner: int) -> Array:
+    def _segment_scores(self, static_score: StaticScore, owner: int) -> Array:
         segment = self._snapshot.segments[owner]
-        importance = read_importance(self._snapshot, [static.column], owner)
-        column = read_column(static.column, segment, importance, np.arange(segment.sentence_count))
-        return score_static(static, column)
+        importance = read_importance(self._snapshot, [static_score.column], owner)
+        column = read_column(static_score.column, segment, importance, np.arange(segment.sentence_count))
+        return apply_static_score(static_score, column)

@@ -18,7 +18,7 @@ from esr.folder.search.conditions import mask_documents
 from esr.folder.search.evidence import StaticBounds, read_columns
 from esr.folder.search.impacts import Impacts, flatten
 from esr.index.filters import Filters
-from esr.plans.evaluate import apply_transform, score_static
+from esr.plans.evaluate import apply_static_score, apply_transform
 from esr.plans.plan import Plan, Unprunable
 
 _FEW = 0.1
@@ -28,16 +28,16 @@ _FEW = 0.1
 class PrunedSearch(NamedTuple):
     """The search for a plan's best k sentences in a commit.
 
-    `statics` is None if the plan has none. `document_mask` is the mask of documents that may have candidates,
-    None for all. `sentence_mask`, of shape (sentences,), is the mask of sentences that the filters and the
-    plan's condition let through, None if these apply to whole documents only.
+    `static_scores` is None if the plan has none. `document_mask` is the mask of documents that may have
+    candidates, None for all. `sentence_mask`, of shape (sentences,), is the mask of sentences that the
+    filters and the plan's condition let through, None if these apply to whole documents only.
     """
 
     plan: Plan
     cache: SearchCache
     k: int
     impacts: Impacts
-    statics: StaticBounds | None
+    static_scores: StaticBounds | None
     document_mask: Mask | None
     sentence_mask: Mask | None
 
@@ -56,8 +56,8 @@ class PrunedSearch(NamedTuple):
 
         `greatest` is the most that a term adds.
         """
-        if self.statics is not None:
-            greatest = max(greatest, self.statics.greatest)
+        if self.static_scores is not None:
+            greatest = max(greatest, self.static_scores.greatest)
         return self.impacts.bound.rounding_margin(self.plan, greatest)
 
 
@@ -67,9 +67,9 @@ def bind(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> PrunedSear
     reason = impacts.bound.unavailable_reason(plan.terms)
     if reason is not None:
         return Unprunable(reason)
-    statics = cache.statics.bounds(plan.statics) if plan.statics else None
+    static_scores = cache.static_scores.bounds(plan.static_scores) if plan.static_scores else None
     masks = _mask(plan, cache, filters) if filters or plan.condition is not None else (None, None)
-    return PrunedSearch(plan, cache, k, impacts, statics, *masks)
+    return PrunedSearch(plan, cache, k, impacts, static_scores, *masks)
 
 
 def _mask(plan: Plan, cache: SearchCache, filters: Filters) -> tuple[Mask | None, Mask | None]:
@@ -96,10 +96,10 @@ def _concatenate(masks: Iterable[Mask | None]) -> Mask | None:
     return np.concatenate(parts) if parts else None
 
 
-MAX_STATIC = 1e30
-"""Greatest contribution of statics that can be pruned: the kernel holds them in 32 bits."""
+MAX_STATIC_SCORE = 1e30
+"""Greatest contribution of static scores that can be pruned: the kernel holds them in 32 bits."""
 _NO_MASK, _NO_BITS, _NO_SCORES = np.zeros(0, bool), np.zeros(0, np.uint64), np.zeros((0, 0))
-_NO_STATICS = tuple(layout.Statics(np.zeros(0), np.zeros(0, np.float32), False))
+_NO_STATIC_SCORES = tuple(layout.StaticScores(np.zeros(0), np.zeros(0, np.float32), False))
 _NO_FILTERS = tuple(layout.Filters(_NO_MASK, _NO_MASK, _NO_BITS))
 
 
@@ -116,17 +116,22 @@ def topk_numba(kernel: Any, query: PrunedSearch) -> TopK:
         query.impacts.kernel_transform(),
         terms,
         tables.commit_group,
-        _statics(query),
+        _static_scores(query),
         _filters(query),
         scratch,
     )
     tables.put_back(scratch)
-    statics = _NO_SCORES
-    if plan.statics:
+    static_scores = _NO_SCORES
+    if plan.static_scores:
         columns = read_columns(plan, cache.snapshot, ordinals)
-        statics = np.array([score_static(static, columns[static.column]) for static in plan.statics])
+        static_scores = np.array(
+            [
+                apply_static_score(static_score, columns[static_score.column])
+                for static_score in plan.static_scores
+            ]
+        )
     values = apply_transform(plan.transform, evidence)
-    ranked, scores = kernel.rank(k, terms[0], ordinals, values, statics)
+    ranked, scores = kernel.rank(k, terms[0], ordinals, values, static_scores)
     return TopK(ranked, scores, total, scored)
 
 
@@ -142,18 +147,18 @@ def _read_terms(query: PrunedSearch) -> tuple[tuple[Any, ...], float]:
     impacts, starts, greatest = query.impacts.get(terms)
     # Twice: both a score and the k-th best score may differ from their values in the kernel.
     margin = 2.0 * query.rounding_margin(greatest)
-    if query.statics is not None:
-        margin += 2.0**-22 * query.statics.greatest
+    if query.static_scores is not None:
+        margin += 2.0**-22 * query.static_scores.greatest
     termless = tuple(query.impacts.bound.termless_score(terms))
     return (*flatten(terms, starts, query.statistics), impacts, termless), margin
 
 
-def _statics(query: PrunedSearch) -> tuple[Any, ...]:
-    """Build `layout.Statics`."""
-    if query.statics is None:
-        return _NO_STATICS
-    scores = query.cache.statics.scores(query.plan.statics)
-    return query.statics.upper_bounds, scores, query.statics.has_value is not None
+def _static_scores(query: PrunedSearch) -> tuple[Any, ...]:
+    """Build `layout.StaticScores`."""
+    if query.static_scores is None:
+        return _NO_STATIC_SCORES
+    scores = query.cache.static_scores.scores(query.plan.static_scores)
+    return query.static_scores.upper_bounds, scores, query.static_scores.has_value is not None
 
 
 def _filters(query: PrunedSearch) -> tuple[Any, ...]:

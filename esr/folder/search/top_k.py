@@ -24,20 +24,20 @@ def search_pruned(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> T
     if LOADER.kernel is None:
         return Unprunable(LOADER.reason)
     # Imported here, since a search from the command line ends before the kernel is loaded.
-    from esr.folder.search.pruned_search import MAX_STATIC, bind, topk_numba
+    from esr.folder.search.pruned_search import MAX_STATIC_SCORE, bind, topk_numba
 
     query = bind(plan, cache, k, filters)
     if isinstance(query, Unprunable):
         return query
-    if query.statics is not None and query.statics.greatest > MAX_STATIC:
-        return Unprunable(f"a prior or a feature adds more than {MAX_STATIC:g}")
+    if query.static_scores is not None and query.static_scores.greatest > MAX_STATIC_SCORE:
+        return Unprunable(f"a prior or a feature adds more than {MAX_STATIC_SCORE:g}")
     return topk_numba(LOADER.kernel, query)
 
 
 def search_exhaustive(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> TopK:
     """Search by scoring every candidate."""
     snapshot = cache.snapshot
-    columns = [static.column for static in plan.statics]
+    columns = [static_score.column for static_score in plan.static_scores]
     terms = [term.term for term in plan.terms]
     ordinals, values = [np.zeros(0, np.int64)], [np.zeros(0)]
     scored = 0

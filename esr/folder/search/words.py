@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from esr.folder.format.files import Mask, Numbers
 from esr.folder.format.snapshot import Snapshot
-from esr.folder.format.words import BLOCK_BITS, WordPlaces, WordTable
+from esr.folder.format.words import BLOCK_BITS, WordPositions, WordTable
 from esr.folder.search.kernel_loader import LOADER
 from esr.folder.search.memory import SearchMemory
 from esr.folder.search.records import DocumentCache, read_records
 from esr.index.names import SAMPLE, choose_written_form
 
-Places = npt.NDArray[np.int32]
+Positions = npt.NDArray[np.int32]
 _NOWHERE = np.zeros(0, np.int32)
 _FREQUENT = 1 << 13
 """Number of occurrences from which a word's positions are kept.
@@ -29,24 +29,24 @@ Few words have so many, but many phrases contain one of these.
 """
 
 
-class PlaceCache:
+class PositionCache:
     """The positions of words, kept in memory for frequent words. Threads share it."""
 
     def __init__(self, memory: SearchMemory) -> None:
         self._memory = memory
 
-    def of(self, table: WordTable) -> WordPlaces:
+    def of(self, table: WordTable) -> WordPositions:
         """The positions of the words of a table."""
-        return self._memory.get((table, "places"), table.read_places)
+        return self._memory.get((table, "places"), table.read_positions)
 
-    def get(self, table: WordTable, number: int) -> Places:
+    def get(self, table: WordTable, number: int) -> Positions:
         """The positions of a word."""
         if table.counts[number] < _FREQUENT:
-            return self.of(table).places(number)
-        return self._memory.get((table, number), lambda: self.of(table).places(number))
+            return self.of(table).positions(number)
+        return self._memory.get((table, number), lambda: self.of(table).positions(number))
 
 
-def find_phrase(table: WordTable, words: Sequence[str], cache: PlaceCache) -> Places:
+def find_phrase(table: WordTable, words: Sequence[str], cache: PositionCache) -> Positions:
     """The positions at which these words begin, adjacent and in this order."""
     numbers = [table.find(word) for word in words]
     known = [number for number in numbers if number is not None]
@@ -62,26 +62,26 @@ def find_phrase(table: WordTable, words: Sequence[str], cache: PlaceCache) -> Pl
     return starts
 
 
-def mask_prefix(table: WordTable, prefix: str, sentence_count: int, cache: PlaceCache) -> Mask:
+def mask_prefix(table: WordTable, prefix: str, sentence_count: int, cache: PositionCache) -> Mask:
     """Mask of the sentences that contain a word with this prefix.
 
     The kernel is used if it is loaded, since a prefix may have very many occurrences.
     """
-    mask, words, places = np.zeros(sentence_count, bool), table.prefix_range(prefix), cache.of(table)
+    mask, words, positions = np.zeros(sentence_count, bool), table.prefix_range(prefix), cache.of(table)
     if LOADER.kernel is None:
-        mask[places.sentences(places.places_of_range(words))] = True
+        mask[positions.sentences(positions.positions_of_range(words))] = True
         return mask
-    sentences = places.sentence_starts, places.block_sentences, BLOCK_BITS
-    LOADER.kernel.mark_places(mask, words.start, words.stop, tuple(places.place_lists), sentences)
+    sentences = positions.sentence_starts, positions.block_sentences, BLOCK_BITS
+    LOADER.kernel.mark_positions(mask, words.start, words.stop, tuple(positions.position_lists), sentences)
     return mask
 
 
-def find_prefix(table: WordTable, prefix: str, cache: PlaceCache) -> Places:
+def find_prefix(table: WordTable, prefix: str, cache: PositionCache) -> Positions:
     """The positions of the words with this prefix, in no particular order."""
-    return cache.of(table).places_of_range(table.prefix_range(prefix))
+    return cache.of(table).positions_of_range(table.prefix_range(prefix))
 
 
-def _contains(ascending: Places, values: Places) -> npt.NDArray[np.bool_]:
+def _contains(ascending: Positions, values: Positions) -> npt.NDArray[np.bool_]:
     """Mask of the values that occur."""
     at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
     return np.asarray(ascending[at] == values)
@@ -104,11 +104,11 @@ class WordUsage:
     """How the sentences of a snapshot use single words. Threads share it."""
 
     def __init__(
-        self, snapshot: Snapshot, places: PlaceCache, documents: DocumentCache, memory: SearchMemory
+        self, snapshot: Snapshot, positions: PositionCache, documents: DocumentCache, memory: SearchMemory
     ) -> None:
         self._snapshot = snapshot
         self._documents = documents
-        self._places = places
+        self._positions = positions
         self._memory = memory
         self._token = object()
         """Separates the words of this snapshot in the shared memory, without keeping it alive."""
@@ -151,7 +151,7 @@ class WordUsage:
         for owner, segment in enumerate(self._snapshot.segments):
             number = segment.words.find(word)
             if number is not None:
-                places = self._places.of(segment.words)
-                sentences = places.sentences(places.places(number))
+                positions = self._positions.of(segment.words)
+                sentences = positions.sentences(positions.positions(number))
                 # They ascend as the positions do, and repeat if a sentence contains the word twice.
                 yield owner, sentences[np.flatnonzero(np.diff(sentences, prepend=-1))]

@@ -7,7 +7,7 @@ import json
 import click
 
 from esr.cli import options
-from esr.lab.capacity import Plan, format_need, plan_elasticsearch, plan_folder
+from esr.lab.capacity import CapacityEstimate, estimate_elasticsearch, estimate_folder, format_need
 
 
 @click.command()
@@ -37,25 +37,25 @@ def capacity(sentences: float, queries_per_second: float, replicas: int, loaders
     The estimates are fits to measured figures (docs/capacity.md). "~" marks those beyond the sizes that were
     measured: try a tenth of your data before you buy machines.
     """
-    plans = (
-        plan_folder(sentences, queries_per_second),
-        plan_elasticsearch(sentences, queries_per_second, replicas, loaders),
+    estimates = (
+        estimate_folder(sentences, queries_per_second),
+        estimate_elasticsearch(sentences, queries_per_second, replicas, loaders),
     )
-    click.echo(_to_json(plans) if as_json else "\n".join(map(_to_text, plans)))
+    click.echo(_to_json(estimates) if as_json else "\n".join(map(_to_text, estimates)))
 
 
-def _to_text(plan: Plan) -> str:
-    rows = [f"  {need.name:<30}{format_need(need):>12}" for need in plan.needs]
-    return "\n".join([plan.engine, *rows, *(f"  {line}" for line in plan.settings), ""])
+def _to_text(estimate: CapacityEstimate) -> str:
+    rows = [f"  {need.name:<30}{format_need(need):>12}" for need in estimate.needs]
+    return "\n".join([estimate.engine, *rows, *(f"  {line}" for line in estimate.settings), ""])
 
 
-def _to_json(plans: tuple[Plan, ...]) -> str:
+def _to_json(estimates: tuple[CapacityEstimate, ...]) -> str:
     entries = [
         {
-            "engine": plan.engine,
-            "needs": [vars(need) for need in plan.needs],
-            "settings": list(plan.settings),
+            "engine": estimate.engine,
+            "needs": [vars(need) for need in estimate.needs],
+            "settings": list(estimate.settings),
         }
-        for plan in plans
+        for estimate in estimates
     ]
     return json.dumps(entries, indent=1)

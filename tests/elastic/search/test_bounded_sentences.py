@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from esr.elastic.impacts import Slack, choose_base, find_slack, has_bounds
 from esr.elastic.index import ElasticsearchIndex
-from esr.elastic.lifts import Widening, choose_base, find_widening, has_bounds
 from esr.elastic.requests import count
 from esr.elastic.search import bound_query, pruned_search
 from esr.elastic.search import pruned_search as bounded_sentences
@@ -80,7 +80,7 @@ def adverse(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[
 def test_a_mixture_that_the_index_was_prepared_for_is_pruned_exactly(
     elasticsearch_url: str, ranking: dict[str, Any]
 ) -> None:
-    """A plan to which the stored lifts do not apply uses the bounds of documents."""
+    """A plan to which the stored impacts do not apply uses the bounds of documents."""
     prepared = Ranking.from_dict(ranking)
     with fresh(elasticsearch_url) as where:
         load_for_pruning(where, adverse_documents(LONGEST), precomputed_mixture=prepared.mixture())
@@ -91,7 +91,7 @@ def test_a_mixture_that_the_index_was_prepared_for_is_pruned_exactly(
             statistics = snapshot.statistics(plan.candidate_terms)
             assert isinstance(plan.transform, Mixture)
             is_bounded = has_bounds(plan.transform, statistics.collection)
-            assert (find_widening(snapshot.opened.lifts, plan, statistics) is not None) is is_bounded
+            assert (find_slack(snapshot.opened.impacts, plan, statistics) is not None) is is_bounded
             check_pruned(snapshot, plan, k, filters)
             first_term, *other_terms = plan.terms
             for odd in (
@@ -100,7 +100,7 @@ def test_a_mixture_that_the_index_was_prepared_for_is_pruned_exactly(
                 first_term._replace(weight=-1.0),
             ):
                 odd_plan = replace(plan, terms=(odd, *other_terms))
-                assert find_widening(snapshot.opened.lifts, odd_plan, statistics) is None
+                assert find_slack(snapshot.opened.impacts, odd_plan, statistics) is None
         index.close()
 
 
@@ -131,8 +131,8 @@ def test_more_are_listed_first_if_deliveries_have_added_to_bounds(
     assert mixture is not None and [term.weight for term in plan.terms] == [1.0, 2.0]
     sizes = []
     for growth, losses in ((0.0, {}), (0.5, {}), (0.5, {"flood": 0.75})):
-        widening = Widening(choose_base(mixture), growth, losses)
-        search = Search(adverse.cluster, plan, adverse.bounded_collection(plan), Filters(), False, widening)
+        slack = Slack(choose_base(mixture), growth, losses)
+        search = Search(adverse.cluster, plan, adverse.bounded_collection(plan), Filters(), False, slack)
         sizes.append(bounded_sentences._first_size(search, 10))
     assert sizes == [12, 2 + round(10 * math.e), 2 + round(10 * math.e**2)]
 
@@ -159,7 +159,7 @@ def test_documents_are_listed_if_too_many_sentences_reach_the_last_hit(
 def test_no_more_are_listed_than_there_are_candidates(
     adverse: ElasticsearchIndex, listings: Listings
 ) -> None:
-    """Short sentences have a lift for their length, and are listed too."""
+    """Short sentences have an impact for their length, and are listed too."""
     plan = make_plan(adverse, "only", Ranking())
     result = check_pruned(adverse, plan, 1000, Filters(documents=("d5", "d7")))
     assert not isinstance(result, Unprunable)
@@ -202,15 +202,15 @@ def test_repeated_and_fractional_words_of_a_query_count(
     assert listings
 
 
-@pytest.mark.parametrize("change", ["a prior", "a great weight", "a great widening", "many terms"])
+@pytest.mark.parametrize("change", ["a prior", "a great weight", "a great slack", "many terms"])
 def test_other_plans_list_documents(
     adverse: ElasticsearchIndex, monkeypatch: pytest.MonkeyPatch, listings: Listings, change: str
 ) -> None:
     plan = make_plan(adverse, "bank flood", Ranking())
     if change == "a prior":
         plan = make_plan(adverse, "bank flood", Ranking(priors={"importance": 1.0}))
-    elif change == "a great widening":
-        monkeypatch.setattr(bound_query, "_GREATEST_WIDENING", -0.1)
+    elif change == "a great slack":
+        monkeypatch.setattr(bound_query, "_GREATEST_SLACK", -0.1)
     elif change == "a great weight":
         plan = replace(plan, terms=(plan.terms[0]._replace(weight=17.0), *plan.terms[1:]))
     else:
@@ -253,21 +253,21 @@ def test_records_are_read_of_the_best_alone(adverse: ElasticsearchIndex, listing
     assert adverse.search(plan, 7, Filters(documents=("none",))).hits == []
 
 
-@pytest.mark.parametrize("choice", [["--lifts"], ["--no-lifts"], []])
-def test_a_load_says_whether_sentences_have_lifts(
+@pytest.mark.parametrize("choice", [["--impacts"], ["--no-impacts"], []])
+def test_a_load_says_whether_sentences_have_impacts(
     elasticsearch_url: str, tmp_path: Path, choice: list[str]
 ) -> None:
     (tmp_path / "news.jsonl").write_text('{"id": "a", "text": "A storm hit the coast. It passed."}\n')
     with fresh(elasticsearch_url) as where:
         assert call("load", tmp_path / "news.jsonl", "--index", where, *choice).exit_code == 0
         with closing(ElasticsearchIndex(where)) as index:
-            lifted = count(index.cluster, index.cluster.alias, {"term": {"lifts": "storm"}})
-            assert (lifted > 0) is (choice != ["--no-lifts"])
+            with_impacts = count(index.cluster, index.cluster.alias, {"term": {"lifts": "storm"}})
+            assert (with_impacts > 0) is (choice != ["--no-impacts"])
             hits = index.snapshot().search(make_plan(index, "storm", Ranking()), 1, Filters()).hits
     assert [hit.sentence_id for hit in hits] == ["a.s0"]
 
 
-def test_lifts_survive_the_updates_of_enrichment(elasticsearch_url: str, listings: Listings) -> None:
+def test_impacts_survive_the_updates_of_enrichment(elasticsearch_url: str, listings: Listings) -> None:
     """Elasticsearch keeps them outside of the source, of which an update makes a new entry."""
     documents = adverse_documents(LONGEST)
     recipe = Recipe(("features",), {"model": "none"})
@@ -287,7 +287,7 @@ def test_lifts_survive_the_updates_of_enrichment(elasticsearch_url: str, listing
     assert listings and result.scored is not None and result.scored < result.total / 4
 
 
-def test_lifts_stay_in_use_and_exact_through_deliveries(elasticsearch_url: str) -> None:
+def test_impacts_stay_in_use_and_exact_through_deliveries(elasticsearch_url: str) -> None:
     """Appended, replaced and removed documents, and one with the longest sentence of all.
 
     Every other pair of query and k, and the others after the next step.
@@ -307,7 +307,7 @@ def test_lifts_stay_in_use_and_exact_through_deliveries(elasticsearch_url: str) 
                 snapshot = index.snapshot()
                 for query, k in list(product(QUERIES, KS))[number % 2 :: 2]:
                     plan = make_plan(snapshot, query, Ranking())
-                    assert find_widening(
-                        snapshot.opened.lifts, plan, snapshot.statistics(plan.candidate_terms)
+                    assert find_slack(
+                        snapshot.opened.impacts, plan, snapshot.statistics(plan.candidate_terms)
                     )
                     assert not isinstance(check_pruned(snapshot, plan, k, Filters()), Unprunable)

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from esr.elastic import lifts
+from esr.elastic import impacts as impacts
 from esr.elastic.index import ElasticsearchIndex
 from esr.elastic.search import bound_query, pruned_search
 from esr.elastic.search.pruned_search import BoundedDocuments, DocumentPage
@@ -29,7 +29,7 @@ from esr.plans.plan import (
     PlanTerm,
     Saturation,
     Smoothing,
-    Static,
+    StaticScore,
     Unprunable,
 )
 from esr.ranking.ranking import Ranking
@@ -60,8 +60,8 @@ TURNING_CURVES = Plan(
     "all",
     "surrounding",
     (
-        Static("features.x", "linear", -2.0, k=0.5, curve=TURNING_CURVE),
-        Static("importance", "curve", -2.0, k=0.5, curve=TURNING_CURVE),
+        StaticScore("features.x", "linear", -2.0, k=0.5, curve=TURNING_CURVE),
+        StaticScore("importance", "curve", -2.0, k=0.5, curve=TURNING_CURVE),
     ),
 )
 """A plan whose curve falls below its least value, where nothing else tells sentences apart."""
@@ -156,11 +156,11 @@ def test_terms_that_are_not_the_querys_own_are_pruned_exactly(adverse: Elasticse
 
 def test_a_required_feature_that_is_not_there_adds_nothing(adverse: ElasticsearchIndex) -> None:
     """No model writes such a plan; hypothesis did."""
-    required = Static("features.x", "linear", -2.0, -1.0, required=True)
+    required = StaticScore("features.x", "linear", -2.0, -1.0, required=True)
     for rule, k in product(CANDIDATES, (1, 7)):
         plan = make_plan(adverse, "bank", Ranking(candidates=rule))
         assert not isinstance(
-            check_pruned(adverse, replace(plan, statics=(required,)), k, Filters()), Unprunable
+            check_pruned(adverse, replace(plan, static_scores=(required,)), k, Filters()), Unprunable
         )
 
 
@@ -304,7 +304,7 @@ def test_a_plan_without_a_bound_is_answered_in_full_and_says_so(adverse: Elastic
 def test_lengths_beyond_the_greatest_that_is_stored_keep_the_answer_exact(
     elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (lifts, bound_query):
+    for module in (impacts, bound_query):
         monkeypatch.setattr(module, "GREATEST_LENGTH", 8)
     rng = random.Random(5)
     bodies = [
@@ -318,7 +318,7 @@ def test_lengths_beyond_the_greatest_that_is_stored_keep_the_answer_exact(
             ranking = Ranking.from_dict({"model": model, "context": context, "candidates": rule})
             result = check_pruned(index.snapshot(), make_plan(index, query, ranking), 3, Filters())
             assert not isinstance(result, Unprunable), result
-        for module in (lifts, bound_query):
+        for module in (impacts, bound_query):
             monkeypatch.setattr(module, "GREATEST_LENGTH", 7)
         answer = index.snapshot().search(make_plan(index, "bank", Ranking()), 3, Filters())
         assert answer.exhaustive == "a sentence has more than 7 terms"

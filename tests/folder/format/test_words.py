@@ -111,16 +111,18 @@ def test_the_places_of_words_are_those_of_the_texts(tmp_path: Path, seed: int) -
     titles = [title for _, title in documents]
     occurring = {word for text in [*sentences, *titles] for word in text}
     assert table.words(np.arange(len(table))) == sorted(occurring) == [table[n] for n in range(len(table))]
-    of_words = table.read_places()
+    of_words = table.read_positions()
     for word in occurring:
         number = table.find(word)
         assert number is not None
-        places = of_words.places(number)
-        assert (np.diff(places) > 0).all()
-        assert len(places) == table.counts[number]
+        positions = of_words.positions(number)
+        assert (np.diff(positions) > 0).all()
+        assert len(positions) == table.counts[number]
         in_sentences = [n for n, text in enumerate(sentences) for other in text if other == word]
-        assert of_words.sentences(places).tolist() == in_sentences
-        assert of_words.titles(places).tolist() == [n for n, t in enumerate(titles) for w in t if w == word]
+        assert of_words.sentences(positions).tolist() == in_sentences
+        assert of_words.titles(positions).tolist() == [
+            n for n, t in enumerate(titles) for w in t if w == word
+        ]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -128,13 +130,13 @@ def test_words_stand_next_to_each_other_only_within_a_text(tmp_path: Path, seed:
     documents = random_documents(seed)
     table = write(tmp_path, documents)
     sentences = [text for texts, _ in documents for text in texts]
-    of_words = table.read_places()
+    of_words = table.read_positions()
     for first in ("a", "w1"):
         for second in ("a", "ab", "w1"):
             numbers = table.find(first), table.find(second)
             if numbers[0] is None or numbers[1] is None:
                 continue
-            both = np.intersect1d(of_words.places(numbers[0]), of_words.places(numbers[1]) - 1)
+            both = np.intersect1d(of_words.positions(numbers[0]), of_words.positions(numbers[1]) - 1)
             pairs = [n for n, t in enumerate(sentences) for p in pairwise(t) if p == (first, second)]
             assert of_words.sentences(both).tolist() == pairs
 
@@ -146,9 +148,9 @@ def test_the_words_with_a_prefix_are_a_range(tmp_path: Path, prefix: str) -> Non
     matching = [n for n, word in enumerate(words) if word.startswith(prefix)]
     found = table.prefix_range(prefix)
     assert list(found) == matching
-    of_words = table.read_places()
-    expected = [of_words.places(n) for n in matching]
-    assert sorted(of_words.places_of_range(found).tolist()) == sorted(
+    of_words = table.read_positions()
+    expected = [of_words.positions(n) for n in matching]
+    assert sorted(of_words.positions_of_range(found).tolist()) == sorted(
         np.concatenate([[], *expected]).tolist()
     )
 
@@ -162,7 +164,7 @@ def test_texts_without_words_make_an_empty_table(tmp_path: Path) -> None:
     table = write(tmp_path, [([[], []], []), ([], [])])
     assert len(table) == 0
     assert table.find("storm") is None
-    assert len(table.read_places().places_of_range(table.prefix_range("s"))) == 0
+    assert len(table.read_positions().positions_of_range(table.prefix_range("s"))) == 0
 
 
 @pytest.mark.parametrize("file", ["words.bytes", "words.places.bytes"])

@@ -27,7 +27,7 @@ from esr.folder.write import segment_writer
 from esr.index.filters import Filters
 from esr.index.limits import DEFAULT_CACHE_LIMIT, VARIABLE
 from esr.plans.condition import HasTerm, HasWords
-from esr.plans.plan import Plan, Static
+from esr.plans.plan import Plan, StaticScore
 from esr.query import parse
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
@@ -37,7 +37,7 @@ from tests.support.processes import holds_in_threads
 from tests.support.pruning import make_plan
 
 RECIPE = Recipe(("features",), {"model": "none"})
-STATICS = (Static("features.x", "linear"), Static("importance", "linear"))
+STATIC_SCORES = (StaticScore("features.x", "linear"), StaticScore("importance", "linear"))
 
 
 @pytest.fixture
@@ -60,8 +60,8 @@ def test_enrichment_takes_over_what_texts_give_and_drops_what_features_give(inde
     before = index.cache
     impacts, tables = before.impacts.get(plan(index).transform), before.kernel_tables
     entry = before.snapshot.statistics.find("flood")
-    assert before.statics.bounds(STATICS[:1]).greatest == 1.0
-    assert before.statics.scores(STATICS[:1]).tolist() == [1.0, 0.0, 0.0]
+    assert before.static_scores.bounds(STATIC_SCORES[:1]).greatest == 1.0
+    assert before.static_scores.scores(STATIC_SCORES[:1]).tolist() == [1.0, 0.0, 0.0]
     enrich(index, 5.0)
     after = index.cache
     assert after is not before
@@ -69,9 +69,9 @@ def test_enrichment_takes_over_what_texts_give_and_drops_what_features_give(inde
     assert after.snapshot.statistics.find("flood") is entry
     assert after.impacts.get(plan(index).transform) is impacts
     assert after.kernel_tables is tables
-    assert after.statics.bounds(STATICS[:1]).greatest == 5.0
-    assert after.statics.scores(STATICS[:1]).tolist() == [5.0, 0.0, 0.0]
-    assert before.statics.bounds(STATICS[:1]).greatest == 1.0
+    assert after.static_scores.bounds(STATIC_SCORES[:1]).greatest == 5.0
+    assert after.static_scores.scores(STATIC_SCORES[:1]).tolist() == [5.0, 0.0, 0.0]
+    assert before.static_scores.bounds(STATIC_SCORES[:1]).greatest == 1.0
 
 
 def test_other_segments_begin_anew(index: EmbeddedIndex, where: Path) -> None:

@@ -28,7 +28,7 @@ from esr.plans.plan import (
     CANDIDATES,
     Affine,
     Plan,
-    Static,
+    StaticScore,
     Unprunable,
 )
 from esr.ranking.ranking import Ranking
@@ -164,15 +164,19 @@ def test_layers_of_enrichment_and_filters_by_entity() -> None:
             for query, rule, k in product(QUERIES, CANDIDATES, (2, 5)):
                 ranking = Ranking(candidates=rule, priors={"importance": 0.2})
                 plan = make_plan(index, query, ranking)
-                required = (Static("features.x", "linear", 1.5, required=True),)
-                for statics in (plan.statics, *((*plan.statics, s) for s in LAYERED), required):
+                required = (StaticScore("features.x", "linear", 1.5, required=True),)
+                for static_scores in (
+                    plan.static_scores,
+                    *((*plan.static_scores, s) for s in LAYERED),
+                    required,
+                ):
                     for filters in (Filters(), Filters(entities=("Ann",)), Filters(entities=("Bo", "Ann"))):
-                        check_pruned(index, replace(plan, statics=statics), k, filters)
+                        check_pruned(index, replace(plan, static_scores=static_scores), k, filters)
             with index.enrichment() as enrichment:
                 enrichment.store(recipe, [(d.document.id, _enrichment(d.document, rng)) for d in enriched])
 
 
-LAYERED = [Static("features.x", "linear", -2.0), Static("features.x", "satu", 3.0, required=True)]
+LAYERED = [StaticScore("features.x", "linear", -2.0), StaticScore("features.x", "satu", 3.0, required=True)]
 
 
 def _enrichment(document: Document, rng: random.Random) -> list[SentenceEnrichment]:
@@ -218,7 +222,7 @@ def test_without_the_kernel_everything_is_scored(
 def test_a_static_that_32_bits_do_not_hold_is_not_pruned(adverse: EmbeddedIndex) -> None:
     plan = make_plan(adverse, "rare stone", Ranking())
     for weight, reason in ((9e29, None), (1.1e30, "a prior or a feature adds more than 1e+30")):
-        large = replace(plan, statics=(Static("position", "step", weight),))
+        large = replace(plan, static_scores=(StaticScore("position", "step", weight),))
         check_pruned(adverse, large, 3, Filters())
         assert adverse.search(large, 3, Filters()).exhaustive == reason
 

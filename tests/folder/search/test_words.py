@@ -16,7 +16,7 @@ from esr.folder.search.candidates import count_masked
 from esr.folder.search.kernel_loader import KERNEL, LOADER
 from esr.folder.search.memory import SearchMemory
 from esr.folder.search.records import DocumentCache
-from esr.folder.search.words import PlaceCache, WordUsage, find_phrase, find_prefix, mask_prefix
+from esr.folder.search.words import PositionCache, WordUsage, find_phrase, find_prefix, mask_prefix
 from esr.folder.write import segment_writer
 from esr.folder.write.columns import TokenizedTexts, save_word_table
 from esr.index.filters import NO_FILTERS
@@ -58,7 +58,7 @@ def test_a_prefix_marks_the_sentences_that_have_it(
     kernel = need(KERNEL) if is_compiled else None
     monkeypatch.setattr(LOADER, "kernel", kernel)
     sentences = random_sentences(seed)
-    table, cache = write(tmp_path / "table", sentences), PlaceCache(SearchMemory(1 << 20))
+    table, cache = write(tmp_path / "table", sentences), PositionCache(SearchMemory(1 << 20))
     for prefix in ("a", "ab", "w", "w1", "", "𝒳", "zz"):
         expected = [any(word.startswith(prefix) for word in words) for words in sentences]
         assert mask_prefix(table, prefix, len(sentences), cache).tolist() == expected
@@ -70,7 +70,7 @@ def test_a_prefix_marks_the_sentences_that_have_it(
 @pytest.mark.parametrize("seed", range(5))
 def test_a_phrase_is_found_where_its_words_follow_each_other(tmp_path: Path, seed: int) -> None:
     sentences = random_sentences(seed)
-    table, cache = write(tmp_path / "table", sentences), PlaceCache(SearchMemory(1 << 20))
+    table, cache = write(tmp_path / "table", sentences), PositionCache(SearchMemory(1 << 20))
     rng = random.Random(seed)
     for _ in range(60):
         phrase = rng.choices(["a", "ab", "abc", "w1", "w2", "b", "none"], k=rng.randint(1, 3))
@@ -86,27 +86,27 @@ def test_a_phrase_is_found_where_its_words_follow_each_other(tmp_path: Path, see
 def test_frequent_words_are_remembered_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("esr.folder.search.words._FREQUENT", 1)
     memory = SearchMemory(2500)  # for where words occur, and the places of one word
-    table, cache = write(tmp_path / "table", [["a", "b", "a"], ["b", "a"]]), PlaceCache(memory)
+    table, cache = write(tmp_path / "table", [["a", "b", "a"], ["b", "a"]]), PositionCache(memory)
     number = table.find("a")
     assert number is not None
-    places = cache.get(table, number)
-    assert cache.get(table, number) is places
+    positions = cache.get(table, number)
+    assert cache.get(table, number) is positions
     for word in ("b", "ab", "w1", "a", "b"):
         other = table.find(word)
         assert other is not None
-        assert cache.get(table, other).tolist() == table.read_places().places(other).tolist()
+        assert cache.get(table, other).tolist() == table.read_positions().positions(other).tolist()
     assert len(memory) == 2
 
 
 def test_where_words_occur_counts_as_much_as_it_takes(tmp_path: Path) -> None:
     memory = SearchMemory(1 << 20)
-    table, cache = write(tmp_path / "table", random_sentences(1) * 40), PlaceCache(memory)
-    places = cache.of(table)
-    assert cache.of(table) is places
-    lists = sum(column.nbytes for column in (places.place_lists.rank, places.place_lists.before))
-    starts = places.sentence_starts.nbytes + places.block_sentences.nbytes
-    assert memory.used >= places.nbytes > starts + lists
-    assert places.nbytes < 2 * (starts + lists) + 10_000
+    table, cache = write(tmp_path / "table", random_sentences(1) * 40), PositionCache(memory)
+    positions = cache.of(table)
+    assert cache.of(table) is positions
+    lists = sum(column.nbytes for column in (positions.position_lists.rank, positions.position_lists.before))
+    starts = positions.sentence_starts.nbytes + positions.block_sentences.nbytes
+    assert memory.used >= positions.nbytes > starts + lists
+    assert positions.nbytes < 2 * (starts + lists) + 10_000
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_an_index_that_grows_is_counted_anew(where: Path) -> None:
 
 def make_usage(where: Path, memory: SearchMemory) -> WordUsage:
     snapshot = EmbeddedIndex(str(where)).cache.snapshot
-    return WordUsage(snapshot, PlaceCache(memory), DocumentCache(snapshot.segments, memory), memory)
+    return WordUsage(snapshot, PositionCache(memory), DocumentCache(snapshot.segments, memory), memory)
 
 
 def test_what_is_known_of_words_is_remembered_within_the_limit(where: Path) -> None:

@@ -19,7 +19,7 @@ from esr.lab import grid, measures
 from esr.lab.grid import ascend, search_grid
 from esr.lab.tuner import Task, Tuner
 from esr.models import MODELS
-from esr.plans.plan import CANDIDATES, PlanTerm, Static
+from esr.plans.plan import CANDIDATES, PlanTerm, StaticScore
 from esr.ranking import boosts
 from esr.ranking.boosts import add_terms, answer_feature
 from esr.ranking.explain import explain
@@ -63,7 +63,7 @@ def test_the_first_interrogative_decides_what_a_question_asks_for(text: str, fea
 def test_it_is_a_step_on_the_feature_and_nothing_else(searcher: Searcher) -> None:
     plan = searcher.prepare("who led the migration", RANKING).plan
     plain = searcher.prepare("who led the migration", Ranking()).plan
-    assert plan.statics == (Static("features.pers", "step", 0.3),)
+    assert plan.static_scores == (StaticScore("features.pers", "step", 0.3),)
     assert (plan.terms, plan.transform) == (plain.terms, plain.transform)
 
 

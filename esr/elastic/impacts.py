@@ -1,9 +1,9 @@
-"""Stored numbers that bound scores: lifts of sentences for one mixture, term maxima for any ranking.
+"""Stored numbers that bound scores: impacts of sentences for one mixture, term maxima for any ranking.
 
-A lift is how much more a term adds to a sentence than to a sentence far from the term. Lifts and term maxima
-are stored as weights of sparse vectors. So Elasticsearch adds up bounds by lifts without a script, and skips
-sentences that cannot be among the best. A bound must never be too low: all numbers are rounded to the safe
-side. Lifts depend on p(t|C), which deliveries change (`Widening`); term maxima do not.
+An impact is how much more a term adds to a sentence than to a sentence far from the term. Impacts and term
+maxima are stored as weights of sparse vectors. So Elasticsearch adds up bounds by impacts without a script,
+and skips sentences that cannot be among the best. A bound must never be too low: all numbers are rounded to
+the safe side. Impacts depend on p(t|C), which deliveries change (`Slack`); term maxima do not.
 """
 
 from __future__ import annotations
@@ -22,22 +22,25 @@ from esr.plans.bounds import Bound
 from esr.plans.evaluate import Array, affine, beta, round_outward
 from esr.plans.plan import Affine, CollectionStatistics, Mixture, Plan, PlanTerm, Statistics
 
-LIFTS_FIELD = "lifts"
+IMPACTS_FIELD = "lifts"
+"""The field of stored impacts, which is called so until the next format."""
 EMPTY = " "
-"""A token that is no term. Its lift is that of a short sentence."""
-LIFT_BOOST = 2.0**123
-"""The factor of stored weights. Lifts start at an eighth. Their weights are the smallest that Elasticsearch
+"""A token that is no term. Its impact is that of a short sentence."""
+IMPACT_BOOST = 2.0**123
+"""The factor of stored weights. Impacts start at an eighth. Their weights are the smallest that Elasticsearch
 takes, since its postings keep 16 bits of a weight, and fewer of small ones."""
 _SMALLEST_WEIGHT = 2.0**-126
 _SHORT = 6.0
-"""Shorter sentences have a lift for their length. A greater length makes bounds tighter, searches slower."""
+"""Shorter sentences have an impact for their length. A greater length makes bounds tighter, searches
+slower.
+"""
 _SENTENCE, _DOCUMENT = 13.0, 156.0
 """The lengths of a sentence and of its document for which a term that occurs once adds log(1 + scale / p)."""
 
 
 @dataclass(frozen=True, slots=True)
-class LiftBase:
-    """The part of a bound that any sentence gets, the rest being its lifts. An index stores it.
+class ImpactBase:
+    """The part of a bound that any sentence gets, the rest being its impacts. An index stores it.
 
     With p = p(t|C), and w_d and w_c, the weights of the document and of the collection in a sentence, a term
     of its document adds
@@ -45,10 +48,10 @@ class LiftBase:
         log p + log w_c + log(1 + x / p),   x = (near(t,s) + w_d c(t,d) / c(d)) / w_c
 
     to the sentence's score. The base takes log w_c of a sentence of this `length`, and log(1 + scale / p)
-    instead of the last part for each term in `context`. The lift is what the term adds above the base. Most
-    lifts belong to terms near the sentence; the others to short documents, and to terms that are frequent in
-    their document. A shorter sentence has a greater log w_c, which is a lift of its own, common to all terms
-    of a query. A smaller `scale` means more stored lifts, a greater one less tight bounds.
+    instead of the last part for each term in `context`. The impact is what the term adds above the base. Most
+    impacts belong to terms near the sentence; the others to short documents, and to terms that are frequent
+    in their document. A shorter sentence has a greater log w_c, which is an impact of its own, common to all
+    terms of a query. A smaller `scale` means more stored impacts, a greater one less tight bounds.
     """
 
     transform: Mixture
@@ -61,10 +64,10 @@ class LiftBase:
         return float(log_collection(self.transform, np.array([self.length]))[0])
 
 
-def choose_base(transform: Mixture) -> LiftBase:
-    """The base for the lifts of a new index."""
+def choose_base(transform: Mixture) -> ImpactBase:
+    """The base for the impacts of a new index."""
     scale = document_weights(transform, np.array([_SENTENCE]))[0] / _DOCUMENT
-    return LiftBase(transform, _SHORT, float(scale))
+    return ImpactBase(transform, _SHORT, float(scale))
 
 
 def log_collection(transform: Mixture, lengths: Array) -> Array:
@@ -80,16 +83,16 @@ def document_weights(transform: Mixture, lengths: Array) -> Array:
     return weights
 
 
-def lift_codes(lifts: Array) -> npt.NDArray[np.int32]:
-    """The upper bits of the weights that encode lifts, rounded up, as `short_float` takes them."""
-    eighths = np.maximum(lifts / (LIFT_BOOST * _SMALLEST_WEIGHT), 1.0)
+def impact_codes(impacts: Array) -> npt.NDArray[np.int32]:
+    """The upper bits of the weights that encode impacts, rounded up, as `short_float` takes them."""
+    eighths = np.maximum(impacts / (IMPACT_BOOST * _SMALLEST_WEIGHT), 1.0)
     # Weights are smaller by a power of two, so only their exponents differ.
-    bits = round_outward(eighths, up=True).view(np.int32) - _lift_bits(1.0) + _lift_bits(_SMALLEST_WEIGHT)
+    bits = round_outward(eighths, up=True).view(np.int32) - _impact_bits(1.0) + _impact_bits(_SMALLEST_WEIGHT)
     codes: npt.NDArray[np.int32] = -(-bits >> 15)
     return codes
 
 
-def _lift_bits(number: float) -> int:
+def _impact_bits(number: float) -> int:
     return int(np.float32(number).view(np.int32))
 
 
@@ -97,15 +100,15 @@ _PARTS = ("sentence", "surrounding", "document", "collection")
 
 
 @dataclass(frozen=True, slots=True)
-class Widening:
-    """The base of an index's lifts, and the slack that deliveries since its load add to bounds.
+class Slack:
+    """The base of an index's impacts, and the slack that deliveries since its load add to bounds.
 
-    Lifts are computed with p(t|C) at the time of their load. A bound grows by no more than log p(t|C) falls.
-    `growth` is added for every term in a sentence's document, and `losses` for these terms in particular
-    (docs/performance.md, "Lifts after a delivery").
+    Impacts are computed with p(t|C) at the time of their load. A bound grows by no more than log p(t|C)
+    falls. `growth` is added for every term in a sentence's document, and `losses` for these terms in
+    particular (docs/performance.md, "Impacts after a delivery").
     """
 
-    base: LiftBase
+    base: ImpactBase
     growth: float
     losses: Mapping[str, float]
 
@@ -119,8 +122,8 @@ class Widening:
         return added / math.fsum(term.weight for term in terms)
 
 
-def describe_lifts(base: LiftBase, collection: CollectionStatistics) -> dict[str, Any]:
-    """The description of the lifts that an index stores: their base and their collection.
+def describe_impacts(base: ImpactBase, collection: CollectionStatistics) -> dict[str, Any]:
+    """The description of the impacts that an index stores: their base and their collection.
 
     `least_occurrences` is the least length of the collection that any of them were computed for. `lost`
     bounds the occurrences that any term has lost since the first were computed.
@@ -139,9 +142,9 @@ def describe_lifts(base: LiftBase, collection: CollectionStatistics) -> dict[str
 def describe_after_delivery(
     description: Mapping[str, Any], before: CollectionStatistics, after: CollectionStatistics, lost: int
 ) -> dict[str, Any]:
-    """The description after a delivery, whose own lifts are for the collection `after` it.
+    """The description after a delivery, whose own impacts are for the collection `after` it.
 
-    `lost` is the most occurrences that any term loses by the delivery. Returns {} if the lifts do not apply
+    `lost` is the most occurrences that any term loses by the delivery. Returns {} if the impacts do not apply
     to `before`.
     """
     if not _describes(description, before):
@@ -159,18 +162,18 @@ def _describe_collection(collection: CollectionStatistics) -> dict[str, int]:
 
 
 def _describes(description: Mapping[str, Any], collection: CollectionStatistics) -> bool:
-    """Whether the lifts are for this collection. A load that set documents aside changes the collection."""
+    """Whether the impacts are for this collection. A load that set documents aside changes the collection."""
     return "lost" in description and _describe_collection(collection).items() <= description.items()
 
 
-def described_base(description: Mapping[str, Any]) -> LiftBase:
+def described_base(description: Mapping[str, Any]) -> ImpactBase:
     """The base in a stored description."""
     transform = Mixture(description["mu"], *(Affine(*description[name]) for name in _PARTS))
-    return LiftBase(transform, description["length"], description["scale"])
+    return ImpactBase(transform, description["length"], description["scale"])
 
 
-def find_widening(description: Mapping[str, Any], plan: Plan, statistics: Statistics) -> Widening | None:
-    """The base and slack of bounds by lifts for a plan; None if the lifts do not apply to it.
+def find_slack(description: Mapping[str, Any], plan: Plan, statistics: Statistics) -> Slack | None:
+    """The base and slack of bounds by impacts for a plan; None if the impacts do not apply to it.
 
     `statistics` are those of the plan's terms.
     """
@@ -191,7 +194,7 @@ def find_widening(description: Mapping[str, Any], plan: Plan, statistics: Statis
         for term in plan.terms:
             left = max(statistics.terms[term.term].cf, 1)
             losses[term.term] = math.log((left + description["lost"]) / left)
-    return Widening(base, math.log(max(growth, 1.0)), losses)
+    return Slack(base, math.log(max(growth, 1.0)), losses)
 
 
 def has_bounds(transform: Mixture, collection: CollectionStatistics) -> bool:

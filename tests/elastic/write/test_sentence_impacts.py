@@ -1,4 +1,4 @@
-"""Lifts bound what sentences get, also through any sequence of deliveries, once they are widened."""
+"""Impacts bound what sentences get, also through any sequence of deliveries, once they have slack."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from esr import resources
-from esr.elastic import lifts as store_lifts
+from esr.elastic import impacts as impact_store
 from esr.elastic.cluster import Cluster
-from esr.elastic.lifts import (
+from esr.elastic.impacts import (
     EMPTY,
-    LIFT_BOOST,
+    IMPACT_BOOST,
     choose_base,
     describe_after_delivery,
-    describe_lifts,
+    describe_impacts,
     described_base,
-    find_widening,
-    lift_codes,
+    find_slack,
+    impact_codes,
     log_collection,
     short_float,
 )
 from esr.elastic.meta import install_templates
 from esr.elastic.write import enrichment as engine
-from esr.elastic.write import lifts
+from esr.elastic.write import sentence_impacts as impacts
 from esr.elastic.write.actions import PostingsByDocument
 from esr.elastic.write.enrichment import replace_parts, send_updates
-from esr.elastic.write.lifts import SegmentLifts
+from esr.elastic.write.sentence_impacts import SegmentImpacts
 from esr.elastic.write.spool import greatest_loss, write_spool
 from esr.enrichment.recipe import Recipe
 from esr.errors import EngineUnreachable, EsrError
@@ -56,7 +56,7 @@ from tests.support.folder_index import document
 from tests.support.index_contents import enrich, read_enrichment
 from tests.support.pruning import WORDS, adverse_documents
 
-SentenceLifts = list[dict[str, float]]
+SentenceImpacts = list[dict[str, float]]
 LONGEST = 150
 """Sentences of the longest document."""
 SEEDS = st.integers(0, 2**32)
@@ -69,15 +69,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class Collection:
-    """Documents with the lifts that they got when they came, and what the index says about them."""
+    """Documents with the impacts that they got when they came, and what the index says about them."""
 
     def __init__(self, folder: Path, mixture: Mixture, documents: list[Located]) -> None:
         self._folder = folder
         self.mixture = mixture
         self.documents: dict[str, Located] = {}
-        self.lifts: dict[str, SentenceLifts] = {}
+        self.impacts: dict[str, SentenceImpacts] = {}
         first = self.spool(documents)
-        self.description = describe_lifts(choose_base(mixture), first.statistics.collection)
+        self.description = describe_impacts(choose_base(mixture), first.statistics.collection)
         self._add(first, documents, {}, 0)
 
     def spool(self, documents: list[Located]) -> Snapshot:
@@ -88,7 +88,7 @@ class Collection:
         before = self.spool(list(self.documents.values())).statistics.collection
         lost_documents = [self.documents.pop(id) for id in {*replaced, *removed_ids}]
         for located in lost_documents:
-            del self.lifts[located.document.id]
+            del self.impacts[located.document.id]
         rest = self.spool(list(self.documents.values()))
         elsewhere = occurrences(rest)
         new_spool = self.spool(documents)
@@ -104,9 +104,9 @@ class Collection:
         for owner, segment in enumerate(spool.segments):
             postings = PostingsByDocument(segment)
             base = described_base(self.description)
-            of_segment = SegmentLifts(spool, owner, postings, base, elsewhere, total)
+            of_segment = SegmentImpacts(spool, owner, postings, base, elsewhere, total)
             for number in range(segment.document_count):
-                self.lifts[segment.document_ids[number]] = of_segment.of_document(number)
+                self.impacts[segment.document_ids[number]] = of_segment.of_document(number)
 
 
 def occurrences(spool: Snapshot) -> Counter[str]:
@@ -142,16 +142,16 @@ def random_life(folder: Path, seed: int, mixture: Mixture) -> Collection:
     return collection
 
 
-def kept_lifts(weights: list[float]) -> Array:
-    """The lifts of these weights in postings, which keep 16 bits of a weight."""
+def kept_impacts(weights: list[float]) -> Array:
+    """The impacts of these weights in postings, which keep 16 bits of a weight."""
     bits = np.array(weights, np.float32).view(np.int32) >> 15 << 15
-    return bits.view(np.float32).astype(float) * LIFT_BOOST
+    return bits.view(np.float32).astype(float) * IMPACT_BOOST
 
 
 def differences(collection: Collection) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """How far the widened bounds are above what each term adds to each sentence whose document has it.
+    """How far the bounds with slack are above what each term adds to each sentence whose document has it.
 
-    Also how far the lifts for lengths are above what these take.
+    Also how far the impacts for lengths are above what these take.
     """
     spool = collection.spool(list(collection.documents.values()))
     statistics, mixture = spool.statistics, collection.mixture
@@ -160,8 +160,8 @@ def differences(collection: Collection) -> np.ndarray[tuple[int], np.dtype[np.fl
         PlanTerm(term, 1.0, statistics.collection.background(of_term)) for term, of_term in terms.items()
     )
     plan = Plan(plan_terms, mixture, "context", "document")
-    widening = find_widening(collection.description, plan, Statistics(statistics.collection, terms))
-    assert widening is not None
+    slack = find_slack(collection.description, plan, Statistics(statistics.collection, terms))
+    assert slack is not None
     over = []
     for segment in spool.segments:
         sentences = np.arange(segment.sentence_count)
@@ -174,24 +174,24 @@ def differences(collection: Collection) -> np.ndarray[tuple[int], np.dtype[np.fl
         lengths = evidence.lengths["sentence"]
         length = log_collection(mixture, lengths)
         ids = map(segment.document_ids.__getitem__, range(segment.document_count))
-        of_documents = map(collection.lifts.__getitem__, ids)
-        stored_lifts = [*chain.from_iterable(of_documents)]
-        short = kept_lifts([lift.get(EMPTY, 0.0) for lift in stored_lifts])
-        for_length = widening.base.log_collection + short - length
+        of_documents = map(collection.impacts.__getitem__, ids)
+        stored_impacts = [*chain.from_iterable(of_documents)]
+        short = kept_impacts([impact.get(EMPTY, 0.0) for impact in stored_impacts])
+        for_length = slack.base.log_collection + short - length
         over.append(for_length)
         for row, (term, x) in enumerate(
             zip(plan_terms, combine_evidence(plan, evidence.counts, evidence.lengths), strict=True)
         ):
-            stored = kept_lifts([lift.get(term.term, 0.0) for lift in stored_lifts])
-            far = np.log1p(widening.base.scale / term.background)
-            widened = far + stored + widening.of_term(term.term)
+            stored = kept_impacts([impact.get(term.term, 0.0) for impact in stored_impacts])
+            far = np.log1p(slack.base.scale / term.background)
+            with_slack = far + stored + slack.of_term(term.term)
             adds = np.log(x / term.background) - length
-            over.append((for_length + widened - adds)[in_document[row] > 0])
+            over.append((for_length + with_slack - adds)[in_document[row] > 0])
     return np.concatenate(over)
 
 
 def shortfall(collection: Collection) -> float:
-    """How far a widened bound is below the truth at most; negative if none is."""
+    """How far a bound with slack is below the truth at most; negative if none is."""
     return float(-differences(collection).min())
 
 
@@ -202,14 +202,14 @@ RANKINGS = [Ranking(), Ranking("2s", "surrounding"), Ranking("dir")]
 @pytest.mark.parametrize("ranking", RANKINGS, ids=str)
 @given(seed=SEEDS)
 @settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_widened_lifts_are_never_too_low(folder: Path, ranking: Ranking, seed: int) -> None:
+def test_impacts_with_slack_are_never_too_low(folder: Path, ranking: Ranking, seed: int) -> None:
     mixture = ranking.mixture()
     assert mixture is not None
     assert shortfall(random_life(folder, seed, mixture)) < 1e-9
 
 
 @pytest.mark.slow
-def test_without_the_widening_they_would_be(folder: Path) -> None:
+def test_without_the_slack_they_would_be(folder: Path) -> None:
     mixture = Ranking().mixture()
     assert mixture is not None
     lives = [random_life(folder, seed, mixture) for seed in range(6)]
@@ -228,15 +228,15 @@ def test_deliveries_keep_the_base_of_the_index(folder: Path, monkeypatch: pytest
     assert mixture is not None
     for other in (2.0, 12.0):
         with monkeypatch.context() as older:
-            older.setattr(store_lifts, "_SHORT", other)
-            older.setattr(store_lifts, "_DOCUMENT", 50.0)
+            older.setattr(impact_store, "_SHORT", other)
+            older.setattr(impact_store, "_DOCUMENT", 50.0)
             life = Collection(folder, mixture, random_news(random.Random(3), 0, 6, longest=20))
         assert described_base(life.description) != choose_base(mixture)
         life.deliver(random_news(random.Random(4), 4, 6, longest=20), ["d0"])
         assert shortfall(life) < 1e-9
 
 
-def test_lifts_that_do_not_describe_the_collection_are_given_up(folder: Path) -> None:
+def test_impacts_that_do_not_describe_the_collection_are_given_up(folder: Path) -> None:
     """As after a load that set documents aside, or one by an older esr."""
     mixture = Ranking().mixture()
     assert mixture is not None
@@ -250,40 +250,40 @@ def test_lifts_that_do_not_describe_the_collection_are_given_up(folder: Path) ->
     terms = {"bank": TermStatistics(1, 1, 1)}
     plan = Plan((PlanTerm("bank", 1.0, before.background(terms["bank"])),), mixture, "context", "document")
     statistics = Statistics(before, terms)
-    assert find_widening(known, plan, statistics) is not None
-    assert find_widening(older, plan, statistics) is None
-    assert find_widening({**known, "sentences": 1}, plan, statistics) is None
+    assert find_slack(known, plan, statistics) is not None
+    assert find_slack(older, plan, statistics) is None
+    assert find_slack({**known, "sentences": 1}, plan, statistics) is None
 
 
 @pytest.mark.parametrize("batch", [1, 1 << 14])
 @pytest.mark.parametrize("ranking", RANKINGS, ids=str)
-def test_lifts_say_how_much_more_than_a_far_term_each_term_adds(
+def test_impacts_say_how_much_more_than_a_far_term_each_term_adds(
     folder: Path, monkeypatch: pytest.MonkeyPatch, ranking: Ranking, batch: int
 ) -> None:
-    """Terms without a lift add less than far ones, and the others what the stored digits say."""
-    monkeypatch.setattr(lifts, "_BATCH", batch)
+    """Terms without an impact add less than far ones, and the others what the stored digits say."""
+    monkeypatch.setattr(impacts, "_BATCH", batch)
     mixture = ranking.mixture()
     assert mixture is not None
     collection = Collection(folder, mixture, adverse_documents(LONGEST))
     over = differences(collection)
     assert over.min() > -1e-9
-    stored = sum(len(lift) for document in collection.lifts.values() for lift in document)
+    stored = sum(len(impact) for document in collection.impacts.values() for impact in document)
     exact = over < np.maximum(0.125, 16 / 256)
     assert stored > 1000 and exact.sum() >= stored
 
 
 def test_codes_are_the_next_weights_that_postings_can_keep() -> None:
     values = np.concatenate([[0.0, 1e-9, 0.125], np.linspace(0.125, 20.0, 999)])
-    decoded = kept_lifts([short_float(code) for code in lift_codes(values).tolist()])
+    decoded = kept_impacts([short_float(code) for code in impact_codes(values).tolist()])
     assert (decoded >= values).all()
     assert (decoded <= np.maximum(values, 0.125) * (1 + 2 / 256)).all()
-    assert lift_codes(values).max() < 1 << 12, "small weights need few bits"
-    assert min(map(short_float, lift_codes(values).tolist())) >= 2.0**-126, "Elasticsearch takes no less"
+    assert impact_codes(values).max() < 1 << 12, "small weights need few bits"
+    assert min(map(short_float, impact_codes(values).tolist())) >= 2.0**-126, "Elasticsearch takes no less"
 
 
-@pytest.mark.parametrize(("sentences", "has_lifts"), [(8, True), (14, False)])
-def test_terms_have_lifts_far_from_them_in_a_short_document(
-    folder: Path, sentences: int, has_lifts: bool
+@pytest.mark.parametrize(("sentences", "has_impacts"), [(8, True), (14, False)])
+def test_terms_have_impacts_far_from_them_in_a_short_document(
+    folder: Path, sentences: int, has_impacts: bool
 ) -> None:
     """Ten terms a sentence: the last is far from the first. Terms are rare in the collection."""
     mixture = Ranking().mixture()
@@ -292,8 +292,8 @@ def test_terms_have_lifts_far_from_them_in_a_short_document(
     others = " ".join(f"other{n}" for n in range(1000))
     collection = Collection(folder, mixture, [document("d", *bodies), document("e", others)])
     assert differences(collection).min() > -1e-9
-    assert ("w0x0" in collection.lifts["d"][-1]) is has_lifts
-    assert "w0x0" in collection.lifts["d"][1]
+    assert ("w0x0" in collection.impacts["d"][-1]) is has_impacts
+    assert "w0x0" in collection.impacts["d"][1]
 
 
 DOCUMENTS = [bare_document(f"n{n}", *(f"storm {n} {m}" for m in range(n % 4))) for n in range(25)]

@@ -1,4 +1,6 @@
-"""The lifts of a spool's sentences (`esr.elastic.lifts`), computed for batches of consecutive documents."""
+"""The impacts of a spool's sentences (`esr.elastic.impacts`), computed for batches of consecutive
+documents.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.elastic.lifts import EMPTY, LiftBase, document_weights, lift_codes, log_collection, short_float
+from esr.elastic.impacts import EMPTY, ImpactBase, document_weights, impact_codes, log_collection, short_float
 from esr.elastic.write.actions import PostingsByDocument
 from esr.folder.format.snapshot import Snapshot
 from esr.plans.evaluate import Array, mixture_shares
@@ -22,10 +24,10 @@ Integers = npt.NDArray[np.int64]
 
 
 class _Batch(NamedTuple):
-    """The lifts of consecutive documents, sentence by sentence.
+    """The impacts of consecutive documents, sentence by sentence.
 
-    The terms of the n-th sentence from `first` on, and the codes of their lifts, end at `ends[n]`. `short`
-    has the code of each sentence's own lift, 0 if it has none.
+    The terms of the n-th sentence from `first` on, and the codes of their impacts, end at `ends[n]`. `short`
+    has the code of each sentence's own impact, 0 if it has none.
     """
 
     documents: range
@@ -45,15 +47,15 @@ class _Pairs(NamedTuple):
     around: Array
 
 
-class SegmentLifts:
-    """The lifts of the sentences of one segment of a spool."""
+class SegmentImpacts:
+    """The impacts of the sentences of one segment of a spool."""
 
     def __init__(
         self,
         spool: Snapshot,
         owner: int,
         postings: PostingsByDocument,
-        base: LiftBase,
+        base: ImpactBase,
         elsewhere: Mapping[str, int],
         total_elsewhere: int,
     ) -> None:
@@ -81,7 +83,7 @@ class SegmentLifts:
         self._batch = _Batch(range(0), 0, [], [], [], [])
 
     def of_document(self, document: int) -> list[dict[str, float]]:
-        """The field `lifts` of each sentence of this document. Documents must be requested in ascending
+        """The field `impacts` of each sentence of this document. Documents must be requested in ascending
         order."""
         if document not in self._batch.documents:
             self._batch = self._read_batch(document)
@@ -90,15 +92,15 @@ class SegmentLifts:
         for sentence in range(int(self._first[document]), int(self._first[document + 1])):
             n = sentence - batch.first
             own = slice(batch.ends[n - 1] if n else 0, batch.ends[n])
-            lifts = map(_weight, batch.codes[own])
-            field = {names[term]: lift for term, lift in zip(batch.terms[own], lifts, strict=True)}
+            impacts = map(_weight, batch.codes[own])
+            field = {names[term]: impact for term, impact in zip(batch.terms[own], impacts, strict=True)}
             if batch.short[n]:
                 field[EMPTY] = _weight(batch.short[n])
             fields.append(field)
         return fields
 
     def _read_batch(self, document: int) -> _Batch:
-        """The lifts of this document and of the following ones."""
+        """The impacts of this document and of the following ones."""
         start = int(self._first[document])
         until = max(int(np.searchsorted(self._first, start + _BATCH, "right")) - 1, document + 1)
         end = int(self._first[until])
@@ -115,16 +117,16 @@ class SegmentLifts:
         collection = log_collection(self._transform, lengths["sentence"])
         length = collection - self._base.log_collection
         p = self._background[terms]
-        lifts = np.log1p(evidence / (np.exp(collection)[sentences - start] * p))
-        lifts += np.minimum(length, 0.0)[sentences - start] - np.log1p(self._base.scale / p)
-        kept = lifts > 0
+        impacts = np.log1p(evidence / (np.exp(collection)[sentences - start] * p))
+        impacts += np.minimum(length, 0.0)[sentences - start] - np.log1p(self._base.scale / p)
+        kept = impacts > 0
         return _Batch(
             range(document, until),
             start,
-            np.where(length > 0, lift_codes(length), 0).tolist(),
+            np.where(length > 0, impact_codes(length), 0).tolist(),
             np.searchsorted(sentences[kept], np.arange(start, end), "right").tolist(),
             terms[kept].tolist(),
-            lift_codes(lifts[kept]).tolist(),
+            impact_codes(impacts[kept]).tolist(),
         )
 
     def _key(self, number: Integers, terms: Integers) -> Integers:
@@ -143,7 +145,7 @@ class SegmentLifts:
     def _strong_keys(
         self, start: int, lengths: Mapping[FieldName, Array], keys: Integers, counts: Array
     ) -> Integers:
-        """The keys of sentences with the terms whose count in the document alone gives them a lift."""
+        """The keys of sentences with the terms whose count in the document alone gives them an impact."""
         weights = document_weights(self._transform, lengths["sentence"]) / np.maximum(
             lengths["document"], 1.0
         )
