@@ -51,12 +51,12 @@ MAY_IMPORT = {
     "esr/lab/reproduce": "esr batch following index lab loaders models plans ranking text",
     "esr/lab/commands": "batch cli index lab lab/report lab/reproduce ranking",
     "webui/running": "index ranking",
-    "webui/arguments": "features following index models plans query ranking text webui/running",
+    "webui/arguments": "corpus features following index models plans query ranking text webui/running",
     "webui/answers": "batch following index plans ranking text webui/arguments webui/running",
     "webui/pages": "batch dependency following index models plans query ranking text webui/answers "
     "webui/arguments webui/running",
-    "webui/api": "esr dependency features following index models plans query ranking text webui/answers "
-    "webui/arguments webui/running",
+    "webui/api": "esr corpus dependency features following index models plans query ranking text "
+    "webui/answers webui/arguments webui/running",
     "webui": "plans ranking webui/api webui/pages webui/running",
     "esr/cli": "esr corpus encoders enrichment features following index library loaders models plans "
     "query ranking text webui webui/running",

@@ -129,19 +129,20 @@ def find_collocations(
     measure: str = "logdice",
     min_count: int = MIN_COUNT,
     k: int = COLLOCATIONS,
+    most: int = MAX_SENTENCES,
 ) -> Collocations:
     """The k best collocations of the node of a query (`esr.corpus.concordance`) by a measure of MEASURES.
 
     `window` is the number of words on each side, stop words counted; None takes the whole sentence. Raises
-    UsageError if more than MAX_SENTENCES sentences match.
+    UsageError if more than `most` sentences match.
     """
     node, required = split_node(query)
     prepared = searcher.prepare(required, Ranking())
     index, condition = prepared.index, prepared.all_words  # a snapshot
     (total,) = index.count([condition], filters)
-    if total > MAX_SENTENCES:
+    if total > most:
         raise UsageError(
-            f"{total:,} sentences match, at most {MAX_SENTENCES:,} are counted: limit the dates or sources"
+            f"{total:,} sentences match, at most {most:,} are counted: limit the dates or sources"
         )
     records = [
         hit.record for hit in index.by_date(condition, max(total, 1), filters).hits if hit.record is not None

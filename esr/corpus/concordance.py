@@ -17,7 +17,6 @@ from unicodedata import normalize
 from msgspec import Struct, structs
 
 from esr.errors import UsageError
-from esr.index.contract import Index
 from esr.index.filters import Filters
 from esr.index.hits import SentenceRecord
 from esr.query import TEXT, Clause, Group, ParsedQuery
@@ -214,10 +213,11 @@ def build_concordance(
     unit: Unit = "characters",
     sample: int | None = None,
     seed: int = 0,
+    most: int = MAX_SENTENCES,
 ) -> Concordance:
     """The first k lines of a concordance, with `width` characters or words on each side.
 
-    An order by words or by source reads at most MAX_SENTENCES sentences, the newest. `sample`: read this many
+    An order by words or by source reads at most `most` sentences, the newest. `sample`: read this many
     sentences, drawn at random; the same `seed` draws the same sentences from the same collection. Raises
     UsageError for a query without a node.
     """
@@ -226,9 +226,9 @@ def build_concordance(
     node, required = split_node(query)
     prepared = searcher.prepare(required, ranking or Ranking())
     key = _KEYS.get(sort)
-    limit = min(k, MAX_SENTENCES) if key is None else MAX_SENTENCES
+    limit = min(k, most) if key is None else most
     if sample is not None:
-        records, sentences = _sample(prepared.index, prepared, filters, sort == "oldest", sample, seed)
+        records, sentences = _sample(prepared, filters, sort == "oldest", min(sample, most), seed)
     elif sort == "best":
         answer = prepared.with_all_words().search(limit, filters)
         records, sentences = [hit.record for hit in answer.hits if hit.record is not None], answer.total
@@ -244,9 +244,10 @@ def build_concordance(
 
 
 def _sample(
-    index: Index, prepared: PreparedQuery, filters: Filters, oldest_first: bool, size: int, seed: int
+    prepared: PreparedQuery, filters: Filters, oldest_first: bool, size: int, seed: int
 ) -> tuple[list[SentenceRecord], int]:
     """Sentences drawn at random, in the order of their dates, and how many match."""
+    index = prepared.index
     result = index.by_date(
         prepared.all_words, MAX_SENTENCES, filters, oldest_first=oldest_first, records=False
     )

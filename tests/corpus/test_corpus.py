@@ -15,7 +15,6 @@ from click.testing import CliRunner, Result
 
 import esr
 from esr.cli.main import main
-from esr.corpus import concordance as concordances
 from esr.corpus.collocations import MEASURES, find_collocations
 from esr.corpus.concordance import SORTS, Concordance, build_concordance, split_node
 from esr.errors import UsageError
@@ -25,6 +24,8 @@ from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Document
 from tests.support.elasticsearch import document, load
+from webui.app import create_app
+from webui.running.settings import Settings
 
 VOCABULARY = {
     language: text.split()
@@ -237,14 +238,12 @@ def test_a_query_without_a_node_is_refused(folder: str, query: str) -> None:
         make(searcher, query)
 
 
-def test_no_more_sentences_are_read_than_is_told(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(concordances, "MAX_SENTENCES", 2)
+def test_no_more_sentences_are_read_than_is_told(folder: str) -> None:
     with open_searcher(folder) as searcher:
-        made = make(searcher, "flood", sort="right1")
-    assert (made.read, made.sentences) == (2, 6)
-    monkeypatch.setattr("esr.corpus.collocations.MAX_SENTENCES", 2)
-    with open_searcher(folder) as searcher, pytest.raises(UsageError, match="6 sentences match, at most 2"):
-        find_collocations(searcher, parse("flood"), NO_FILTERS)
+        made = make(searcher, "flood", sort="right1", most=2)
+        assert (made.read, made.sentences) == (2, 6)
+        with pytest.raises(UsageError, match="6 sentences match, at most 2"):
+            find_collocations(searcher, parse("flood"), NO_FILTERS, most=2)
 
 
 @pytest.mark.parametrize("unit", ["characters", "words"])
@@ -284,7 +283,19 @@ def test_the_python_api_has_the_same_lines_and_collocations(folder: str) -> None
         assert index.concordance("flood", k=3, sort="right1") == make(searcher, "flood", k=3, sort="right1")
         found = find_collocations(searcher, parse("flood"), NO_FILTERS, min_count=1)
         assert index.collocations("flood", min_count=1) == found
-        with pytest.raises(UsageError, match="did you mean 'right1'"):
+        with pytest.raises(UsageError, match="unknown order 'right'"):
             index.concordance("flood", sort="right")
         with pytest.raises(UsageError, match="unknown measure 'dice'"):
             index.collocations("flood", measure="dice")
+
+
+def test_the_api_answers_as_the_library(folder: str) -> None:
+    with open_searcher(folder) as searcher:
+        client = create_app(searcher, Settings()).test_client()
+        answer = client.get("/api/v1/concordance?q=flood&sort=right1&k=4&width=12").json
+        assert answer == make(searcher, "flood", sort="right1", k=4, width=12).as_dict()
+        answer = client.get("/api/v1/collocations?q=flood&window=0&min_count=1&measure=t").json
+        found = find_collocations(searcher, parse("flood"), NO_FILTERS, window=None, min_count=1, measure="t")
+        assert answer == json.loads(json.dumps(found.as_dict()))
+        refused = client.get("/api/v1/concordance?q=source:x")
+        assert refused.status_code == 400 and "Give a word" in refused.json["error"]["message"]  # type: ignore[index]

@@ -18,6 +18,8 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from esr import models
+from esr.corpus.collocations import find_collocations
+from esr.corpus.concordance import build_concordance
 from esr.dependency.signals import SIGNALS
 from esr.features import FEATURES
 from esr.index.contract import Index
@@ -194,6 +196,37 @@ def facets(call: Call) -> dict[str, Any]:
             for of_field in counted
         ]
     }
+
+
+SERVED_SENTENCES = 20_000
+"""Most sentences that a request for words in context reads, so that none keeps others waiting."""
+
+
+def concordance(call: Call) -> dict[str, Any]:
+    value, search = call.arguments.value, parse_search(call.arguments)
+    check_query(call.searcher, search.parsed, call.settings)
+    with blame_argument(None):
+        return build_concordance(
+            call.searcher,
+            search.parsed,
+            search.filters,
+            most=SERVED_SENTENCES,
+            **{name: value(name) for name in ("k", "sort", "width", "unit", "sample", "seed")},
+        ).as_dict()
+
+
+def collocations(call: Call) -> dict[str, Any]:
+    value, search = call.arguments.value, parse_search(call.arguments)
+    check_query(call.searcher, search.parsed, call.settings)
+    with blame_argument(None):
+        return find_collocations(
+            call.searcher,
+            search.parsed,
+            search.filters,
+            most=SERVED_SENTENCES,
+            window=value("window") or None,
+            **{name: value(name) for name in ("k", "measure", "min_count")},
+        ).as_dict()
 
 
 _OF_ALL_TYPES = 10

@@ -7,8 +7,10 @@ from webui.api.bodies import search_schema
 from webui.api.handlers import (
     analyze,
     catalogue,
+    collocations,
     compare,
     complete,
+    concordance,
     document,
     documents,
     explain,
@@ -83,6 +85,22 @@ OPERATIONS = {
             "Similar",
             errors=(404,),
             page_twin="/similar.json",
+        ),
+        Operation(
+            "concordance",
+            "GET",
+            "/concordance",
+            "List the occurrences of a word, a phrase or a prefix, each with the text on both sides.",
+            concordance,
+            "Concordance",
+        ),
+        Operation(
+            "collocations",
+            "GET",
+            "/collocations",
+            "List the words that stand near a word or phrase more often than their frequency explains.",
+            collocations,
+            "Collocations",
         ),
         Operation(
             "values",

@@ -11,6 +11,8 @@ import typing
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args, get_type_hints
 
+from esr.corpus.collocations import Collocation
+from esr.corpus.concordance import Line
 from esr.following.timeline import INTERVALS
 from esr.index.filters import FACET_FIELDS
 from esr.index.hits import SentenceRecord
@@ -259,6 +261,16 @@ SCHEMAS: dict[str, Schema] = {
                 more={"type": "boolean", "description": "whether the field has more values"},
             )
         )
+    ),
+    "Concordance": having(
+        sentences={**WHOLE, "description": "how many match"},
+        read={**WHOLE, "description": "how many of them the lines were chosen from"},
+        lines=array(having(**of_class(Line))),
+    ),
+    "Collocations": having(
+        node={**WHOLE, "description": "occurrences of the word or phrase"},
+        sentences=WHOLE,
+        collocations=array(having(**of_class(Collocation))),
     ),
     "Timeline": having(
         interval={"enum": list(INTERVALS)},

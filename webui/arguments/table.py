@@ -15,6 +15,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from esr import models
+from esr.corpus.collocations import COLLOCATIONS, MEASURES, MIN_COUNT, WINDOW
+from esr.corpus.concordance import LINES, WIDTH
+from esr.corpus.concordance import SORTS as LINE_SORTS
 from esr.errors import EsrError, UsageError, unknown
 from esr.following.novelty import DEFAULT_THRESHOLD, MIN_THRESHOLD, parse_threshold
 from esr.following.timeline import INTERVALS, MAX_PEAKS, PEAKS
@@ -225,10 +228,11 @@ def _ranking(name: str, help: str, type: Type | None = None, is_repeatable: bool
     return Argument(name, help, type or Text(), f"page {_RANKED}", "ranking", is_repeatable=is_repeatable)
 
 
-_LISTS = "search facets timeline similar compare query"
+_LISTS = "search facets timeline similar compare query concordance collocations"
 _ASKED = "search facets timeline explain compare query"
 _RANKED = f"{_ASKED} similar document documents"
-_OF_INDEX = f"{_RANKED} search_body batch values complete analyze status"
+_WORDS = "concordance collocations"
+_OF_INDEX = f"{_RANKED} {_WORDS} search_body batch values complete analyze status"
 _HITS = "search similar"
 """The operations whose hits a request can shape."""
 HIT_FIELDS = (*("score", "direction", "folded", "matches", "metadata", "permalink"), *SentenceRecord._fields)
@@ -260,6 +264,7 @@ _RANKING = (
     _ranking(PARAMETER + NAME, "a parameter of the model, as in params.mu=50"),
     _ranking(PRIOR + NAME, "the weight of a prior, as in prior.length=1"),
 )
+_LINE_SORTS = {name: meaning for name, meaning in LINE_SORTS.items() if name != "best"}
 TABLE: tuple[Argument, ...] = (
     Argument(
         "field",
@@ -292,7 +297,7 @@ TABLE: tuple[Argument, ...] = (
         "q",
         _QUERY,
         Text("query_chars", 1),
-        _ASKED,
+        f"{_ASKED} {_WORDS}",
         is_required=True,
         elsewhere=("query", "search", "term", "terms", "text", "keywords"),
     ),
@@ -312,6 +317,36 @@ TABLE: tuple[Argument, ...] = (
         elsewhere=("limit", "size", "count", "rows", "n", "top", "top_k"),
     ),
     Argument("k", "how many sentences to return", _SENTENCES, "similar compare query"),
+    Argument("k", "how many lines to return", Whole(high=1_000, usual=LINES), "concordance"),
+    Argument("k", "how many words to return", Whole(high=1_000, usual=COLLOCATIONS), "collocations"),
+    Argument("sort", "the order of the lines", Choice(labels=_LINE_SORTS, usual="newest"), "concordance"),
+    Argument("width", "how much text on each side", Whole(low=0, high=1_000, usual=WIDTH), "concordance"),
+    Argument(
+        "unit",
+        "what `width` counts",
+        Choice(labels=dict.fromkeys(("characters", "words"), ""), usual="characters"),
+        "concordance",
+    ),
+    Argument("sample", "read this many sentences, drawn at random", Whole(high=10_000), "concordance"),
+    Argument("seed", "draws another sample", Whole(low=0, high=999_999, usual=0), "concordance"),
+    Argument(
+        "window",
+        "how many words on each side are near; 0: all of the sentence",
+        Whole(low=0, high=100, usual=WINDOW),
+        "collocations",
+    ),
+    Argument(
+        "measure",
+        "the measure to order by",
+        Choice(labels=dict.fromkeys(MEASURES, ""), usual="logdice"),
+        "collocations",
+    ),
+    Argument(
+        "min_count",
+        "return words that are near at least this many times",
+        Whole(high=999_999, usual=MIN_COUNT),
+        "collocations",
+    ),
     Argument("limit", "how many completions to list", Whole(high=20, usual=8), "complete"),
     Argument(
         "offset",
@@ -412,7 +447,7 @@ TABLE: tuple[Argument, ...] = (
         "syntax",
         "none: read all of q as words, without any syntax",
         Choice(labels={"none": ""}),
-        f"page document documents {_ASKED}",
+        f"page document documents {_ASKED} {_WORDS}",
         "reading",
         label="Search literally",
         phrase="searched literally",
