@@ -161,7 +161,7 @@ class Plan(Struct, frozen=True):
             "shape": type(self.transform).__name__.lower(),
             **asdict(self),
             "transform": asdict(self.transform),
-            "statics": tuple(
+            "static_scores": tuple(
                 {
                     **asdict(static_score),
                     "curve": None if static_score.curve is None else asdict(static_score.curve),

@@ -154,14 +154,14 @@ def test_reading_goes_on_until_k_are_new(searcher: Searcher, monkeypatch: pytest
     monkeypatch.setattr(novelty, "_GROWTH", 2)
     analyzed: list[str] = []
     calls: list[int] = []
-    analyze = novelty._analyze
+    analyze = novelty.analyze_hits
 
     def note(hits: Sequence[Hit], index: Index) -> list[Terms]:
         calls.append(len(hits))
         analyzed.extend(hit.sentence_id for hit in hits)
         return analyze(hits, index)
 
-    monkeypatch.setattr(novelty, "_analyze", note)
+    monkeypatch.setattr(novelty, "analyze_hits", note)
     assert ids(searcher, len(expected), 0.5) == expected
     assert len(calls) > 1 and sum(calls) > 2 * len(expected), "one reading was enough"
     assert sum(calls) == len(set(analyzed)), "a sentence was analysed again"
