@@ -1,7 +1,8 @@
 # make demo       install, load the example news, answer a few queries, serve the page (SERVE=no: do not serve)
 # make quick      the tests of single parts: no node, no browser, no large corpus; in a minute
-# make test       install, check, and run all tests but those of endurance, in a quarter of an hour
+# make test       install, check, and run all tests but those of endurance and servers, in a quarter of an hour
 # make endurance  crashes, chaos, full disks, fuzzing by the thousand, foreign collections
+# make servers    both engines on Elasticsearch 8.19, OpenSearch 2.19 and 3
 # make check      ruff and mypy
 # make hooks      let git check each commit before it is made
 # make containers build the image, and start, load, kill and search one node and three with Docker
@@ -20,7 +21,7 @@ SERVE ?= yes
 # The tests start hundreds of processes. They need not compile each module again, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo quick test endurance check containers hooks kernel release chromium clean
+.PHONY: demo quick test endurance servers check containers hooks kernel release chromium clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -83,13 +84,16 @@ quick: kernel
 # Four processes on two processors: half of the time, each of them waits for a node, the browser or another process.
 test: $(VENV)/installed-dev chromium
 	@$(MAKE) --no-print-directory --jobs 2 check kernel
-	$(BIN)/pytest -q -n 4 --dist loadfile -m "not endurance"
+	$(BIN)/pytest -q -n 4 --dist loadfile -m "not endurance and not servers"
 
 # Left to itself, pytest-xdist begins with the files of the most tests, and the longest of endurance have one:
 # tests/conftest.py orders them.
 endurance: $(VENV)/installed-dev
 	$(BIN)/pytest -q -n 4 --dist loadfile --no-loadscope-reorder -m endurance \
 		$$(grep -rl --include='test_*.py' 'mark\.endurance' tests)
+
+servers: $(VENV)/installed-dev
+	$(BIN)/pytest -q -m servers tests/index/test_servers.py
 
 containers:
 	$(PYTHON) -m tools.containers

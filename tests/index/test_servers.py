@@ -13,7 +13,7 @@ from tests.support.base import NoNode
 from tests.support.node import URL_VARIABLE
 from tests.support.servers import SERVERS, start_server
 
-pytestmark = [pytest.mark.elasticsearch, pytest.mark.endurance]
+pytestmark = [pytest.mark.elasticsearch, pytest.mark.servers]
 
 TESTS = (
     "tests/index/test_parity.py",
