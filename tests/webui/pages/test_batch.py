@@ -42,7 +42,7 @@ def test_a_text_that_is_no_list_of_queries_is_rejected(text: str) -> None:
 def test_the_table_and_the_run_have_what_single_searches_find(real: FlaskClient) -> None:
     ids = [
         hit["sentence_id"]
-        for hit in (real.get("/search.json?q=ferry&k=4&model=bm25&fold=no").json or {})["hits"]
+        for hit in (real.get("/search.json?q=ferry&k=4&model=bm25&fold=no&passages=no").json or {})["hits"]
     ]
     table = post(real, "/batch?model=bm25", queries="q1\tferry\nq2\tearthquake", k="4")
     rows = list(csv.DictReader(io.StringIO(table.lstrip("\ufeff"))))
@@ -64,7 +64,7 @@ def test_queries_are_read_as_a_single_search_reads_them(
 ) -> None:
     query = "earthquake -relief"
     syntax = "&syntax=none" if is_literal else ""
-    answer = real.get(f"/search.json?q={query}{syntax}&k=100&fold=no").json or {}
+    answer = real.get(f"/search.json?q={query}{syntax}&k=100&fold=no&passages=no").json or {}
     single = [hit["text"] for hit in answer["hits"]]
     rows = list(csv.DictReader(io.StringIO(post(real, address, queries=query).lstrip("\ufeff"))))
     assert sorted(row["text"] for row in rows) == sorted(single)
