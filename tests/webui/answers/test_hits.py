@@ -65,6 +65,9 @@ def test_a_hit_has_the_chosen_fields_and_its_id(client: FlaskClient) -> None:
     assert hits(client, fields="folded") == [
         {"sentence_id": hit["sentence_id"], "folded": hit["folded"]} for hit in whole
     ]
+    (first, *_) = hits(client, q="storm flood", fields="text,passage,more,reason")
+    texts = [{"sentence_id": s.id, "text": s.text} for s in DOCUMENTS[1].sentences]
+    assert first == {**texts[0], "passage": texts, "more": 0, "reason": None}
     similar = get(client, "/similar", id="a.s1", fields="text", own="yes")["hits"]
     assert similar and all(hit.keys() == {"sentence_id", "text"} for hit in similar)
 
