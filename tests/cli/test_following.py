@@ -119,18 +119,22 @@ def test_each_run_tells_what_came_since_the_last(esr: Esr, anywhere: str, search
     assert tell(esr, searches, anywhere) == [("storms", "d.s0")]
 
 
+ALONE: dict[str, Any] = {"folded": [], "passage": [], "more": 0, "reason": None}
+"""What a hit of a list has further, if it stands alone."""
+
+
 @pytest.mark.slow
 def test_a_line_has_the_sentence_and_its_score(esr: Esr, tmp_path: Path, searches: Path) -> None:
     where = str(tmp_path / "index")
     load(where, [document("a", "Storm.", "storm storm", "wind", source="x.org", date="2017-03-05")])
     lines = esr("watch", searches, "--index", where, "--from-start").stdout.splitlines()
     hits = [hit for hit in map(json.loads, lines) if hit["search"] == "x-org"]
-    options = ["--index", where, "--model", "bm25", "--no-fold", "--json"]
+    options = ["--index", where, "--model", "bm25", "--no-fold", "--no-passages", "--json"]
     ranked = json.loads(esr("search", "storm", *options).stdout)["hits"]
     scores = {hit["sentence_id"]: hit for hit in ranked}
     assert len(hits) == 2
     for hit in hits:
-        assert hit.pop("search") and {**hit, "folded": []} == scores[hit["sentence_id"]]
+        assert hit.pop("search") and {**hit, **ALONE} == scores[hit["sentence_id"]]
 
 
 @pytest.mark.slow

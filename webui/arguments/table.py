@@ -235,7 +235,10 @@ _WORDS = "concordance collocations"
 _OF_INDEX = f"{_RANKED} {_WORDS} search_body batch values complete analyze status"
 _HITS = "search similar"
 """The operations whose hits a request can shape."""
-HIT_FIELDS = (*("score", "direction", "folded", "matches", "metadata", "permalink"), *SentenceRecord._fields)
+HIT_FIELDS = (
+    *("score", "direction", "passage", "folded", "more", "reason", "matches", "metadata", "permalink"),
+    *SentenceRecord._fields,
+)
 _SENTENCES = Whole(high="max_k", usual="default_k")
 _QUERY = "what to search for: words, or the query language"
 SORTS = {"score": "best first", "date": "newest first"}

@@ -137,7 +137,7 @@ def _answer(visit: Visit, settings: Settings) -> Response:
 def _answer_queries(
     searcher: Searcher, search: SearchRequest, queries: Sequence[Topic], k: int, settings: Settings
 ) -> tuple[Mapping[str, Answer], Mapping[str, str]]:
-    """The answers by topic, and why the other queries cannot be searched for.
+    """The answers by topic, ranked as `esr run` does, and why the other queries cannot be searched for.
 
     Raises RequestError if there is no answer at all, or if an argument other than the query is at fault.
     """
@@ -148,7 +148,9 @@ def _answer_queries(
         try:
             query = topic.query()
             check_text("q", query, settings.query_chars)
-            own = SearchRequest(query, search.ranking, search.filters, is_literal=search.is_literal)
+            own = SearchRequest(
+                query, search.ranking, search.filters, is_literal=search.is_literal, with_furniture=True
+            )
             answers[topic.id] = rank_sentences(snapshot, own, k, settings).answer
         except UsageError as error:
             if getattr(error, "field", "q") != "q":

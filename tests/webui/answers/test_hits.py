@@ -65,6 +65,9 @@ def test_a_hit_has_the_chosen_fields_and_its_id(client: FlaskClient) -> None:
     assert hits(client, fields="folded") == [
         {"sentence_id": hit["sentence_id"], "folded": hit["folded"]} for hit in whole
     ]
+    (first, *_) = hits(client, q="storm flood", fields="text,passage,more,reason")
+    texts = [{"sentence_id": s.id, "text": s.text} for s in DOCUMENTS[1].sentences]
+    assert first == {**texts[0], "passage": texts, "more": 0, "reason": None}
     similar = get(client, "/similar", id="a.s1", fields="text", own="yes")["hits"]
     assert similar and all(hit.keys() == {"sentence_id", "text"} for hit in similar)
 
@@ -80,7 +83,7 @@ def test_a_field_that_hits_do_not_have_is_an_error(client: FlaskClient) -> None:
 
 
 def test_matches_are_where_words_of_the_query_stand(client: FlaskClient) -> None:
-    found = by_id(client, q="storm flood", fields="text,matches")
+    found = by_id(client, q="storm flood", fields="text,matches", passages="no")
     words = {
         id: [hit["text"][match["start"] : match["end"]] for match in hit["matches"]]
         for id, hit in found.items()
@@ -110,8 +113,11 @@ def test_a_window_has_the_sentences_around_a_hit(client: FlaskClient) -> None:
     for n in (1, 2, 20):
         window = by_id(client, window=n, fields="text")["a.s1"]["window"]
         assert window == {"before": texts[:1], "after": texts[2 : 2 + n]}
-    assert by_id(client, window=2)["a.s3"]["window"] == {"before": texts[1:3], "after": []}
-    assert by_id(client, window=2)["b.s1"]["window"] == {"before": ["A storm and a flood came."], "after": []}
+    assert by_id(client, window=2, passages="no")["a.s3"]["window"] == {"before": texts[1:3], "after": []}
+    assert by_id(client, window=2, passages="no")["b.s1"]["window"] == {
+        "before": ["A storm and a flood came."],
+        "after": [],
+    }
     assert "window" not in by_id(client, window=0)["a.s1"]
 
 
@@ -134,12 +140,13 @@ def test_the_texts_of_an_answer_keep_within_the_budget(client: FlaskClient, wind
 
 
 def test_a_budget_gives_the_nearest_sentences_to_all_hits_first(client: FlaskClient) -> None:
-    found = by_id(client, document="a", fields="text", fold="no", window=2)
+    arguments = {"document": "a", "fields": "text", "fold": "no", "passages": "no", "window": 2}
+    found = by_id(client, **arguments)
     size = sum(len(hit["text"]) for hit in found.values())
     nearest = sum(
         len(t) for n in range(4) for t in [s.text for s in DOCUMENTS[0].sentences[max(0, n - 1) : n + 2]]
     )
-    limited = by_id(client, document="a", fields="text", fold="no", window=2, budget=nearest)
+    limited = by_id(client, **arguments, budget=nearest)
     assert nearest > size and characters([*limited.values()]) == nearest
     assert limited["a.s1"]["window"] == {"before": ["It blew all night."], "after": ["Nobody was hurt."]}
     assert limited["a.s0"]["window"] == {"before": [], "after": ["The storms damaged forty houses."]}

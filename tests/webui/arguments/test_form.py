@@ -344,10 +344,13 @@ def test_what_needs_parses_or_vectors_is_offered_where_the_index_has_them() -> N
             s.name for s in controls.signals.available
         }
 
-    everything = {"tdsr", "mrf_fidm", "mrf_sdm", "mrf_fdm"}, {"tdsr", "mrf_sdm", "mrf_fdm", "meaning"}
+    everything = (
+        {"tdsr", "mrf_fidm", "mrf_sdm", "mrf_fdm"},
+        {"tdsr", "mrf_sdm", "mrf_fdm", "meaning", "freshness"},
+    )
     assert offered("parse", "vectors") == everything
     assert offered("parse") == (everything[0], everything[1] - {"meaning"})
-    assert offered("vectors") == ({"mrf_fidm"}, {"meaning"})
-    assert offered() == ({"mrf_fidm"}, set())
+    assert offered("vectors") == ({"mrf_fidm"}, {"meaning", "freshness"})
+    assert offered() == ({"mrf_fidm"}, {"freshness"})
     chosen = offered(model="tdsr", rerank="meaning:50")
-    assert chosen == ({"mrf_fidm", "tdsr"}, {"meaning"}), "a form holds its address"
+    assert chosen == ({"mrf_fidm", "tdsr"}, {"meaning", "freshness"}), "a form holds its address"

@@ -3,12 +3,15 @@ from __future__ import annotations
 import csv
 import io
 import re
+from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
 
 from esr.errors import UsageError
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
+from esr.text.document import Document, Sentence
+from tests.support.elasticsearch import load
 from tests.support.fake_index import FakeIndex
 from webui.app import create_app
 from webui.pages.batch import parse_queries
@@ -42,7 +45,7 @@ def test_a_text_that_is_no_list_of_queries_is_rejected(text: str) -> None:
 def test_the_table_and_the_run_have_what_single_searches_find(real: FlaskClient) -> None:
     ids = [
         hit["sentence_id"]
-        for hit in (real.get("/search.json?q=ferry&k=4&model=bm25&fold=no").json or {})["hits"]
+        for hit in (real.get("/search.json?q=ferry&k=4&model=bm25&fold=no&passages=no").json or {})["hits"]
     ]
     table = post(real, "/batch?model=bm25", queries="q1\tferry\nq2\tearthquake", k="4")
     rows = list(csv.DictReader(io.StringIO(table.lstrip("\ufeff"))))
@@ -50,6 +53,24 @@ def test_the_table_and_the_run_have_what_single_searches_find(real: FlaskClient)
     assert {row["query"] for row in rows} == {"ferry", "earthquake"}
     run = post(real, "/batch?model=bm25", queries="q1\tferry\nq2\tearthquake", k="4", **{"as": "run"})
     assert [line.split()[2] for line in run.splitlines() if line.startswith("q1 ")] == ids
+
+
+def test_many_queries_are_ranked_without_lowering_furniture_as_runs_of_the_command_line_are(
+    tmp_path: Path,
+) -> None:
+    texts = ("A storm came to the coast on Monday.", "The town was quiet again.", "READ MORE: Storm, storm")
+    sentences = tuple(Sentence(f"a.s{n}", text) for n, text in enumerate(texts))
+    load(str(tmp_path / "index"), [Document("a", sentences)])
+    with open_searcher(str(tmp_path / "index")) as searcher:
+        client = create_app(searcher, Settings(access_log=0)).test_client()
+        ranked = [hit.sentence_id for hit in searcher.search("storm", 9).hits]
+        listed = (client.get("/search.json?q=storm&passages=no").json or {})["hits"]
+        run = post(client, queries="storm", **{"as": "run"})
+        body = {"queries": [{"id": "1", "query": "storm"}], "format": "run"}
+        of_api = client.post("/api/v1/batch", json=body).text
+    assert ranked[0] == "a.s2" and listed[0]["sentence_id"] == "a.s0"
+    for text in (run, of_api):
+        assert [line.split()[2] for line in text.splitlines()] == ranked
 
 
 def test_the_filters_of_the_address_apply_to_each_query(real: FlaskClient) -> None:
@@ -64,7 +85,7 @@ def test_queries_are_read_as_a_single_search_reads_them(
 ) -> None:
     query = "earthquake -relief"
     syntax = "&syntax=none" if is_literal else ""
-    answer = real.get(f"/search.json?q={query}{syntax}&k=100&fold=no").json or {}
+    answer = real.get(f"/search.json?q={query}{syntax}&k=100&fold=no&passages=no").json or {}
     single = [hit["text"] for hit in answer["hits"]]
     rows = list(csv.DictReader(io.StringIO(post(real, address, queries=query).lstrip("\ufeff"))))
     assert sorted(row["text"] for row in rows) == sorted(single)

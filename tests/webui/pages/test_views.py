@@ -109,7 +109,7 @@ def test_the_reason_in_words_comes_before_any_number(real: FlaskClient) -> None:
 
 
 def test_the_run_of_a_search_is_its_ranking(real: FlaskClient) -> None:
-    ids = [hit["sentence_id"] for hit in json(real, f"/search.json?{Q}&k=20&fold=no")["hits"]]
+    ids = [hit["sentence_id"] for hit in json(real, f"/search.json?{Q}&k=20&fold=no&passages=no")["hits"]]
     run = real.get(f"/search.run?{Q}&k=20").text.splitlines()
     assert [line.split()[2] for line in run] == ids
 

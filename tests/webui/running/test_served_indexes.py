@@ -176,7 +176,8 @@ def test_an_address_is_struck_out_whatever_stands_beside_it() -> None:
         assert client.get("/api/v1/search?q=storm").get_json()["error"]["message"] == told
 
 
-OTHER_METHODS = {"close", "documents", "enrichment", "on_latest", "warm_up"}  # no page reads all documents
+OTHER_METHODS = {"close", "documents", "enrichment", "on_latest", "store_search_template", "warm_up"}
+"""Methods of the command line: no page reads all documents or stores a template."""
 
 
 def test_every_method_of_an_index_that_asks_its_engine_is_monitored() -> None:
