@@ -22,7 +22,7 @@ from tests.support import page_corpus
 from tests.support.elasticsearch import fresh
 from tests.support.needed import need
 from tests.support.process import free_ports
-from tests.support.processes import wait_until
+from tests.support.processes import in_thread, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -37,7 +37,7 @@ def call(server: Any, tool: str, **arguments: Any) -> Any:
         async with need("mcp").Client(server) as client:
             return await client.call_tool(tool, arguments)
 
-    return need("anyio").run(run)
+    return in_thread(need("anyio").run, run)
 
 
 def answer(server: Any, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -282,7 +282,7 @@ def test_tools_are_marked_as_reading_only_and_describe_their_arguments(server: A
         async with need("mcp").Client(server) as client:
             return (await client.list_tools()).tools
 
-    tools = {tool.name: tool for tool in need("anyio").run(run)}
+    tools = {tool.name: tool for tool in in_thread(need("anyio").run, run)}
     assert [*tools] == ["search", "document", "timeline", "similar", "names"]
     for tool in tools.values():
         assert tool.annotations.read_only_hint and tool.description

@@ -13,6 +13,7 @@ import esr
 from esr.ranking.ranking import Ranking
 from tests.cli.conftest import call
 from tests.support.needed import need
+from tests.support.processes import in_thread
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_programs_run(program: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for module in ("pandas", "pyterrier", "langchain_core", "llama_index"):
         need(module)
-    exec(program, {})
+    in_thread(exec, program, {})
     assert re.search(r"Two towns were cut off\.|Northern Wire", capsys.readouterr().out)
 
 
@@ -43,5 +44,6 @@ def test_the_answer_is_that_of_the_server(folder: Path) -> None:
     (shown,) = re.findall(r'^\{"total".*$', PAGE, re.MULTILINE)
     with esr.open("my-index") as index:
         tools = server.build_server(index, Ranking())
-        result = asyncio.run(tools.call_tool("search", {"query": "relief funds China", "budget": 700}))
+        call_tool = tools.call_tool("search", {"query": "relief funds China", "budget": 700})
+        result = in_thread(asyncio.run, call_tool)
     assert json.loads(result.content[0].text) == json.loads(shown)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, NamedTuple
 
 import pytest
 
 import esr
 from tests.support.needed import need
+from tests.support.processes import in_thread
 
 pytestmark = pytest.mark.slow
 
@@ -28,18 +29,22 @@ class Found(NamedTuple):
 Find = Callable[..., list[Found]]
 
 
+def _result(awaited: Coroutine[Any, Any, Any]) -> Any:
+    return in_thread(asyncio.run, awaited)
+
+
 def with_langchain(index: Any, question: str, *, is_async: bool = False, **options: Any) -> list[Found]:
     bridge = need("esr.bridges.langchain")
     own = {name: options.pop(name) for name in ("k", "window") if name in options}
     retriever = bridge.SentenceRetriever(index=index, options=options, **own)
-    documents = asyncio.run(retriever.ainvoke(question)) if is_async else retriever.invoke(question)
+    documents = _result(retriever.ainvoke(question)) if is_async else retriever.invoke(question)
     return [Found(d.id, d.page_content, d.metadata, d.metadata.pop("score")) for d in documents]
 
 
 def with_llama_index(index: Any, question: str, *, is_async: bool = False, **options: Any) -> list[Found]:
     bridge = need("esr.bridges.llama_index")
     retriever = bridge.SentenceRetriever(index, **options)
-    nodes = asyncio.run(retriever.aretrieve(question)) if is_async else retriever.retrieve(question)
+    nodes = _result(retriever.aretrieve(question)) if is_async else retriever.retrieve(question)
     return [Found(n.node.node_id, n.node.get_content(), n.node.metadata, n.score) for n in nodes]
 
 

@@ -200,7 +200,7 @@ def test_j_and_k_move_and_enter_opens_the_document_at_the_sentence(opens: Opens)
 
 
 def test_w_opens_the_explanation_and_m_shows_more(opens: Opens) -> None:
-    page = opens(f"/search?{QUERY}")
+    page = opens(f"/search?{QUERY}&passages=no")
     page.keyboard.press("j")
     page.keyboard.press("w")
     expect(page.locator("#hit-1 .explanation")).to_be_visible()

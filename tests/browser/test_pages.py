@@ -182,6 +182,10 @@ def test_search_settings_more_sentences_and_explanations_need_no_javascript(open
     page.get_by_role("searchbox").fill("earthquake relief China")
     page.get_by_role("button", name="Search", exact=True).click()
     page.wait_for_url(f"**/search?{QUERY}")
+    page.locator(".controls > summary").click()
+    page.get_by_label("List sentences one by one").check()
+    page.get_by_role("button", name="Search with these settings").click()
+    page.wait_for_url(f"**/search?{QUERY}&passages=no")
     page.get_by_role("link", name="Show more sentences").click()
     expect(page.locator("#hit-20")).to_be_visible()
     page.locator("#hit-1 .why").click()
@@ -192,6 +196,7 @@ def test_search_settings_more_sentences_and_explanations_need_no_javascript(open
     page.get_by_label("Model", exact=True).select_option("bm25")
     page.get_by_role("button", name="Search with these settings").click()
     page.wait_for_url("**model=bm25**")
+    assert "passages=no" in page.url
     assert "params." not in page.url  # those of the model chosen before are left
     page.locator(".controls > summary").click()
     page.locator(".tuning > summary").click()

@@ -35,7 +35,7 @@ def test_a_search_highlights_its_words_between_the_neighbouring_sentences(opens:
 
 
 def test_more_sentences_appear_without_moving_the_others(opens: Opens) -> None:
-    page = opens(f"/search?{QUERY}&fold=no")
+    page = opens(f"/search?{QUERY}&fold=no&passages=no")
     before, height = sentences(page), page.locator("#hit-10").bounding_box()
     bars = page.locator("#hit-1 .evidence").evaluate("e => e.outerHTML")
     page.locator("#hit-1 .why").click()
@@ -56,13 +56,14 @@ def test_more_sentences_appear_without_moving_the_others(opens: Opens) -> None:
 
 
 def test_duplicates_of_a_wire_story_are_folded_and_can_be_opened(opens: Opens) -> None:
-    page = opens(f"/search?{QUERY}")
-    folded = page.locator(".similar").first
-    assert folded.locator("summary").inner_text().startswith("and 1 similar")
-    expect(folded.locator("q")).to_be_hidden()
-    folded.locator("summary").click()
-    expect(folded.locator("q")).to_be_visible()
-    assert "Evening Post" in folded.inner_text() or "Northern Wire" in folded.inner_text()
+    for arguments, count in (("", 2), ("&passages=no", 1)):  # the first passage has two sentences
+        folded = opens(f"/search?{QUERY}{arguments}").locator(".similar").first
+        assert folded.locator("summary").inner_text().startswith(f"and {count} similar")
+        expect(folded.locator("q")).to_have_count(count)
+        expect(folded.locator("q").last).to_be_hidden()
+        folded.locator("summary").click()
+        expect(folded.locator("q").last).to_be_visible()
+        assert "Evening Post" in folded.inner_text() or "Northern Wire" in folded.inner_text()
 
 
 def test_results_can_be_grouped_by_document_and_sorted_by_date(opens: Opens) -> None:
@@ -232,7 +233,7 @@ def width(page: Page, html: str, lang: str = "ar", dir: str = "rtl") -> float:
 
 
 def test_a_mark_takes_no_room_which_would_part_the_letters_around_it(opens: Opens) -> None:
-    page = opens(f"/search?{QUERY}")
+    page = opens(f"/search?{QUERY}&passages=no")
     for mark in (page.locator(".sentence mark").first, page.locator(".near mark").first):
         names = ("paddingLeft", "paddingRight", "marginLeft", "marginRight", "borderLeftWidth")
         assert mark.evaluate("(m, names) => names.map(n => getComputedStyle(m)[n])", names) == ["0px"] * 5

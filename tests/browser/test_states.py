@@ -11,7 +11,7 @@ from tests.support.page_corpus import PAGES, QUERY
 
 
 def test_the_page_says_that_it_is_searching_and_then_how_long_it_can_take(opens: Opens, site: Site) -> None:
-    page = opens(f"/search?{QUERY}")
+    page = opens(f"/search?{QUERY}&passages=no")
     wait = page.locator(".wait")
     expect(wait).to_be_hidden()
     site.index.released.clear()
@@ -53,7 +53,7 @@ def test_an_unreachable_engine_is_reported_and_the_page_recovers_with_it(opens: 
 
 
 def test_if_more_sentences_cannot_be_fetched_the_page_says_why(opens: Opens, site: Site) -> None:
-    page = opens(f"/search?{QUERY}", fails=True)
+    page = opens(f"/search?{QUERY}&passages=no", fails=True)
     site.index.error = EngineUnreachable("down")
     page.get_by_role("link", name="Show more sentences").click()
     expect(page.get_by_role("alert")).to_contain_text("is not responding")

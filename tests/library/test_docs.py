@@ -20,6 +20,7 @@ from esr.library.asynchronous import AsyncIndex
 from esr.library.reference import build_page, described_names, public_members
 from esr.library.sources import read_read_options
 from tests.support.needed import need
+from tests.support.processes import in_thread
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = (ROOT / "docs" / "python.md").read_text("utf-8")
@@ -96,7 +97,7 @@ def test_the_programs_of_the_page_run_in_their_order(capsys: pytest.CaptureFixtu
     blocks = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     assert len(blocks) > 5
     for block in blocks:
-        exec(block, {"__name__": "__main__"})
+        in_thread(exec, block, {"__name__": "__main__"})
         assert capsys.readouterr().out
 
 

@@ -15,7 +15,7 @@ import pytest
 import esr
 from tests.library.test_index import ROWS, place
 from tests.support.index_contents import ENGINES
-from tests.support.processes import holds_in_threads
+from tests.support.processes import holds_in_threads, in_thread
 
 QUERIES = ["flood", "rivers rose", "storm OR towns", "millions"]
 
@@ -79,7 +79,7 @@ def test_a_program_of_asyncio_awaits_the_same_answers(index: esr.Index) -> None:
             counted = await opened.run(found[0].facets, "source", size=1)
             return [[(hit.text, hit.score) for hit in hits] for hits in found], counted
 
-    found, counted = asyncio.run(search())
+    found, counted = in_thread(asyncio.run, search())
     assert found == answers(index)
     assert counted == index.search(QUERIES[0]).facets("source", size=1)
 
@@ -91,7 +91,7 @@ def test_an_index_that_is_not_open_yet_says_so_and_one_that_is_missing(tmp_path:
         with pytest.raises(esr.IndexMissing):
             await index
 
-    asyncio.run(search(esr.open_async(tmp_path / "nothing")))
+    in_thread(asyncio.run, search(esr.open_async(tmp_path / "nothing")))
 
 
 def test_importing_esr_imports_nothing_else() -> None:

@@ -158,6 +158,7 @@ def _die_amid_bulk() -> None:
 
 
 Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 
 @contextmanager
@@ -174,6 +175,16 @@ def holds_in_threads(check: Callable[[Task], bool], tasks: Iterable[Task]) -> bo
     """Whether the check is true of every task. Eight threads share the tasks."""
     with _switching_often(), ThreadPoolExecutor(8) as pool:
         return all(pool.map(check, tasks))
+
+
+def in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
+    """What the function returns, called in a thread of its own.
+
+    A loop of asyncio can run there. In the main thread none can once Playwright has been used, which leaves
+    its own loop running.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function, *arguments).result()
 
 
 # Wait for what another thread or process does, however long a busy machine takes.

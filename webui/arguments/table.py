@@ -429,6 +429,8 @@ TABLE: tuple[Argument, ...] = (
         Choice(labels={"no": ""}),
         "page search",
         "arrangement",
+        label="List sentences one by one",
+        phrase="one by one",
     ),
     Argument(
         "furniture",
@@ -436,6 +438,8 @@ TABLE: tuple[Argument, ...] = (
         Choice(labels={"yes": ""}),
         f"page document documents {_ASKED}",
         "reading",
+        label="Rank links and notices like sentences",
+        phrase="links and notices like sentences",
     ),
     Argument(
         "require",

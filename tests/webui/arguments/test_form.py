@@ -61,6 +61,12 @@ def test_the_form_has_the_share_that_makes_a_repeat() -> None:
     assert selected(form_of(("overlap", "much")), "overlap") == [("0.8", "80% or more")]
 
 
+def test_the_form_keeps_lists_without_passages_and_with_furniture() -> None:
+    form = form_of(("q", "storm"), ("passages", "no"), ("furniture", "yes"))
+    assert ticked(form) == {"fold", "passages", "furniture"}
+    assert form.summary == ["Balanced", "one by one", "links and notices like sentences"]
+
+
 def test_the_form_says_how_the_query_is_read() -> None:
     form = form_of(("q", "storm"), ("require", "all"), ("syntax", "none"))
     assert ticked(form) == {"require", "syntax", "fold"}
