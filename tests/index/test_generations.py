@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from esr.cli import main
 from esr.elastic.write import priors as elasticsearch
 from esr.errors import EsrError, IndexMissing, InputError, UsageError
+from esr.features import furniture
 from esr.folder.write import segment_writer
 from esr.index import generations as index_generations
 from esr.index.factory import open_delivery, open_generations, open_priors
@@ -197,23 +198,6 @@ def test_a_whole_index_can_be_deleted(anywhere: str) -> None:
     assert states(anywhere) == ["serving"]
 
 
-def test_an_unnamed_generation_can_be_replaced_and_rolled_back_to(tmp_path: Path) -> None:
-    import json
-
-    where = tmp_path / "index"
-    load(str(where), FIRST)
-    manifest = where / "esr-index.json"
-    old = json.loads(manifest.read_text())
-    del old["made"], old["kept"]
-    manifest.write_text(json.dumps(old))
-    assert [(generation.name, generation.started_at) for generation in list_generations(str(where))] == [
-        ("0", "")
-    ]
-    replace(str(where), SECOND)
-    assert rollback(str(where)).name == "0"
-    assert serving_documents(str(where)) == {"one"}
-
-
 def test_failing_to_delete_old_generations_is_a_note_and_no_error(
     elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -250,6 +234,12 @@ main(["refresh-priors", sys.argv[1]])
 """
 
 
+@pytest.fixture
+def without_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sentences that many documents repeat are no furniture: loads count them apart, a refresh does not."""
+    monkeypatch.setattr(furniture, "MIN_REPEATS", 1000)
+
+
 def drift(where: str) -> list[Drift]:
     with closing(open_priors(where)) as priors:
         return priors.drift()
@@ -272,6 +262,7 @@ def columns(where: str) -> dict[str, list[float]]:
         return {name: columns[name].tolist() for name in STORED_PRIORS}
 
 
+@pytest.mark.usefixtures("without_repeats")
 def test_after_a_refresh_all_fields_are_as_if_loaded_at_once(anywhere: str, tmp_path: Path) -> None:
     load(anywhere, PRIORS_FIRST)
     append(anywhere, MORE)
@@ -345,6 +336,7 @@ class TestElasticsearch:
         refresh(where)
         assert index_contents(where, priors=False) == before
 
+    @pytest.mark.usefixtures("without_repeats")
     def test_a_killed_refresh_is_resumed(self, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
         load(where, PRIORS_FIRST)
         append(where, MORE)

@@ -224,6 +224,7 @@ def test_a_migration_includes_a_delivery_after_it_was_killed(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("small_parts")
 class TestEmbedded:
     """One writer at a time, by a lock."""
 
@@ -292,6 +293,7 @@ class TestEmbedded:
 
 @pytest.mark.slow
 @pytest.mark.elasticsearch
+@pytest.mark.usefixtures("small_parts")
 class TestElasticsearch:
     """Others write during the migration."""
 

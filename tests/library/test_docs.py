@@ -28,6 +28,8 @@ RENAMED = {"set": "params", "from": "after"}
 """Options of the command line that have another name as keywords."""
 OUTPUT = {"index", "format", "json", "k", "sort", "novel", "overlap", "fold", "help"}
 """Options of `esr search` for its output, and those that are arguments of methods, or methods."""
+FOR_READERS = {"passages", "furniture"}
+"""Options of `esr search` about its list for readers. The search of the API ranks sentences as they are."""
 
 
 @pytest.fixture
@@ -50,7 +52,7 @@ def names(command: str) -> set[str]:
 def test_the_keywords_of_a_search_are_the_options_of_the_command_line() -> None:
     keywords = set(options.SearchOptions.__annotations__)
     parameters = {p.name for model in models.MODELS.values() for p in model.parameters}
-    assert {RENAMED.get(name, name) for name in names("search") - OUTPUT} - {"params"} == (
+    assert {RENAMED.get(name, name) for name in names("search") - OUTPUT - FOR_READERS} - {"params"} == (
         keywords - {"before"} - {"lambda_" if name == "lambda" else name for name in parameters}
     )
     assert {name.removesuffix("_") for name in keywords} >= parameters

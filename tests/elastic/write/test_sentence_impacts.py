@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
-from copy import deepcopy
 from itertools import chain
 from pathlib import Path
 from tempfile import mkdtemp
@@ -17,7 +16,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from esr import resources
 from esr.elastic import impacts as impact_store
 from esr.elastic.cluster import Cluster
 from esr.elastic.impacts import (
@@ -32,7 +30,6 @@ from esr.elastic.impacts import (
     log_collection,
     short_float,
 )
-from esr.elastic.meta import install_templates
 from esr.elastic.write import enrichment as engine
 from esr.elastic.write import sentence_impacts as impacts
 from esr.elastic.write.actions import PostingsByDocument
@@ -53,7 +50,7 @@ from tests.support.elasticsearch import document as bare_document
 from tests.support.elasticsearch import http, load
 from tests.support.fake_enricher import FakeEnricher
 from tests.support.folder_index import document
-from tests.support.index_contents import enrich, read_enrichment
+from tests.support.index_contents import enrich
 from tests.support.pruning import WORDS, adverse_documents
 
 SentenceImpacts = list[dict[str, float]]
@@ -328,51 +325,6 @@ def test_each_index_has_the_recipe(where: str) -> None:
         meta = index["mappings"]["_meta"]["esr"]
         assert Recipe.from_dict(meta["recipes"][recipe.digest]) == recipe
         assert meta["complete"] and meta["analyzer"] == "english-stem"
-
-
-@pytest.fixture
-def old_templates(where: str) -> Iterator[None]:
-    """Templates without the fields of enrichment, for the indices of `where` alone.
-
-    Those of esr serve all tests of the node at once, and each load puts them again.
-    """
-    url, _, alias = where.rpartition("/")
-    with closing(Cluster(where)) as cluster:
-        install_templates(cluster)
-    created = []
-    try:
-        for kind in ("sentences", "documents"):
-            component = deepcopy(resources.load_json(f"components/esr-{kind}.json"))
-            properties = component["template"]["mappings"]["properties"]
-            for name in engine._ENRICHMENT_FIELDS & properties.keys():
-                del properties[name]
-            template = deepcopy(resources.load_json(f"indices/esr-{kind}.json"))
-            template["index_patterns"] = [f"{alias}-*-esr-{kind}"]
-            template["priority"] += 1
-            template["composed_of"] = [
-                f"{alias}-{kind}" if name == f"esr-{kind}" else name for name in template["composed_of"]
-            ]
-            for path, body in (
-                (f"_component_template/{alias}-{kind}", component),
-                (f"_index_template/{alias}-{kind}", template),
-            ):
-                http("PUT", f"{url}/{path}", body)
-                created.append(path)
-        yield
-    finally:
-        for path in reversed(created):
-            http("DELETE", f"{url}/{path}")
-
-
-@pytest.mark.usefixtures("old_templates")
-def test_an_index_made_before_enrichment_gets_the_fields(where: str) -> None:
-    load(where, DOCUMENTS)
-    for mapping in http("GET", f"{where}/_mapping").values():
-        assert not engine._ENRICHMENT_FIELDS & mapping["mappings"]["properties"].keys()
-    with open_searcher(where) as searcher:
-        enrich(searcher.index)
-        http("POST", f"{where}/_refresh")
-        assert all(enriched["features"] for enriched in read_enrichment(searcher.index, DOCUMENTS).values())
 
 
 def test_a_load_that_replaces_the_index_meanwhile_is_reported(where: str) -> None:
