@@ -69,13 +69,13 @@ def parse(line: str) -> None:
     """Raise what click says of unknown commands and options. Nothing is run, and no value is read."""
     command: click.Command = main
     words = shlex.split(line, comments=True)
+    context = click.Context(main, **main.context_settings)  # commands keep the help option of their first
     while isinstance(command, click.Group) and words:
-        context = click.Context(command)
         _, words, _ = command.make_parser(context).parse_args(words)
         _, found, words = command.resolve_command(context, words)
         assert found is not None
-        command = found
-    _, extra, _ = command.make_parser(click.Context(command)).parse_args(words)
+        command, context = found, click.Context(found, parent=context)
+    _, extra, _ = command.make_parser(context).parse_args(words)
     if extra:
         raise click.UsageError(f"{extra} are too many arguments")
 
