@@ -4,7 +4,8 @@ The tree must be clean, its files must agree on the version, and an index of its
 versions. The source distribution must hold the tracked files and nothing else, the wheel those of its
 packages. Each is installed into an empty environment, the wheel also with each extra: there, esr must load,
 search and serve. What comes along is written to `dist` as a bill of materials and a list of licences. Nothing
-is published: the script ends by printing the commands for that.
+is published: the script ends by printing the commands for that. `--all-extras-at-once` tries the wheel with all
+extras in one environment instead of each in its own.
 """
 
 from __future__ import annotations
@@ -206,9 +207,11 @@ _FOR_DEVELOPERS = ("bench", "dev")
 
 
 def main(arguments: list[str]) -> None:
-    if len(arguments) != 1 or not VERSION.fullmatch(arguments[0]):
+    is_quick = "--all-extras-at-once" in arguments
+    names = [argument for argument in arguments if not argument.startswith("--")]
+    if len(names) != 1 or not VERSION.fullmatch(names[0]):
         raise ReleaseError("name a version such as 1.2.3: make release VERSION=1.2.3")
-    (version,) = arguments
+    (version,) = names
     tree = Path(output("git", "rev-parse", "--show-toplevel").strip())
     check_tree(tree, version)
     check_version(tree, version)
@@ -219,7 +222,8 @@ def main(arguments: list[str]) -> None:
     check_contents(tree, sdist, wheel)
     run(sys.executable, "-m", "twine", "check", "--strict", str(sdist), str(wheel))
     extras = user_extras(tree)
-    for distribution, extra in ((sdist, ()), (wheel, ()), *((wheel, (extra,)) for extra in extras)):
+    together = [extras] if is_quick else [(extra,) for extra in extras]
+    for distribution, extra in ((sdist, ()), (wheel, ()), *((wheel, each) for each in together)):
         step(f"install {distribution.name} {' '.join(extra)} into an empty environment".replace("  ", " "))
         try_installation(tree, distribution, version, extra)
     step("bill of materials and licences of all that users can install")

@@ -167,14 +167,14 @@ def clone(tmp_path: Path) -> Path:
 @pytest.mark.endurance
 def test_a_release_of_this_tree_is_built_installed_and_searched(clone: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tools.release", VERSION],
+        [sys.executable, "-m", "tools.release", VERSION, "--all-extras-at-once"],
         cwd=clone,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("loaded 12 documents") == 2 + len(release.user_extras(ROOT))
+    assert done.stdout.count("loaded 12 documents") == 3
     bill = json.loads((clone / "dist" / f"esr-{VERSION}.cdx.json").read_text())
     assert {"esr", "numpy", "spacy", "lightgbm"} <= {component["name"] for component in bill["components"]}
     assert f"git tag --annotate v{VERSION}" in done.stdout
