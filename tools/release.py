@@ -4,8 +4,8 @@ The tree must be clean, its files must agree on the version, and an index of its
 versions. The source distribution must hold the tracked files and nothing else, the wheel those of its
 packages. Each is installed into an empty environment, the wheel also with each extra: there, esr must load,
 search and serve. What comes along is written to `dist` as a bill of materials and a list of licences. Nothing
-is published: the script ends by printing the commands for that. `--all-extras-at-once` tries the wheel with all
-extras in one environment instead of each in its own.
+is published: the script ends by printing the commands for that. `--all-extras-at-once` tries the wheel with
+all extras in one environment instead of each in its own.
 """
 
 from __future__ import annotations
