@@ -322,9 +322,9 @@ class Cluster:
 
     @property
     def dialect(self) -> Dialect:
-        """The dialect of the server, which its first answer tells."""
+        """The dialect of the server, which its first answer tells. Raises EngineUnreachable."""
         if self._connection.dialect is None:
-            with suppress(ApiError):
+            with self.translate_errors(), suppress(ApiError):
                 self.client.info()
         return self._connection.dialect or ELASTICSEARCH
 
