@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -12,6 +10,7 @@ import click
 
 from esr.cli import options
 from esr.cli.options import describe_choices
+from esr.cli.output import write_csv
 from esr.cli.ranking_options import ReadQuery, filter_options, query_argument
 from esr.corpus.collocations import COLLOCATIONS, MEASURES, MIN_COUNT, WINDOW, Collocations, find_collocations
 from esr.corpus.concordance import LINES, SORTS, WIDTH, Concordance, Unit, build_concordance
@@ -184,9 +183,4 @@ def _to_text(format_name: str, answer: Mapping[str, Any], key: str) -> str:
         {name: guard_formula(cell) if isinstance(cell, str) else cell for name, cell in _flatten(row)}
         for row in answer[key]
     ]
-    out = io.StringIO()
-    if rows:
-        writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    return out.getvalue()
+    return write_csv([rows[0], *(row.values() for row in rows)]) if rows else ""

@@ -4,8 +4,6 @@ of saved searches, and `esr similar` shows sentences that say the same as a give
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import sys
 from collections.abc import Iterator
@@ -15,7 +13,7 @@ import click
 
 from esr.cli import options
 from esr.cli.options import FILE
-from esr.cli.output import FORMATS, check_output, format_option
+from esr.cli.output import FORMATS, check_output, format_option, write_csv
 from esr.cli.ranking_options import filter_options, ranking_options
 from esr.errors import UsageError
 from esr.following.novelty import prepare_similar, search_similar
@@ -109,17 +107,10 @@ def timeline(
     if format_name == "json":
         click.echo(json.dumps(made.as_dict(), indent=1, ensure_ascii=False))
     elif format_name == "csv":
-        click.echo(_to_csv(made), nl=False)
+        rows = (row.values() for row in timeline_rows(made))
+        click.echo(write_csv([TABLE_COLUMNS, *rows]), nl=False)
     else:
         click.echo("\n".join(line for series in made.series for line in _to_text(made, series, rate)))
-
-
-def _to_csv(made: Timeline) -> str:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, TABLE_COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(timeline_rows(made))
-    return out.getvalue()
 
 
 def _to_text(made: Timeline, series: Series, rate: bool) -> Iterator[str]:

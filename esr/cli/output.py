@@ -9,7 +9,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import fill
@@ -109,10 +109,15 @@ def to_json(answer: Answer, report: QueryReport, passages: Sequence[Passage]) ->
 
 def to_csv(answer: Answer, report: QueryReport, passages: Sequence[Passage]) -> str:
     """The same table as the search page's download."""
-    import csv
+    return write_csv([COLUMNS, *build_spreadsheet_rows(answer.hits)])
+
+
+def write_csv(rows: Iterable[Iterable[Any]]) -> str:
+    """Rows as CSV."""
+    import csv  # a search that prints text does without it
 
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([COLUMNS, *build_spreadsheet_rows(answer.hits)])
+    csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue()
 
 
