@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import chain, compress
 from typing import Any, NamedTuple
@@ -23,7 +23,6 @@ from msgspec import Struct, structs
 
 from esr.corpus.concordance import (
     MAX_SENTENCES,
-    ChunkCache,
     Node,
     Occurrence,
     find_occurrences,
@@ -33,10 +32,11 @@ from esr.errors import UsageError
 from esr.index.filters import Filters
 from esr.index.hits import SentenceRecord
 from esr.query import ParsedQuery
+from esr.ranking.answers import require_record
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from esr.text.analyzer import WORDS_ANALYZER, Analyzer, get_analyzer
-from esr.text.spans import word_span
+from esr.text.spans import ChunkCache, word_span
 
 WINDOW, COLLOCATIONS, MIN_COUNT = 5, 50, 5
 """Words on each side, collocations that are shown, and times that a term must stand near the node."""
@@ -144,10 +144,8 @@ def find_collocations(
         raise UsageError(
             f"{total:,} sentences match, at most {most:,} are counted: limit the dates or sources"
         )
-    records = [
-        hit.record for hit in index.by_date(condition, max(total, 1), filters).hits if hit.record is not None
-    ]
-    near = _count_near(node, records, index.analyzer, window)
+    matching = index.by_date(condition, max(total, 1), filters)
+    near = _count_near(node, map(require_record, matching.hits), index.analyzer, window)
     terms = [term for term, count in near.of_terms.items() if count >= min_count]
     if not terms:
         return Collocations([], near.node, total)
@@ -187,7 +185,7 @@ class _Near(NamedTuple):
 
 
 def _count_near(
-    node: Node, records: Sequence[SentenceRecord], analyzer: Analyzer, window: int | None
+    node: Node, records: Iterable[SentenceRecord], analyzer: Analyzer, window: int | None
 ) -> _Near:
     """Count what is near any occurrence in each sentence; what is near two of them counts once."""
     pairs: Counter[tuple[str, str]] = Counter()

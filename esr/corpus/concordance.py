@@ -11,7 +11,7 @@ import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple
 from unicodedata import normalize
 
 from msgspec import Struct, structs
@@ -20,11 +20,12 @@ from esr.errors import UsageError
 from esr.index.filters import Filters
 from esr.index.hits import SentenceRecord
 from esr.query import TEXT, Clause, Group, ParsedQuery
+from esr.ranking.answers import require_record
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
-from esr.text.spans import word_span
+from esr.text.spans import ChunkCache, word_span
 
 LINES, WIDTH = 100, 50
 """Lines of a concordance by default, and characters on each side of the node."""
@@ -118,29 +119,6 @@ def find_occurrences(node: Node, record: SentenceRecord) -> Iterator[Occurrence]
             yield Occurrence(record, words, at, end)
 
 
-Of = TypeVar("Of")
-_CACHED_CHUNKS, _LONGEST_CACHED = 100_000, 40
-
-
-class ChunkCache(dict[str, Sequence[Of]]):
-    """What a function makes of chunks of text, which are what stands between blanks.
-
-    No word contains a blank, so chunks can be analysed one by one, and news repeats them. Long ones are not
-    kept: they are clauses in a script without blanks.
-    """
-
-    def __init__(self, analyze: Callable[[str], Sequence[Of]]) -> None:
-        self._analyze = analyze
-
-    def __missing__(self, chunk: str) -> Sequence[Of]:
-        made = self._analyze(chunk)
-        if len(chunk) <= _LONGEST_CACHED:
-            if len(self) >= _CACHED_CHUNKS:
-                self.clear()
-            self[chunk] = made
-        return made
-
-
 _WORDS = ChunkCache(lambda chunk: get_analyzer(WORDS_ANALYZER).terms(chunk))
 
 
@@ -231,11 +209,11 @@ def build_concordance(
         records, sentences = _sample(prepared, filters, sort == "oldest", min(sample, most), seed)
     elif sort == "best":
         answer = prepared.with_all_words().search(limit, filters)
-        records, sentences = [hit.record for hit in answer.hits if hit.record is not None], answer.total
+        records, sentences = list(map(require_record, answer.hits)), answer.total
     else:
         oldest_first = sort == "oldest"
         result = prepared.index.by_date(prepared.all_words, limit, filters, oldest_first=oldest_first)
-        records, sentences = [hit.record for hit in result.hits if hit.record is not None], result.total
+        records, sentences = list(map(require_record, result.hits)), result.total
     found = [each for record in records for each in find_occurrences(node, record)]
     if key is not None:
         found.sort(key=key)

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -20,7 +20,7 @@ from esr.query import FIELDS, METADATA_FIELD
 from esr.ranking import answers
 from esr.text.analyzer import Analyzer, TermToken
 from esr.text.document import PARSE, VECTORS, flat_metadata, is_language_tag, text_direction
-from esr.text.spans import Span, find_spans
+from esr.text.spans import ChunkCache, Span, find_spans
 from esr.wording import count
 from webui.arguments.form import Links, build_form, clean_arguments, shorten
 from webui.arguments.query_string import split_pairs
@@ -248,11 +248,8 @@ def without_remarks(description: str) -> str:
 # Highlighting
 
 _CHUNK = re.compile("[^ ]+")
-"""Text between spaces. No word contains a space, so chunks can be analysed one by one, and cached."""
+"""What `ChunkCache` calls a chunk."""
 _MARK = Markup("<mark>{}</mark>")
-_CACHED_CHUNKS = 100_000
-_MAX_CACHED_CHARACTERS = 40
-"""Longer chunks are clauses in a script without spaces, which do not recur as words of news do."""
 
 
 class Highlighter:
@@ -263,7 +260,7 @@ class Highlighter:
     """
 
     def __init__(self, analyzer: Analyzer, terms: Iterable[str]) -> None:
-        self._analyzer = analyzer
+        self._tokens = _token_cache(analyzer)
         self._terms = frozenset(terms)
         self._spans: dict[str, Sequence[Span]] = {}
 
@@ -282,11 +279,10 @@ class Highlighter:
         """The spans of words in a chunk whose term is in the query."""
         spans = self._spans.get(chunk)
         if spans is None:
-            tokens = _cached_tokens if len(chunk) <= _MAX_CACHED_CHARACTERS else Analyzer.tokens
-            spans = self._spans[chunk] = find_spans(chunk, tokens(self._analyzer, chunk), self._terms)
+            spans = self._spans[chunk] = find_spans(chunk, self._tokens[chunk], self._terms)
         return spans
 
 
-@lru_cache(_CACHED_CHUNKS)
-def _cached_tokens(analyzer: Analyzer, chunk: str) -> Sequence[TermToken]:
-    return tuple(analyzer.tokens(chunk))
+@cache
+def _token_cache(analyzer: Analyzer) -> ChunkCache[TermToken]:
+    return ChunkCache(lambda chunk: tuple(analyzer.tokens(chunk)))
