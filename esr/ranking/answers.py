@@ -60,11 +60,18 @@ def hit_dict(hit: Hit) -> dict[str, Any]:
 
 def passage_dict(passage: Passage) -> dict[str, Any]:
     """The best hit of a passage as JSON. `"passage"` has all its sentences, if there are several."""
+    return {**hit_dict(passage.best), **passage_fields(passage, hit_dict)}
+
+
+PASSAGE_FIELDS = ("passage", "folded", "more", "reason")
+
+
+def passage_fields(passage: Passage, write: Callable[[Hit], dict[str, Any]]) -> dict[str, Any]:
+    """PASSAGE_FIELDS: what a passage adds to its best hit. `write` makes JSON of its other hits."""
     several = passage.sentences if len(passage.sentences) > 1 else ()
     return {
-        **hit_dict(passage.best),
-        "passage": [hit_dict(hit) for hit in several],
-        "folded": [hit_dict(hit) for hit in passage.similar],
+        "passage": [write(hit) for hit in several],
+        "folded": [write(hit) for hit in passage.similar],
         "more": passage.more,
         "reason": passage.reason,
     }

@@ -15,7 +15,7 @@ from flask import url_for
 from esr.following.citations import text_digest
 from esr.index.contract import Index
 from esr.index.hits import Hit, SentenceRecord
-from esr.ranking.answers import hit_dict, require_record
+from esr.ranking.answers import PASSAGE_FIELDS, hit_dict, passage_fields, require_record
 from esr.ranking.passages import Passage
 from esr.text.document import META_PREFIX, Document
 from esr.text.spans import find_spans
@@ -71,16 +71,10 @@ class HitWriter:
 
     def _write(self, passage: Passage, is_list: bool) -> HitData:
         data = self._write_hit(passage.best)
-        if is_list:
-            several = passage.sentences if len(passage.sentences) > 1 else ()
-            of_passage = {
-                "passage": [self._write_hit(hit) for hit in several],
-                "folded": [self._write_hit(hit) for hit in passage.similar],
-                "more": passage.more,
-                "reason": passage.reason,
-            }
-            fields = self._shape.fields or of_passage
-            data |= {name: value for name, value in of_passage.items() if name in fields}
+        chosen = self._shape.fields or frozenset(PASSAGE_FIELDS)
+        if is_list and not chosen.isdisjoint(PASSAGE_FIELDS):
+            added = passage_fields(passage, self._write_hit)
+            data |= {name: added[name] for name in PASSAGE_FIELDS if name in chosen}
         return data
 
     def _write_hit(self, hit: Hit) -> HitData:

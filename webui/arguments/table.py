@@ -25,6 +25,7 @@ from esr.index.filters import FACET_FIELDS
 from esr.index.hits import SentenceRecord
 from esr.models import priors
 from esr.plans.plan import CANDIDATES
+from esr.ranking.answers import PASSAGE_FIELDS
 from esr.ranking.reranker import DEPTH
 from esr.text import dates
 from esr.text.document import ATTRIBUTES, META, META_PREFIX
@@ -236,7 +237,7 @@ _OF_INDEX = f"{_RANKED} {_WORDS} search_body batch values complete analyze statu
 _HITS = "search similar"
 """The operations whose hits a request can shape."""
 HIT_FIELDS = (
-    *("score", "direction", "passage", "folded", "more", "reason", "matches", "metadata", "permalink"),
+    *("score", "direction", *PASSAGE_FIELDS, "matches", "metadata", "permalink"),
     *SentenceRecord._fields,
 )
 _SENTENCES = Whole(high="max_k", usual="default_k")
