@@ -309,16 +309,10 @@ class ElasticsearchSnapshot:
         return self.opened.evidence_reader.candidate_evidence(self.cluster, plan, filters)
 
     def document(self, document_id: str) -> Document:
-        answer = search(
-            self.cluster,
-            index=self.cluster.documents_alias,
-            query={"ids": {"values": [document_id]}},
-            source=WITHOUT_CONTEXT,
-        )
-        hits = hits_of(answer)
-        if not hits:
+        found = self.find_documents([document_id])
+        if not found:
             raise UsageError(f"there is no document {document_id!r} in {self.where}")
-        return decode_document(hits[0]["_source"])
+        return found[document_id]
 
     def documents(self) -> Iterator[Document]:
         return read_documents(self.cluster)

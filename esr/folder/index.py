@@ -283,11 +283,10 @@ class FolderSnapshot:
         return Histogram(*np.unique_counts(values[~np.isnan(values)]))
 
     def document(self, document_id: str) -> Document:
-        for segment in self.cache.snapshot.segments:
-            number = segment.document_ids.find(document_id)
-            if number is not None:
-                return segment.document(number)
-        raise UsageError(f"there is no document {document_id!r} in {self.where}")
+        found = self.find_documents([document_id])
+        if not found:
+            raise UsageError(f"there is no document {document_id!r} in {self.where}")
+        return found[document_id]
 
     def find_documents(self, ids: Collection[str]) -> dict[str, Document]:
         found: dict[str, Document] = {}
