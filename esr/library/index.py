@@ -47,7 +47,7 @@ from esr.library.options import (
     check_names,
     read_search_options,
 )
-from esr.query import literal, parse
+from esr.query import ParsedQuery, literal, parse
 from esr.ranking.prepared_query import Answer, PreparedQuery, check_k
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery
@@ -231,10 +231,9 @@ class Index:
         if sort not in SORTS:
             raise unknown("order", sort, SORTS)
         settings = read_search_options(options)
-        parsed = literal(query) if settings.literal else parse(query)
         return build_concordance(
             self._searcher,
-            parsed,
+            _read_query(query, settings),
             settings.filters,
             ranking=settings.ranking,
             k=k,
@@ -263,10 +262,9 @@ class Index:
         if measure not in MEASURES:
             raise unknown("measure", measure, MEASURES)
         settings = read_search_options(options)
-        parsed = literal(query) if settings.literal else parse(query)
         return find_collocations(
             self._searcher,
-            parsed,
+            _read_query(query, settings),
             settings.filters,
             window=window,
             measure=measure,
@@ -421,6 +419,10 @@ def _prepare(index: contract.Index, query: str, settings: SearchSettings) -> Pre
     return Searcher(index).prepare(
         query, settings.ranking, require_all=settings.require_all, literal=settings.literal
     )
+
+
+def _read_query(query: str, settings: SearchSettings) -> ParsedQuery:
+    return literal(query) if settings.literal else parse(query)
 
 
 def _given(options: Mapping[str, Any], name: str, default: Any) -> Any:
