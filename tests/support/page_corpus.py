@@ -25,7 +25,9 @@ def store(where: str) -> None:
     """Make the index there."""
     load(where, documents())
     with open_searcher(where) as searcher, searcher.index.enrichment() as stored:
-        stored.store(Recipe(("entities",), {"made": "links"}), [(d.id, _enriched(d)) for d in documents()])
+        recipe = Recipe(("entities",), {"made": "links"})
+        stored.store(recipe, [(document.id, _enriched(document)) for document in documents()])
+        stored.finish(recipe)  # shows what was stored
 
 
 def documents() -> list[Document]:
