@@ -20,9 +20,9 @@ def track_documents(documents: Iterable[Located]) -> Iterator[Located]:
 
 
 @contextmanager
-def count_topics() -> Iterator[Callable[[int], None]]:
-    """A bar of topics; yields the function that advances it."""
-    with tqdm(unit=" topics", disable=None, leave=False) as bar:
+def count_topics(total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """A bar of topics, with the time that is left if their total is known; yields what advances it."""
+    with tqdm(total=total, unit=" topics", disable=None, leave=False) as bar:
 
         def advance(topics: int) -> None:
             bar.update(topics)

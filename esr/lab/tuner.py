@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing import get_context
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,19 +24,20 @@ from msgspec.structs import replace
 
 from esr.batch.topics import TITLE, Topic
 from esr.dependency.cliques import ParsedSentences
-from esr.errors import UsageError
+from esr.errors import EsrError, UsageError
 from esr.index.contract import Similarities
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import EVIDENCE_COLUMNS, CandidateEvidence
 from esr.lab.measures import Qrels
-from esr.plans.evaluate import Array, Evidence, concatenate, no_evidence, top_k
+from esr.plans.evaluate import Array, Evidence, GroupedEvidence, concatenate, no_evidence, top_k
 from esr.plans.plan import Plan, StaticScore
+from esr.processes import defer_interrupt, end_with_parent
 from esr.ranking import boosts
 from esr.ranking.prepared_query import PreparedQuery, score_nearest
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import RerankContext, encode_query, load_parses, read_similarities
 from esr.ranking.reranker import merge_scores
-from esr.ranking.searcher import Searcher, UnsearchableQuery
+from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
 
 
 class JudgedCandidates(NamedTuple):
@@ -45,7 +49,7 @@ class JudgedCandidates(NamedTuple):
     """
 
     prepared: PreparedQuery
-    evidence: Evidence
+    grouped: GroupedEvidence
     relevant: npt.NDArray[np.intp]
     judged: int
     sentence_id: Callable[[int], str]
@@ -53,9 +57,14 @@ class JudgedCandidates(NamedTuple):
     by_words: int
     nearest: npt.NDArray[np.intp]
 
+    @property
+    def evidence(self) -> Evidence:
+        return self.grouped.evidence
+
     def scores(self, ranking: Ranking) -> Array:
         """Score the candidates under a setting, without a search."""
-        first = score_nearest(self.prepared.replan(ranking), self.evidence)
+        plan = self.prepared.replan(ranking)
+        first = self.grouped.score_sentences(plan) if plan.terms else score_nearest(plan, self.evidence)
         reranker = ranking.reranker()
         if reranker is None:
             return first
@@ -116,7 +125,7 @@ def retrieve_candidates(
     relevant_rows = np.array(sorted(rows), np.intp)
     return JudgedCandidates(
         prepared,
-        candidates.evidence,
+        GroupedEvidence(candidates.evidence),
         relevant_rows,
         len(relevant),
         sentence_id,
@@ -171,39 +180,25 @@ def _add_nearest(
 Ranks = npt.NDArray[np.intp]
 Measure = Callable[[Ranks, int], float]
 DEPTH = 1000
+MEMORY = 1_000_000_000
 
 
 def rank_relevant(candidates: JudgedCandidates, scores: Array, depth: int = DEPTH) -> Ranks:
     """The ranks, from 1, of the relevant sentences among the best `depth`, in ascending order."""
     scored = np.flatnonzero(np.isfinite(scores))
     top = scored[top_k(scores[scored], depth)]
-    is_relevant = np.isin(top, candidates.relevant)
     with np.errstate(over="ignore"):
         single = scores[top].astype(np.float32)
-    is_tied = np.isin(single, single[is_relevant]) & _find_repeated(single)
-    if is_tied.any():
-        order = _order_ties_by_id(single, top, is_tied, candidates)
-        is_relevant = is_relevant[order]
-    return np.flatnonzero(is_relevant) + 1
-
-
-def _find_repeated(descending: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
-    """Mark the values of a descending array that occur more than once."""
-    equals_next = descending[1:] == descending[:-1]
-    return np.asarray(np.append(equals_next, False) | np.append(False, equals_next))
-
-
-def _order_ties_by_id(
-    single: npt.NDArray[np.float32],
-    top: Ranks,
-    is_tied: npt.NDArray[np.bool_],
-    candidates: JudgedCandidates,
-) -> Ranks:
-    names = np.array(
-        [candidates.sentence_id(int(row)) if tied else "" for row, tied in zip(top, is_tied, strict=True)]
-    )
-    descending = len(top) - np.unique(names, return_inverse=True)[1]
-    return np.lexsort((descending, -single))
+    is_relevant = np.zeros(len(scores), bool)
+    is_relevant[candidates.relevant] = True
+    ranks: list[int] = []
+    for value in np.unique(single[is_relevant[top]]):
+        first, end = np.searchsorted(-single, [-value, np.nextafter(-value, np.float32(np.inf))])
+        tied = top[first:end].tolist()
+        if len(tied) > 1:
+            tied.sort(key=candidates.sentence_id, reverse=True)
+        ranks += [first + n for n, row in enumerate(tied, 1) if is_relevant[row]]
+    return np.array(sorted(ranks), np.intp)
 
 
 def parse_objective(name: str) -> Measure:
@@ -261,7 +256,7 @@ class Tuner:
     """Computes figures of settings on topics of one index.
 
     Candidates are cached as long as they fit into `memory` bytes. Tuners of other tasks or objectives share
-    the cache.
+    the cache, and the workers, if there are any.
     """
 
     def __init__(
@@ -270,8 +265,9 @@ class Tuner:
         tasks: Sequence[Task],
         objective: str = "AP",
         depth: int = DEPTH,
-        memory: int = 1_000_000_000,
+        memory: int = MEMORY,
         cache: _Cache | None = None,
+        workers: Workers | None = None,
     ) -> None:
         self.tasks = tuple(tasks)
         self._objective = objective
@@ -279,11 +275,14 @@ class Tuner:
         self._depth = depth
         self.searcher = searcher
         self.cache = _Cache(searcher, memory) if cache is None else cache
+        self._workers = workers
 
     def select_tasks(self, positions: Sequence[int]) -> Tuner:
         """A tuner on the tasks at these positions."""
         tasks = [self.tasks[position] for position in positions]
-        return Tuner(self.searcher, tasks, self._objective, self._depth, cache=self.cache)
+        return Tuner(
+            self.searcher, tasks, self._objective, self._depth, cache=self.cache, workers=self._workers
+        )
 
     def compute_figures(
         self, settings: Sequence[Ranking], tick: Callable[[int], None] = lambda n: None
@@ -294,13 +293,21 @@ class Tuner:
         """
         figures = self.cache.figures
         keys = [f"{self._objective} {json.dumps(s.as_dict(), sort_keys=True)}" for s in settings]
+        if self._workers is not None:
+            missing = [task for task in self.tasks if any((task, key) not in figures for key in keys)]
+            for task, row in self._workers.compute(missing, self._objective, self._depth, settings):
+                figures |= zip(((task, key) for key in keys), row, strict=True)
+                tick(1)
+            tick(len(self.tasks) - len(missing))
+            return np.array([[figures[task, key] for task in self.tasks] for key in keys])
+        shared = list(map(_candidates_key, settings))
         for task in self.tasks:
-            candidates_key, candidates = None, None
-            for key, setting in zip(keys, settings, strict=True):
+            retrieved, candidates = None, None
+            for key, setting, candidates_key in zip(keys, settings, shared, strict=True):
                 if (task, key) in figures:
                     continue
-                if candidates_key != _candidates_key(setting):
-                    candidates_key = _candidates_key(setting)
+                if retrieved != candidates_key:
+                    retrieved = candidates_key
                     candidates = self.cache.get(task, setting)
                 figures[task, key] = 0.0 if candidates is None else self._measure_on(candidates, setting)
             tick(1)
@@ -332,20 +339,75 @@ class _Cache:
 
     def __init__(self, searcher: Searcher, free_bytes: int) -> None:
         self.figures: dict[tuple[Task, str], float] = {}
-        self._searcher = searcher
+        self.searcher = searcher
         self._free_bytes = free_bytes
         self._cache: dict[tuple[Any, ...], JudgedCandidates | None] = {}
 
     def get(self, task: Task, ranking: Ranking) -> JudgedCandidates | None:
         key = task, _candidates_key(ranking)
         if key not in self._cache:
-            candidates = retrieve_candidates(self._searcher, task.query, ranking, task.filters, task.relevant)
+            candidates = retrieve_candidates(self.searcher, task.query, ranking, task.filters, task.relevant)
             size = 0 if candidates is None else candidates.evidence.nbytes
             if size > self._free_bytes:
                 return candidates
             self._free_bytes -= size
             self._cache[key] = candidates
         return self._cache[key]
+
+
+class Workers:
+    """Processes that compute figures. Each keeps the candidates of its own tasks.
+
+    Raises EsrError if one dies. They end with the block, after an error or an interrupt at once.
+    """
+
+    def __init__(self, where: str, number: int) -> None:
+        """`where` is the index, which each of the `number` processes opens."""
+        context = get_context("spawn")
+        self._pools = [ProcessPoolExecutor(1, context, _open_index, (where,)) for _ in range(number)]
+        self._pool_of: dict[Task, ProcessPoolExecutor] = {}
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        for pool in self._pools:
+            processes = [] if kind is None else list(pool._processes.values())
+            pool.shutdown(wait=kind is None, cancel_futures=True)
+            for process in processes:  # otherwise it finishes its topic, for minutes
+                process.terminate()
+
+    def compute(
+        self, tasks: Iterable[Task], objective: str, depth: int, settings: Sequence[Ranking]
+    ) -> Iterator[tuple[Task, list[float]]]:
+        """Yield the tasks, in any order, with the figures of the settings, of shape (settings,)."""
+        running: dict[Future[list[float]], Task] = {}
+        with defer_interrupt():
+            for task in tasks:
+                pool = self._pool_of.setdefault(task, self._pools[len(self._pool_of) % len(self._pools)])
+                running[pool.submit(_compute_in_worker, task, objective, depth, settings)] = task
+        try:
+            for future in as_completed(running):
+                yield running[future], future.result()
+        except BrokenProcessPool:
+            raise EsrError(_WORKER_DIED) from None
+
+
+_WORKER_DIED = "a worker process died, perhaps for lack of memory: run again with fewer workers"
+_caches: list[_Cache] = []
+"""The cache of a worker process; empty in others."""
+
+
+def _open_index(where: str) -> None:
+    end_with_parent()
+    _caches.append(_Cache(open_searcher(where), MEMORY))
+
+
+def _compute_in_worker(task: Task, objective: str, depth: int, settings: Sequence[Ranking]) -> list[float]:
+    (cache,) = _caches
+    tuner = Tuner(cache.searcher, [task], objective, depth, cache=cache)
+    figures: list[float] = tuner.compute_figures(settings)[:, 0].tolist()
+    return figures
 
 
 class TaskSet(NamedTuple):

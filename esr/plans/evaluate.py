@@ -64,6 +64,39 @@ def concatenate(parts: Sequence[Evidence]) -> Evidence:
     )
 
 
+class GroupedEvidence:
+    """Evidence that many plans score: sentences that a plan cannot tell apart are computed once.
+
+    Most sentences lack the words of a query themselves. Of these, a plan that looks at the document cannot
+    tell those of one length in one document apart.
+    """
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+        self._by_fields: dict[frozenset[FieldName], tuple[Evidence, npt.NDArray[np.intp]]] = {}
+
+    def score_sentences(self, plan: Plan) -> Array:
+        """Scores of shape (n,), bit by bit those of `score_sentences`."""
+        fields = frozenset[FieldName]((*plan.transform.fields(), "sentence"))
+        if fields not in self._by_fields:
+            self._by_fields[fields] = self._group(fields)
+        distinct, groups = self._by_fields[fields]
+        terms = combine_evidence(plan, distinct.counts, distinct.lengths)
+        total = sum_terms(plan, len(distinct.lengths["sentence"]), terms)[groups]
+        return add_static_scores(plan, total, self.evidence.columns)
+
+    def _group(self, fields: frozenset[FieldName]) -> tuple[Evidence, npt.NDArray[np.intp]]:
+        """The evidence of one sentence of each group, and the group of each sentence."""
+        counts = {field: self.evidence.counts[field] for field in fields}
+        lengths = {field: self.evidence.lengths[field] for field in fields}
+        values = np.vstack([*lengths.values(), *counts.values()])
+        hashes = np.random.default_rng(0).random(len(values)) @ values
+        _, first, groups = np.unique(hashes, return_index=True, return_inverse=True)
+        if not np.array_equal(values, values[:, first][:, groups]):  # two groups have one hash
+            first = groups = np.arange(values.shape[1])
+        return Evidence(counts, lengths, {}).take(first), groups
+
+
 class ScoreParts(Struct, frozen=True):
     """The summands of scores, of shape (T, n) for terms, (n,) for the rest.
 
@@ -110,9 +143,19 @@ def apply_transform(transform: Mixture | Saturation, evidence: Array) -> Array:
 
 def sum_scores(plan: Plan, n: int, terms: Iterable[Array], columns: Mapping[str, Array]) -> Array:
     """Sum the scores of n sentences, from the evidence of each term (`combine_evidence`)."""
+    return add_static_scores(plan, sum_terms(plan, n, terms), columns)
+
+
+def sum_terms(plan: Plan, n: int, terms: Iterable[Array]) -> Array:
+    """What the terms add to the scores of n sentences, from the evidence of each (`combine_evidence`)."""
     total = np.zeros(n)
     for term, x in zip(plan.terms, terms, strict=True):
         total += term.weight * apply_transform(plan.transform, x)
+    return total
+
+
+def add_static_scores(plan: Plan, total: Array, columns: Mapping[str, Array]) -> Array:
+    """Add the static scores of sentences to `total`, in place."""
     for static_score in plan.static_scores:
         total += apply_static_score(static_score, columns[static_score.column])
     return total

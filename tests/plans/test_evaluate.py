@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esr.plans.evaluate import Evidence, round_outward, score_sentences, split_scores, top_k
+from esr.plans.evaluate import Evidence, GroupedEvidence, round_outward, score_sentences, split_scores, top_k
 from esr.plans.plan import (
     FIELDS,
     Affine,
@@ -83,6 +83,13 @@ def test_the_parts_add_up_to_the_scores(case: tuple[Plan, Evidence]) -> None:
     for adds in split.fields.values():
         total = total + adds.sum(axis=0)
     assert total == pytest.approx(score_sentences(plan, evidence), rel=1e-9, abs=1e-9, nan_ok=True)
+
+
+@given(plans())
+def test_sentences_that_a_plan_cannot_tell_apart_get_the_same_bits(case: tuple[Plan, Evidence]) -> None:
+    plan, evidence = case
+    twice = evidence.take(np.array([*range(len(evidence.lengths["sentence"]))] * 2, int))
+    assert GroupedEvidence(twice).score_sentences(plan).tobytes() == score_sentences(plan, twice).tobytes()
 
 
 @given(plans())

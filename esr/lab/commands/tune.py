@@ -5,7 +5,8 @@ and `esr learn` for a ranking of many signals, from judgements.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ from esr.lab.training_data import (
     parse_measure,
     select_signals,
 )
-from esr.lab.tuner import TaskSet, Tuner, build_tasks
+from esr.lab.tuner import DEPTH, Task, TaskSet, Tuner, Workers, build_tasks
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 
@@ -60,6 +61,23 @@ grid_option = click.option(
 measure_option = click.option(
     "--measure", default="AP", show_default=True, help="What to maximise: AP, RR, RPrec, P@k, R@k."
 )
+
+
+workers_option = click.option(
+    "--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes."
+)
+
+
+@contextmanager
+def open_tuner(
+    where: str, searcher: Searcher, tasks: Sequence[Task], measure: str, depth: int, workers: int
+) -> Iterator[Tuner]:
+    """A tuner on the tasks, with this number of processes."""
+    if workers == 1:
+        yield Tuner(searcher, tasks, measure, depth)
+        return
+    with Workers(where, workers) as processes:
+        yield Tuner(searcher, tasks, measure, depth, workers=processes)
 
 
 def way_option(default: str) -> Callable[[Any], Any]:
@@ -131,6 +149,7 @@ def format_ranking(data: Mapping[str, Any]) -> str:
     "--restrict", type=options.FILE, help="Lines of qid<TAB>document id: rank only these documents."
 )
 @click.option("-k", "depth", type=click.IntRange(1), default=1000, show_default=True, help="Depth of a run.")
+@workers_option
 @click.option("-o", "--output", type=options.FILE, help="Write the best ranking to this file, for --ranking.")
 @options.as_json
 def tune(
@@ -151,6 +170,7 @@ def tune(
     field: str,
     restrict: Path | None,
     depth: int,
+    workers: int,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -182,8 +202,11 @@ def tune(
         "topics": len(training.ready),
         "settings": len(settings),
     }
-    with open_searcher(where) as searcher, count_topics() as tick:
-        tuner = Tuner(searcher, training.ready, measure, depth)
+    with (
+        open_searcher(where) as searcher,
+        open_tuner(where, searcher, training.ready, measure, depth, workers) as tuner,
+        count_topics(len(training.ready) if way == "grid" and not folds else None) as tick,
+    ):
         best = train(tuner, ranking, grid, way, tick, curves)
         outcome |= {"ranking": best.ranking.as_dict(), "training": float(best.figures.mean())}
         outcome["tried"] = [{**parameter_values(tried), measure: figure} for tried, figure in best.tried]
@@ -268,6 +291,7 @@ PSEUDO_TOPICS, LIKELIHOOD = "pseudo-topics", "likelihood"
 )
 @measure_option
 @way_option("ascent")
+@workers_option
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the sample of sentences."
 )
@@ -283,6 +307,7 @@ def estimate(
     number: int,
     measure: str,
     way: str,
+    workers: int,
     seed: int,
     output: Path | None,
     as_json: bool,
@@ -306,8 +331,11 @@ def estimate(
             estimate = _estimate_by_likelihood(searcher, settings, number, seed)
         else:
             tasks = generate_tasks(searcher.index, number, seed)
-            with count_topics() as tick:
-                best = train(Tuner(searcher, tasks, measure), ranking, grid, way, tick)
+            with (
+                open_tuner(where, searcher, tasks, measure, DEPTH, workers) as tuner,
+                count_topics() as tick,
+            ):
+                best = train(tuner, ranking, grid, way, tick)
             estimate = {"ranking": best.ranking.as_dict(), "topics": len(tasks), "measure": measure}
             estimate |= {"figure": float(best.figures.mean()), "settings": len(best.tried)}
     estimate["from"] = source

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from collections import Counter
 from collections.abc import Iterator
 from math import log
@@ -12,14 +13,14 @@ import pytest
 
 from esr import models
 from esr.batch import runs
-from esr.errors import UsageError
+from esr.errors import EsrError, UsageError
 from esr.folder.write.folder_writer import FolderWriter
 from esr.index.filters import Filters
 from esr.index.writer import Description
 from esr.lab import grid, measures
 from esr.lab.estimation import compute_likelihoods, generate_tasks, sample_sentences
 from esr.lab.grid import ascend, check_disjoint, cross_validate, search_grid, split_folds
-from esr.lab.tuner import Task, Tuner, parse_objective
+from esr.lab.tuner import Task, Tuner, Workers, parse_objective
 from esr.models.adjustment import Adjustment
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
@@ -116,6 +117,25 @@ def test_computed_figures_are_cached(searcher: Searcher) -> None:
 def test_tuning_without_memory_for_candidates_gives_the_same(searcher: Searcher) -> None:
     cached, uncached = Tuner(searcher, tasks()), Tuner(searcher, tasks(), memory=0)
     assert search_grid(cached, START, GRID).tried == search_grid(uncached, START, GRID).tried
+
+
+@pytest.mark.slow
+def test_tuning_in_several_processes_gives_the_same(index_path: Path, searcher: Searcher) -> None:
+    ticks: list[int] = []
+    with Workers(str(index_path), 2) as workers:
+        alone, shared = Tuner(searcher, tasks()), Tuner(searcher, tasks(), workers=workers)
+        assert search_grid(shared, START, GRID, ticks.append).tried == search_grid(alone, START, GRID).tried
+        assert sum(ticks) == len(tasks())
+        first, second = (cross_validate(each, START, GRID, "ascent", 3, {}) for each in (alone, shared))
+    assert np.array_equal(first.figures, second.figures)
+
+
+@pytest.mark.slow
+def test_a_dead_worker_is_told(index_path: Path, searcher: Searcher) -> None:
+    with Workers(str(index_path), 1) as workers, pytest.raises(EsrError, match="a worker process died"):
+        tuner = Tuner(searcher, tasks(), workers=workers)
+        tuner.compute_figures([START], lambda _: multiprocessing.active_children()[0].kill())
+        tuner.compute_figures([Ranking("dir")])
 
 
 def test_every_topic_is_in_one_fold() -> None:
