@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esr.plans.evaluate import Evidence, GroupedEvidence, round_outward, score_sentences, split_scores, top_k
+from esr.plans.evaluate import (
+    Evidence,
+    GroupedEvidence,
+    concatenate,
+    round_outward,
+    score_sentences,
+    split_scores,
+    top_k,
+)
 from esr.plans.plan import (
     FIELDS,
     Affine,
@@ -88,7 +96,10 @@ def test_the_parts_add_up_to_the_scores(case: tuple[Plan, Evidence]) -> None:
 @given(plans())
 def test_sentences_that_a_plan_cannot_tell_apart_get_the_same_bits(case: tuple[Plan, Evidence]) -> None:
     plan, evidence = case
-    twice = evidence.take(np.array([*range(len(evidence.lengths["sentence"]))] * 2, int))
+    of_other_terms = Evidence(
+        {field: counts[::-1] for field, counts in evidence.counts.items()}, evidence.lengths, evidence.columns
+    )
+    twice = concatenate([evidence, of_other_terms, evidence])
     assert GroupedEvidence(twice).score_sentences(plan).tobytes() == score_sentences(plan, twice).tobytes()
 
 
