@@ -17,7 +17,7 @@ from esr.errors import EsrError
 from esr.plans.plan import CollectionStatistics
 from esr.ranking.searcher import Searcher
 from webui.api.openapi import install_api
-from webui.pages import batch, timeline, views
+from webui.pages import batch, concordance, timeline, views
 from webui.pages.home import Home, describe_collection
 from webui.pages.rendering import PageRenderer, install_filters
 from webui.pages.timeline import draw_chart
@@ -132,6 +132,7 @@ def create_app(
     health.install(app, indexes)
     views.install(app, indexes, settings, render)
     timeline.install(app, indexes, settings, render)
+    concordance.install(app, indexes, settings, render)
     batch.install(app, indexes, settings, render)
     install_api(app, indexes, settings)
     install(app)
