@@ -54,7 +54,7 @@ PICTURES = (
     Picture("page-document", QUERY, 1280, 760, prepare=follow("open")),
     Picture("page-explain", QUERY, 1280, 1100, prepare=follow("why")),
     Picture("page-compare", f"{QUERY}&vs.model=bm25".replace("search", "compare"), 1280, 760),
-    Picture("page-concordance", QUERY.replace("search", "concordance").replace("+court", ""), 1280, 620),
+    Picture("page-concordance", "/concordance?q=travel+ban", 1280, 620),
     Picture("page-phone", QUERY, 390, 844, is_dark=True),
 )
 
@@ -94,7 +94,8 @@ def main(arguments: list[str]) -> None:
     folder = Path(arguments[1]) if len(arguments) == 2 else IMAGES
     with serve(arguments[0]) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium") or None, args=["--no-sandbox"]
+            executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"),
+            args=["--no-sandbox"],
         )
         for picture in PICTURES:
             take(browser, address, picture, folder)

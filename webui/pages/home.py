@@ -31,7 +31,7 @@ from webui.running.settings import Settings
 T = TypeVar("T")
 EXAMPLES, HEADLINES, LISTED = 6, 8, 8
 """Most example queries, headlines, and values of a list."""
-LATEST_SENTENCES = 1_000
+LATEST_SENTENCES = 4_000
 """How many of the newest sentences the headlines and the examples are taken from."""
 LEAST_FOUND = 3
 """Sentences that an example query finds at least."""
@@ -83,7 +83,8 @@ def describe_collection(searcher: Searcher, collection: CollectionStatistics, se
     titles = list(dict.fromkeys(record.title or "" for record in latest))
     chosen = [text.strip() for text in settings.examples.split("|") if text.strip()]
     pairs = frequent_pairs(titles, index.analyzer.terms)
-    examples = chosen or _finding(snapshot, pairs, LEAST_FOUND)[:EXAMPLES]
+    phrases = [] if chosen else _finding(snapshot, [f'"{pair}"' for pair in pairs], LEAST_FOUND)
+    examples = chosen or [phrase.strip('"') for phrase in phrases]
     lists = {"Sources": [each for each in sources if each.query]} | _try(lambda: _names(snapshot, last), {})
     asks = make_asks(examples, sources, name_of(period_of(last, "month"), "month") if days else "")
     found = set(_finding(snapshot, [ask.query for ask in asks], 1))
@@ -161,7 +162,7 @@ def _content_words(title: str, terms: Callable[[str], Sequence[str]]) -> Iterato
 
 
 def _finding(snapshot: Searcher, queries: Sequence[str], least: int) -> list[str]:
-    """The queries that find so many sentences at least, with all of their words."""
+    """The queries whose words and conditions so many sentences at least satisfy."""
     conditions = [snapshot.interpret(parse(query)).all_words for query in queries]
     known = [condition for condition in conditions if condition is not None]
     counts = _try(lambda: snapshot.index.count(known, NO_FILTERS), []) if len(known) == len(queries) else []
@@ -173,15 +174,15 @@ def make_asks(examples: Sequence[str], sources: Sequence[Listed], month: str) ->
     if len(examples) < 2 or any(" " not in example for example in examples[:2]):
         return []
     (one, two), other = examples[0].split(maxsplit=1), examples[1].split()[0]
-    long = max(one, two, key=len)
+    pair, long = examples[0], max((word for example in examples for word in example.split()), key=len)
     asks = [
-        QueryExample(f'"{one} {two}"', "sentences with this phrase"),
+        QueryExample(f'"{pair}"', "sentences with this phrase"),
         QueryExample(f"+{one} -{two}", "sentences with the first word and without the second"),
         QueryExample(f"{one} OR {other}", "sentences with one of these"),
-        QueryExample(f"{long[: max(3, len(long) - 2)]}*", "words that begin like this"),
+        QueryExample(f"{long[: max(3, len(long) - 3)]}*", "words that begin like this"),
     ]
     if len(sources) > 1 and sources[0].query:
-        asks.append(QueryExample(f"{one} {sources[0].query}", "only from this source"))
+        asks.append(QueryExample(f"{pair} {sources[0].query}", "only from this source"))
     if month:
-        asks.append(QueryExample(f"{one} after:{month}", "only since this month"))
+        asks.append(QueryExample(f"{pair} after:{month}", "only since this month"))
     return asks
