@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 from esr.errors import EsrError
 from esr.following.timeline import name_of, period_of
 from esr.index.contract import Index
-from esr.index.filters import DAY, NO_FILTERS, DayCounts, Value
+from esr.index.filters import DAY, NO_FILTERS, DayCounts
 from esr.index.hits import SentenceRecord
 from esr.index.names import ENTITY_TYPES
 from esr.plans.condition import DateRange
@@ -51,7 +51,7 @@ class Listed(NamedTuple):
 
     name: str
     query: str
-    count: int
+    number: int
 
 
 @dataclass(frozen=True)
@@ -74,39 +74,35 @@ def describe_collection(searcher: Searcher, collection: CollectionStatistics, se
     """What the first page shows of an index. What the engine cannot tell is left out."""
     snapshot = searcher.snapshot()
     index = snapshot.index
-    days: DayCounts = _try(lambda: index.count_days([None], NO_FILTERS)[0], {})
-    sources = [
-        Listed(v.form, query_clause("source", v.form), v.documents) for v in _try(lambda: _sources(index), [])
-    ]
+    days: DayCounts = _try(lambda: index.count_days([None], NO_FILTERS)[0]) or {}
+    values = _try(lambda: index.values("source").with_prefix("", LISTED)) or []
+    sources = [Listed(each.form, query_clause("source", each.form), each.documents) for each in values]
     last = max(days, default=0)
-    latest = _try(lambda: _latest(index, last), []) if days else []
+    latest = (_try(lambda: _latest(index, last)) if days else None) or []
     titles = list(dict.fromkeys(record.title or "" for record in latest))
     chosen = [text.strip() for text in settings.examples.split("|") if text.strip()]
     pairs = frequent_pairs(titles, index.analyzer.terms)
-    phrases = [] if chosen else _finding(snapshot, [f'"{pair}"' for pair in pairs], LEAST_FOUND)
-    examples = chosen or [phrase.strip('"') for phrase in phrases]
-    lists = {"Sources": [each for each in sources if each.query]} | _try(lambda: _names(snapshot, last), {})
-    asks = make_asks(examples, sources, name_of(period_of(last, "month"), "month") if days else "")
+    phrases = _finding(snapshot, [f'"{pair}"' for pair in pairs], LEAST_FOUND)
+    found_pairs = [phrase.strip('"') for phrase in phrases][:EXAMPLES]
+    lists = {"Sources": [each for each in sources if each.query]}
+    lists |= (_try(lambda: _names(snapshot, last)) if days else None) or {}
+    asks = make_asks(found_pairs, sources, name_of(period_of(last, "month"), "month") if days else "")
     found = set(_finding(snapshot, [ask.query for ask in asks], 1))
     return Home(
         collection,
         draw_dates(days, NO_FILTERS) if days else None,
         {label: of_label for label, of_label in lists.items() if of_label},
         _first_of_each(latest)[:HEADLINES],
-        examples[:EXAMPLES],
+        chosen[:EXAMPLES] or found_pairs,
         [ask for ask in asks if ask.query in found],
     )
 
 
-def _try(work: Callable[[], T], otherwise: T) -> T:
+def _try(work: Callable[[], T]) -> T | None:
     try:
         return work()
     except EsrError:  # a page without a part is better than an error
-        return otherwise
-
-
-def _sources(index: Index) -> list[Value]:
-    return index.values("source").with_prefix("", LISTED)
+        return None
 
 
 def _latest(index: Index, last: int) -> list[SentenceRecord]:
@@ -163,15 +159,15 @@ def _content_words(title: str, terms: Callable[[str], Sequence[str]]) -> Iterato
 
 def _finding(snapshot: Searcher, queries: Sequence[str], least: int) -> list[str]:
     """The queries whose words and conditions so many sentences at least satisfy."""
-    conditions = [snapshot.interpret(parse(query)).all_words for query in queries]
-    known = [condition for condition in conditions if condition is not None]
-    counts = _try(lambda: snapshot.index.count(known, NO_FILTERS), []) if len(known) == len(queries) else []
-    return [query for query, count in zip(queries, counts, strict=False) if count >= least]
+    read = [(query, snapshot.interpret(parse(query)).all_words) for query in queries]
+    known = [(query, condition) for query, condition in read if condition is not None]
+    counts = _try(lambda: snapshot.index.count([condition for _, condition in known], NO_FILTERS)) or []
+    return [query for (query, _), count in zip(known, counts, strict=False) if count >= least]
 
 
 def make_asks(examples: Sequence[str], sources: Sequence[Listed], month: str) -> list[QueryExample]:
     """An example of each part of the query language, of words and values that the collection has."""
-    if len(examples) < 2 or any(" " not in example for example in examples[:2]):
+    if len(examples) < 2:
         return []
     (one, two), other = examples[0].split(maxsplit=1), examples[1].split()[0]
     pair, long = examples[0], max((word for example in examples for word in example.split()), key=len)
