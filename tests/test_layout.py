@@ -53,7 +53,7 @@ MAY_IMPORT = {
     "webui/running": "index ranking",
     "webui/arguments": "corpus features following index models plans query ranking text webui/running",
     "webui/answers": "batch following index plans ranking text webui/arguments webui/running",
-    "webui/pages": "batch dependency following index models plans query ranking text webui/answers "
+    "webui/pages": "batch corpus dependency following index models plans query ranking text webui/answers "
     "webui/arguments webui/running",
     "webui/api": "esr corpus dependency features following index models plans query ranking text "
     "webui/answers webui/arguments webui/running",

@@ -30,8 +30,9 @@ def follow(name: str) -> Callable[[Page], object]:
     return lambda page: page.goto(page.locator(f"a.{name}").first.evaluate("link => link.href"))
 
 
-def unfold_facets(page: Page) -> None:
-    page.locator(".facets > summary").click()
+def open_article(page: Page) -> None:
+    page.locator("#hit-2 a.open").click()
+    page.locator(".reader .at").wait_for()
 
 
 class Picture(NamedTuple):
@@ -46,12 +47,14 @@ class Picture(NamedTuple):
 
 
 PICTURES = (
-    Picture("page-results", QUERY, 1100, 860),
-    Picture("page-query", '/search?q="white house" press -sean the', 1100, 620),
-    Picture("page-narrow", QUERY, 1100, 760, is_dark=True, prepare=unfold_facets),
-    Picture("page-document", QUERY, 1100, 760, prepare=follow("open")),
+    Picture("page-results", QUERY, 1280, 900),
+    Picture("page-home", "/", 1280, 860),
+    Picture("page-query", '/search?q="white house" press -sean the', 1280, 620),
+    Picture("page-reading", QUERY, 1920, 1080, is_dark=True, prepare=open_article),
+    Picture("page-document", QUERY, 1280, 760, prepare=follow("open")),
     Picture("page-explain", QUERY, 1280, 1100, prepare=follow("why")),
     Picture("page-compare", f"{QUERY}&vs.model=bm25".replace("search", "compare"), 1280, 760),
+    Picture("page-concordance", "/concordance?q=travel+ban", 1280, 620),
     Picture("page-phone", QUERY, 390, 844, is_dark=True),
 )
 
@@ -91,7 +94,8 @@ def main(arguments: list[str]) -> None:
     folder = Path(arguments[1]) if len(arguments) == 2 else IMAGES
     with serve(arguments[0]) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium") or None, args=["--no-sandbox"]
+            executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"),
+            args=["--no-sandbox"],
         )
         for picture in PICTURES:
             take(browser, address, picture, folder)

@@ -6,19 +6,21 @@ The headers allow nothing to be loaded or run from elsewhere, and no address to 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flask import Flask, Response, url_for
+from flask import Flask, Response, request, url_for
 
 from esr.errors import EsrError
 from esr.plans.plan import CollectionStatistics
 from esr.ranking.searcher import Searcher
 from webui.api.openapi import install_api
-from webui.pages import batch, timeline, views
+from webui.pages import batch, concordance, timeline, views
+from webui.pages.home import Home, describe_collection
 from webui.pages.rendering import PageRenderer, install_filters
+from webui.pages.timeline import draw_chart
 from webui.running import cors, health, problems, rate_limit
 from webui.running.metrics import install_access_log
 from webui.running.problems import Problem
@@ -71,6 +73,8 @@ def install(app: Flask) -> None:
     app.wsgi_app = answer  # type: ignore[method-assign]
 
 
+MOST_HOMES = 16
+"""Most states of indexes of which the first page is kept."""
 STATIC_SECONDS = 3600
 """How long browsers may cache static files, whose addresses change with their content."""
 
@@ -101,9 +105,23 @@ def create_app(
     app.jinja_env.globals["static"] = _static_address
     render = PageRenderer(settings, list(indexes.by_name))
 
+    homes: dict[Hashable, Home] = {}
+
     @indexes.route(app, "/")
     def home(visit: Visit) -> Response:
-        return render(visit, "home.html", collection=_collection(visit, app))
+        collection = _collection(visit, app)
+        described = None
+        if collection is not None:
+            features = tuple(visit.searcher.index.features())
+            state = (request.args.get("index"), collection.sentences, collection.occurrences, features)
+            described = homes.get(state)
+            if described is None:
+                described = describe_collection(visit.searcher, collection, settings)
+                if len(homes) >= MOST_HOMES:
+                    homes.clear()
+                homes[state] = described
+        chart = described and described.dates and draw_chart(described.dates.timeline, "count")
+        return render(visit, "home.html", home=described, chart=chart)
 
     def error_page(problem: Problem) -> Response:
         return render(None, "error.html", problem=problem)
@@ -114,6 +132,7 @@ def create_app(
     health.install(app, indexes)
     views.install(app, indexes, settings, render)
     timeline.install(app, indexes, settings, render)
+    concordance.install(app, indexes, settings, render)
     batch.install(app, indexes, settings, render)
     install_api(app, indexes, settings)
     install(app)

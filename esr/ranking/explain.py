@@ -1,14 +1,13 @@
 """Explains scores: splits the score of a sentence into parts that add up to it.
 
 `explain` gives the parts of one sentence's score in both stages, with the dependency tree behind signals of
-term dependence; `score_parts` splits the first-stage scores of many sentences at once. Every part carries its
-origin.
+term dependence. Every part carries its origin.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Any, NamedTuple, cast
@@ -24,7 +23,7 @@ from esr.dependency.signals import SIGNALS, best_sets, mrf_potentials
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters
 from esr.models.adjustment import Adjustment
-from esr.plans.evaluate import Array, Evidence, apply_static_score, score_sentences, split_scores
+from esr.plans.evaluate import Evidence, apply_static_score, score_sentences, split_scores
 from esr.plans.plan import Plan
 from esr.ranking.boosts import weights_by_boost
 from esr.ranking.prepared_query import PreparedQuery
@@ -536,28 +535,6 @@ def _list_effects(
 def _finite_or_none(value: float) -> float | None:
     """The number as JSON can hold it: null for the infinite score of a sentence that cannot be scored."""
     return value if math.isfinite(value) else None
-
-
-# Scores of many sentences
-
-
-class ScoreParts(NamedTuple):
-    """What one origin adds to the scores of n sentences, of shape (n,)."""
-
-    origin: Origin
-    adds: Array
-
-
-def score_parts(prepared: PreparedQuery, evidence: Evidence) -> Iterator[ScoreParts]:
-    """Yield what fields, collection, length, priors, features and boosts add. Together they are the score."""
-    split = split_scores(prepared.plan, evidence)
-    for row, term in enumerate(prepared.plan.terms):
-        for name, adds in split.fields.items():
-            yield ScoreParts(Origin("field", name, term.term), adds[row])
-        yield ScoreParts(Origin("collection", "collection", term.term), split.background[row])
-    yield ScoreParts(LENGTH, split.length)
-    for origin, static_score in prepared.static_scores():
-        yield ScoreParts(origin, apply_static_score(static_score, evidence.columns[static_score.column]))
 
 
 # Explanations as text

@@ -18,11 +18,11 @@ _ALL = {1: "the word itself", 2: "both words"}
 
 
 def describe_match(record: SentenceRecord, terms: Collection[str], analyzer: Analyzer) -> str:
-    """Why a sentence is in the list, as in "all four words; twice beside it; in the headline"."""
+    """Why a sentence is in the list, as in "all four words; twice nearby; in the headline"."""
     own = len(set(terms).intersection(analyzer.terms(record.text)))
     beside = sum(term in terms for term in _terms_beside(record, analyzer))
     parts = [_count_words(own, len(set(terms)))]
-    parts += [f"{_TIMES.get(beside) or f'{_spell(beside)} times'} beside it"] if beside else []
+    parts += [f"{_TIMES.get(beside) or f'{_spell(beside)} times'} nearby"] if beside else []
     parts += ["in the headline"] if set(terms).intersection(analyzer.terms(record.title or "")) else []
     return "; ".join(parts)
 
@@ -30,7 +30,7 @@ def describe_match(record: SentenceRecord, terms: Collection[str], analyzer: Ana
 def _count_words(own: int, total: int) -> str:
     if own == total:
         return _ALL.get(total) or f"all {_spell(total)} words"
-    return f"{_spell(own)} of {_spell(total)} words" if own else "none of the words itself"
+    return f"{_spell(own)} of {_spell(total)} words" if own else "none of the words"
 
 
 def _spell(number: int) -> str:

@@ -37,7 +37,6 @@ def test_a_search_highlights_its_words_between_the_neighbouring_sentences(opens:
 def test_more_sentences_appear_without_moving_the_others(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}&fold=no&passages=no")
     before, height = sentences(page), page.locator("#hit-10").bounding_box()
-    bars = page.locator("#hit-1 .evidence").evaluate("e => e.outerHTML")
     page.locator("#hit-1 .why").click()
     page.locator("#hit-1 .explanation").wait_for()
     page.get_by_role("link", name="Show more sentences").click()
@@ -45,11 +44,10 @@ def test_more_sentences_appear_without_moving_the_others(opens: Opens) -> None:
     assert page.locator("#hit-1 .explanation").count() == 1
     assert sentences(page)[:10] == before
     assert page.locator("#hit-10").evaluate("e => e.offsetTop") > 0
-    assert page.locator("#hit-1 .evidence").evaluate("e => e.outerHTML") == bars
     after = page.locator("#hit-10").bounding_box()
     assert height and after and height["height"] == after["height"] and height["x"] == after["x"]
     assert page.url.endswith("k=20")
-    assert "The best 20" in page.locator(".count").inner_text()
+    assert "20 shown" in page.locator(".foot .fine").inner_text()
     expect(page.locator("#hit-11 article")).to_be_focused()
     page.reload()
     assert len(sentences(page)) == 20
@@ -68,49 +66,100 @@ def test_duplicates_of_a_wire_story_are_folded_and_can_be_opened(opens: Opens) -
 
 def test_results_can_be_grouped_by_document_and_sorted_by_date(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}")
-    follow(page.get_by_role("link", name="By document"))
+    follow(page.get_by_role("link", name="Documents"))
     assert page.locator(".hits h2").count() == page.locator(".hits > li").count()
-    follow(page.get_by_role("link", name="Newest first"))
+    page.locator(".menu summary", has_text="Order").click()
+    follow(page.get_by_role("link", name="Newest"))
     days = page.locator(".hits h2 time").all_inner_texts()
     years = [day.split()[-1] for day in days]
     assert years == sorted(years, reverse=True)
 
 
-def test_a_facet_value_filters_by_as_many_sentences_as_it_counts_and_can_be_removed(opens: Opens) -> None:
-    page = opens(f"/search?{QUERY}")
-    for field, name in (("Sources", "Northern Wire"), ("Places", "China"), ("Months", "November 2024")):
-        page.locator(".facets summary").click()
+def test_a_value_of_the_rail_filters_by_as_many_sentences_as_it_counts(
+    opens: Opens,
+) -> None:
+    page = opens("/search?q=China")
+    for field, name in (("Sources", "Northern Wire"), ("Places", "China")):
         row = page.get_by_role("region", name=field).locator("li", has_text=name)
         count = int(row.locator(".number").inner_text().replace(",", ""))
-        follow(row.get_by_role("link"))
-        assert f", {count:,} with any." in page.locator(".count").inner_text()
-        follow(page.locator(".chips a").first)
-    assert page.locator(".chips a").count() == 1  # the month is two: from and to
+        follow(row.get_by_role("link", name=name, exact=True))
+        assert page.locator(".count").inner_text().startswith(f"{count:,} sentence")
+    assert page.locator(".chips:not(.query) li").count() == 2
+    follow(page.get_by_role("region", name="Places").locator("a.chosen"))
+    assert page.url.endswith("/search?q=China&source=Northern+Wire")
 
 
-def test_a_month_can_be_selected_and_deselected(opens: Opens) -> None:
-    page = opens(f"/search?{QUERY}&from=2024-11&to=2024-11")
-    page.locator(".facets summary").click()
-    months = page.get_by_role("region", name="Months")
-    follow(months.locator("a.chosen"))
+def test_a_value_is_excluded_by_one_click(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}")
+    row = page.get_by_role("region", name="Sources").locator("li", has_text="Northern Wire")
+    row.hover()
+    follow(row.get_by_role("link", name="Without Northern Wire"))
+    assert "Northern Wire" not in page.locator(".hits").inner_text()
+    follow(page.get_by_role("link", name="Remove: excluded"))
     assert page.url.endswith(f"/search?{QUERY}")
 
 
-def test_a_result_lists_features_and_names_and_names_are_filters(opens: Opens) -> None:
+def test_a_bar_of_the_chart_limits_the_results_to_its_days(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}", java_script_enabled=False)
+    bar = page.locator(".rail .plot a", has=page.locator(".bar")).last
+    period = bar.get_attribute("data-period")
+    bar.click(force=True)
+    page.wait_for_url(f"**from={period}&to={period}")
+    assert page.locator(".rail .plot a.within").count() == 1
+    assert page.locator(".rail .plot a").count() > 1
+    page.get_by_label("From", exact=True).fill("2000")
+    page.get_by_role("button", name="Go").click()
+    page.wait_for_url("**from=2000**")
+
+
+def test_names_of_a_sentence_are_in_its_context_and_are_filters(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}")
     article = page.locator("article", has=page.locator(".entity")).first
-    article.get_by_text("features").or_(article.get_by_text("1 feature")).first.click()
-    expect(article.locator(".facts li").first).to_be_visible()
+    expect(article.locator(".entity").first).to_be_hidden()
+    article.hover()
+    article.get_by_text("Context").click()
     follow(article.locator(".entity", has_text="China").first)
     assert "entity=China" in page.url
     assert all("China" in text for text in sentences(page))
 
 
-def test_each_result_has_a_bar_of_its_evidence(opens: Opens) -> None:
-    page = opens(f"/search?{QUERY}")
-    assert page.locator(".hits article > .from .evidence").count() == page.locator(".hits > li").count()
-    kinds = page.locator("#hit-1 .evidence rect").evaluate_all("all => all.map(e => e.className.baseVal)")
-    assert set(kinds) <= {"sentence", "surrounding", "document"} and "sentence" in kinds
+def test_neighbours_take_a_line_each_until_the_context_is_opened(opens: Opens) -> None:
+    for width, on_phone in ((1280, False), (390, True)):
+        page = opens(f"/search?{QUERY}&passages=no", width=width)
+        near = page.locator("#hit-2 .near").first
+        near.evaluate("e => { e.textContent = 'word '.repeat(60) }")
+        line = 1.5 * near.evaluate("e => parseFloat(getComputedStyle(e).lineHeight)")
+        clipped = near.bounding_box()
+        assert on_phone == (clipped is None)
+        assert clipped is None or clipped["height"] < line
+        page.locator("#hit-2 article").hover()
+        page.locator("#hit-2").get_by_text("Context").click()
+        opened = near.bounding_box()
+        assert opened and opened["height"] > line
+
+
+@pytest.mark.parametrize(("width", "height", "whole"), [(1280, 900, 4), (1920, 1080, 6), (390, 844, 2)])
+def test_so_many_whole_hits_fit_on_a_screen(opens: Opens, width: int, height: int, whole: int) -> None:
+    touch = {"has_touch": True, "is_mobile": True} if width < 500 else {}
+    page = opens(f"/search?{QUERY}&passages=no", width, height, **touch)
+    bottoms = page.locator(".hits > li").evaluate_all("all => all.map(e => e.getBoundingClientRect().bottom)")
+    assert sum(bottom <= height for bottom in bottoms) >= whole
+    if touch:
+        small = page.locator(".toolbar a, .toolbar summary, .actions > a, .actions summary").evaluate_all(
+            """all => all.filter(e => e.checkVisibility() && e.getBoundingClientRect().height < 40)
+                         .map(e => e.textContent)"""
+        )
+        assert small == []
+
+
+def test_the_rail_is_a_sheet_where_the_screen_is_narrow(opens: Opens) -> None:
+    wide = opens(f"/search?{QUERY}", java_script_enabled=False)
+    expect(wide.get_by_role("region", name="Sources")).to_be_visible()
+    assert 700 <= wide.locator(".hits").evaluate("e => e.getBoundingClientRect().width") <= 760
+    narrow = opens(f"/search?{QUERY}", 390, 844, java_script_enabled=False)
+    expect(narrow.get_by_role("region", name="Sources")).to_be_hidden()
+    narrow.get_by_text("Filters", exact=True).click()
+    expect(narrow.get_by_role("region", name="Sources")).to_be_visible()
 
 
 def test_a_page_without_results_lists_the_unknown_words(opens: Opens) -> None:
@@ -143,35 +192,37 @@ def test_hostile_text_is_only_text(opens: Opens) -> None:
         assert page.locator("a[href^='javascript']").count() == 0
 
 
-def test_the_fields_of_sources_and_names_complete_what_is_typed(opens: Opens) -> None:
+def test_the_fields_of_sources_and_names_complete_what_is_typed(
+    opens: Opens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webui.pages.rail.VALUES", 1)
     page = opens(f"/search?{QUERY}")
+    field = page.get_by_label("Find in sources")
+    field.press_sequentially("north")
+    options = page.locator(f"#{field.get_attribute('list')} option")
+    expect(options.first).to_have_attribute("value", "Northern Wire")
+    field.fill("Northern Wire")
+    with page.expect_event("load"):
+        field.press("Enter")
+    assert page.url.endswith(f"/search?{QUERY}&source=Northern+Wire")
+    page = opens("/")
     page.locator(".controls > summary").click()
-    for label, typed, value in (
-        ("Source", "north", "Northern Wire"),
-        ("Name in the sentence", "chi", "China"),
-    ):
-        field = page.get_by_label(label, exact=True)
-        field.press_sequentially(typed)
-        options = page.locator(f"#{field.get_attribute('list')} option")
-        expect(options.first).to_have_attribute("value", value)
-        field.fill(value)
-    page.get_by_role("button", name="Search with these settings").click()
-    page.wait_for_url("**entity=China**")
-    assert "source=Northern+Wire" in page.url
+    field = page.get_by_label("Name in the sentence", exact=True)
+    field.press_sequentially("chi")
+    expect(page.locator(f"#{field.get_attribute('list')} option").first).to_have_attribute("value", "China")
 
 
 def test_a_facet_ends_with_a_link_to_more_of_its_values(
     opens: Opens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webui.pages.results.VALUES", 1)
+    monkeypatch.setattr("webui.pages.rail.VALUES", 1)
     page = opens(f"/search?{QUERY}", java_script_enabled=False)
-    page.locator(".facets summary").click()
     sources = page.get_by_role("region", name="Sources")
     assert sources.locator("li:not(.more-values)").count() == 1
     sources.get_by_role("link", name="More sources").click()
     expect(sources.locator("li:not(.more-values)").nth(1)).to_be_visible()
     sources.get_by_role("link", name="Fewer sources").click()
-    page.wait_for_url(f"**/search?{QUERY}#facets")
+    page.wait_for_url(f"**/search?{QUERY}#facet-source")
 
 
 PAGE = "/timeline?q=the+earthquake&also=relief&interval=month"
@@ -212,7 +263,7 @@ def test_without_scripts_a_period_is_a_link(opens: Opens) -> None:
     first = page.locator(".plot a").first
     name = first.get_attribute("data-period")
     first.click(force=True)
-    page.wait_for_url(re.compile(f"from={name}&to={name}$"))
+    page.wait_for_url(re.compile(rf"/search\?.*from={name}&to={name}&require=all$"))
 
 
 # What a browser makes of other scripts than Latin.

@@ -18,7 +18,7 @@ from esr.plans.condition import AllOf, AnyOf, Condition, HasPrefix, HasTerm, Has
 from esr.plans.evaluate import Evidence
 from esr.plans.plan import CollectionStatistics, FieldName, Plan, Statistics, TermStatistics
 from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
-from esr.text.dates import parse_date_start
+from esr.text.dates import is_iso_date, parse_date_start
 from esr.text.document import ATTRIBUTES, Document, Sentence
 from webui.pages.rendering import is_full_date
 
@@ -119,9 +119,9 @@ class FakeIndex:
         self._fail()
         return [
             Counter(
-                parse_date_start(record.date) // DAY
+                parse_date_start(record.date or "") // DAY
                 for record in self.records
-                if record.date and (each is None or self._satisfies(record, each))
+                if is_iso_date(record.date or "") and (each is None or self._satisfies(record, each))
             )
             for each in conditions
         ]

@@ -98,6 +98,7 @@ PAGES = {
     "compare": f"/compare?{QUERY}&vs.model=bm25",
     "timeline": f"/timeline?{QUERY}",
     "timelines": "/timeline?q=earthquake&also=relief&also=China&scale=rate",
+    "concordance": "/concordance?q=relief&sort=right1",
     "similar": f"/similar?id=earthquake-relief.s0&{QUERY}",
     "newest": f"/search?{QUERY}&sort=date",
     "novel": "/search?q=relief&novel=yes&overlap=.7",

@@ -93,6 +93,7 @@ OPERATIONS = {
             "List the occurrences of a word, a phrase or a prefix, each with the text on both sides.",
             concordance,
             "Concordance",
+            page_twin="/concordance.json",
         ),
         Operation(
             "collocations",

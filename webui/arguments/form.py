@@ -19,7 +19,14 @@ from esr import models
 from esr.models import Model
 from esr.ranking.reranker import DEPTH
 from esr.text.document import PARTS
-from webui.arguments.rankings import Checkbox, Option, RankingControls, preset_label, ranking_controls
+from webui.arguments.rankings import (
+    Checkbox,
+    Option,
+    RankingControls,
+    preset_arguments,
+    preset_label,
+    ranking_controls,
+)
 from webui.arguments.table import (
     PAGE,
     PARAMETER,
@@ -54,6 +61,10 @@ class Links:
         """This or another page with some arguments changed; None removes an argument."""
         return _address(endpoint, change_arguments(self.arguments, **changes))
 
+    def home(self) -> str:
+        """The first page of the index."""
+        return _address("home", [pair for pair in self.arguments if pair[0] == "index"])
+
     def without(self, group: Group, endpoint: str = "results") -> str:
         """A page without the arguments of a group."""
         return self.to(endpoint, **dict.fromkeys(names_of(group)))
@@ -86,13 +97,13 @@ class Links:
         others = (pair for pair in self.arguments if not is_ranking_argument(pair[0]))
         return _address(endpoint, [*others, *ranking.items()])
 
-    def to_side(self, endpoint: str, is_versus: bool, id: str | None = None) -> str:
-        """A page for the first or, if `is_versus`, the second ranking of a comparison."""
+    def side(self, is_versus: bool) -> Links:
+        """Links with the first or, if `is_versus`, the second ranking of a comparison."""
         shared = [pair for pair in self.arguments if not pair[0].startswith(VERSUS)]
         if is_versus:
             versus = [(n.removeprefix(VERSUS), v) for n, v in self.arguments if n.startswith(VERSUS)]
             shared = [*(pair for pair in shared if not is_ranking_argument(pair[0])), *versus]
-        return _address(endpoint, [*shared, ("id", id)] if id else shared)
+        return Links(shared)
 
 
 def change_arguments(arguments: Pairs, **changes: str | None) -> list[tuple[str, str]]:
@@ -225,7 +236,8 @@ def _field(row: Argument, text: str, settings: Settings) -> Field:
 
 # The short address of a submitted form
 
-FORM = "form"
+FORM, PRESET = "form", "preset"
+"""Fields that no address has: the model whose parameters the form showed, and the preset that was chosen."""
 ROW_FIELDS = {
     "feature": ("name", "form", "weight", "rest"),
     "boost": ("name", "weight", "rest"),
@@ -246,7 +258,11 @@ def shorten(fields: Pairs, settings: Settings, default_index: str = "") -> list[
         return None
     own = [(n, v.strip()) for n, v in fields if not n.startswith(VERSUS) and v.strip()]
     versus = [(n.removeprefix(VERSUS), v.strip()) for n, v in fields if n.startswith(VERSUS) and v.strip()]
-    arguments = [*_search_arguments(own, settings, default_index), *_ranking_arguments(own)]
+    preset = preset_arguments(dict(own).get(PRESET, ""))
+    arguments = [
+        *_search_arguments(own, settings, default_index),
+        *(_ranking_arguments(own) if preset is None else preset.items()),
+    ]
     if versus:
         # The second ranking always names its model, which marks the address as a comparison.
         model = dict(versus).get("model", models.DEFAULT.name)
@@ -262,7 +278,7 @@ def _search_arguments(
     defaults = {name: _usual_text(row, settings) for name, row in PAGE.items()} | {"index": default_index}
     for name, value in fields:
         is_ranking = name in _RANKING_FIELDS or name.startswith(_RANKING_PREFIXES)
-        if not is_ranking and name not in _BOXES and defaults.get(name) != value:
+        if not is_ranking and name != PRESET and name not in _BOXES and defaults.get(name) != value:
             yield name, value
     for name, value in _BOXES.items():
         if name not in dict(fields):

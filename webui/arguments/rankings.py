@@ -168,6 +168,11 @@ def preset_label(arguments: Sequence[tuple[str, str]]) -> str | None:
     return next((p.label for p in PRESETS if sorted(p.arguments.items()) == sorted(arguments)), None)
 
 
+def preset_arguments(label: str) -> Mapping[str, str] | None:
+    """The ranking arguments of the preset with this label, or None."""
+    return next((preset.arguments for preset in PRESETS if preset.label == label), None)
+
+
 # Controls
 
 

@@ -1,4 +1,4 @@
-"""Pictures of scores: evidence bars of results, the parts of an explained score, and its dependency tree.
+"""Pictures of scores: the parts of an explained score, and its dependency tree.
 
 The kinds of pieces in bars are classes of the style sheet.
 """
@@ -6,19 +6,15 @@ The kinds of pieces in bars are classes of the style sheet.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
 from markupsafe import Markup
 
 from esr.dependency.drawing import svg_tree
 from esr.dependency.explanation import Relation, TermSet
-from esr.index.hits import Hit
-from esr.plans.evaluate import score_sentences
-from esr.ranking.explain import Addition, Explanation, ScoreParts, score_parts
-from esr.ranking.prepared_query import PreparedQuery
+from esr.ranking.explain import Addition, Explanation
 from esr.ranking.ranking import Origin
 from esr.ranking.signals import NAME
 from webui.answers.explanations import ExplainedSentence
@@ -31,69 +27,6 @@ def bar_kind(origin: Origin) -> str:
     if origin.kind == "field" or (origin.kind == "signal" and origin.name == NAME):
         return origin.name
     return SECOND_STAGE if origin.kind in ("signal", "trees") else origin.kind
-
-
-# Bars of results
-
-EVIDENCE_BAR_WIDTH = 100.0
-"""The width of the first result's bar, and the maximum, in units of the drawing."""
-LEFT_OUT = ("collection", "length")
-SECOND = Origin("signal", "second stage")
-
-
-class Segment(NamedTuple):
-    """A piece of evidence, the kind that it is drawn as, and where it is drawn."""
-
-    kind: str
-    origin: Origin
-    adds: float
-    x: float
-    width: float
-
-
-EvidenceBars = Mapping[str, Sequence[Segment]]
-"""Bars by sentence id."""
-
-
-def evidence_bars(prepared: PreparedQuery, hits: Sequence[Hit]) -> EvidenceBars:
-    """The evidence for each hit, by query term and kind. The first hit sets the scale.
-
-    The scale thus stays the same for more hits. Parts that lower scores are left out: with language models,
-    this is p(t|C), which is much the same for all hits.
-    """
-    plan, reranker = prepared.plan, prepared.ranking.reranker()
-    if not hits or not plan.terms:
-        return {}
-    ids = [hit.sentence_id for hit in hits]
-    columns = [static.column for static in plan.static_scores]
-    evidence = prepared.index.evidence([term.term for term in plan.terms], ids, columns)
-    weight = 1.0 if reranker is None else reranker.first_weight
-    with np.errstate(invalid="ignore"):  # infinity times a weight of 0 is NaN
-        parts = [
-            ScoreParts(origin, weight * adds)
-            for origin, adds in score_parts(prepared, evidence)
-            if origin.kind not in LEFT_OUT
-        ]
-    if reranker is not None:
-        first = weight * score_sentences(plan, evidence)
-        parts.append(ScoreParts(SECOND, np.array([hit.score for hit in hits]) - first))
-    positive = [
-        [(part.origin, float(part.adds[n])) for part in parts if 0 < part.adds[n] < np.inf]
-        for n in range(len(hits))
-    ]
-    totals = [sum(adds for _, adds in pieces) for pieces in positive]
-    scale = EVIDENCE_BAR_WIDTH / (totals[0] or max(totals) or 1.0)
-    return {
-        hit.sentence_id: list(_segments(pieces, scale)) for hit, pieces in zip(hits, positive, strict=True)
-    }
-
-
-def _segments(pieces: Sequence[tuple[Origin, float]], scale: float) -> Iterator[Segment]:
-    x = 0.0
-    for origin, adds in pieces:
-        width = min(adds * scale, EVIDENCE_BAR_WIDTH - x)
-        yield Segment(bar_kind(origin), origin, adds, x, width)
-        x += width
 
 
 # Parts of an explained score

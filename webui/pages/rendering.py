@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, redirect, render_template, request
@@ -38,21 +38,8 @@ from webui.pages.bars import describe_term_set
 from webui.running.served_indexes import Visit
 from webui.running.settings import Settings
 
-
-class QueryExample(NamedTuple):
-    """A query and what it finds, for the hint beside the query box."""
-
-    query: str
-    meaning: str
-
-
-QUERY_EXAMPLES = (
-    QueryExample('"climate policy"', "sentences with this phrase"),
-    QueryExample("+climate -tax", "sentences with the first word and without the second"),
-    QueryExample("flood OR storm", "sentences with one of these"),
-    QueryExample("climat*", "words that begin like this"),
-    QueryExample("brexit source:bbc.co.uk after:2018-06", "only from this source, since this month"),
-)
+QUERY_FIELDS = (*FIELDS, METADATA_FIELD)
+"""The fields of the query language, for the first page."""
 
 
 class PageRenderer:
@@ -77,9 +64,8 @@ class PageRenderer:
             presets=available_presets([*BUILTIN_FEATURES, *features, *stored]),
             settings=self.settings,
             index_names=self.index_names,
+            query_fields=QUERY_FIELDS,
             render_controls=render_controls,
-            query_examples=QUERY_EXAMPLES,
-            query_fields=(*FIELDS, METADATA_FIELD),
             **values,
         )
         # UTF-8 cannot encode a lone surrogate in a text: it becomes a question mark.

@@ -1,4 +1,4 @@
-"""The page of results: entries, the reason for each, evidence bars, how the query was read, and facets.
+"""The page of results: entries, the reason for each, how the query was read, and the rail of filters.
 
 The page says how many sentences match the query, apart from how many are candidates: a ranking with context
 also ranks sentences without a word of the query that stand near one. Reasons are in words; the arithmetic is
@@ -13,10 +13,8 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from esr.errors import EsrError
-from esr.index.filters import FACET_FIELDS, Filters
-from esr.index.hits import Hit
-from esr.index.names import ENTITY_TYPES, entity_key, name_key, parse_name_filter
+from esr.index.contract import Index
+from esr.index.hits import Hit, SentenceRecord
 from esr.query import ParsedQuery
 from esr.query.interpretation import ReadGroup, Reading
 from esr.ranking.answers import require_record
@@ -24,12 +22,10 @@ from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.query_report import QueryReport, report_query
 from esr.ranking.reasons import describe_match
 from esr.ranking.searcher import Searcher
-from esr.text import dates
 from esr.text.analyzer import Analyzer
-from esr.text.document import META, META_PREFIX, is_attribute, value_key
-from webui.answers.lists import Entry, ValueCounts, count_values, rank_and_arrange
+from webui.answers.lists import Entry, rank_and_arrange
 from webui.arguments.request import SearchRequest
-from webui.pages.bars import EVIDENCE_BAR_WIDTH, EvidenceBars, evidence_bars
+from webui.pages.rail import Dates, FacetList, count_dates, count_facets
 from webui.running.settings import Settings
 
 # Counts
@@ -83,10 +79,27 @@ def describe_hits(hits: Sequence[Hit], terms: Collection[str], analyzer: Analyze
     return {hit.sentence_id: describe_match(require_record(hit), terms, analyzer) for hit in hits if terms}
 
 
-def share_of_best(bars: EvidenceBars, sentence_id: str) -> int | None:
-    """The evidence for a sentence in percent of that for the first hit; None without a bar."""
-    segments = bars.get(sentence_id)
-    return round(100 * sum(segment.width for segment in segments) / EVIDENCE_BAR_WIDTH) if segments else None
+# Headings
+
+HEADING_CHARS = 80
+"""Length at which the first words of an article without a title are cut."""
+
+
+def shorten_heading(text: str) -> str:
+    """The first words of an article, which head it if it has no title."""
+    text = " ".join(text.split())
+    return text if len(text) <= HEADING_CHARS else text[:HEADING_CHARS].rsplit(" ", 1)[0] + " …"
+
+
+def find_headings(index: Index, records: Iterable[SentenceRecord]) -> dict[str, str]:
+    """The first words of each document without a title, by document id. Reads these documents alone."""
+    untitled = {record.document_id for record in records if not record.title}
+    documents = index.find_documents(untitled) if untitled else {}
+    return {
+        id: shorten_heading(document.sentences[0].text)
+        for id, document in documents.items()
+        if document.sentences
+    }
 
 
 # How the query was read
@@ -165,101 +178,6 @@ def _place(group: ReadGroup) -> tuple[int, int]:
     return _ORDER.index(group.reading), group.group.start
 
 
-# Facets
-
-VALUES, MORE_VALUES = 8, 60
-"""Numbers of values shown of each facet, and of the one listed at length."""
-LABELS = {
-    "source": "Sources",
-    "month": "Months",
-    "author": "Authors",
-    "section": "Sections",
-    "keyword": "Keywords",
-    "person": "People",
-    "location": "Places",
-    "organization": "Organizations",
-}
-
-
-@dataclass(frozen=True)
-class FacetValue:
-    """A value, the arguments that filter by it, and its count. `is_selected`: the search filters by it."""
-
-    name: str
-    arguments: Mapping[str, str]
-    count: int
-    is_selected: bool
-
-
-@dataclass(frozen=True)
-class FacetList:
-    """The most frequent values of a field. `is_long`: the page lists this field at length."""
-
-    field: str
-    label: str
-    values: Sequence[FacetValue]
-    has_more: bool
-    is_long: bool
-
-
-def count_facets(prepared: PreparedQuery, filters: Filters, long: str | None = None) -> list[FacetList]:
-    """A list for each field that has values, at length for the field `long`.
-
-    Keys of the metadata are included if the filters name them. Empty if the engine gives no counts.
-    """
-    of_keys = [name for wanted in filters.attributes for name in wanted.names if name not in FACET_FIELDS]
-    fields = list(dict.fromkeys((*FACET_FIELDS, *of_keys, *([] if long is None else [long]))))
-    short = [field for field in fields if field != long]
-    try:
-        counted = count_values(prepared, filters, VALUES, short)
-        if long is not None:
-            place = fields.index(long)
-            counted[place:place] = count_values(prepared, filters, MORE_VALUES, [long])
-    except EsrError:  # an answer without facets is better than an error
-        return []
-    return [_facet_list(filters, counts, counts.field == long) for counts in counted if counts.values]
-
-
-def filter_arguments(field: str, name: str) -> dict[str, str]:
-    """The arguments that filter by a value of a field."""
-    if field == "month":
-        return {"from": name, "to": name}
-    if field.startswith(META_PREFIX):
-        return {META: f"{field.removeprefix(META_PREFIX)}={name}"}
-    return {"entity": entity_key(field, name)} if field in ENTITY_TYPES else {field: name}
-
-
-def _facet_list(filters: Filters, counted: ValueCounts, is_long: bool) -> FacetList:
-    field = counted.field
-    values = [
-        FacetValue(name, filter_arguments(field, name), count, _is_selected(filters, field, name))
-        for name, count in counted.values
-    ]
-    if field == "month":  # months in order, newest first
-        values.sort(key=_name, reverse=True)
-    return FacetList(
-        field, LABELS.get(field, field.removeprefix(META_PREFIX)), values, counted.has_more, is_long
-    )
-
-
-def _name(value: FacetValue) -> str:
-    return value.name
-
-
-def _is_selected(filters: Filters, field: str, name: str) -> bool:
-    if field == "source":
-        return value_key(name) in map(value_key, filters.sources)
-    if field == "month":
-        return (filters.date_from, filters.date_to) == (
-            dates.parse_date_start(name),
-            dates.parse_date_end(name),
-        )
-    if is_attribute(field):
-        return value_key(name) in map(value_key, filters.attribute_values(field))
-    wanted = map(parse_name_filter, filters.entities)
-    return any(name_key(name) == one.key and one.type in (None, field) for one in wanted)
-
-
 # The page
 
 GROUP_SENTENCES = 3
@@ -270,17 +188,17 @@ GROUP_SENTENCES = 3
 class Results:
     """The content of a page of results.
 
-    `reasons`: why each sentence is listed, by sentence id. `shares`: its evidence in percent of the first
-    hit's. `next_k`: how many sentences "Show more" requests, or None. `terms`: the terms to mark in
+    `reasons`: why each sentence is listed, by sentence id. `headings`: what heads documents without a title,
+    by document id. `next_k`: how many sentences "Show more" requests, or None. `terms`: the terms to mark in
     sentences.
     """
 
     answer: Answer
     entries: Sequence[Entry]
+    dates: Dates | None
     facets: Sequence[FacetList]
-    bars: EvidenceBars
     reasons: Reasons
-    shares: Mapping[str, int | None]
+    headings: Mapping[str, str]
     next_k: int | None
     terms: Collection[str]
     report: QueryReport
@@ -301,14 +219,14 @@ def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) 
     best = [each.best for entry in listed for each in entry.passages[:GROUP_SENTENCES]]
     report = report_query(prepared, search.filters)
     by_date = search.arrangement.sort == "date" or search.arrangement.novel
-    bars = _bars(prepared, best)
+    shown = [hit for entry in listed for each in entry.passages for hit in (each.best, *each.similar)]
     return Results(
         answer,
         listed,
+        count_dates(prepared, search.filters),
         count_facets(prepared, search.filters, search.facet),
-        bars,
         describe_hits(best, prepared.interpretation.counts, prepared.index.analyzer),
-        {} if by_date else {hit.sentence_id: share_of_best(bars, hit.sentence_id) for hit in best},
+        find_headings(prepared.index, map(require_record, shown)),
         next_k if has_more else None,
         prepared.counts,
         report,
@@ -325,10 +243,3 @@ def listed_hits(
     answer, _, entries, _ = rank_and_arrange(searcher.snapshot(), search, search.k, settings)
     hits = [each.best for entry in entries[: search.k] for each in entry.passages]
     return hits, answer.incomplete
-
-
-def _bars(prepared: PreparedQuery, hits: Sequence[Hit]) -> EvidenceBars:
-    try:
-        return evidence_bars(prepared, hits)
-    except EsrError:  # an answer without bars is better than an error
-        return {}

@@ -12,13 +12,15 @@ from typing import NamedTuple
 from flask import Flask, Response, request
 
 from esr.following.timeline import INTERVALS, Series, Timeline, timeline_rows
+from esr.ranking.answers import require_record
 from webui.answers import downloads
 from webui.answers.lists import make_timeline
-from webui.arguments.form import Links
+from webui.arguments.form import Links, change_arguments
 from webui.arguments.query_string import decode_arguments, split_pairs
 from webui.arguments.request import MAX_QUERIES, TimelineRequest, parse_timeline
 from webui.arguments.table import PAGE, SCALES, rows
 from webui.pages.rendering import Highlighter, PageRenderer
+from webui.pages.results import find_headings
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
 
@@ -78,7 +80,8 @@ def draw_chart(timeline: Timeline, scale: str) -> Chart:
         texts = [_text(of_query[n], scale) for of_query in values]
         queries = [series.query for series in timeline.series]
         parts = texts if is_single else [f"{q} {text}" for q, text in zip(queries, texts, strict=True)]
-        says = f"{period}: {', '.join(parts)} {SCALES[scale]}"
+        unit = SCALES[scale] if texts[-1] != "1" or scale != "count" else "sentence"
+        says = f"{period}: {', '.join(parts)} {unit}"
         bar = _bar(n, heights[0][n], step) if is_single and heights[0][n] else None
         columns.append(Column(period, Box(n * step, 0.0, step, HEIGHT), bar, texts, says))
     lines = [] if is_single else [_points(of_query, step) for of_query in heights]
@@ -134,6 +137,10 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
             scales=SCALES,
             intervals=INTERVALS,
             highlighters=highlighters,
+            headings=find_headings(
+                searcher.index,
+                [require_record(peak.hit) for series in made.series for peak in series.peaks],
+            ),
             own=TimelineLinks(
                 [pair for pair in split_pairs(request.query_string, settings) if pair[1].strip()]
             ),
@@ -153,9 +160,10 @@ _OWN: dict[str, str | None] = dict.fromkeys(rows("timeline").keys() - PAGE.keys(
 class TimelineLinks(Links):
     """Links from a timeline: the same with some arguments changed, and the sentences behind it."""
 
-    def back(self) -> str:
-        """The results of the first query."""
-        return self.to("results", **_OWN)
+    def to_search(self, query: str | None = None) -> Links:
+        """Links from the search for the first or another query, without what only timelines have."""
+        changes = _OWN if query is None else _OWN | {"q": query}
+        return Links(change_arguments(self.arguments, **changes))
 
     def within(self, first: str, last: str) -> str:
         """The timeline of these periods only."""
@@ -164,10 +172,6 @@ class TimelineLinks(Links):
     def sentences(self, query: str, first: str, last: str) -> str:
         """The sentences that are counted for a query in these periods."""
         return self.to("results", **_OWN | {"q": query, "from": first, "to": last, "require": "all"})
-
-    def document(self, query: str, document_id: str) -> str:
-        """A document, with the scores of its sentences for a query."""
-        return self.to("document", **_OWN | {"q": query, "id": document_id})
 
     def without_query(self, place: int) -> str:
         """The timeline without one of the other queries, by its position among them."""

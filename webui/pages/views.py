@@ -39,10 +39,26 @@ from webui.arguments.request import SearchRequest, check_query, parse_search, pa
 from webui.arguments.table import VERSUS, names_of
 from webui.pages.bars import score_bars, tree_picture
 from webui.pages.rendering import Highlighter, PageRenderer
-from webui.pages.results import GROUP_SENTENCES, describe_hits, find_results, listed_hits
+from webui.pages.results import (
+    GROUP_SENTENCES,
+    describe_hits,
+    find_headings,
+    find_results,
+    listed_hits,
+    shorten_heading,
+)
+from webui.pages.timeline import draw_chart
 from webui.running.request_errors import UnknownId, blame_argument
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
+
+EXPORTS = {
+    "results_csv": "Table (CSV)",
+    "search_json": "JSON",
+    "results_run": "TREC run",
+    "results_atom": "Feed of the newest (Atom)",
+}
+"""What the page offers results as, beside citations: routes and labels."""
 
 
 def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
@@ -52,7 +68,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     _add_explanation(app, indexes, settings, render)
     _add_comparison(app, indexes, settings, render)
     _add_similar(app, indexes, settings, render)
-    app.jinja_env.globals.update(citation_formats=CITATIONS)
+    app.jinja_env.globals.update(citation_formats=CITATIONS, exports=EXPORTS)
     app.jinja_env.filters["sentence_link"] = sentence_link
     for citation in CITATIONS.values():
         _add_citation(app, indexes, settings, citation)
@@ -87,6 +103,7 @@ def _add_results(app: Flask, indexes: ServedIndexes, settings: Settings, render:
             search=search,
             results=page_results,
             answer=page_results.answer,
+            chart=page_results.dates and draw_chart(page_results.dates.timeline, "count"),
             highlight=Highlighter(visit.searcher.index.analyzer, page_results.terms),
             group_sentences=GROUP_SENTENCES,
         )
@@ -114,8 +131,15 @@ def _add_document(app: Flask, indexes: ServedIndexes, settings: Settings, render
     def document(visit: Visit) -> Response:
         search, scored = read(visit)
         highlight = Highlighter(visit.searcher.index.analyzer, query_terms(visit.searcher, search))
+        first = scored.sentences[0].text if scored.sentences else scored.document.id
         return render(
-            visit, "document.html", search=search, scored=scored, highlight=highlight, shades=SHADES
+            visit,
+            "document.html",
+            search=search,
+            scored=scored,
+            heading=scored.document.title or shorten_heading(first),
+            highlight=highlight,
+            shades=SHADES,
         )
 
     @get("/document.csv")
@@ -136,6 +160,7 @@ def _add_explanation(app: Flask, indexes: ServedIndexes, settings: Settings, ren
             "explain.html",
             search=search,
             explained=explained,
+            headings=find_headings(visit.searcher.index, [explained.record]),
             reason=terms and describe_match(explained.record, terms, analyzer),
             bars=score_bars(explained.explanation),
             picture=tree_picture(explained),
@@ -165,6 +190,7 @@ def _add_comparison(app: Flask, indexes: ServedIndexes, settings: Settings, rend
             comparison=comparison,
             highlight=Highlighter(analyzer, terms),
             reasons=describe_hits(hits, terms, analyzer),
+            headings=find_headings(visit.searcher.index, map(require_record, hits)),
             labels=[ranking_label(search.ranking), ranking_label(comparison.right.ranking)],
         )
 
@@ -186,6 +212,7 @@ def _add_similar(app: Flask, indexes: ServedIndexes, settings: Settings, render:
             "similar.html",
             found=found,
             search=found.search,
+            headings=find_headings(found.index, [found.record, *map(require_record, found.answer.hits)]),
             by_meaning=BY_MEANING,
             highlight=Highlighter(visit.searcher.index.analyzer, found.terms),
         )

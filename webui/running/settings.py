@@ -80,6 +80,12 @@ class Settings:
     proxies: int = _setting(
         0, "trusted proxies in front, which set X-Forwarded-For, -Proto, -Host, -Prefix", 0
     )
+    title: str = _setting("esr", "the name at the head of each page")
+    motto: str = _setting("Sentences of the news", "what stands beside the name")
+    note: str = _setting("", "a note on the first page, such as who offers the collection and whom to ask")
+    examples: str = _setting(
+        "", "example queries on the first page, with | between them; empty: chosen from the collection"
+    )
     access_log: int = _setting(1, "1: log each request as a line of JSON on standard error; 0: do not", 0)
 
     @classmethod

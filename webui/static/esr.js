@@ -1,5 +1,5 @@
 "use strict";
-/* The pages work without this script. It adds keys, and shows more sentences and explanations in place. */
+/* The pages work without this script. It adds keys, and shows more sentences, explanations and articles in place. */
 
 (() => {
   const box = document.getElementById("q");
@@ -19,6 +19,24 @@
     current.focus({ preventScroll: true });
     const reduced = matchMedia("(prefers-reduced-motion: reduce)").matches;
     current.scrollIntoView({ block: "center", behavior: reduced ? "auto" : "smooth" });
+    remember(current);
+  }
+
+  /* Back returns to the sentence that was left. */
+
+  function remember(element) {
+    const place = element?.closest?.(".hits > li")?.id;
+    if (place) history.replaceState({ place }, "");
+  }
+
+  document.addEventListener("focusin", (event) => remember(event.target));
+
+  function restore() {
+    const place = history.state?.place && document.getElementById(history.state.place);
+    if (place && !place.contains(document.activeElement)) {
+      current = place.querySelector("article");
+      current.focus({ preventScroll: true });
+    }
   }
 
   function step(by) {
@@ -39,6 +57,7 @@
     "n": () => step(1),
     "p": () => step(-1),
     "w": () => currentSentence()?.querySelector("a.why")?.click(),
+    "c": () => currentSentence()?.querySelector(".around summary")?.click(),
     "m": () => document.querySelector(".more a")?.click(),
     "?": () => { if (!keys.open) keys.showModal(); },
   };
@@ -47,6 +66,8 @@
     const typing = event.target.closest("input, select, textarea");
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     if (event.key === "Escape" && typing) { typing.blur(); return; }
+    if (event.key === "Escape" && document.querySelector(".reader")) { closeReader(); return; }
+    if (event.key === "Escape") closeMenus();
     if (typing || keys.open) return;
     if (event.key === "Enter" && event.target.matches(".hits article")) {
       event.target.querySelector("a.open")?.click();
@@ -83,7 +104,7 @@
   }
 
   document.querySelector("form.search").addEventListener("submit", () => busy(true));
-  addEventListener("pageshow", () => busy(false));
+  addEventListener("pageshow", () => { busy(false); restore(); });
 
   async function fetchPage(address) {
     busy(true);
@@ -104,13 +125,13 @@
     const count = list.children.length;
     const added = [...page.querySelectorAll(".hits > li")].slice(count);
     list.append(...added);
-    for (const part of [".count", ".foot .twin"]) {
+    for (const part of [".count", ".foot .fine", ".menu:last-child"]) {
       document.querySelector(part)?.replaceChildren(...page.querySelector(part).childNodes);
     }
     const next = page.querySelector(".more");
     if (next) link.closest(".more").replaceWith(next);
     else link.closest(".more").remove();
-    history.replaceState(null, "", link.href.split("#")[0]);
+    history.replaceState(history.state, "", link.href.split("#")[0]);
     const counts = document.getElementById("k");
     counts.replaceChildren(...page.getElementById("k").children);
     go(added[0]?.querySelector("article"));
@@ -131,10 +152,69 @@
     link.setAttribute("aria-expanded", "true");
   }
 
+  /* The article beside the list, where the screen is wide enough for both or for a sheet over the list */
+
+  const canRead = () => matchMedia("(min-width: 1100px)").matches && document.querySelector(".hits");
+
+  async function read(link) {
+    const page = await fetchPage(link.href);
+    closeReader();
+    const reader = document.createElement("section");
+    reader.className = "reader";
+    reader.tabIndex = -1;
+    reader.setAttribute("aria-label", "Article");
+    const close = document.createElement("button");
+    close.type = "button";
+    close.className = "close";
+    close.textContent = "Close";
+    close.addEventListener("click", closeReader);
+    const heading = page.querySelector(".whole h1");
+    const title = document.createElement("h2");
+    const whole = document.createElement("a");
+    whole.href = link.href;
+    whole.append(...heading.childNodes);
+    for (const name of ["lang", "dir"]) title.setAttribute(name, heading.getAttribute(name) ?? "");
+    title.append(whole);
+    heading.replaceWith(title);
+    reader.append(close, page.querySelector(".whole"));
+    const desk = document.querySelector(".desk");
+    desk.append(reader);
+    desk.classList.add("reading");
+    link.closest("li")?.classList.add("opened");
+    const sentence = reader.querySelector(new URL(link.href).hash || null);
+    sentence?.classList.add("at");
+    reader.focus({ preventScroll: true });
+    if (sentence) reader.scrollTop += sentence.getBoundingClientRect().top - reader.getBoundingClientRect().top - reader.clientHeight / 3;
+  }
+
+  function closeReader() {
+    const reader = document.querySelector(".reader");
+    if (!reader) return;
+    reader.remove();
+    document.querySelector(".desk").classList.remove("reading");
+    const opened = document.querySelector(".opened");
+    opened?.classList.remove("opened");
+    opened?.querySelector("a.open")?.focus({ preventScroll: true });
+  }
+
+  /* One menu is open at a time */
+
+  function closeMenus(but) {
+    for (const menu of document.querySelectorAll(".menu[open], .top .controls[open]")) if (menu !== but) menu.open = false;
+  }
+
+  document.addEventListener("click", (event) => {
+    closeMenus(event.target.closest(".menu, .controls"));
+    if (event.target.matches("article > .near") && getSelection().isCollapsed) {
+      event.target.closest("article").querySelector(".around summary")?.click();
+    }
+  });
+
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const link = event.target.closest("a");
-    const act = link?.matches(".more a") ? showMore : link?.matches(".hits .why") ? toggleExplanation : null;
+    const act = link?.matches(".more a") ? showMore : link?.matches(".hits .why") ? toggleExplanation
+      : link?.matches(".hits a.open") && canRead() ? read : null;
     if (!act) return;
     event.preventDefault();
     act(link).catch(() => { location.href = link.href; });
@@ -226,7 +306,8 @@
   async function listValues(field) {
     const form = field.form;
     const index = form.elements.index?.value;
-    const query = new URLSearchParams({ field: field.name, prefix: field.value, ...(index && { index }) });
+    const prefix = field.dataset.type ? `${field.dataset.type}:${field.value}` : field.value;
+    const query = new URLSearchParams({ field: field.name, prefix, ...(index && { index }) });
     const answer = await fetch(`${form.dataset.values}?${query}`);
     if (!answer.ok) return;
     const { values } = await answer.json();
@@ -238,7 +319,7 @@
     }));
   }
 
-  for (const field of document.querySelectorAll("form.search input[list]")) {
+  for (const field of document.querySelectorAll("input[list]")) {
     let pause = 0;
     field.addEventListener("input", () => {
       clearTimeout(pause);

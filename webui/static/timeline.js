@@ -12,7 +12,7 @@
 
   plot.tabIndex = 0;
   plot.setAttribute("role", "application");
-  plot.setAttribute("aria-label", "Timeline. Arrow keys move to a period, with Shift they extend the range, Enter shows the range alone.");
+  plot.setAttribute("aria-label", "Timeline. Arrow keys move to a period, with Shift they extend the range, Enter shows its sentences.");
 
   function mark(from, to) {
     [start, end] = [from, to];
@@ -20,7 +20,7 @@
     columns.forEach((column, n) => column.classList.toggle("picked", n >= low && n <= high));
     const says = low === high ? columns[low].dataset.says
       : `${columns[low].dataset.period} to ${columns[high].dataset.period}`;
-    pick.textContent = `${says}. Enter shows it alone.`;
+    pick.textContent = `${says}. Enter shows ${low === high ? "them" : "it alone"}.`;
   }
 
   function clear() {
@@ -30,10 +30,9 @@
 
   function follow() {
     const [low, high] = [Math.min(start, end), Math.max(start, end)];
-    const address = plot.dataset.within
-      .replace("FROM", encodeURIComponent(columns[low].dataset.period))
-      .replace("TO", encodeURIComponent(columns[high].dataset.period));
-    location.href = address;
+    location.href = low === high ? columns[low].href.baseVal : plot.dataset.within
+      .replace("~FROM~", encodeURIComponent(columns[low].dataset.period))
+      .replace("~TO~", encodeURIComponent(columns[high].dataset.period));
   }
 
   const columnAt = (event) => {

@@ -243,9 +243,9 @@ def test_links_change_one_part_of_the_state(client: FlaskClient) -> None:
 def test_each_side_of_a_comparison_links_to_its_own_search(client: FlaskClient) -> None:
     links = Links([("q", "storm"), *ARGUMENTS[4:]])
     with client.application.test_request_context():
-        assert links.to_side("results", False) == "/search?q=storm&params.mu=5"
-        assert links.to_side("results", True) == "/search?q=storm&model=jm"
-        assert links.to_side("document", True, "d/1") == "/document?q=storm&model=jm&id=d%2F1"
+        assert links.side(False).to() == "/search?q=storm&params.mu=5"
+        assert links.side(True).to() == "/search?q=storm&model=jm"
+        assert links.side(True).to("document", id="d/1") == "/document?q=storm&model=jm&id=d%2F1"
 
 
 def test_a_value_is_toggled_beside_others_or_in_their_place() -> None:

@@ -22,7 +22,6 @@ from esr.ranking.query_report import report_query, report_reading
 from esr.ranking.ranking import Ranking
 from esr.ranking.reasons import describe_match
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.text import dates
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Sentence
 from tests.support.fake_index import FLOOD, FakeIndex
@@ -33,22 +32,18 @@ from webui.answers.explanations import ExplainedSentence, explain_sentence
 from webui.app import create_app
 from webui.arguments.request import SearchRequest
 from webui.pages.bars import (
-    EVIDENCE_BAR_WIDTH,
     SCORE_BAR_WIDTH,
-    Segment,
     describe_term_set,
-    evidence_bars,
     score_bars,
     tree_picture,
 )
+from webui.pages.rail import FacetList, count_dates, count_facets
 from webui.pages.results import (
     MAX_IGNORED,
     MAX_NOTES,
     AnswerCounts,
-    FacetList,
     Understanding,
     count_answer,
-    count_facets,
     describe_understanding,
 )
 from webui.pages.timeline import HEIGHT, WIDTH, draw_chart
@@ -120,13 +115,11 @@ def test_each_count_is_of_sentences_that_hold_a_word_of_the_query_and_satisfy_it
     searcher: Searcher,
 ) -> None:
     by_field = facets(searcher, Filters())
-    assert set(by_field) == {"source", "month", "location"}
+    assert set(by_field) == {"source", "location"}
     for facet in by_field.values():
         for value in facet.values:
             arguments = value.arguments
             filters = Filters(
-                date_from=dates.parse_date_start(arguments["from"]) if "from" in arguments else None,
-                date_to=dates.parse_date_end(arguments["to"]) if "to" in arguments else None,
                 sources=(arguments["source"],) if "source" in arguments else (),
                 entities=(arguments["entity"],) if "entity" in arguments else (),
             )
@@ -145,16 +138,10 @@ def test_where_the_query_requires_something_the_counts_are_of_sentences_that_hav
     assert sum(value.count for value in source.values) == prepared.search().total > 0
 
 
-def test_months_are_listed_newest_first(searcher: Searcher) -> None:
-    names = [value.name for value in facets(searcher, Filters())["month"].values]
-    assert names == sorted(names, reverse=True) and len(names) > 1
-
-
 @pytest.mark.parametrize(
     "field, name, filters",
     [
         ("source", "Northern Wire", Filters(sources=("Northern Wire",))),
-        ("month", "2024-11", Filters(dates.parse_date_start("2024-11"), dates.parse_date_end("2024-11"))),
         ("location", "China", Filters(entities=("location:China",))),
         ("location", "China", Filters(entities=("the CHINA’s",))),
         ("source", "Northern Wire", Filters(sources=("northern wire",))),
@@ -173,30 +160,74 @@ def test_an_engine_without_counts_gives_no_facets(index: FakeIndex) -> None:
     prepared = Searcher(index).prepare("storm", Ranking())
     index.error = EngineUnreachable("down")
     assert count_facets(prepared, Filters()) == []
+    assert count_dates(prepared, Filters()) is None
+
+
+@pytest.mark.parametrize("query", ["earthquake relief China", "China +relief", 'source:"Northern Wire"'])
+def test_the_chart_of_dates_counts_the_sentences_that_facets_count(searcher: Searcher, query: str) -> None:
+    prepared = searcher.prepare(parse(query), Ranking())
+    dates_of = count_dates(prepared, Filters())
+    assert dates_of is not None
+    counted = dict(zip(dates_of.timeline.periods, dates_of.timeline.series[0].counts, strict=True))
+    facet = prepared.index.facets(prepared.matching_plan, {"month": Filters()}, 100)["month"]
+    assert sum(counted.values()) == sum(count for _, count in facet) > 0
+
+
+def test_the_chart_of_dates_keeps_all_periods_and_picks_those_of_the_filter(searcher: Searcher) -> None:
+    prepared = searcher.prepare("earthquake relief China", Ranking())
+    wide = count_dates(prepared, Filters())
+    narrow = count_dates(prepared, Filters("2024-11", "2024-11"))
+    assert wide and narrow and wide.timeline == narrow.timeline and not wide.picked
+    assert len(wide.timeline.periods) <= 60 and len(wide.picked) < len(wide.timeline.periods)
+    assert narrow.picked and all(period.startswith("2024") for period in narrow.picked)
+
+
+def test_a_value_is_excluded_by_a_link_in_the_query_language(real: FlaskClient) -> None:
+    html = real.get(f"/search?{Q}").text
+    address = re.search(r'class="exclude" href="([^"]*Northern[^"]*)"', html)
+    assert address
+    page = real.get(address[1].replace("&amp;", "&")).text
+    assert "excluded</span> <bdi>source: Northern Wire" in page or "Northern Wire" in page
+    assert '<span class="source"><bdi>Northern Wire' not in page
+    assert 'class="exclude"' not in real.get(f"/search?{Q}&syntax=none").text
+
+
+def test_untitled_articles_are_headed_by_their_first_words(tmp_path: Path) -> None:
+    first = "A very long first sentence about harbours, " * 4
+    load(tmp_path / "i", [document("x7", first, "The storm came.", title=None)])
+    with open_searcher(tmp_path / "i") as opened:
+        client = create_app(opened, Settings(access_log=0)).test_client()
+        for address in ("/search?q=storm", "/document?id=x7&q=storm", "/explain?id=x7.s1&q=storm"):
+            html = client.get(address).text
+            assert re.search(r">A very long first sentence about harbours, [^<]{10,50} …<", html), address
+            assert ">x7<" not in html
+
+
+def test_a_document_without_a_hit_is_not_shaded(tmp_path: Path) -> None:
+    load(tmp_path / "i", [document("a", "Calm seas.", "Nothing blew.", title="Storm")])
+    with open_searcher(tmp_path / "i") as opened:
+        html = create_app(opened, Settings(access_log=0)).test_client().get("/document?id=a&q=storm").text
+    assert "No sentence contains a word of the query" in html and 'class="shade-' not in html
 
 
 def test_one_field_is_listed_at_length_in_its_place(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webui.pages.results.VALUES", 1)
-    monkeypatch.setattr("webui.pages.results.MORE_VALUES", 2)
-    short, long = facets(searcher, Filters()), facets(searcher, Filters(), "month")
-    assert list(short) == list(long) == ["source", "month", "location"]
-    assert {field: len(facet.values) for field, facet in long.items()} == {
-        "source": 1,
-        "month": 2,
-        "location": 1,
-    }
-    assert short["month"].has_more and not short["month"].is_long
-    assert [field for field, facet in long.items() if facet.is_long] == ["month"]
+    monkeypatch.setattr("webui.pages.rail.VALUES", 1)
+    monkeypatch.setattr("webui.pages.rail.MORE_VALUES", 2)
+    short, long = facets(searcher, Filters()), facets(searcher, Filters(), "source")
+    assert list(short) == list(long) == ["source", "location"]
+    assert {field: len(facet.values) for field, facet in long.items()} == {"source": 2, "location": 1}
+    assert short["source"].has_more and not short["source"].is_long
+    assert [field for field, facet in long.items() if facet.is_long] == ["source"]
 
 
 def test_more_values_are_a_link_and_so_are_fewer(real: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webui.pages.results.VALUES", 1)
+    monkeypatch.setattr("webui.pages.rail.VALUES", 1)
     short = real.get(f"/search?{Q}").text
-    assert f'href="/search?{Q}&amp;facet=source#facets"' in short and "Fewer" not in short
+    assert f'href="/search?{Q}&amp;facet=source#facet-source"' in short and "Fewer" not in short
     long = real.get(f"/search?{Q}&facet=source").text
-    assert f'href="/search?{Q}#facets"' in long
+    assert f'href="/search?{Q}#facet-source"' in long
     assert long.count("<bdi>") > short.count("<bdi>")
     refused = real.get(f"/search?{Q}&facet=place")
     assert refused.status_code == 400 and "nknown facet" in refused.text
@@ -219,9 +250,9 @@ ANALYZER = get_analyzer("english-stem")
         ("storm", "the word itself"),
         ("storms wind", "one of two words; in the headline"),
         ("storms houses", "both words"),
-        ("storms houses blew", "two of three words; once beside it"),
+        ("storms houses blew", "two of three words; once nearby"),
         ("storm damage forty house", "all four words"),
-        ("night hurt", "none of the words itself; twice beside it; in the headline"),
+        ("night hurt", "none of the words; twice nearby; in the headline"),
     ],
 )
 def test_the_reason_counts_the_words_of_the_query(query: str, reason: str) -> None:
@@ -230,17 +261,8 @@ def test_the_reason_counts_the_words_of_the_query(query: str, reason: str) -> No
 
 def test_numbers_are_spelled_up_to_ten() -> None:
     record = FLOOD._replace(previous="storm " * 3, next="storm " * 9)
-    assert describe_match(record, ["storm"], ANALYZER) == "the word itself; 12 times beside it"
-    assert describe_match(record._replace(next=None), ["storm"], ANALYZER).endswith("three times beside it")
-
-
-def test_the_best_is_all_of_it_and_no_score_is_shown(real: FlaskClient) -> None:
-    html = real.get("/search?q=earthquake+relief+China&fold=no").text
-    shares = [int(share) for share in re.findall(r"(\d+)&thinsp;% of the best", html)]
-    assert shares[0] == 100 and len(shares) > 3 and all(share <= 100 for share in shares)
-    (listed,) = re.findall(r'(?s)<ol class="hits">(.*?)</ol>', html)
-    assert "score" not in re.sub("<[^>]+>", "", listed)
-    assert "% of the best" not in real.get("/search?q=earthquake&sort=date").text
+    assert describe_match(record, ["storm"], ANALYZER) == "the word itself; 12 times nearby"
+    assert describe_match(record._replace(next=None), ["storm"], ANALYZER).endswith("three times nearby")
 
 
 def test_presets_lead_and_the_model_is_in_the_fine_print(real: FlaskClient) -> None:
@@ -252,6 +274,7 @@ def test_presets_lead_and_the_model_is_in_the_fine_print(real: FlaskClient) -> N
         html = real.get(f"/search?q=earthquake{address}").text
         summary = re.search(r'<span class="set">(.*?)</span>', html)
         assert summary and summary[1] == label
+        assert f"Ranking <b>{label.removeprefix('ranked by ')}</b>" in html
         assert f'<p class="fine">{model}' in html
 
 
@@ -456,58 +479,6 @@ def test_what_is_known_of_a_document_is_shown(tmp_path: Path) -> None:
 
 
 QUERY = "earthquake relief China"
-RANKINGS = [
-    {},
-    {"model": "bm25", "priors": {"length": 1.0}},
-    {"features": [{"feature": "subj", "form": "step", "w": 2.0}]},
-    {"rerank": [{"signal": "mrf_fdm", "w": 5.0}]},
-    {"model": "tdsr"},
-]
-
-
-def bars(searcher: Searcher, ranking: Ranking, k: int) -> list[tuple[str, list[Segment]]]:
-    hits = searcher.search(QUERY, k, ranking=ranking).hits
-    drawn = evidence_bars(searcher.prepare(QUERY, ranking), hits)
-    assert hits and list(drawn) == [hit.sentence_id for hit in hits]
-    assert any(drawn.values())
-    return [(name, list(segments)) for name, segments in drawn.items()]
-
-
-@pytest.mark.parametrize("data", RANKINGS)
-def test_a_bar_has_what_raises_the_score_in_the_explanation(searcher: Searcher, data: dict) -> None:  # type: ignore[type-arg]
-    ranking = Ranking.from_dict(data)
-    for name, segments in bars(searcher, ranking, 8):
-        explanation = explain(searcher.prepare(QUERY, ranking), name)
-        weight = explanation.second.weight if explanation.second else 1.0
-        adds = [weight * f.adds for t in explanation.terms for f in t.fields]
-        adds += [weight * p.adds for p in (*explanation.priors, *explanation.features)]
-        adds += [sum(p.adds for p in explanation.second.signals)] if explanation.second else []
-        evidence = sum(part for part in adds if part > 1e-12)
-        assert sum(s.adds for s in segments) == pytest.approx(evidence, abs=1e-6)
-
-
-def test_segments_follow_each_other_within_the_drawing(searcher: Searcher) -> None:
-    for _, segments in bars(searcher, Ranking(), 20):
-        x = 0.0
-        for segment in segments:
-            assert segment.x == pytest.approx(x)
-            x += segment.width
-        assert x <= EVIDENCE_BAR_WIDTH + 1e-9
-
-
-def test_more_results_do_not_change_the_bars_of_the_first(searcher: Searcher) -> None:
-    hits = searcher.search(QUERY, 20).hits[::-1]  # the later ones have more evidence
-    prepared = searcher.prepare(QUERY, Ranking())
-    few, many = (evidence_bars(prepared, hits[:n]) for n in (15, 20))
-    assert any(few.values())
-    assert {name: many[name] for name in few} == few
-
-
-def test_without_hits_or_terms_there_is_no_bar(searcher: Searcher) -> None:
-    prepared = searcher.prepare(QUERY, Ranking())
-    assert evidence_bars(prepared, []) == {}
-
-
 SENTENCE = "earthquake-relief.s0"
 SCORE_BARS_RANKINGS: list[dict[str, Any]] = [
     {},

@@ -24,6 +24,7 @@ from tests.support.elasticsearch import document, load
 from tests.support.fake_index import FakeIndex
 from tests.support.page_corpus import get
 from webui.app import create_app
+from webui.pages.home import frequent_pairs
 from webui.pages.rendering import (
     Highlighter,
     day,
@@ -35,6 +36,7 @@ from webui.pages.rendering import (
     text_attributes,
     web_url,
 )
+from webui.running.settings import Settings
 
 Q = "q=earthquake+relief+China"
 
@@ -140,6 +142,71 @@ def test_a_ranking_that_the_index_cannot_answer_is_an_error_and_not_offered(
     form = client.get("/").text
     assert 'value="tdsr"' not in form and 'value="meaning"' not in form and 'value="mrf_fidm"' in form
     assert "Words and meaning" not in form
+
+
+def test_a_concordance_has_the_lines_of_the_api_and_leads_to_their_sentences(real: FlaskClient) -> None:
+    answer = get(real, "/concordance", q="relief", sort="right1")
+    html = real.get("/concordance?q=relief&sort=right1&facet=source").text
+    shown = re.findall(r'class="node"><a href="(/document\?[^"]+)"[^>]*><bdi>([^<]+)', html)
+    assert [unescape(node) for _, node in shown] == [line["node"] for line in answer["lines"]]
+    assert f"{len(shown)} lines of {answer['sentences']} sentences" in html
+    assert all("sort=" not in address for address, _ in shown)
+    assert real.get(shown[0][0].replace("&amp;", "&").split("#")[0]).status_code == 200
+    assert real.get("/concordance.json?q=relief&sort=right1&facet=source").json == answer
+    assert real.get("/concordance?q=relief&sort=score").status_code == 400
+
+
+# The first page.
+
+
+def test_the_first_page_says_what_the_collection_is_and_its_links_find_something(real: FlaskClient) -> None:
+    html = real.get("/").text
+    text = " ".join(re.sub("<[^>]+>", " ", html).split())
+    assert "Sources" in text and "Northern Wire" in text and "The latest articles" in text
+    assert re.search(r'aria-label="Sentences from [\w ]+ to [\w ]+"', html)
+    searches = {unescape(each) for each in re.findall(r'<a[^>]* href="(/search\?q=[^"]+)"', html)}
+    assert searches
+    for address in searches:
+        assert real.get(address.replace("/search?", "/search.json?")).json["hits"], address  # type: ignore[index]
+
+
+def test_example_queries_are_pairs_of_words_that_recur_in_headlines() -> None:
+    terms = get_analyzer("english-stem").terms
+    titles = [
+        "Travel ban blocked",
+        "A new travel ban",
+        "The ban on travel",
+        "Oil price up",
+        "oil price, again",
+    ]
+    assert frequent_pairs(titles, terms) == ["oil price", "travel ban"]
+    assert frequent_pairs(["White House", "The white house says", "House of the white"], terms) == [
+        "white house"
+    ]
+
+
+def test_an_operator_names_the_page_and_chooses_its_examples(tmp_path: Path) -> None:
+    load(str(tmp_path / "i"), [document("a", "It blew.", "A storm came.", date="2017-03-05")])
+    settings = Settings(
+        title="Archive", motto="News <b>of</b> 2017", note="Ask Ann.", examples="storm | a blow"
+    )
+    with open_searcher(str(tmp_path / "i")) as searcher:
+        client = create_app(searcher, settings).test_client()
+        html = client.get("/").text
+        assert ">Archive</a>" in html and "News &lt;b&gt;of&lt;/b&gt; 2017" in html and "Ask Ann." in html
+        assert 'href="/search?q=storm"' in html and 'href="/search?q=a+blow"' in html
+        assert "<title>storm – Archive</title>" in client.get("/search?q=storm").text
+
+
+def test_the_first_page_shows_a_new_state_of_the_index(tmp_path: Path) -> None:
+    where = str(tmp_path / "i")
+    load(where, [document("a", "It blew.", title="Storm one", date="2017-03-05")])
+    with open_searcher(where) as searcher:
+        client = create_app(searcher).test_client()
+        assert "Storm one" in client.get("/").text and "Storm two" not in client.get("/").text
+        again = document("b", "It blew again.", title="Storm two", date="2017-04-05")
+        load(where, [again], if_exists="append")
+        assert "Storm two" in client.get("/").text
 
 
 ID = "earthquake-relief.s0"

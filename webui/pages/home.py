@@ -1,0 +1,184 @@
+"""The first page: what the collection is, its latest headlines, and queries that find something in it.
+
+What it shows is computed once for each state of an index: it would take as long as several searches.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple, TypeVar
+
+from esr.errors import EsrError
+from esr.following.timeline import name_of, period_of
+from esr.index.contract import Index
+from esr.index.filters import DAY, NO_FILTERS, DayCounts
+from esr.index.hits import SentenceRecord
+from esr.index.names import ENTITY_TYPES
+from esr.plans.condition import DateRange
+from esr.plans.plan import CollectionStatistics
+from esr.query import parse
+from esr.ranking.answers import require_record
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+from webui.answers.lists import count_values
+from webui.pages.rail import LABELS, Dates, draw_dates, query_clause
+from webui.running.settings import Settings
+
+T = TypeVar("T")
+EXAMPLES, HEADLINES, LISTED = 6, 8, 8
+"""Most example queries, headlines, and values of a list."""
+LATEST_SENTENCES = 4_000
+"""How many of the newest sentences the headlines and the examples are taken from."""
+LEAST_FOUND = 3
+"""Sentences that an example query finds at least."""
+LAST_DAYS = 30
+"""The days before the last one of which the most frequent names are listed."""
+
+
+class QueryExample(NamedTuple):
+    """A query and what it finds."""
+
+    query: str
+    meaning: str
+
+
+class Listed(NamedTuple):
+    """A value, the query that finds its sentences, and its count."""
+
+    name: str
+    query: str
+    number: int
+
+
+@dataclass(frozen=True)
+class Home:
+    """What the first page shows. Lists are empty where the collection has nothing for them.
+
+    `lists`: the most frequent sources and names by label. `headlines`: a sentence of each of the latest
+    articles. `examples`: queries of words; `asks`: one example of each part of the query language.
+    """
+
+    collection: CollectionStatistics
+    dates: Dates | None
+    lists: dict[str, list[Listed]]
+    headlines: Sequence[SentenceRecord]
+    examples: Sequence[str]
+    asks: Sequence[QueryExample]
+
+
+def describe_collection(searcher: Searcher, collection: CollectionStatistics, settings: Settings) -> Home:
+    """What the first page shows of an index. What the engine cannot tell is left out."""
+    snapshot = searcher.snapshot()
+    index = snapshot.index
+    days: DayCounts = _try(lambda: index.count_days([None], NO_FILTERS)[0]) or {}
+    values = _try(lambda: index.values("source").with_prefix("", LISTED)) or []
+    sources = [Listed(each.form, query_clause("source", each.form), each.documents) for each in values]
+    last = max(days, default=0)
+    latest = (_try(lambda: _latest(index, last)) if days else None) or []
+    titles = list(dict.fromkeys(record.title or "" for record in latest))
+    chosen = [text.strip() for text in settings.examples.split("|") if text.strip()]
+    pairs = frequent_pairs(titles, index.analyzer.terms)
+    phrases = _finding(snapshot, [f'"{pair}"' for pair in pairs], LEAST_FOUND)
+    found_pairs = [phrase.strip('"') for phrase in phrases][:EXAMPLES]
+    lists = {"Sources": [each for each in sources if each.query]}
+    lists |= (_try(lambda: _names(snapshot, last)) if days else None) or {}
+    asks = make_asks(found_pairs, sources, name_of(period_of(last, "month"), "month") if days else "")
+    found = set(_finding(snapshot, [ask.query for ask in asks], 1))
+    return Home(
+        collection,
+        draw_dates(days, NO_FILTERS) if days else None,
+        {label: of_label for label, of_label in lists.items() if of_label},
+        _first_of_each(latest)[:HEADLINES],
+        chosen[:EXAMPLES] or found_pairs,
+        [ask for ask in asks if ask.query in found],
+    )
+
+
+def _try(work: Callable[[], T]) -> T | None:
+    try:
+        return work()
+    except EsrError:  # a page without a part is better than an error
+        return None
+
+
+def _latest(index: Index, last: int) -> list[SentenceRecord]:
+    """The newest sentences up to the last day with sentences."""
+    condition = DateRange(None, (last + 1) * DAY)
+    return [require_record(hit) for hit in index.by_date(condition, LATEST_SENTENCES, NO_FILTERS).hits]
+
+
+def _first_of_each(records: Iterable[SentenceRecord]) -> list[SentenceRecord]:
+    """One sentence of each document that has a title."""
+    by_document: dict[str, SentenceRecord] = {}
+    for record in records:
+        if record.title:
+            by_document.setdefault(record.document_id, record)
+    return list(by_document.values())
+
+
+def _names(snapshot: Searcher, last: int) -> dict[str, list[Listed]]:
+    """The most frequent names of each type in the last days."""
+    start = name_of(last - LAST_DAYS + 1, "day")
+    prepared = snapshot.prepare(parse(f"after:{start}"), Ranking())
+    counted = count_values(prepared, NO_FILTERS, LISTED, ENTITY_TYPES)
+    return {
+        LABELS[each.field]: [
+            Listed(name, query_clause(each.field, name), count) for name, count in each.values
+        ]
+        for each in counted
+    }
+
+
+_WORD = re.compile(r"\w[\w'’-]*")
+
+
+def frequent_pairs(titles: Iterable[str], terms: Callable[[str], Sequence[str]]) -> list[str]:
+    """The pairs of adjacent words in several titles, the most frequent first. No word is in two of them."""
+    counts: Counter[str] = Counter()
+    for title in titles:
+        counts.update({f"{one} {two}".lower() for one, two in pairwise(_content_words(title, terms))})
+    used: set[str] = set()
+    pairs = []
+    for pair, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
+        words = set(terms(pair))
+        if count > 1 and len(words) == 2 and used.isdisjoint(words):
+            used |= words
+            pairs.append(pair)
+    return pairs[: 3 * EXAMPLES]
+
+
+def _content_words(title: str, terms: Callable[[str], Sequence[str]]) -> Iterator[str]:
+    """The words of a title. One that would not be searched for is empty, so that it parts its neighbours."""
+    for word in _WORD.findall(title):
+        yield word if len(word) > 2 and word.isalpha() and terms(word) else ""
+
+
+def _finding(snapshot: Searcher, queries: Sequence[str], least: int) -> list[str]:
+    """The queries whose words and conditions so many sentences at least satisfy."""
+    read = [(query, snapshot.interpret(parse(query)).all_words) for query in queries]
+    known = [(query, condition) for query, condition in read if condition is not None]
+    counts = _try(lambda: snapshot.index.count([condition for _, condition in known], NO_FILTERS)) or []
+    return [query for (query, _), count in zip(known, counts, strict=False) if count >= least]
+
+
+def make_asks(examples: Sequence[str], sources: Sequence[Listed], month: str) -> list[QueryExample]:
+    """An example of each part of the query language, of words and values that the collection has."""
+    if len(examples) < 2:
+        return []
+    (one, two), other = examples[0].split(maxsplit=1), examples[1].split()[0]
+    pair, long = examples[0], max((word for example in examples for word in example.split()), key=len)
+    asks = [
+        QueryExample(f'"{pair}"', "sentences with this phrase"),
+        QueryExample(f"+{one} -{two}", "sentences with the first word and without the second"),
+        QueryExample(f"{one} OR {other}", "sentences with one of these"),
+        QueryExample(f"{long[: max(3, len(long) - 3)]}*", "words that begin like this"),
+    ]
+    if len(sources) > 1 and sources[0].query:
+        asks.append(QueryExample(f"{pair} {sources[0].query}", "only from this source"))
+    if month:
+        asks.append(QueryExample(f"{pair} after:{month}", "only since this month"))
+    return asks
