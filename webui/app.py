@@ -16,6 +16,7 @@ from flask import Flask, Response, url_for
 from esr.errors import EsrError
 from esr.plans.plan import CollectionStatistics
 from esr.ranking.searcher import Searcher
+from webui.access import guard
 from webui.api.openapi import install_api
 from webui.pages import batch, timeline, views
 from webui.pages.rendering import PageRenderer, install_filters
@@ -84,7 +85,7 @@ class _App(Flask):
 def create_app(
     served: Searcher | ServedIndexes, settings: Settings | None = None, rates: str = ":memory:"
 ) -> Flask:
-    """The application for one index or several. It only reads, keeps no state and sets no cookies.
+    """The application for one index or several. It only reads, keeps no state, and sets no cookies but for logins.
 
     `rates`: the file in which all workers count the requests of clients.
     """
@@ -99,7 +100,7 @@ def create_app(
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_SECONDS
     install_filters(app)
     app.jinja_env.globals["static"] = _static_address
-    render = PageRenderer(settings, list(indexes.by_name))
+    render = PageRenderer(settings, indexes)
 
     @indexes.route(app, "/")
     def home(visit: Visit) -> Response:
@@ -110,8 +111,9 @@ def create_app(
 
     install_access_log(app, settings)
     cors.install(app, settings)
+    guard.install(app, indexes, settings, render, rates)
     rate_limit.install(app, settings, rates)
-    health.install(app, indexes)
+    health.install(app, indexes, settings)
     views.install(app, indexes, settings, render)
     timeline.install(app, indexes, settings, render)
     batch.install(app, indexes, settings, render)

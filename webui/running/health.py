@@ -11,13 +11,14 @@ from esr.errors import EsrError
 from webui.running import metrics
 from webui.running.problems import describe_error
 from webui.running.served_indexes import ServedIndex, ServedIndexes
+from webui.running.settings import Settings
 
 READY_SECONDS = 3.0
 """Time in which an engine must report that it is ready."""
 PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
-def install(app: Flask, indexes: ServedIndexes) -> None:
+def install(app: Flask, indexes: ServedIndexes, settings: Settings) -> None:
     """Add the addresses of PATHS. They take no slot of a gate and do not count against rate limits."""
 
     @app.get("/healthz")
@@ -29,7 +30,10 @@ def install(app: Flask, indexes: ServedIndexes) -> None:
         deadline = time.monotonic() + READY_SECONDS
         states = {name: _state(name, served, deadline) for name, served in indexes.by_name.items()}
         is_ready = all(state == "ok" for state in states.values())
-        response = jsonify({"status": "ok" if is_ready else "not ready", "indexes": states})
+        answer: dict[str, object] = {"status": "ok" if is_ready else "not ready"}
+        if not settings.access:  # names of indexes are for those who may search them
+            answer["indexes"] = states
+        response = jsonify(answer)
         response.status_code = 200 if is_ready else 503
         return response
 
