@@ -85,7 +85,7 @@ class _App(Flask):
 def create_app(
     served: Searcher | ServedIndexes, settings: Settings | None = None, rates: str = ":memory:"
 ) -> Flask:
-    """The application for one index or several. It only reads, keeps no state, and sets no cookies but for logins.
+    """The application for one index or several. It only reads, and keeps no state. Only logins set cookies.
 
     `rates`: the file in which all workers count the requests of clients.
     """

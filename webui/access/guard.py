@@ -104,7 +104,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     indexes.guard = _GrantGuard()
 
     def identify() -> Sender | None:
-        """Who sends the request. Raises Unauthorized for a bad key, Forbidden for a person without a grant."""
+        """Who sends the request. Raises Unauthorized for a bad key, Forbidden for an unknown person."""
         current = grants.read()
         scheme, _, key = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() == "bearer":

@@ -1,9 +1,9 @@
 """An index of which only the documents that satisfy a condition can be seen.
 
-The condition is added to whatever the engine runs, so that lists, counts and pages are exact. What reads by id
-asks the engine first whether the condition holds. Words, names and values are listed with their counts among
-the visible sentences. Statistics stay those of the whole collection, on which scores depend. The rest is
-refused.
+The condition is added to whatever the engine runs, so that lists, counts and pages are exact. What reads by
+id asks the engine first whether the condition holds. Words, names and values are listed with their counts
+among the visible sentences. Statistics stay those of the whole collection, on which scores depend. The rest
+is refused.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Never, cast
 from msgspec.structs import replace
 
 from esr.errors import UsageError
-from esr.index.contract import Index, Result, Similarities, SimilarityRescoring
+from esr.index.contract import Index, Result, Similarities
 from esr.index.filters import NO_FILTERS, DayCounts, FacetCounts, Filters, ValueTable
 from esr.index.hits import CandidateEvidence, Hit, SearchResult, SentenceRecord
 from esr.index.names import Name
@@ -106,17 +106,6 @@ class RestrictedIndex:
         if records:
             self._shown.update(hit.sentence_id for hit in result.hits)
         return result
-
-    def request(
-        self,
-        plan: Plan,
-        k: int,
-        filters: Filters,
-        *,
-        standalone: bool = False,
-        rescoring: SimilarityRescoring | None = None,
-    ) -> dict[str, Any]:
-        return self._index.request(self._plan(plan), k, filters, standalone=standalone, rescoring=rescoring)
 
     def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
         return self._index.candidates(self._plan(plan), filters)
@@ -267,7 +256,7 @@ class RestrictedIndex:
         return self.facets(_EVERY_SENTENCE, dict.fromkeys(fields, NO_FILTERS), size)
 
     def __getattr__(self, name: str) -> Never:
-        """Refuse whatever is not restricted above, such as `status` and methods that are new."""
+        """Refuse what is not restricted above: `status`, `request`, which shows the condition, what is new."""
         if name.startswith("_"):
             raise AttributeError(name)
         raise Forbidden("this is not for those who see only some documents of an index", None)

@@ -60,7 +60,7 @@ def arguments(path: str, method: str, document: str = "v0") -> dict[str, Any]:
         given = {"text": "storm"}
     elif name in ("/models", "/status", "/openapi.json"):
         given = {}
-    return given
+    return {key: value for key, value in given.items() if key != "q" or "/similar" not in path}
 
 
 @pytest.mark.slow
@@ -76,7 +76,8 @@ def test_a_key_of_one_index_gets_nothing_of_another_from_any_operation_or_page(
     for path, method in routes(app):
         given = arguments(path, method, "h0")
         answered = whole(path, method, **given, index="other")
-        refusals = (400,) if path in ("/api/v1/query", "/api/v1/openapi.json") else ()
+        has_no_index = path in ("/api/v1/query", "/api/v1/openapi.json", "/api/v1/models")
+        refusals = (400,) if has_no_index else ()
         assert answered.status_code in (200, 302, *refusals), (path, answered.get_data(as_text=True))
         for name in ("other", "nosuch", "OTHER", "news,other", "../other"):
             refused = one(path, method, **given, index=name)
@@ -114,12 +115,12 @@ PROBES: Mapping[str, list[dict[str, Any]]] = {
     "complete": [
         {"q": text}
         for text in (
-            "hid",
-            "loc:hid",
-            "source:hid",
-            "author:hid",
-            "section:hid",
-            "meta.hid",
+            "zanz",
+            "loc:zanz",
+            "source:zanz",
+            "author:zanz",
+            "section:zanz",
+            "meta.zanz",
             "meta.desk:",
             "place:zanz",
         )
@@ -157,14 +158,19 @@ def test_a_key_with_a_filter_never_sees_what_is_outside_it(server: Server, eithe
     }
     app = server.app(either)
     client = app.test_client()
-    seen = 0
+    seen, is_folder = 0, "://" not in either["news"]
     for path, method in routes(app):
+        if not (is_folder or path.startswith("/api/")):
+            continue
         name = path.rpartition("/")[2].partition(".")[0]
         first = arguments(path, method)
         probes = [first, arguments(path, method, "h0")]
         if method == "GET":
-            known = PROBES.get(name, PROBES["search"] if "q" in first and "id" not in first else [])
-            probes += [{**({} if name in PROBES else first), **probe} for probe in known]
+            searches = PROBES["search"] if path == f"/api/v1/{name}" else PROBES["search"][:4]
+            own = PROBES.get(name, searches if "q" in first and "id" not in first else [])
+            probes += [{**({} if name in PROBES else first), **probe} for probe in own][
+                : None if is_folder else 3
+            ]
         for given in probes:
             whole = text_of(Caller(client, keys["whole"])(path, method, **given))
             seen += MARK in whole
@@ -172,7 +178,7 @@ def test_a_key_with_a_filter_never_sees_what_is_outside_it(server: Server, eithe
                 response = Caller(client, keys[kind])(path, method, **given)
                 assert response.status_code < 500, (path, given, response.get_data(as_text=True))
                 assert MARK not in text_of(response), (kind, path, given)
-    assert seen > 60  # the probes find what is hidden, with a key that may see it
+    assert seen > (60 if is_folder else 20)  # the probes find what is hidden, with a key that may see it
 
 
 @pytest.mark.slow
@@ -209,7 +215,14 @@ def test_what_an_index_learns_to_do_is_refused_until_it_is_restricted(locations:
         index = restrict(searcher.index, parse_restriction("source:none"))
         methods = {name for name in dir(Index) if not name.startswith("_")}
         refused = methods - {*dir(RestrictedIndex)} - {*vars(index)}
-        assert refused == {"documents", "documents_at", "enrichment", "status", "store_search_template"}
+        assert refused == {
+            "documents",
+            "documents_at",
+            "enrichment",
+            "request",
+            "status",
+            "store_search_template",
+        }
         for name in (*refused, "a_method_of_tomorrow"):
             with pytest.raises(Forbidden):
                 getattr(index, name)
