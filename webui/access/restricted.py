@@ -256,7 +256,7 @@ class RestrictedIndex:
         return self.facets(_EVERY_SENTENCE, dict.fromkeys(fields, NO_FILTERS), size)
 
     def __getattr__(self, name: str) -> Never:
-        """Refuse what is not restricted above: `status`, `request`, which shows the condition, what is new."""
+        """Refuse what is not restricted above: `status`, `request`, which shows the condition, and others."""
         if name.startswith("_"):
             raise AttributeError(name)
         raise Forbidden("this is not for those who see only some documents of an index", None)
