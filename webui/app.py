@@ -20,7 +20,7 @@ from webui.access import guard
 from webui.api.openapi import install_api
 from webui.pages import batch, timeline, views
 from webui.pages.rendering import PageRenderer, install_filters
-from webui.running import cors, health, problems, rate_limit
+from webui.running import cors, health, problems, rate_limit, searches
 from webui.running.metrics import install_access_log
 from webui.running.problems import Problem
 from webui.running.served_indexes import ServedIndexes, Visit
@@ -114,6 +114,7 @@ def create_app(
     guard.install(app, indexes, settings, render, rates)
     rate_limit.install(app, settings, rates)
     health.install(app, indexes, settings)
+    searches.install(app, settings)
     views.install(app, indexes, settings, render)
     timeline.install(app, indexes, settings, render)
     batch.install(app, indexes, settings, render)

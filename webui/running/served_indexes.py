@@ -16,7 +16,7 @@ from functools import cached_property, partial
 from typing import Any, cast
 from urllib.parse import parse_qs
 
-from flask import Flask, request
+from flask import Flask, g, has_request_context, request
 from werkzeug.wrappers import Response
 
 from esr.errors import EngineUnreachable, unknown
@@ -157,6 +157,11 @@ class ServedIndex:
                     self._lock.release()
         return monitor(self._searcher.index, self.gate.breaker, deadline)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a request has opened the index."""
+        return self._searcher is not None
+
     def close(self) -> None:
         if self._searcher is not None:
             self._searcher.close()
@@ -278,7 +283,10 @@ class Visit:
     @cached_property
     def searcher(self) -> Searcher:
         """A searcher of the index. Raises EsrError, UsageError for an unknown name of an index."""
-        served = self._indexes.by_name[self._indexes.choose(self._query_string)]
+        name = self._indexes.choose(self._query_string)
+        if has_request_context():
+            g.index_name = name
+        served = self._indexes.by_name[name]
         deadline = time.monotonic() + self._seconds
         with time_stage(QUEUE):
             served.gate.enter(self._seconds)

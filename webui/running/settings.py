@@ -101,6 +101,7 @@ class Settings:
         "", "addresses or networks of the proxies whose header is believed, with blanks between"
     )
     audit_queries: int = _setting(0, "1: audit lines include the arguments of the address; 0: they do not", 0)
+    query_log: str = _setting("", "file to which each query is appended with its number of hits; empty: none")
     access_log: int = _setting(1, "1: log each request as a line of JSON on standard error; 0: do not", 0)
 
     @classmethod
