@@ -43,8 +43,8 @@ KEY_PREFIX = "esr_"
 """The beginning of every key, by which scanners for published secrets recognise it."""
 _KEY = re.compile(rf"{KEY_PREFIX}[A-Za-z0-9_-]{{43}}")
 _NAME = re.compile(r"[\w.@+*:-]{1,200}")
-LEAST_PASSWORD = 10
-"""Least characters of a password."""
+LEAST_PASSWORD, MOST_PASSWORD = 10, 200
+"""Least and most characters of a password."""
 
 
 class Grant(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -221,9 +221,9 @@ def _hasher() -> Any:
 
 
 def hash_password(password: str) -> str:
-    """The hash of a password by argon2id. Raises UsageError for one that is too short."""
-    if len(password) < LEAST_PASSWORD:
-        raise UsageError(f"the password is too short: give at least {LEAST_PASSWORD} characters")
+    """The hash of a password by argon2id. Raises UsageError for one that is too short or too long."""
+    if not LEAST_PASSWORD <= len(password) <= MOST_PASSWORD:
+        raise UsageError(f"give a password of {LEAST_PASSWORD} to {MOST_PASSWORD} characters")
     hashed: str = _hasher().hash(password)
     return hashed
 

@@ -20,7 +20,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from esr.errors import EsrError, UsageError
 from esr.extras import require
-from webui.access.grants import Grant, GrantFile, Passwords
+from webui.access.grants import MOST_PASSWORD, Grant, GrantFile, Passwords
 from webui.pages.rendering import PageRenderer
 from webui.running.rate_limit import SlidingWindow, client_key
 from webui.running.request_errors import Forbidden, RequestError, Unauthorized
@@ -30,7 +30,7 @@ ENDPOINTS = frozenset({"login", "login_answer", "logout", "openid", "openid_back
 LEAST_SECRET = 32
 """Least characters of the secret that signs cookies."""
 _WHO, _CSRF, _NEXT = "who", "csrf", "next"
-_NEXT_CHARS, _NAME_CHARS = 2_000, 200
+_NEXT_CHARS, _NAME_CHARS = 2_000, MOST_PASSWORD
 ATTEMPTS, ATTEMPT_SECONDS, PER_NAME = 30, 300, 3
 """Logins that may be tried from one address, or for one name, within some seconds; for one name from one
 address, a third of them."""
