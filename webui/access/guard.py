@@ -17,7 +17,7 @@ from typing import NamedTuple
 from flask import Flask, Response, g, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from esr.errors import UsageError
+from esr.errors import EsrError, UsageError
 from esr.index.contract import Index
 from webui.access.grants import ANYBODY, Grant, GrantFile, read_grants
 from webui.access.login import ENDPOINTS, Logins, check_login_settings
@@ -152,7 +152,10 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     def label() -> str | None:
         if logins is None:
             return None
-        person = logins.current()
+        try:
+            person = logins.current()
+        except EsrError:  # the page may be the one that says so
+            person = None
         return person[0] if person else "Log in"
 
     app.jinja_env.globals["login_label"] = label

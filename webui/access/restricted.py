@@ -9,7 +9,8 @@ is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Never, cast
+from functools import partial
+from typing import Any, cast
 
 from msgspec.structs import replace
 
@@ -75,30 +76,6 @@ class RestrictedIndex:
     def on_latest(self, work: Callable[[Index], Result]) -> Result:
         return self._index.on_latest(lambda index: work(restrict(index, self._condition)))
 
-    def statistics(self, terms: Sequence[str]) -> Any:
-        return self._index.statistics(terms)
-
-    def features(self) -> Sequence[str]:
-        return self._index.features()
-
-    def histogram(self, column: str) -> Any:
-        return self._index.histogram(column)
-
-    def has_parses(self) -> bool:
-        return self._index.has_parses()
-
-    def encoder(self) -> str | None:
-        return self._index.encoder()
-
-    def check_ready(self) -> None:
-        self._index.check_ready()
-
-    def warm_up(self) -> None:
-        self._index.warm_up()
-
-    def close(self) -> None:
-        self._index.close()
-
     # What runs a plan or a condition
 
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
@@ -120,19 +97,6 @@ class RestrictedIndex:
 
     def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
         return self._index.count_days([self._both(condition) for condition in conditions], filters)
-
-    def by_date(
-        self,
-        condition: Condition,
-        k: int,
-        filters: Filters,
-        *,
-        oldest_first: bool = False,
-        records: bool = True,
-    ) -> SearchResult:
-        return self._index.by_date(
-            self._both(condition), k, filters, oldest_first=oldest_first, records=records
-        )
 
     def nearest(
         self, encoder: str, query: QuantizedVector, k: int, condition: Condition | None, filters: Filters
@@ -182,10 +146,6 @@ class RestrictedIndex:
     ) -> Evidence:
         self._check_shown(ids, ordinals)
         return self._index.evidence(terms, ids, columns, ordinals)
-
-    def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
-        self._check_shown(ids, ordinals)
-        return self._index.parses(ids, ordinals)
 
     def similarities(
         self,
@@ -255,11 +215,37 @@ class RestrictedIndex:
     def _facets(self, fields: Sequence[str], size: int) -> dict[str, FacetCounts]:
         return self.facets(_EVERY_SENTENCE, dict.fromkeys(fields, NO_FILTERS), size)
 
-    def __getattr__(self, name: str) -> Never:
-        """Refuse what is not restricted above: `status`, `request`, which shows the condition, and others."""
+    def __getattr__(self, name: str) -> Any:
+        """A method of the tables below. Others are refused: `status`, `request`, which shows the condition,
+        and whatever an index learns to do.
+        """
         if name.startswith("_"):
             raise AttributeError(name)
+        method = getattr(self._index, name)
+        if name in _WHOLE:
+            return method
+        if name in _BY_CONDITION:
+            return lambda condition, *args, **more: method(self._both(condition), *args, **more)
+        if name in _BY_IDS:
+            return partial(self._read_shown, method)
         raise Forbidden("this is not for those who see only some documents of an index", None)
+
+    def _read_shown(self, method: Any, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> Any:
+        self._check_shown(ids, ordinals)
+        return method(ids, ordinals)
+
+
+_WHOLE = frozenset(
+    {
+        *("check_ready", "close", "count_words", "encoder", "features", "has_parses", "histogram"),
+        *("statistics", "warm_up"),
+    }
+)
+"""Methods that are the same for all: those that tell no text of a document."""
+_BY_CONDITION = frozenset({"by_date", "count_terms", "texts"})
+"""Methods whose first argument is a condition of sentences."""
+_BY_IDS = frozenset({"parses", "quotes"})
+"""Methods whose arguments are ids of sentences, and the ordinals of hits."""
 
 
 def restrict(index: Index, condition: Condition) -> Index:
