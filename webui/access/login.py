@@ -187,9 +187,10 @@ class Logins:
     def ask_provider(self) -> AnyResponse:
         """Send somebody to the provider. State, nonce and verifier are in the session."""
         session[_NEXT] = safe_next(request.args.get(_NEXT, ""))
-        return self._with_provider(
+        sent: AnyResponse = self._with_provider(
             lambda provider: provider.authorize_redirect(url_for("openid_back", _external=True))
         )
+        return sent
 
     def hear_provider(self) -> AnyResponse:
         """Begin a session for whom the provider names. Raises Unauthorized, Forbidden."""
