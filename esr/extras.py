@@ -11,6 +11,7 @@ from importlib import import_module
 from esr.errors import UsageError
 
 MODULES = {
+    "access": ("argon2", "authlib", "requests"),
     "dataframes": ("pandas", "polars"),
     "enrich": ("spacy", "textblob", "vaderSentiment"),
     "evaluation": ("ir_measures", "scipy"),

@@ -57,9 +57,10 @@ MAY_IMPORT = {
     "webui/arguments webui/running",
     "webui/api": "esr corpus dependency features following index models plans query ranking text "
     "webui/answers webui/arguments webui/running",
-    "webui": "plans ranking webui/api webui/pages webui/running",
+    "webui/access": "index plans query text webui/pages webui/running",
+    "webui": "plans ranking webui/access webui/api webui/pages webui/running",
     "esr/cli": "esr corpus encoders enrichment features following index library loaders models plans "
-    "query ranking text webui webui/running",
+    "query ranking text webui webui/access webui/running",
 }
 """By folder, what it may import beside itself and `BASE`. `esr` is the Python API, `esr.open`."""
 ROOMS = {"esr/elastic": "search|write", "esr/folder": "format|kernel search|write"}
@@ -69,7 +70,7 @@ DOORS = {"esr/index/factory.py", "esr/index/access.py"}
 """The files through which the rest reaches the rooms of the engines."""
 DRAWN_WHOLE = ("esr/elastic", "esr/folder", "esr/lab", "webui")
 """Folders that the picture shows with all that is in them."""
-PAGE_FROM = {"esr/cli/reference.py", "esr/cli/operate.py"}
+PAGE_FROM = {"esr/cli/keys.py", "esr/cli/reference.py", "esr/cli/operate.py"}
 """The commands that know the page."""
 
 

@@ -16,12 +16,13 @@ from flask import Flask, Response, request, url_for
 from esr.errors import EsrError
 from esr.plans.plan import CollectionStatistics
 from esr.ranking.searcher import Searcher
+from webui.access import guard
 from webui.api.openapi import install_api
 from webui.pages import batch, concordance, timeline, views
 from webui.pages.home import Home, describe_collection
 from webui.pages.rendering import PageRenderer, install_filters
 from webui.pages.timeline import draw_chart
-from webui.running import cors, health, problems, rate_limit
+from webui.running import cors, health, problems, rate_limit, searches
 from webui.running.metrics import install_access_log
 from webui.running.problems import Problem
 from webui.running.served_indexes import ServedIndexes, Visit
@@ -88,7 +89,7 @@ class _App(Flask):
 def create_app(
     served: Searcher | ServedIndexes, settings: Settings | None = None, rates: str = ":memory:"
 ) -> Flask:
-    """The application for one index or several. It only reads, keeps no state and sets no cookies.
+    """The application for one index or several. It only reads, and keeps no state. Only logins set cookies.
 
     `rates`: the file in which all workers count the requests of clients.
     """
@@ -103,7 +104,7 @@ def create_app(
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_SECONDS
     install_filters(app)
     app.jinja_env.globals["static"] = _static_address
-    render = PageRenderer(settings, list(indexes.by_name))
+    render = PageRenderer(settings, indexes)
 
     homes: dict[Hashable, Home] = {}
 
@@ -113,7 +114,8 @@ def create_app(
         described = None
         if collection is not None:
             features = tuple(visit.searcher.index.features())
-            state = (request.args.get("index"), collection.sentences, collection.occurrences, features)
+            seen = indexes.choose(request.query_string), indexes.guard.part
+            state = (*seen, collection.sentences, collection.occurrences, features)
             described = homes.get(state)
             if described is None:
                 described = describe_collection(visit.searcher, collection, settings)
@@ -128,8 +130,10 @@ def create_app(
 
     install_access_log(app, settings)
     cors.install(app, settings)
+    guard.install(app, indexes, settings, render, rates)
     rate_limit.install(app, settings, rates)
-    health.install(app, indexes)
+    health.install(app, indexes, settings)
+    searches.install(app, settings)
     views.install(app, indexes, settings, render)
     timeline.install(app, indexes, settings, render)
     concordance.install(app, indexes, settings, render)

@@ -80,6 +80,7 @@ COMMANDS = {
     "explain": "cli.explain",
     "query": "cli.explain",
     "serve": "cli.operate",
+    "keys": "cli.keys",
     "mcp": "bridges.mcp",
     "roles": "cli.operate",
     "status": "cli.operate",

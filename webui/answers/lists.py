@@ -37,6 +37,7 @@ from webui.arguments.request import (
     check_query,
 )
 from webui.running.request_errors import UnknownId, blame_argument
+from webui.running.searches import record_search
 from webui.running.settings import Settings
 
 # Passages and documents
@@ -103,9 +104,10 @@ def rank_sentences(searcher: Searcher, search: SearchRequest, k: int, settings: 
     """The first k sentences for a search. Raises a RequestError that names the argument at fault."""
     prepared = _prepare(searcher, search, settings)
     with blame_argument(None):
-        if search.arrangement.novel:
-            return RankedAnswer(_find_novel(prepared, search, k).answer, prepared)
-        return RankedAnswer(_find_hits(prepared, search, k), prepared)
+        is_novel = search.arrangement.novel
+        answer = _find_novel(prepared, search, k).answer if is_novel else _find_hits(prepared, search, k)
+    record_search(search.query, answer.total)
+    return RankedAnswer(answer, prepared)
 
 
 def rank_and_arrange(searcher: Searcher, search: SearchRequest, k: int, settings: Settings) -> ArrangedAnswer:
@@ -130,6 +132,7 @@ def rank_and_arrange(searcher: Searcher, search: SearchRequest, k: int, settings
                 ):
                     break
                 count *= _GROWTH  # most hits repeat others or stand beside them
+    record_search(search.query, answer.total)
     entries = build_entries(passages, arrangement)
     can_grow = not arrangement.group and not arrangement.novel and answer.total > len(answer.hits)
     return ArrangedAnswer(answer, prepared, entries, len(entries) > k or can_grow)

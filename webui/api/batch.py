@@ -26,6 +26,7 @@ from webui.arguments.table import Schema
 from webui.running.problems import describe_error, problem_dict
 from webui.running.rate_limit import count_queries
 from webui.running.request_errors import RequestError, blame_argument
+from webui.running.searches import record_search
 from webui.running.settings import Settings
 
 _WORD = "^[!-~]{1,64}$"
@@ -126,7 +127,8 @@ def _answer_queries(
             continue
         with blame_argument(None):
             prepared = snapshot.prepare(parsed, ranking)
-            results[query["id"]] = prepared.search(k, filters, records=has_records)
+            results[query["id"]] = answer = prepared.search(k, filters, records=has_records)
+        record_search(query["query"], answer.total)
     return results
 
 

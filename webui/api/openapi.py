@@ -28,12 +28,20 @@ def openapi_document(settings: Settings, server: str) -> dict[str, Any]:
             "license": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": server}],
+        "security": [{}, {"key": []}],
         "paths": {
             path: {o.method.lower(): _operation(o, settings) for o in OPERATIONS.values() if o.path == path}
             for path in dict.fromkeys(operation.path for operation in OPERATIONS.values())
         },
         "components": {
             "schemas": SCHEMAS,
+            "securitySchemes": {
+                "key": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "a key, where the server has logins",
+                }
+            },
             "headers": {
                 name: {"description": text, "schema": {"type": "string" if name == "ETag" else "integer"}}
                 for name, text in HEADERS.items()

@@ -29,6 +29,8 @@ HEADERS = {
 """The headers of answers, beside those of errors."""
 ERRORS = {
     400: "Something in the request cannot be used; `field` names it.",
+    401: "The server has logins, and the request has no valid key.",
+    403: "The key is not for this index, or shows only some of its documents.",
     404: "What the request names does not exist.",
     405: "The address takes another method.",
     408: "The request did not arrive in time.",
@@ -41,7 +43,7 @@ ERRORS = {
     503: "The engine does not respond, is overloaded or has no index; try again after `Retry-After`.",
 }
 """The statuses of errors and their meanings."""
-_COMMON = (400, 405, 408, 414, 429, 500, 503)
+_COMMON = (400, 401, 403, 405, 408, 414, 429, 500, 503)
 
 
 class Call(Struct, frozen=True):

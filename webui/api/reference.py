@@ -44,9 +44,10 @@ curl 'http://localhost:8080{BASE}/search' -H 'Content-Type: application/json' \\
   -d '{{"q": "earthquake relief", "filters": {{"source": ["BBC News", "Reuters"]}}, "fields": ["text"]}}'
 ```
 
-Answers are JSON in UTF-8, with `null` in place of NaN and infinity. No operation needs a login, and none
-changes anything. The addresses of pages with `.json` after the name, such as `/search.json?q=…`, answer like
-the operations of the same name.
+Answers are JSON in UTF-8, with `null` in place of NaN and infinity. No operation changes anything. Where the
+server has [logins](serving.md#who-may-search), a program sends its key as `Authorization: Bearer KEY`. The
+addresses of pages with `.json` after the name, such as `/search.json?q=…`, answer like the operations of the
+same name.
 
 ## Queries
 

@@ -35,7 +35,7 @@ from webui.arguments.rankings import (
 )
 from webui.arguments.table import VERSUS
 from webui.pages.bars import describe_term_set
-from webui.running.served_indexes import Visit
+from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
 
 QUERY_FIELDS = (*FIELDS, METADATA_FIELD)
@@ -43,11 +43,11 @@ QUERY_FIELDS = (*FIELDS, METADATA_FIELD)
 
 
 class PageRenderer:
-    """Renders pages. `index_names`: the names of all served indexes."""
+    """Renders pages for those who may search some of the indexes."""
 
-    def __init__(self, settings: Settings, index_names: Sequence[str]) -> None:
+    def __init__(self, settings: Settings, indexes: ServedIndexes) -> None:
         self.settings = settings
-        self.index_names = index_names
+        self.indexes = indexes
 
     def __call__(self, visit: Visit | None, template: str, **values: Any) -> Response:
         """A page. That of an error has no visit: the engine may be at fault, so it is asked for nothing."""
@@ -63,7 +63,7 @@ class PageRenderer:
             links=Links(arguments if is_comparison else without_versus),
             presets=available_presets([*BUILTIN_FEATURES, *features, *stored]),
             settings=self.settings,
-            index_names=self.index_names,
+            index_names=self.indexes.visible_names,
             query_fields=QUERY_FIELDS,
             render_controls=render_controls,
             **values,
@@ -77,7 +77,7 @@ class PageRenderer:
         Returns None if no redirection is needed.
         """
         pairs = split_pairs(request.query_string, self.settings)
-        short = shorten(pairs, self.settings, self.index_names[0])
+        short = shorten(pairs, self.settings, self.indexes.visible_names[0])
         has_query = any(name == "q" and value.strip() for name, value in pairs)
         if short is None and has_query:
             return None

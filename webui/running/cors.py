@@ -1,7 +1,7 @@
 """Lets pages of other sites use the API, if the settings name their origins.
 
-Answers to these origins have the headers of CORS, also errors, so that a page can read them. The API knows no
-login, so no credentials are allowed.
+Answers to these origins have the headers of CORS, also errors, so that a page can read them. A page may send
+a key that it has, but never the cookie of somebody who has logged in here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _EXPOSED = ", ".join(
 )
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, POST",
-    "Access-Control-Allow-Headers": "Content-Type, If-None-Match, X-Request-Id",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type, If-None-Match, X-Request-Id",
     "Access-Control-Max-Age": "3600",
 }
 

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
+from datetime import datetime
 
 from flask import Flask, Response, current_app, jsonify
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from esr.errors import EsrError
+from esr.index.factory import open_generations
+from esr.index.generations import SERVING
+from esr.index.limits import within
 from webui.running import metrics
 from webui.running.problems import describe_error
 from webui.running.served_indexes import ServedIndex, ServedIndexes
+from webui.running.settings import Settings
 
 READY_SECONDS = 3.0
 """Time in which an engine must report that it is ready."""
 PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
-def install(app: Flask, indexes: ServedIndexes) -> None:
+def install(app: Flask, indexes: ServedIndexes, settings: Settings) -> None:
     """Add the addresses of PATHS. They take no slot of a gate and do not count against rate limits."""
 
     @app.get("/healthz")
@@ -29,13 +35,42 @@ def install(app: Flask, indexes: ServedIndexes) -> None:
         deadline = time.monotonic() + READY_SECONDS
         states = {name: _state(name, served, deadline) for name, served in indexes.by_name.items()}
         is_ready = all(state == "ok" for state in states.values())
-        response = jsonify({"status": "ok" if is_ready else "not ready", "indexes": states})
+        answer: dict[str, object] = {"status": "ok" if is_ready else "not ready"}
+        if not settings.access:  # names of indexes are for those who may search them
+            answer["indexes"] = states
+        response = jsonify(answer)
         response.status_code = 200 if is_ready else 503
         return response
 
     @app.get("/metrics", endpoint="scraped")
     def expose_metrics() -> Response:
-        return Response(metrics.expose(), content_type=CONTENT_TYPE_PLAIN_0_0_4)
+        deadline = time.monotonic() + READY_SECONDS
+        served = (_describe(name, index, deadline) for name, index in indexes.by_name.items())
+        content = metrics.expose(each for each in served if each is not None)
+        return Response(content, content_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+
+def _describe(name: str, served: ServedIndex, deadline: float) -> metrics.Served | None:
+    """What an index holds, None while its engine does not say so. One that nobody has used is not opened."""
+    if not served.is_open:
+        return None
+    try:
+        index = served.open(deadline)
+        collection = index.statistics([]).collection
+        made = _made(index.where)
+    except EsrError:
+        return None
+    return metrics.Served(name, collection.documents, collection.sentences, made)
+
+
+def _made(where: str) -> float | None:
+    """When the serving generation was made; None where this server's login may not know."""
+    try:
+        with within(READY_SECONDS), closing(open_generations(where)) as generations:
+            serving = [each for each in generations.all() if each.state == SERVING]
+            return datetime.fromisoformat(serving[0].started_at).timestamp() if serving else None
+    except (EsrError, ValueError):
+        return None
 
 
 def _state(name: str, served: ServedIndex, deadline: float) -> str:

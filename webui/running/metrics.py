@@ -11,8 +11,9 @@ import os
 import random
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
+from typing import NamedTuple
 
 from flask import Flask, Response, g, request
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
@@ -34,6 +35,10 @@ STAGES = Histogram(
     ("stage",),
     buckets=_SECONDS,
     registry=_REGISTRY,
+)
+SEARCHES = Counter("esr_searches", "Queries that were ranked.", ("index",), registry=_REGISTRY)
+WITHOUT_HITS = Counter(
+    "esr_searches_without_hits", "Queries that no sentence answers.", ("index",), registry=_REGISTRY
 )
 IN_FLIGHT = Gauge(
     "esr_requests_in_flight",
@@ -67,13 +72,41 @@ def _stage(name: str) -> Histogram:
     return STAGES.labels(name)
 
 
-def expose() -> bytes:
-    """All metrics of all workers, in Prometheus' text format."""
-    if COUNTS_FOLDER not in os.environ:
-        return generate_latest(_REGISTRY)
+class Served(NamedTuple):
+    """The generation of an index that is served, and when it was made, in seconds since 1970 or None."""
+
+    name: str
+    documents: int
+    sentences: int
+    made: float | None
+
+
+def expose(indexes: Iterable[Served] = ()) -> bytes:
+    """All metrics of all workers and of these indexes, in Prometheus' text format."""
+    registry = _REGISTRY
+    if COUNTS_FOLDER in os.environ:
+        registry = CollectorRegistry()
+        multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return generate_latest(registry) + generate_latest(_gauges(indexes))
+
+
+def _gauges(indexes: Iterable[Served]) -> CollectorRegistry:
+    """What the indexes hold now. It is asked for at each scrape, so no worker must count it."""
     registry = CollectorRegistry()
-    multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-    return generate_latest(registry)
+    documents = Gauge("esr_index_documents", "Documents that are served.", ("index",), registry=registry)
+    sentences = Gauge("esr_index_sentences", "Sentences that are served.", ("index",), registry=registry)
+    made = Gauge(
+        "esr_index_made_timestamp_seconds",
+        "When the served generation was made, in seconds since 1970.",
+        ("index",),
+        registry=registry,
+    )
+    for index in indexes:
+        documents.labels(index.name).set(index.documents)
+        sentences.labels(index.name).set(index.sentences)
+        if index.made is not None:
+            made.labels(index.name).set(index.made)
+    return registry
 
 
 REQUEST_ID = "X-Request-Id"

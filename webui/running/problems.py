@@ -18,7 +18,6 @@ from webui.running.request_errors import RequestError
 
 RETRY_SECONDS = "5"
 """The Retry-After header of an answer with status 503."""
-_BAD_SEARCH = "This search cannot be run"
 
 
 @dataclass(frozen=True)
@@ -36,9 +35,9 @@ def describe_error(error: Exception) -> Problem:
     """The problem to report to clients for an error."""
     match error:
         case RequestError():
-            return Problem(error.status, error.code, _BAD_SEARCH, as_sentence(str(error)), error.field)
+            return Problem(error.status, error.code, error.title, as_sentence(str(error)), error.field)
         case UsageError():
-            return Problem(400, "bad_input", _BAD_SEARCH, as_sentence(str(error)))
+            return Problem(400, "bad_input", RequestError.title, as_sentence(str(error)))
         case Busy():
             return Problem(
                 503,

@@ -11,6 +11,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import NamedTuple
 
@@ -26,10 +27,12 @@ from webui.running.settings import Settings
 _TABLE = """
 PRAGMA journal_mode = MEMORY;
 PRAGMA synchronous = OFF;
-CREATE TABLE IF NOT EXISTS hits (at REAL, client TEXT, cost INTEGER);
-CREATE INDEX IF NOT EXISTS by_client ON hits (client, at);
-CREATE INDEX IF NOT EXISTS by_time ON hits (at);
+CREATE TABLE IF NOT EXISTS hits (until REAL, client TEXT, cost INTEGER);
+CREATE INDEX IF NOT EXISTS by_client ON hits (client, until);
+CREATE INDEX IF NOT EXISTS by_time ON hits (until);
 """
+_WINDOWS = 256
+"""How many different rates of keys are remembered."""
 _LOCK_SECONDS = 2.0
 """How long to wait while other workers lock the file."""
 
@@ -66,22 +69,23 @@ class SlidingWindow:
         with self._lock, self._database:
             self._database.execute("BEGIN IMMEDIATE")
             now = self._clock()
-            self._database.execute("DELETE FROM hits WHERE at <= ?", (now - self._seconds,))
+            self._database.execute("DELETE FROM hits WHERE until <= ?", (now,))
             hits = self._database.execute(
-                "SELECT at, cost FROM hits WHERE client = ? ORDER BY at", (client,)
+                "SELECT until, cost FROM hits WHERE client = ? ORDER BY until", (client,)
             ).fetchall()
             free = self._amount - sum(hit_cost for _, hit_cost in hits)
             is_allowed = cost <= free
             if is_allowed:
-                self._database.execute("INSERT INTO hits VALUES (?, ?, ?)", (now, client, cost))
-        reset = float(hits[0][0]) + self._seconds - now if hits else self._seconds
+                row = now + self._seconds, client, cost
+                self._database.execute("INSERT INTO hits VALUES (?, ?, ?)", row)
+        reset = float(hits[0][0]) - now if hits else self._seconds
         if is_allowed:
             return Standing(0.0, self._amount, free - cost, reset)
         left = free
-        for at, hit_cost in hits:
+        for until, hit_cost in hits:
             left += hit_cost
             if cost <= left:
-                return Standing(float(at) + self._seconds - now, self._amount, free, reset)
+                return Standing(float(until) - now, self._amount, free, reset)
         return Standing(self._seconds, self._amount, free, reset)
 
 
@@ -99,25 +103,30 @@ _NETWORK_BITS = 64
 def install(app: Flask, settings: Settings, path: str) -> None:
     """Trust as many proxies as the settings say, and limit clients if the settings have a rate.
 
-    Workers with the same `path`, that of a file or ":memory:", count together. Raises UsageError for an
-    invalid rate.
+    Workers with the same `path`, that of a file or ":memory:", count together. A key or a person may have a
+    rate of its own (`g.own_rate`). Raises UsageError for an invalid rate.
     """
     if settings.proxies:
         n = settings.proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=n, x_proto=n, x_host=n, x_prefix=n)  # type: ignore[method-assign]
-    rate = parse_rate(settings.rate)
-    if rate is None:
+    everybody = parse_rate(settings.rate)
+    if everybody is None and not settings.access:
         return
-    searches = SlidingWindow(path, rate.amount, rate.seconds)
-    completions = SlidingWindow(path, rate.amount * COMPLETIONS_PER_REQUEST, rate.seconds)
+
+    @lru_cache(_WINDOWS)
+    def window(amount: int, seconds: int) -> SlidingWindow:
+        return SlidingWindow(path, amount, seconds)
 
     def count(cost: int) -> None:
-        client = client_key(request.remote_addr)
+        rate, client = current_rate()
+        if rate is None:
+            return
         try:
             if request.endpoint in COMPLETION_ENDPOINTS:
+                completions = window(rate.amount * COMPLETIONS_PER_REQUEST, rate.seconds)
                 standing = completions.hit(f"{client} completions", cost)
             else:
-                standing = searches.hit(client, cost)
+                standing = window(rate.amount, rate.seconds).hit(client, cost)
         except sqlite3.Error as error:  # better no limit than no answer
             app.logger.error("requests are not counted: %s", error)
             return
@@ -125,8 +134,14 @@ def install(app: Flask, settings: Settings, path: str) -> None:
         if standing.retry:
             raise TooManyRequests(retry_after=math.ceil(standing.retry))
 
+    def current_rate() -> tuple[Rate | None, str]:
+        """The rate of the current request, and under which name it counts."""
+        own: tuple[Rate, str] | None = g.get("own_rate")
+        return own or (everybody, client_key(request.remote_addr))
+
     def count_queries(number: int) -> None:
-        if number > rate.amount:  # waiting would not help
+        rate, _ = current_rate()
+        if rate is not None and number > rate.amount:  # waiting would not help
             limit = f"{rate.amount:,} in {rate.seconds:,} s"
             raise RequestError(f"there are {number:,} queries: at most {limit} are allowed", "queries")
         if number > 1:
@@ -180,11 +195,11 @@ _RATE = re.compile(r"(\d{1,9})\s*(?:/|per)\s*(\d{1,6})?\s*(second|minute|hour|da
 _SECONDS = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400}
 
 
-def parse_rate(text: str) -> Rate | None:
-    """The rate in a setting, or None if the setting is empty. Raises UsageError."""
+def parse_rate(text: str, name: str = "ESR_RATE") -> Rate | None:
+    """The rate in a setting of this name, or None if the setting is empty. Raises UsageError."""
     if not text:
         return None
     match = _RATE.fullmatch(text.strip())
     if match is None:
-        raise UsageError(f"cannot read ESR_RATE {text!r}: give a rate such as 60/minute")
+        raise UsageError(f"cannot read {name} {text!r}: give a rate such as 60/minute")
     return Rate(int(match[1]), int(match[2] or 1) * _SECONDS[match[3].lower()])

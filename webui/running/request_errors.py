@@ -12,7 +12,7 @@ from esr.errors import UsageError
 class RequestError(UsageError):
     """An error in a request. `field`: the argument at fault, or None if it is not a single one."""
 
-    status, code = 400, "bad_input"
+    status, code, title = 400, "bad_input", "This search cannot be run"
 
     def __init__(self, message: str, field: str | None) -> None:
         super().__init__(message)
@@ -23,6 +23,18 @@ class UnknownId(RequestError):
     """An id of something that does not exist."""
 
     status, code = 404, "not_found"
+
+
+class Unauthorized(RequestError):
+    """Nobody knows who sends the request, and searches are not for everybody."""
+
+    status, code, title = 401, "unauthorized", "Log in first"
+
+
+class Forbidden(RequestError):
+    """The request asks for what its sender may not have."""
+
+    status, code, title = 403, "forbidden", "This is not for you"
 
 
 class IndexChanged(RequestError):

@@ -11,12 +11,12 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from typing import Any, cast
 from urllib.parse import parse_qs
 
-from flask import Flask, request
+from flask import Flask, g, has_request_context, request
 from werkzeug.wrappers import Response
 
 from esr.errors import EngineUnreachable, unknown
@@ -24,7 +24,7 @@ from esr.index.contract import Index, Result
 from esr.index.limits import time_remaining, within
 from esr.ranking.searcher import Searcher, open_searcher
 from webui.running.gate import OPEN, QUEUE, Busy, CircuitBreaker, Gate, time_stage
-from webui.running.request_errors import blame_argument
+from webui.running.request_errors import Forbidden, blame_argument
 from webui.running.settings import Settings
 
 ENGINE_METHODS = frozenset(
@@ -124,6 +124,7 @@ SPARE_THREADS = 4
 _QUOTED = r"""(?<!\w)'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 """A quotation from the request in a message, as `repr` writes it."""
 _MESSAGE_CHARS = 60  # maximum for an unknown name
+_NOTHING = "you may not search any index"
 
 Opener = Callable[[], Searcher]
 View = Callable[["Visit"], Response]
@@ -156,6 +157,11 @@ class ServedIndex:
                     self._lock.release()
         return monitor(self._searcher.index, self.gate.breaker, deadline)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a request has opened the index."""
+        return self._searcher is not None
+
     def close(self) -> None:
         if self._searcher is not None:
             self._searcher.close()
@@ -167,11 +173,29 @@ class ServedIndex:
         return where if "/" in where or os.sep in where else None
 
 
+class Guard:
+    """What the sender of the current request may search: all of every index, unless logins are set up."""
+
+    def visible(self, names: Iterable[str]) -> list[str]:
+        """Those of the indexes with these names that may be searched, in their order."""
+        return list(names)
+
+    @property
+    def part(self) -> str:
+        """What is the same for two senders only if they see the same part of an index."""
+        return ""
+
+    def restrict(self, index: Index) -> Index:
+        """The part of the index that may be seen."""
+        return index
+
+
 class ServedIndexes:
-    """All served indexes. A request that names none gets the first."""
+    """All served indexes. A request that names none gets the first that its sender may search."""
 
     def __init__(self, openers: Mapping[str, Opener], settings: Settings) -> None:
         self._settings = settings
+        self.guard = Guard()
         inside = threading.BoundedSemaphore(max(1, settings.threads - SPARE_THREADS))
         self.by_name = {
             name: ServedIndex(opener, Gate(settings.searches, inside, settings.deadline))
@@ -185,14 +209,28 @@ class ServedIndexes:
 
         return cls({name: opener(where) for name, where in locations.items()}, settings)
 
-    def find(self, name: str) -> ServedIndex:
-        """The index of this name, the first if it is empty. Raises UsageError with the nearest name."""
-        if not name:
-            return next(iter(self.by_name.values()))
-        if name not in self.by_name:
+    @property
+    def visible_names(self) -> list[str]:
+        """The names of the indexes that the sender of the current request may search."""
+        return self.guard.visible(self.by_name)
+
+    def choose(self, query_string: bytes) -> str:
+        """The name of the index that the current request asks for, by default the first visible one.
+
+        Raises Forbidden, with the same message for a hidden index and for one that does not exist, and
+        UsageError with the nearest name if all indexes are visible.
+        """
+        name, visible = _index_name(query_string), self.visible_names
+        if visible and not name:
+            return visible[0]
+        if name not in visible:
+            if len(visible) < len(self.by_name):
+                raise Forbidden(
+                    f"you may not search {name[:_MESSAGE_CHARS]!r}" if name else _NOTHING, "index"
+                )
             with blame_argument("index"):
                 raise unknown("index", name[:_MESSAGE_CHARS], self.by_name)
-        return self.by_name[name]
+        return name
 
     def route(
         self, app: Flask, rule: str, endpoint: str = "", method: str = "GET", seconds: float | None = None
@@ -250,7 +288,10 @@ class Visit:
     @cached_property
     def searcher(self) -> Searcher:
         """A searcher of the index. Raises EsrError, UsageError for an unknown name of an index."""
-        served = self._indexes.find(_index_name(self._query_string))
+        name = self._indexes.choose(self._query_string)
+        if has_request_context():
+            g.index_name = name
+        served = self._indexes.by_name[name]
         deadline = time.monotonic() + self._seconds
         with time_stage(QUEUE):
             served.gate.enter(self._seconds)
@@ -260,7 +301,7 @@ class Visit:
             served.gate.leave()
             raise
         self._gate = served.gate
-        return Searcher(index, owns_index=False)
+        return Searcher(self._indexes.guard.restrict(index), owns_index=False)
 
     def __enter__(self) -> Visit:
         return self

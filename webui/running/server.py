@@ -16,7 +16,7 @@ import selectors
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -338,7 +338,11 @@ The metrics library must not be imported before this call.
 """
 
 
-def serve(where: str, host: str, port: int, create_app: CreateApp) -> None:
+CheckAccess = Callable[[Settings, Collection[str]], None]
+"""Reports mistakes in what the settings say of who may search, given the names of the indexes."""
+
+
+def serve(where: str, host: str, port: int, create_app: CreateApp, check_access: CheckAccess) -> None:
     """Serve one index or several until SIGTERM or SIGINT, then exit when open requests are answered.
 
     `where` is a location, or `name=location name=location …`. Port 0 takes any free port. Settings come from
@@ -349,6 +353,7 @@ def serve(where: str, host: str, port: int, create_app: CreateApp) -> None:
     locations = parse_locations(where)
     with shared_folder(settings.workers) as folder:
         rates = ":memory:" if folder is None else str(folder / "rates.sqlite")
+        check_access(settings, locations)
         check(locations, settings)
         listener = listen(host, port)
         greeting = f"esr serves {redact(where)} at {url(listener)}"
@@ -363,8 +368,9 @@ def serve(where: str, host: str, port: int, create_app: CreateApp) -> None:
 
 def check(locations: Mapping[str, str], settings: Settings) -> None:
     """Open each index once, to report mistakes before the server starts. Raises EsrError."""
-    from webui.running import cors, rate_limit  # imports the metrics library
+    from webui.running import cors, rate_limit, searches  # imports the metrics library
 
+    searches.check(settings)
     rate_limit.parse_rate(settings.rate)
     cors.parse_origins(settings.cors_origins)
     for location in locations.values():

@@ -86,6 +86,28 @@ class Settings:
     examples: str = _setting(
         "", "example queries on the first page, with | between them; empty: chosen from the collection"
     )
+    access: str = _setting("", "file of esr keys with those who may search; empty: anybody may")
+    secret_file: str = _setting(
+        "", "file with at least 32 random characters that sign the cookies of logins; empty: no logins"
+    )
+    session_hours: float = _setting(12.0, "hours after which somebody must log in again", 0.01)
+    plain_http: int = _setting(
+        0, "1: browsers may send the cookie of a login over HTTP without TLS, for trying it out", 0
+    )
+    oidc_issuer: str = _setting("", "address of a provider of OpenID Connect where people log in")
+    oidc_client: str = _setting("", "id of this server at the provider")
+    oidc_secret_file: str = _setting("", "file with the secret of this server at the provider")
+    oidc_claim: str = _setting(
+        "email", "claim of the provider with the name of a person, as in the file of keys"
+    )
+    user_header: str = _setting(
+        "", "header in which a proxy that authenticates names the person, such as X-Forwarded-User"
+    )
+    user_header_from: str = _setting(
+        "", "addresses or networks of the proxies whose header is believed, with blanks between"
+    )
+    audit_queries: int = _setting(0, "1: audit lines include the arguments of the address; 0: they do not", 0)
+    query_log: str = _setting("", "file to which each query is appended with its number of hits; empty: none")
     access_log: int = _setting(1, "1: log each request as a line of JSON on standard error; 0: do not", 0)
 
     @classmethod

@@ -12,10 +12,12 @@ import math
 import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,6 +27,7 @@ from esr.json_text import replace_nonfinite
 from esr.ranking.searcher import Searcher
 from tests.support.fake_index import STORM, FakeIndex
 from webui.app import create_app
+from webui.running import searches
 from webui.running.logs import JsonFormatter, log_to_standard_error, write_json
 from webui.running.metrics import REQUEST_ID
 from webui.running.problems import as_sentence
@@ -267,3 +270,59 @@ def test_a_head_request_is_answered_without_a_body(client: FlaskClient) -> None:
 def test_a_message_becomes_a_sentence() -> None:
     assert as_sentence("the query is empty") == "The query is empty."
     assert as_sentence("did you mean it?") == "Did you mean it?"
+
+
+# What to watch
+
+DEPLOY = Path(__file__).resolve().parents[3] / "deploy"
+
+
+def test_each_query_is_counted_and_written_down_where_it_is_wanted(
+    searcher: Searcher, tmp_path: Path
+) -> None:
+    file = tmp_path / "queries.jsonl"
+    client = create_app(searcher, Settings(access_log=0, query_log=str(file))).test_client()
+
+    def counts() -> tuple[float, float]:
+        text = client.get("/metrics").get_data(as_text=True)
+        found = [
+            re.search(rf'^esr_{name}_total{{index="index"}} ([0-9.]+)$', text, re.MULTILINE)
+            for name in ("searches", "searches_without_hits")
+        ]
+        return tuple(float(match[1]) if match else 0.0 for match in found)  # type: ignore[return-value]
+
+    before = counts()
+    body = {"queries": [{"id": "1", "query": "earthquake"}, {"id": "2", "query": "zzzz"}]}
+    for path in ("/search?q=earthquake", "/search.csv?q=zzzz", "/api/v1/search?q=zz\u00e9zz%0Ayy"):
+        assert client.get(path).status_code == 200
+    assert client.post("/api/v1/batch", json=body).status_code == 200
+    assert [after - now for after, now in zip(counts(), before, strict=True)] == [5, 3]
+    lines = [json.loads(line) for line in file.read_text("ascii").splitlines()]
+    assert [line["query"] for line in lines] == ["earthquake", "zzzz", "zz\u00e9zz\nyy", "earthquake", "zzzz"]
+    assert [line["hits"] > 0 for line in lines] == [True, False, False, True, False]
+    assert file.stat().st_mode & 0o777 == 0o600
+    file.rename(tmp_path / "moved")
+    client.get("/search?q=earthquake")
+    assert len(file.read_text().splitlines()) == 1
+    file.unlink()
+    file.mkdir()
+    assert client.get("/search?q=earthquake").status_code == 200  # better no line than no answer
+    with pytest.raises(EsrError, match="cannot write"):
+        searches.check(Settings(query_log=str(file)))
+
+
+def test_alerts_and_the_dashboard_ask_for_metrics_that_there_are(searcher: Searcher) -> None:
+    client = create_app(searcher, Settings(access_log=0)).test_client()
+    client.get("/search?q=zzzz")
+    client.get("/nowhere")
+    told = client.get("/metrics").get_data(as_text=True)
+    rules = yaml.safe_load((DEPLOY / "prometheus-alerts.yaml").read_text())["groups"][0]["rules"]
+    panels = json.loads((DEPLOY / "grafana-dashboard.json").read_text())["panels"]
+    asked = [rule["expr"] for rule in rules] + [t["expr"] for panel in panels for t in panel["targets"]]
+    names = {name for expression in asked for name in re.findall(r"\besr_[a-z_]+", expression)}
+    assert len(names) > 8
+    assert {name for name in names if not re.search(rf"^{name}[ {{]", told, re.MULTILINE)} == set()
+    assert all({"alert", "expr", "for", "labels", "annotations"} <= rule.keys() for rule in rules)
+    made = re.search(r'^esr_index_made_timestamp_seconds{index="index"} (\S+)$', told, re.MULTILINE)
+    assert made
+    assert float(made[1]) > 1.7e9

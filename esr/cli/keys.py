@@ -1,0 +1,149 @@
+"""`esr keys`: who may search what `esr serve` serves, in a file of grants."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from esr.cli.options import FILE, as_json, describe_choices
+from esr.errors import UsageError
+from webui.access.grants import (
+    KINDS,
+    SECRET_KINDS,
+    Grant,
+    changing,
+    describe,
+    hash_key,
+    hash_password,
+    make_key,
+    read_grants,
+)
+
+_file = click.option(
+    "--file",
+    "path",
+    type=FILE,
+    envvar="ESR_ACCESS",
+    show_envvar=True,
+    required=True,
+    help="The file of grants.",
+)
+
+
+@click.group()
+def keys() -> None:
+    """Say who may search what esr serve serves: programs with keys, and people who log in.
+
+    The grants are in a file, which ESR_ACCESS names for the server. A server reads it again when it has
+    changed.
+    """
+
+
+@keys.command(epilog="Kinds: " + describe_choices({str(kind): text for kind, text in KINDS.items()}))
+@click.argument("name")
+@_file
+@click.option(
+    "--kind", type=click.Choice(list(KINDS)), default="key", show_default=True, help="Whom the grant is for."
+)
+@click.option("--index", "indexes", multiple=True, metavar="NAME", help="Only this index; may be repeated.")
+@click.option("--rate", default="", help="Requests, such as 60/minute, in place of ESR_RATE.")
+@click.option("--expires", default="", metavar="DATE", help="The last day or moment, in UTC.")
+@click.option(
+    "--filter",
+    "restriction",
+    default="",
+    metavar="QUERY",
+    help="Only documents that these fields find, such as 'source:Sports'.",
+)
+@click.option("--password-file", "password_file", type=FILE, help="Read the password here instead of asking.")
+@click.option("--replace", is_flag=True, help="Replace the grant of this name, with a new key or password.")
+def add(
+    name: str,
+    path: Path,
+    kind: Any,
+    restriction: str,
+    password_file: Path | None,
+    replace: bool,
+    **limits: Any,
+) -> None:
+    """Add a grant to the file, and print the key of a program. The key is shown only once.
+
+    \b
+    Example:
+      esr keys add newsletter --file access.json --index news --rate 60/minute
+      esr keys add sports-desk --file access.json --filter source:Sports --expires 2027-12-31
+      esr keys add ann --file access.json --kind password
+      esr keys add ann@example.org --file access.json --kind elsewhere
+    """
+    key = make_key() if kind in ("key", "metrics") else None
+    made = datetime.now(UTC).isoformat(timespec="seconds")
+    grant = Grant(name, kind, "-" if kind in SECRET_KINDS else "", filter=restriction, made=made, **limits)
+    grant.check()  # before a password is asked for
+    secret = hash_key(key) if key else _read_password(password_file) if kind == "password" else ""
+    with changing(path) as grants:
+        if name in grants and not replace:
+            raise UsageError(f"{path} has a grant {name!r} already: revoke it, or give --replace")
+        grants[name] = Grant(name, kind, secret, filter=restriction, made=made, **limits)
+    if key is None:
+        click.echo(f"added {name} to {path}")
+        return
+    click.echo(f"added {name} to {path}; its key, which is not shown again:", err=True)
+    click.echo(key)
+
+
+def _read_password(file: Path | None) -> str:
+    if file is None:
+        return hash_password(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
+    try:
+        return hash_password(file.read_text("utf-8").rstrip("\r\n"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not a text"
+        raise UsageError(f"cannot read {file}: {reason.lower()}") from None
+
+
+@keys.command("list")
+@_file
+@as_json
+def list_(path: Path, as_json: bool) -> None:
+    """List the grants of the file, without their secrets.
+
+    \b
+    Example:
+      esr keys list --file access.json
+    """
+    grants = [describe(grant) for grant in read_grants(path).by_name.values()]
+    if as_json:
+        click.echo(json.dumps(grants, indent=1))
+        return
+    for grant in grants:
+        click.echo(_format(grant))
+
+
+def _format(grant: Mapping[str, Any]) -> str:
+    expires = f"{'expired' if grant['expired'] else 'until'} {grant['expires']}" if grant["expires"] else ""
+    parts = [", ".join(grant["indexes"]) or "all indexes", grant["rate"], expires, grant["filter"]]
+    return f"{grant['name']} ({grant['kind']}): {'; '.join(filter(None, parts))}"
+
+
+@keys.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@_file
+def revoke(names: tuple[str, ...], path: Path) -> None:
+    """Remove grants from the file. Servers refuse their keys and sessions from the next request on.
+
+    \b
+    Example:
+      esr keys revoke newsletter --file access.json
+    """
+    if not path.exists():
+        raise UsageError(f"there is no file {path}")
+    with changing(path) as grants:
+        for name in names:
+            if grants.pop(name, None) is None:
+                raise UsageError(f"{path} has no grant {name!r}")
+    click.echo(f"revoked {', '.join(names)}")

@@ -1,0 +1,363 @@
+"""Logins of people by passwords, by a real provider of OpenID Connect, and by a proxy; their sessions."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import suppress
+from http.cookies import SimpleCookie
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener, urlopen
+
+import pytest
+from flask.testing import FlaskClient
+from itsdangerous import URLSafeTimedSerializer
+
+from tests.support.needed import end_test, need
+from tests.webui.access.conftest import MARK, SECRET, Caller, Server, text_of
+from webui.access.login import ATTEMPTS, PER_NAME, safe_next
+
+PASSWORD = "correct horse"
+BASE = "https://localhost"
+
+
+@pytest.fixture
+def people(server: Server) -> Server:
+    need("argon2")
+    server.add_person("ann", PASSWORD, "--index", "news", "--filter", 'source:"Sports Post"')
+    server.add_person("bob", PASSWORD + "2", "--expires", "2020")
+    return server
+
+
+@pytest.fixture
+def client(people: Server, locations: dict[str, str]) -> FlaskClient:
+    return people.app(locations, secret_file=people.secret()).test_client()
+
+
+def open_form(client: FlaskClient, **arguments: str) -> str:
+    """The token of the form of the login."""
+    page = client.get("/login", base_url=BASE, query_string=arguments).get_data(as_text=True)
+    return page.partition('name="csrf" value="')[2].partition('"')[0]
+
+
+def log_in(client: FlaskClient, name: str = "ann", password: str = PASSWORD, **form: str) -> Any:
+    token = form.pop("csrf", None) or open_form(client)
+    return client.post(
+        "/login",
+        base_url=BASE,
+        data={"name": name, "password": password, "csrf": token, **form},
+    )
+
+
+def status(client: FlaskClient, **arguments: str) -> int:
+    return int(Caller(client, None)("/api/v1/search", q="storm", **arguments).status_code)
+
+
+def test_somebody_logs_in_comes_back_searches_and_logs_out(client: FlaskClient) -> None:
+    sent = client.get("/search?q=storm&k=3", base_url=BASE)
+    assert (sent.status_code, sent.headers["Location"]) == (302, "/login?next=/search?q%3Dstorm%26k%3D3")
+    back = log_in(client, next="/search?q=storm&k=3")
+    assert (back.status_code, back.headers["Location"]) == (302, "/search?q=storm&k=3")
+    (cookie,) = SimpleCookie(back.headers["Set-Cookie"]).values()
+    assert cookie.key == "__Host-esr"
+    assert (cookie["secure"], cookie["httponly"], cookie["samesite"], cookie["path"]) == (
+        True,
+        True,
+        "Lax",
+        "/",
+    )
+    page = client.get("/search?q=storm", base_url=BASE)
+    assert page.status_code == 200
+    assert '<a href="/login">ann</a>' in page.get_data(as_text=True)
+    assert MARK not in text_of(page)
+    assert (status(client), status(client, index="other")) == (200, 403)
+    assert client.post("/logout", base_url=BASE, data={"csrf": open_form(client)}).status_code == 302
+    assert status(client) == 401
+
+
+def test_a_wrong_login_says_the_same_whatever_is_wrong(client: FlaskClient) -> None:
+    token = open_form(client)
+    wrong = (
+        ("ann", "wrong"),
+        ("ann", ""),
+        ("nobody", PASSWORD),
+        ("bob", PASSWORD + "2"),
+        ("", ""),
+        ("ann", "x" * 999),
+    )
+    for name, password in wrong:
+        answer = log_in(client, name, password, csrf=token)
+        assert answer.status_code == 401
+        assert "The name or the password is wrong." in answer.get_data(as_text=True)
+        assert status(client) == 401
+
+
+def test_logins_are_throttled_by_address_and_by_name(
+    people: Server, locations: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Argon2 is slow by design; how many logins may be tried does not depend on it.
+    monkeypatch.setattr("webui.access.grants.Passwords.is_right", lambda *_: False)
+    client = people.app(locations, secret_file=people.secret()).test_client()
+    token = open_form(client)
+    tries = [log_in(client, password="wrong", csrf=token) for _ in range(ATTEMPTS // PER_NAME + 1)]
+    assert [each.status_code for each in tries] == [401] * (ATTEMPTS // PER_NAME) + [429]
+    assert int(tries[-1].headers["Retry-After"]) > 200
+    assert log_in(client, csrf=token).status_code == 429  # not even with the right password
+    others = [log_in(client, f"x{n}", csrf=token).status_code for n in range(ATTEMPTS)]
+    assert others[-1] == 429
+
+
+def test_a_form_of_another_site_logs_nobody_in_or_out(client: FlaskClient) -> None:
+    for token in ("", "x", open_form(client)[:-1], "é"):
+        answer = client.post(
+            "/login", base_url=BASE, data={"name": "ann", "password": PASSWORD, "csrf": token}
+        )
+        assert answer.status_code == 403
+    log_in(client)
+    assert client.post("/logout", base_url=BASE).status_code == 403
+    assert client.get("/logout", base_url=BASE).status_code == 405
+    assert status(client) == 200
+
+
+def test_a_session_that_was_changed_forged_or_is_too_old_is_none(
+    people: Server, locations: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = people.app(locations, secret_file=people.secret())
+    client = app.test_client()
+    good = SimpleCookie(log_in(client).headers["Set-Cookie"])["__Host-esr"].value
+    assert status(client) == 200
+
+    def with_cookie(value: str) -> int:
+        other = app.test_client()
+        other.set_cookie("__Host-esr", value, domain="localhost", secure=True)
+        return status(other)
+
+    assert with_cookie(good) == 200
+    head, middle, signature = good.rsplit(".", 2)
+    for bad in (
+        good[:-2], good + "x", f"{head}.{middle}.", f".{middle}.{signature}", "", "e30.e30.e30",
+        head[:-1] + ("A" if head[-1] != "A" else "B") + f".{middle}.{signature}",
+    ):  # fmt: skip
+        assert with_cookie(bad) == 401, bad
+    serializer = app.session_interface.get_signing_serializer(app)  # type: ignore[attr-defined]
+    who = serializer.loads(good)["who"]
+    for change in ({"name": "bob"}, {"kind": "elsewhere"}, {"mark": "x"}, {"at": who["at"] + 999}, {"at": 0}):
+        assert with_cookie(serializer.dumps({"who": {**who, **change}})) == 401, change
+    forged = URLSafeTimedSerializer("x" * 40, salt="cookie-session").dumps({"who": who})
+    assert with_cookie(forged) == 401
+    now = time.time()
+    monkeypatch.setattr("webui.access.login.time.time", lambda: now + 12 * 3_600 + 1)
+    assert with_cookie(good) == 401
+
+
+def test_a_new_password_and_a_revoked_person_end_sessions(people: Server, locations: dict[str, str]) -> None:
+    client = people.app(locations, secret_file=people.secret()).test_client()
+    log_in(client)
+    assert status(client) == 200
+    people.add_person("ann", "another horse", "--replace")
+    assert status(client) == 401
+    log_in(client, password="another horse")
+    assert status(client, index="other") == 200
+
+
+def test_a_login_leads_to_no_other_site(client: FlaskClient) -> None:
+    elsewhere = [
+        *(
+            "//evil.example",
+            "/\\evil.example",
+            "https://evil.example",
+            "javascript:alert(1)",
+            "\\\\evil.example",
+        ),
+        *(
+            "/\t/evil.example",
+            "/\n/evil.example",
+            "evil.example",
+            "",
+            " /search",
+            "///evil.example",
+            "/" + "x" * 2_000,
+        ),
+    ]
+    with client.application.test_request_context():
+        assert {safe_next(address) for address in elsewhere} == {"/"}
+        assert safe_next("/search?q=a//b") == "/search?q=a//b"
+    assert log_in(client, next=elsewhere[0]).headers["Location"] == "/"
+
+
+# A proxy that authenticates
+
+
+def test_the_header_of_a_proxy_is_believed_from_its_address_only(
+    server: Server, locations: dict[str, str]
+) -> None:
+    server.add("ann@example.org", "--kind", "elsewhere", "--index", "news")
+    app = server.app(locations, user_header="X-Forwarded-User", user_header_from="10.1.0.0/16 ::1", proxies=1)
+    client = app.test_client()
+
+    def get(peer: str, name: str | list[str], **headers: str) -> int:
+        given = [("X-Forwarded-User", each) for each in ([name] if isinstance(name, str) else name)]
+        answer = client.get(
+            "/api/v1/search?q=storm",
+            headers=[*given, *headers.items()],
+            environ_base={"REMOTE_ADDR": peer},
+        )
+        return answer.status_code
+
+    assert get("10.1.2.3", "ann@example.org") == 200
+    assert get("::1", "ann@example.org") == 200
+    assert get("::ffff:10.1.2.3", "ann@example.org") == 200
+    assert get("10.2.2.3", "ann@example.org") == 401
+    assert get("203.0.113.9", "ann@example.org", **{"X-Forwarded-For": "10.1.2.3"}) == 401
+    assert get("10.1.2.3", "ann@example.org", **{"X-Forwarded-For": "203.0.113.9"}) == 200
+    assert get("10.1.2.3", "mallory") == 403
+    assert get("10.1.2.3", ["mallory", "ann@example.org"]) == 403
+    assert get("10.1.2.3", "") == 401
+
+
+# A provider of OpenID Connect
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[str]:
+    """A provider in a process of its own, which knows Ann, Bob with an unverified address, and Eve."""
+    need("authlib")
+    if find_spec("oidc_provider_mock") is None:  # its import warns
+        end_test("needs oidc-provider-mock: pip install -e '.[dev]'")
+    port = free_port()
+    known = [
+        {"sub": "1", "email": "ann@example.org", "email_verified": True},
+        {"sub": "2", "email": "ann@example.org", "email_verified": False},
+        {"sub": "3", "email": "eve@example.org", "email_verified": True},
+    ]
+    command = [sys.executable, "-m", "oidc_provider_mock", "--port", str(port)]
+    process = subprocess.Popen(
+        [*command, *(part for user in known for part in ("--user-claims", json.dumps(user)))],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    issuer = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(600):
+            with suppress(OSError):
+                urlopen(f"{issuer}/.well-known/openid-configuration", timeout=5).close()
+                break
+            assert process.poll() is None
+            time.sleep(0.1)
+        yield issuer
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def authorize(address: str, sub: str, **form: str) -> str:
+    """Choose an account at the provider, and return the address that the browser is sent to."""
+
+    class NoRedirect(HTTPRedirectHandler):
+        def redirect_request(self, *args: Any, **kwargs: Any) -> None:
+            return None
+
+    data = urlencode({"sub": sub, **form}).encode()
+    with pytest.raises(HTTPError) as redirected:
+        build_opener(NoRedirect).open(Request(address, data), timeout=30)
+    assert redirected.value.code == 302
+    redirected.value.close()
+    return str(redirected.value.headers["Location"])
+
+
+@pytest.fixture
+def elsewhere(server: Server, locations: dict[str, str], provider: str) -> FlaskClient:
+    server.add("ann@example.org", "--kind", "elsewhere", "--filter", 'source:"Sports Post"')
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Authlib says on import what it will remove
+        app = server.app(
+            locations,
+            secret_file=server.secret(),
+            oidc_issuer=provider,
+            oidc_client="esr",
+            oidc_secret_file=server.secret("oidc"),
+            plain_http=1,
+        )
+    return app.test_client()
+
+
+def begin(client: FlaskClient, next: str = "/search?q=storm") -> str:
+    """The address of the provider to which the browser is sent."""
+    sent = client.get("/login/openid", query_string={"next": next})
+    assert sent.status_code == 302
+    return str(sent.headers["Location"])
+
+
+def finish(client: FlaskClient, address: str) -> Any:
+    parts = urlsplit(address)
+    assert parts.path == "/login/openid/back"
+    return client.get(f"{parts.path}?{parts.query}")
+
+
+@pytest.mark.slow
+def test_somebody_logs_in_at_a_provider(elsewhere: FlaskClient) -> None:
+    assert "Log in at your organization" in elsewhere.get("/login").get_data(as_text=True)
+    asked = begin(elsewhere)
+    query = parse_qs(urlsplit(asked).query)
+    assert query["code_challenge_method"] == ["S256"]
+    assert {"state", "nonce", "code_challenge"} <= query.keys()
+    back = finish(elsewhere, authorize(asked, "1"))
+    assert (back.status_code, back.headers["Location"]) == (302, "/search?q=storm")
+    found = elsewhere.get("/search?q=storm")
+    assert '<a href="/login">ann@example.org</a>' in found.get_data(as_text=True)
+    assert MARK not in text_of(found)
+
+
+@pytest.mark.slow
+def test_a_login_at_a_provider_that_was_tampered_with_is_refused(
+    elsewhere: FlaskClient, server: Server
+) -> None:
+    asked = begin(elsewhere)
+    answer = authorize(asked, "1")
+    assert finish(elsewhere, answer.replace("state=", "state=x")).status_code == 401
+    asked = begin(elsewhere)
+    answer = authorize(asked, "1")
+    stranger = elsewhere.application.test_client()  # the answer of somebody else's login
+    assert finish(stranger, answer).status_code == 401
+    assert finish(elsewhere, answer.replace("code=", "code=x")).status_code == 401
+    assert finish(elsewhere, answer).status_code == 401  # each state is for one answer
+    assert finish(elsewhere, authorize(begin(elsewhere), "1", action="deny")).status_code == 401
+    for sub in ("2", "3"):  # an address that is not verified; somebody without a grant
+        assert finish(elsewhere, authorize(begin(elsewhere), sub)).status_code == 403
+    assert elsewhere.get("/api/v1/models").status_code == 401
+    other = begin(elsewhere, "//evil.example")
+    assert finish(elsewhere, authorize(other, "1")).headers["Location"] == "/"
+
+
+@pytest.mark.slow
+def test_a_provider_that_does_not_answer_is_told(server: Server, locations: dict[str, str]) -> None:
+    need("authlib")
+    server.add("*", "--kind", "elsewhere")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        app = server.app(
+            locations,
+            secret_file=server.secret(),
+            oidc_issuer=f"http://127.0.0.1:{free_port()}",
+            oidc_client="esr",
+            oidc_secret_file=server.secret("oidc"),
+        )
+    answer = app.test_client().get("/login/openid")
+    assert answer.status_code == 503
+    assert SECRET not in text_of(answer)
+    assert not list(Path(server.file.parent).glob("*.new"))

@@ -1,0 +1,269 @@
+"""The file of grants: who may search, which indexes, how often, until when and which documents.
+
+Secrets are stored hashed: the keys of programs, which are random, by SHA-256; passwords by argon2. The file
+is replaced atomically. A server reads it again when it has changed, so a revoked grant ends with the next
+request.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import secrets
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import msgspec
+from msgspec import Struct
+
+from esr.errors import EsrError, UsageError
+from esr.extras import require
+from esr.text.dates import parse_date_end
+from webui.access.restricted import parse_restriction
+from webui.running.rate_limit import parse_rate
+
+Kind = Literal["key", "metrics", "password", "elsewhere", "anybody"]
+KINDS: dict[Kind, str] = {
+    "key": "a program, which sends the key that is printed",
+    "metrics": "a program that reads /metrics and nothing else",
+    "password": "somebody who logs in on the page with a password",
+    "elsewhere": "somebody whom a provider of OpenID Connect or a proxy names; '*' is everybody they name",
+    "anybody": "requests without any login; its name must be 'anybody'",
+}
+"""The kinds of grants and whom they are for."""
+ANYBODY, EVERYBODY = "anybody", "*"
+SECRET_KINDS = frozenset({"key", "metrics", "password"})
+KEY_PREFIX = "esr_"
+"""The beginning of every key, by which scanners for published secrets recognise it."""
+_KEY = re.compile(rf"{KEY_PREFIX}[A-Za-z0-9_-]{{43}}")
+_NAME = re.compile(r"[\w.@+*:-]{1,200}")
+LEAST_PASSWORD, MOST_PASSWORD = 10, 200
+"""Least and most characters of a password."""
+
+
+class Grant(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A right to search. No `indexes` means all of them; `filter` is a query of fields of documents.
+
+    `expires` is an ISO 8601 date or time in UTC, whose end is included. `secret` is a hash.
+    """
+
+    name: str
+    kind: Kind
+    secret: str = ""
+    indexes: tuple[str, ...] = ()
+    rate: str = ""
+    expires: str = ""
+    filter: str = ""
+    made: str = ""
+
+    def check(self) -> None:
+        """Raise UsageError for a value that cannot be used."""
+        if not _NAME.fullmatch(self.name):
+            raise UsageError(f"cannot name a grant {self.name!r}: use letters, digits and . @ + - : _")
+        if (self.kind == ANYBODY) != (self.name == ANYBODY):
+            raise UsageError(f"the name {ANYBODY!r} and the kind {ANYBODY!r} go together")
+        if self.name == EVERYBODY and self.kind != "elsewhere":
+            raise UsageError(f"the name {EVERYBODY!r} needs the kind 'elsewhere'")
+        if bool(self.secret) != (self.kind in SECRET_KINDS):
+            raise UsageError(f"the grant {self.name!r} of the kind {self.kind!r} has no valid secret")
+        parse_rate(self.rate, "the rate")
+        if self.filter:
+            parse_restriction(self.filter)
+        if self.expires:
+            self._end()
+
+    def _end(self) -> int:
+        try:
+            return parse_date_end(self.expires)
+        except ValueError:
+            raise UsageError(f"cannot read the date {self.expires!r}: give one such as 2027-01-31") from None
+
+    def is_valid(self, now: datetime) -> bool:
+        """Whether the grant has not expired."""
+        return not self.expires or now.timestamp() * 1000 <= self._end()
+
+    @property
+    def mark(self) -> str:
+        """A digest of the secret, which sessions carry: a new password ends those of the old one."""
+        return hashlib.sha256(self.secret.encode()).hexdigest()[:16]
+
+
+class _Stored(Struct, frozen=True, forbid_unknown_fields=True):
+    format: Literal[1]
+    grants: tuple[Grant, ...]
+
+
+class Grants:
+    """The grants of a file, by name and by hash."""
+
+    def __init__(self, grants: tuple[Grant, ...]) -> None:
+        self.by_name = {grant.name: grant for grant in grants}
+        self._by_hash = {g.secret: g for g in grants if g.kind in ("key", "metrics")}
+
+    def of_key(self, key: str) -> Grant | None:
+        """The grant of a key as programs send it."""
+        return self._by_hash.get(hash_key(key)) if _KEY.fullmatch(key) else None
+
+    def of_person(self, name: str, kind: str) -> Grant | None:
+        """The grant of somebody with a password, or of somebody whom a provider or a proxy names."""
+        grant = self.by_name.get(name)
+        if grant is None and kind == "elsewhere" and name != ANYBODY:
+            grant = self.by_name.get(EVERYBODY)
+        return grant if grant is not None and grant.kind == kind else None
+
+    @property
+    def needs_login(self) -> bool:
+        """Whether a grant is for people who log in on the page."""
+        return any(grant.kind == "password" for grant in self.by_name.values())
+
+
+def read_grants(path: Path) -> Grants:
+    """Read a file. Raises EsrError if it cannot be read."""
+    try:
+        stored = msgspec.json.decode(path.read_bytes(), type=_Stored)
+    except OSError as error:
+        raise EsrError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise EsrError(f"cannot read {path}: it is not a file of esr keys ({error})") from None
+    names = [grant.name for grant in stored.grants]
+    if len(names) > len(set(names)):
+        raise EsrError(f"cannot read {path}: a name is in it twice")
+    for grant in stored.grants:
+        grant.check()
+    return Grants(stored.grants)
+
+
+class GrantFile:
+    """The grants of a file, read again whenever the file has changed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._state: tuple[int, ...] | None = None
+        self._grants = Grants(())
+
+    def read(self) -> Grants:
+        """The current grants. Raises EsrError: a file that cannot be read grants nothing."""
+        try:
+            status = self._path.stat()
+        except OSError as error:
+            raise EsrError(f"cannot read {self._path}: {(error.strerror or str(error)).lower()}") from None
+        state = (status.st_ino, status.st_size, status.st_mtime_ns)
+        with self._lock:
+            if state != self._state:
+                self._grants = read_grants(self._path)
+                self._state = state
+            return self._grants
+
+
+@contextmanager
+def changing(path: Path) -> Iterator[dict[str, Grant]]:
+    """The grants of a file by name, to change; at the end the file is replaced. It may not exist before.
+
+    Other commands that change the file wait. Raises EsrError.
+    """
+    try:
+        folder = os.open(path.resolve().parent, os.O_RDONLY)
+    except OSError as error:
+        raise EsrError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from None
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        grants = read_grants(path).by_name if path.exists() else {}
+        yield grants
+        for grant in grants.values():
+            grant.check()
+        content = msgspec.json.format(msgspec.json.encode(_Stored(1, tuple(grants.values()))), indent=1)
+        _replace(path.resolve(), content + b"\n")
+        os.fsync(folder)
+    except OSError as error:
+        raise EsrError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from None
+    finally:
+        os.close(folder)
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Replace a file that only its owner may read."""
+    temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
+    try:
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+# Secrets
+
+
+def make_key() -> str:
+    """A new key of 256 random bits."""
+    return KEY_PREFIX + secrets.token_urlsafe(32)
+
+
+def hash_key(key: str) -> str:
+    """The hash of a key. Keys are random, so that a fast hash is as safe as a slow one."""
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def _hasher() -> Any:
+    require("a login with a password", "argon2")
+    from argon2 import PasswordHasher
+
+    return PasswordHasher()
+
+
+def hash_password(password: str) -> str:
+    """The hash of a password by argon2id. Raises UsageError for one that is too short or too long."""
+    if not LEAST_PASSWORD <= len(password) <= MOST_PASSWORD:
+        raise UsageError(f"give a password of {LEAST_PASSWORD} to {MOST_PASSWORD} characters")
+    hashed: str = _hasher().hash(password)
+    return hashed
+
+
+class Passwords:
+    """Compares passwords with hashes, one at a time, since each takes 64 MB of memory.
+
+    An unknown name takes as long as a wrong password.
+    """
+
+    def __init__(self) -> None:
+        self._hasher = _hasher()
+        self._decoy: str = self._hasher.hash(secrets.token_urlsafe())
+        self._lock = threading.Lock()
+
+    def is_right(self, grant: Grant | None, password: str) -> bool:
+        """Whether this is the password of the grant."""
+        from argon2.exceptions import InvalidHashError, VerificationError
+
+        try:
+            with self._lock:
+                self._hasher.verify(self._decoy if grant is None else grant.secret, password)
+        except (InvalidHashError, VerificationError):
+            return False
+        return grant is not None
+
+
+def describe(grant: Grant, now: datetime | None = None) -> Mapping[str, Any]:
+    """A grant as JSON for people, without its secret."""
+    now = now or datetime.now(UTC)
+    return {
+        "name": grant.name,
+        "kind": grant.kind,
+        "indexes": list(grant.indexes),
+        "rate": grant.rate or None,
+        "expires": grant.expires or None,
+        "filter": grant.filter or None,
+        "made": grant.made or None,
+        "expired": not grant.is_valid(now),
+    }
+
+
+assert tuple(KINDS) == get_args(Kind)
