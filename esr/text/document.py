@@ -284,6 +284,20 @@ class Annotation(Struct, frozen=True):
     is_parsed: bool
 
 
+class Quote(NamedTuple):
+    """Direct speech in a sentence: its characters `start` to `end`, with its marks, and who said it.
+
+    `speaker` is the speaker as written, `name` the key of the name it stands for where that is sure, and
+    `cue` the verb; each None if unknown. A quotation of several sentences has one entry in each.
+    """
+
+    start: int
+    end: int
+    speaker: str | None = None
+    name: str | None = None
+    cue: str | None = None
+
+
 class QuantizedVector(NamedTuple):
     """A vector as `scale` times integers from -127 to 127, one byte each.
 
