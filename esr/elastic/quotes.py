@@ -32,9 +32,7 @@ def encode_quotes(quotes: Iterable[Quote]) -> list[dict[str, Any]]:
 
 def decode_quotes(source: Mapping[str, Any]) -> tuple[Quote, ...]:
     """The quotations of a sentence's `_source`."""
-    return tuple(
-        Quote(*(stored.get(name) for name in Quote._fields)) for stored in source.get(QUOTES, ())
-    )
+    return tuple(Quote(*(stored.get(name) for name in Quote._fields)) for stored in source.get(QUOTES, ()))
 
 
 def map_quotes(cluster: Cluster, indices: Iterable[str]) -> None:

@@ -194,7 +194,9 @@ def _build_quotes(entries: Any, name: str, length: int) -> tuple[Quote, ...]:
 
 def _build_quote(entry: Any, name: str, length: int) -> Quote:
     if not isinstance(entry, dict):
-        raise InvalidDocument(f'{name} must be an object like {{"start": 0, "end": 9}}, not {type_name(entry)}')
+        raise InvalidDocument(
+            f'{name} must be an object like {{"start": 0, "end": 9}}, not {type_name(entry)}'
+        )
     start, end = entry.get("start"), entry.get("end")
     if type(start) is not int or type(end) is not int or not 0 <= start < end <= length:
         raise InvalidDocument(
@@ -204,7 +206,9 @@ def _build_quote(entry: Any, name: str, length: int) -> Quote:
     for field, value in zip(_QUOTE_TEXTS, texts, strict=True):
         if value is not None:
             require_string(value, f"{name}.{field}")
-    return Quote(start, end, *(" ".join(normalize("NFC", value).split()) or None if value else None for value in texts))
+    return Quote(
+        start, end, *(" ".join(normalize("NFC", value).split()) or None if value else None for value in texts)
+    )
 
 
 def _check_paragraph(value: Any, name: str) -> None:

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from esr import models
 from esr.corpus.collocations import find_collocations
 from esr.corpus.concordance import build_concordance
+from esr.corpus.quotations import find_quotations
 from esr.dependency.signals import SIGNALS
 from esr.features import FEATURES
 from esr.index.contract import Index
@@ -226,6 +227,22 @@ def collocations(call: Call) -> dict[str, Any]:
             most=SERVED_SENTENCES,
             window=value("window") or None,
             **{name: value(name) for name in ("k", "measure", "min_count")},
+        ).as_dict()
+
+
+def quotes(call: Call) -> dict[str, Any]:
+    search = parse_search(call.arguments)
+    about = search.parsed if search.query.strip() else None
+    if about is not None:
+        check_query(call.searcher, about, call.settings)
+    with blame_argument(None):
+        return find_quotations(
+            call.searcher,
+            call.arguments.first("speaker") or None,
+            about,
+            search.filters,
+            ranking=search.ranking,
+            k=call.arguments.value("k"),
         ).as_dict()
 
 

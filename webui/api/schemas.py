@@ -13,6 +13,7 @@ from typing import Any, get_args, get_type_hints
 
 from esr.corpus.collocations import Collocation
 from esr.corpus.concordance import Line
+from esr.corpus.quotations import Quotation
 from esr.following.timeline import INTERVALS
 from esr.index.filters import FACET_FIELDS
 from esr.index.hits import SentenceRecord
@@ -271,6 +272,10 @@ SCHEMAS: dict[str, Schema] = {
         node={**WHOLE, "description": "occurrences of the word or phrase"},
         sentences=WHOLE,
         collocations=array(having(**of_class(Collocation))),
+    ),
+    "Quotations": having(
+        quotations=array(having(**of_class(Quotation))),
+        sentences={**WHOLE, "description": "how many match"},
     ),
     "Timeline": having(
         interval={"enum": list(INTERVALS)},

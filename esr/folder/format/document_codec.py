@@ -20,7 +20,15 @@ import numpy.typing as npt
 from isal import isal_zlib
 
 from esr.json_text import read_json
-from esr.text.document import Document, ParseWord, Quote, Sentence, decode_fields, default_sentence_id, encode_fields
+from esr.text.document import (
+    Document,
+    ParseWord,
+    Quote,
+    Sentence,
+    decode_fields,
+    default_sentence_id,
+    encode_fields,
+)
 
 _LEVEL = 4  # of 9: most of the compression for a third of the time
 NO_PARAGRAPH = 0
