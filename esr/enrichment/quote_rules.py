@@ -124,7 +124,8 @@ ENGLISH = Rules(
         congresswoman representative governor mayor general admiral colonel captain major sergeant officer
         attorney speaker prime minister chancellor king queen prince princess pope bishop archbishop cardinal
         sheriff ambassador former ex-president democratic republican state house senate spokesman spokeswoman
-        spokesperson director commissioner pastor reverend professor analyst candidate nominee leader u.s us""",
+        spokesperson director commissioner pastor reverend professor analyst candidate nominee leader u.s
+        us""",
     common="""
         the a an this that these those he she it they we i you his her their its our my your and but so yet or
         as when while because although though if after before since until where which then thus still however
@@ -140,7 +141,8 @@ GERMAN = Rules(
         meint meinten schrieb schreibt schrieben geschrieben fragte fragt fragten antwortete antwortet
         erwiderte erwidert fügte fügt ergänzte ergänzt kritisierte kritisiert forderte fordert forderten
         warnte warnt warnten kündigte kündigt behauptete behauptet berichtete berichtet twitterte twittert
-        teilte mitteilte äußerte äußert unterstrich unterstreicht versicherte versichert bekräftigte bekräftigt
+        teilte mitteilte äußerte äußert unterstrich unterstreicht versicherte versichert bekräftigte
+        bekräftigt
         stellte verkündete verkündet räumte beklagte beklagt lobte lobt urteilte urteilt rief ruft nannte
         nennt bezeichnete bezeichnet begründete begründet entgegnete entgegnet gab erzählte erzählt bestätigte
         bestätigt konstatierte konstatiert mahnte mahnt resümierte zitierte zitiert heißt hieß führte

@@ -65,7 +65,7 @@ def find_quotes(document: Document, language: str) -> list[tuple[Quote, ...]]:
     if quotations:
         names = _resolve(document, text, language, quotations)
         for (pieces, source, _), name in zip(quotations, names, strict=True):
-            speaker, cue = (source.speaker, source.cue) if source else (None, None)
+            speaker, cue = (source.speaker, source.cue or None) if source else (None, None)
             for number, start, end in text.spans_by_sentence(pieces):
                 found[number].append(Quote(start, end, speaker, name, cue))
     return list(map(tuple, found))

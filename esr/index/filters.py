@@ -394,7 +394,7 @@ def resolve_name(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
 
 
 def resolve_speaker(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
-    """The keys of a speaker: those of the name with all its aliases, or its own if no sentence has the name."""
+    """The keys of a speaker: its own, and those of the aliases if the index has the name."""
     key = name_key(text)
     name = vocabulary.find_names([key]).get(key)
     return (key,) if name is None else (key, *name.keys)

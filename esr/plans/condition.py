@@ -70,7 +70,7 @@ class HasQuote(Struct, frozen=True):
 
 
 class SaidBy(Struct, frozen=True):
-    """The sentence contains direct speech of one of these speakers, which engines resolve to keys of names."""
+    """The sentence contains direct speech of one of these speakers. Engines resolve them to keys of names."""
 
     keys: tuple[str, ...]
 

@@ -1,8 +1,8 @@
 """Boosts: what a query implies beyond its words, added to its plan as weighted terms and steps on features.
 
 `BOOSTS` is the registry. A boost's function returns its expansion at weight 1, so a plan can be rebuilt with
-other weights without expanding again. The boosts are answer_type, feedback, speech and variants; functions at the end
-of the module add expansions to a plan.
+other weights without expanding again. The boosts are answer_type, feedback, speech and variants; functions at
+the end of the module add expansions to a plan.
 """
 
 from __future__ import annotations

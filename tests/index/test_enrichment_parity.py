@@ -106,6 +106,7 @@ def test_features_and_parses_of_the_documents_need_no_enrichment(fresh_engines: 
     enrichment = read_enrichment(engines.embedded.index, corpus())
     assert read_enrichment(engines.elasticsearch.index, corpus()) == enrichment
     assert enrichment["r5/1"]["features"] == {"subj": 1 / 3} and enrichment["r5/1"]["parse"]
+    assert enrichment["r5/3"]["quotes"]
     assert enrichment["r5/0"] == NOT_ENRICHED
     assert engines.embedded.index.status()["enrichment"] == []
     assert engines.elasticsearch.index.status()["enrichment"] == []

@@ -1,8 +1,8 @@
 """The quotations of a layer: where they are, and a table of the texts of speakers, names and verbs.
 
-`quote.ends` has the number of quotations up to the end of each sentence, `quote.spans` two characters of each,
-`quote.of` the numbers of its speaker, the speaker's key, its name and its verb in the table, -1 for none. The
-texts are in code point order.
+`quote.ends` has the number of quotations up to the end of each sentence, `quote.spans` where each begins and
+ends, `quote.of` the numbers of its speaker, the speaker's key, its name and its verb in the table, -1 for
+none. The texts are in code point order.
 """
 
 from __future__ import annotations
