@@ -9,7 +9,7 @@ import click
 from esr.cli import options
 from esr.cli.output import write_csv
 from esr.cli.ranking_options import filter_options
-from esr.corpus.quotations import QUOTATIONS, Quotations, find_quotations
+from esr.corpus.quotations import QUOTATIONS, Quotations, check_quotations, find_quotations
 from esr.index.filters import Filters
 from esr.query import parse
 from esr.ranking.answers import guard_formula
@@ -45,6 +45,8 @@ def quotes(
     """
     with open_searcher(where) as searcher:
         found = find_quotations(searcher, speaker, parse(about) if about else None, filters, k=k)
+        if not found.quotations:
+            check_quotations(searcher.index)
     if format_name == "text":
         click.echo(_draw(found))
     elif format_name == "json":

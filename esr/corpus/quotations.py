@@ -9,7 +9,8 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from esr.errors import UsageError
-from esr.index.filters import Filters, resolve_speaker
+from esr.index.contract import Index
+from esr.index.filters import NO_FILTERS, Filters, resolve_speaker
 from esr.index.hits import SentenceRecord
 from esr.index.names import name_key
 from esr.plans.condition import HasQuote, SaidBy, all_of
@@ -67,7 +68,7 @@ def find_quotations(
     """The k first quotations of a speaker, or of anyone if None.
 
     Those about a subject are the candidates of the query `about`, the best by the ranking first; others are
-    the newest first. Raises UsageError if the index has no quotations at all.
+    the newest first.
     """
     searcher = searcher.snapshot()
     index = searcher.index
@@ -81,8 +82,6 @@ def find_quotations(
         plan = replace(prepared.plan, condition=all_of([said, *own]))
         answer = replace(prepared, plan=plan).search(k, filters)
         records, sentences = [require_record(hit) for hit in answer.hits], answer.total
-    if not records and not any(index.count([HasQuote()], Filters())):
-        raise UsageError(f"{index.where} has no quotations: find them with esr enrich --only quotes")
     keys = None if speaker is None else {*map(name_key, resolve_speaker(index, speaker))}
     found = index.quotes([record.sentence_id for record in records])
     made = [
@@ -91,6 +90,12 @@ def find_quotations(
         for quotation in _quotations(record, quotes, keys)
     ]
     return Quotations(made[:k], sentences)
+
+
+def check_quotations(index: Index) -> None:
+    """Raise UsageError if an index has no quotations at all."""
+    if not any(index.count([HasQuote()], NO_FILTERS)):
+        raise UsageError(f"{index.where} has no quotations: find them with esr enrich --only quotes")
 
 
 def _quotations(

@@ -20,7 +20,7 @@ from esr.corpus.collocations import (
     find_collocations,
 )
 from esr.corpus.concordance import LINES, SORTS, WIDTH, Concordance, Unit, build_concordance
-from esr.corpus.quotations import QUOTATIONS, Quotations, find_quotations
+from esr.corpus.quotations import QUOTATIONS, Quotations, check_quotations, find_quotations
 from esr.errors import UsageError, unknown
 from esr.following.lists import find_passages
 from esr.following.novelty import (
@@ -286,7 +286,7 @@ class Index:
         Raises UsageError if the index has no quotations (`enrich("quotes")` finds them).
         """
         settings = read_search_options(options)
-        return find_quotations(
+        found = find_quotations(
             self._searcher,
             speaker,
             None if about is None else _read_query(about, settings),
@@ -294,6 +294,9 @@ class Index:
             ranking=settings.ranking,
             k=check_k(k),
         )
+        if not found.quotations:
+            check_quotations(self._searcher.index)
+        return found
 
     def document(self, id: str) -> Document:
         """A whole document. Raises UsageError for an unknown id."""

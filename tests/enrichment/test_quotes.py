@@ -149,7 +149,7 @@ def test_a_speaker_stands_for_the_one_full_name_of_the_document(
 def test_he_said_has_a_name_only_if_there_is_one_person() -> None:
     surely = "“We stay here now,” Bo Day said. “We really do,” he added.\n\nLater, he said: “We go home.”"
     assert [name for *_, name in quotes_in(surely)] == ["bo day", "bo day", "bo day"]
-    two = "“We stay here now,” Bo Day said.\n\nAl Fox disagreed. He said: “We go home.” Al Fox said: “Now we go.”"
+    two = "“We stay here now,” Bo Day said.\n\nAl Fox came. He said: “We go home.” Al Fox said: “Now we go.”"
     assert [name for *_, name in quotes_in(two)] == ["bo day", None, "al fox"]
     unnamed = "The mayor spoke. “We stay here now,” he said."
     assert [name for *_, name in quotes_in(unnamed)] == [None]
