@@ -2,9 +2,9 @@
 
     python benchmarks/studies/quotations.py PolNeAR/data/train PolNeAR/data/dev
 
-A folder has `text/NAME.txt` and `attributions/NAME*.ann`. A content counts if at least half of it stands within
-double quotation marks. It is found if a quotation overlaps it: characters of both over characters of either,
-without spaces, at least .5. A speaker is right if it shares a word with a capital with the annotated source.
+A folder has `text/NAME.txt` and `attributions/NAME*.ann`. A content counts if at least half of it stands
+within double quotation marks. It is found if a quotation overlaps it: characters of both over characters of either,
+without spaces, at least .5. A speaker is right if it and the annotated source share a word with a capital.
 """
 
 from __future__ import annotations
@@ -22,8 +22,13 @@ from esr.text.validate import build_document
 
 LEAST_OVERLAP = 0.5
 _NO_NAMES = frozenset(
-    "a all an and another as at both but dr for gen gov governor he her his i in it its many mr mrs ms my on "
-    "one our president rep secretary sen senator several she some that the their they this we you".split()
+    re.findall(
+        r"\w+",
+        """
+    a all an and another as at both but dr for gen gov governor he her his i in it its many mr mrs
+    ms my on one our president rep secretary sen senator several she some that the their they this we you
+""",
+    )
 )
 
 

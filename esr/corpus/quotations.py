@@ -52,6 +52,7 @@ class Quotations(Struct, frozen=True):
     sentences: int
 
     def as_dict(self) -> dict[str, Any]:
+        """The quotations as JSON."""
         data: dict[str, Any] = to_builtins(self)
         return data
 
