@@ -3,8 +3,8 @@
     python benchmarks/studies/quotations.py PolNeAR/data/train PolNeAR/data/dev
 
 A folder has `text/NAME.txt` and `attributions/NAME*.ann`. A content counts if at least half of it stands
-within double quotation marks. It is found if a quotation overlaps it: characters of both over characters of either,
-without spaces, at least .5. A speaker is right if it and the annotated source share a word with a capital.
+within double quotation marks. It is found if a quotation overlaps it: characters of both over characters of
+either, without spaces, at least .5. A speaker is right if it and the annotated source share a word with a capital.
 """
 
 from __future__ import annotations
@@ -24,10 +24,8 @@ LEAST_OVERLAP = 0.5
 _NO_NAMES = frozenset(
     re.findall(
         r"\w+",
-        """
-    a all an and another as at both but dr for gen gov governor he her his i in it its many mr mrs
-    ms my on one our president rep secretary sen senator several she some that the their they this we you
-""",
+        "a all an and another as at both but dr for gen gov governor he her his i in it its many mr mrs ms my on "
+        "one our president rep secretary sen senator several she some that the their they this we you",
     )
 )
 
@@ -52,8 +50,8 @@ def read_attributions(path: Path, text: str) -> Iterator[Attribution]:
     for line in path.read_text("utf-8").splitlines():
         fields = line.split("\t")
         if fields[0].startswith("T") and len(fields) == 3:
-            places = fields[1].partition(" ")[2].split(";")
-            spans[fields[0]] = [(int(p.split()[0]), int(p.split()[1])) for p in places], fields[2]
+            written = (place.split() for place in fields[1].partition(" ")[2].split(";"))
+            spans[fields[0]] = [(int(start), int(end)) for start, end in written], fields[2]
         elif fields[0].startswith("E"):
             relations.append(fields[1])
     for relation in relations:
