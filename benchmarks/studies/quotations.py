@@ -4,7 +4,8 @@
 
 A folder has `text/NAME.txt` and `attributions/NAME*.ann`. A content counts if at least half of it stands
 within double quotation marks. It is found if a quotation overlaps it: characters of both over characters of
-either, without spaces, at least .5. A speaker is right if it and the annotated source share a word with a capital.
+either, without spaces, at least .5. A speaker is right if it and the annotated source share a word with a
+capital.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ LEAST_OVERLAP = 0.5
 _NO_NAMES = frozenset(
     re.findall(
         r"\w+",
-        "a all an and another as at both but dr for gen gov governor he her his i in it its many mr mrs ms my on "
-        "one our president rep secretary sen senator several she some that the their they this we you",
+        "a all an and another as at both but dr for gen gov governor he her his i in it its many mr mrs "
+        "ms my on one our president rep secretary sen senator several she some that the their they "
+        "this we you",
     )
 )
 

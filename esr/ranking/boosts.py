@@ -225,11 +225,11 @@ register(
 SPEECH = {
     "said says told": re.compile(
         r"\bwhat\s+(?:did|does|do|has|have|had)\s+\w.*?\b(?:say|said|tell|told)\b"
-        r"|^\W*[\w.'’-]+(?:\s+[\w.'’-]+){0,4}?\s+(?:said|says|told|tells)\b",
+        r"|^\W*[\w.'’-]+(?:\s+[\w.'’-]+){0,4}?\s+(?:said|says|told|tells)\s+\w",
         re.IGNORECASE,
     ),
     "sagte sagt erklärte": re.compile(
-        r"\bwas\s+(?:sagte?|hat|haben)\s+\w|^\W*[\w.-]+(?:\s+[\w.-]+){0,4}?\s+(?:sagte?|erklärte?)\b",
+        r"\bwas\s+(?:sagte?|hat|haben)\s+\w|^\W*[\w.-]+(?:\s+[\w.-]+){0,4}?\s+(?:sagte?|erklärte?)\s+\w",
         re.IGNORECASE,
     ),
 }
@@ -241,13 +241,15 @@ QUOTE = "quote"
 def expand_speech(settings: Settings, query: BoostQuery) -> Expansion:
     """Expand "X said …" and "what did X say about Y" by verbs of speech, and by a step on direct speech.
 
-    An index without the feature `quote` has the verbs alone.
+    A verb of the query itself gains nothing, since that would lower sentences without it. An index without
+    the feature `quote` has the verbs alone.
     """
     verbs = next((verbs for verbs, asks in SPEECH.items() if asks.search(query.text)), None)
     if verbs is None:
         return Expansion()
+    terms = [term for term in query.index.analyzer.terms(verbs) if term not in query.counts]
     stored = QUOTE in query.index.features()
-    return Expansion(dict.fromkeys(query.index.analyzer.terms(verbs), 1.0), [QUOTE] if stored else [])
+    return Expansion(dict.fromkeys(terms, 1.0), [QUOTE] if stored else [])
 
 
 register(

@@ -201,8 +201,8 @@ def test_quotations_are_read_as_they_are_written():
 @pytest.mark.parametrize(
     ("quotes", "problem"),
     [
-        ({}, "sentences[0].quotes must be a list, not an object"),
-        ([3], "sentences[0].quotes[0] must be an object"),
+        ({}, "quotes must be a list, not an object"),
+        ([3], "quotes[0] must be an object"),
         ([{"start": 0}], "must have a start and a later end within the 18 characters of the text"),
         ([{"start": 3, "end": 3}], "a later end"),
         ([{"start": 0, "end": 19}], "a later end"),

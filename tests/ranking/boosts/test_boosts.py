@@ -93,6 +93,9 @@ def test_other_queries_and_features_that_the_index_lacks_leave_the_plan_as_it_is
         assert (boosted.counts, boosted.statistics) == (plain.counts, plain.statistics)
 
 
+VERBS = "said says told sagte sagt erklärte"
+
+
 @pytest.mark.parametrize(
     ("query", "asks"),
     [
@@ -105,20 +108,21 @@ def test_other_queries_and_features_that_the_index_lacks_leave_the_plan_as_it_is
         ("nothing that was said", False),
     ],
 )
-def test_a_query_for_what_somebody_said_prefers_verbs_of_speech(
+def test_a_query_for_what_somebody_said_lifts_sentences_with_a_verb_of_speech(
     tmp_path: Path, query: str, asks: bool
 ) -> None:
-    load(tmp_path / "said", [document("a", query, f"{query} she said", "she said bank")])
+    load(tmp_path / "said", [document("a", query, f"{query} {VERBS}", f"{VERBS} bank", f"{query} bank")])
     with open_searcher(str(tmp_path / "said")) as searcher:
-        plain, boosted = (
-            searcher.search(query, ranking=Ranking(boosts=boosts)) for boosts in ({}, {"speech": 1.0})
+        before, after = (
+            {
+                hit.sentence_id: hit.score
+                for hit in searcher.search(query, ranking=Ranking(boosts=boosts)).hits
+            }
+            for boosts in ({}, {"speech": 1.0})
         )
-        before, after = ({hit.sentence_id: hit.score for hit in answer.hits} for answer in (plain, boosted))
     assert before.keys() == after.keys()
-    assert (
-        boosted.hits[0].text.endswith("she said") and boosted.hits[0].score > max(before.values())
-    ) == asks
     assert all(after[id] >= before[id] for id in before)
+    assert (after["a.s1"] > before["a.s1"]) == asks
     assert (after == before) != asks
 
 
