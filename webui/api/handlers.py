@@ -309,7 +309,7 @@ def _document(searcher: Searcher, id: str, search: SearchRequest, settings: Sett
     }
     for sentence in scored.sentences:
         sentence_data = data["sentences"][sentence.position]
-        del sentence_data["parse"]
+        del sentence_data["parse"], sentence_data["quotes"]
         sentence_data |= {"score": sentence.score, "hit": sentence.is_hit}
     return data
 

@@ -338,7 +338,7 @@ SCHEMAS: dict[str, Schema] = {
         direction=_DIRECTION,
         sentences=array(
             having(
-                **of_class(Sentence, without=["parse"]),
+                **of_class(Sentence, without=["parse", "quotes"]),
                 score={"type": ["number", "null"], "description": "null without a query"},
                 hit={"type": "boolean", "description": "whether it contains a word of the query"},
             )
