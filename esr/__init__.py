@@ -7,6 +7,7 @@ TYPE_CHECKING = False  # that of `typing`, which would take longer to import tha
 if TYPE_CHECKING:
     from esr.corpus.collocations import Collocation, Collocations
     from esr.corpus.concordance import Concordance, Line
+    from esr.corpus.quotations import Quotation, Quotations
     from esr.errors import (
         EngineUnreachable,
         EsrError,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
         WriteOptions,
     )
     from esr.ranking.explain import Explanation
-    from esr.text.document import Document, Sentence
+    from esr.text.document import Document, Quote, Sentence
 
 __all__ = [
     "AppendOptions",
@@ -62,6 +63,9 @@ __all__ = [
     "LoadReport",
     "LoginOptions",
     "Peak",
+    "Quotation",
+    "Quotations",
+    "Quote",
     "ReadOptions",
     "SearchOptions",
     "Sentence",
@@ -81,6 +85,7 @@ _MODULES = {
     "esr.errors": "EngineUnreachable EsrError IndexClosed IndexMissing IndexUnusable InputError UsageError",
     "esr.corpus.collocations": "Collocation Collocations",
     "esr.corpus.concordance": "Concordance Line",
+    "esr.corpus.quotations": "Quotation Quotations",
     "esr.following.timeline": "Peak Series Timeline",
     "esr.index.enrichment_run": "EnrichmentReport",
     "esr.index.generations": "Generation",
@@ -92,7 +97,7 @@ _MODULES = {
     "esr.library.options": "AppendOptions EnrichOptions LoadOptions LoginOptions "
     "ReadOptions SearchOptions WriteOptions",
     "esr.ranking.explain": "Explanation",
-    "esr.text.document": "Document Sentence",
+    "esr.text.document": "Document Quote Sentence",
 }
 """The public names, by the module that has them. A module is imported when one of its names is used."""
 

@@ -68,6 +68,7 @@ COMMANDS = {
     "similar": "cli.following",
     "concordance": "cli.corpus",
     "collocations": "cli.corpus",
+    "quotes": "cli.quotes",
     "watch": "cli.following",
     "run": "lab.commands.run",
     "evaluate": "lab.commands.evaluate",

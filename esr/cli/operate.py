@@ -6,16 +6,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import click
 from msgspec import to_builtins
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 from tqdm import tqdm
 
+from esr.batches import batched
 from esr.cli import options
 from esr.cli.options import FILE, as_json, describe_choices, place
 from esr.cli.output import open_output
@@ -23,12 +24,14 @@ from esr.cli.progress import SendProgress, exit_on_sigterm
 from esr.cli.source_options import impacts, keep, workers
 from esr.errors import UsageError
 from esr.index.access import ROLES, create_api_key, parse_alias, role_descriptors
+from esr.index.contract import Index
 from esr.index.factory import open_generations, open_migration, open_priors
 from esr.index.generations import KEPT, SERVING, STATES, Drift, Generation, describe_missing
 from esr.index.login import redact
 from esr.index.writer import LoadOptions
 from esr.plans.plan import Mixture
 from esr.ranking.searcher import open_searcher
+from esr.text.document import Document
 from esr.text.validate import to_json_line
 
 
@@ -294,25 +297,40 @@ def _format_drifts(drifts: list[Drift]) -> Iterator[str]:
 @click.option(
     "-o", "--output", default="-", show_default=True, metavar="FILE", help="The file; - is standard output."
 )
-def export(where: str, output: str) -> None:
+@click.option("--quotes", "with_quotes", is_flag=True, help="Include the quotations that esr enrich found.")
+def export(where: str, output: str, with_quotes: bool) -> None:
     """Write all documents of an index as JSON Lines, in its order. esr load makes the same index from them.
 
-    Sentences, features and parses are those of the original documents. What esr enrich stored is not
-    included: run it again.
+    Sentences, features, parses and quotations are those of the original documents. What esr enrich stored is
+    not included, except with --quotes: run it again.
 
     \b
     Example:
       esr export my-index -o news.jsonl
+      esr export my-index --quotes -o quotes.jsonl
       esr export http://localhost:9200/news > news.jsonl
     """
     with open_searcher(where) as searcher, open_output(output) as file:
         index = searcher.index.snapshot()
         total = index.status()["documents"]
-        documents = tqdm(index.documents(), total=total, unit=" documents", disable=None, leave=False)
+        stored = _with_quotes(index, index.documents()) if with_quotes else index.documents()
+        documents = tqdm(stored, total=total, unit=" documents", disable=None, leave=False)
         for document in documents:
             file.write(to_json_line(document) + "\n")
     if output != "-":
         click.echo(f"wrote {total:,} documents to {output}")
+
+
+_QUOTES_BATCH = 100
+
+
+def _with_quotes(index: Index, documents: Iterable[Document]) -> Iterator[Document]:
+    """The documents with the quotations that the index stores."""
+    for batch in batched(documents, _QUOTES_BATCH):
+        found = iter(index.quotes([sentence.id for document in batch for sentence in document.sentences]))
+        for document in batch:
+            sentences = [replace(sentence, quotes=next(found)) for sentence in document.sentences]
+            yield replace(document, sentences=tuple(sentences))
 
 
 @click.command(epilog="Roles: " + describe_choices(ROLES))

@@ -14,6 +14,7 @@ import numpy as np
 
 from esr.batches import batched
 from esr.elastic.cluster import Cluster
+from esr.elastic.quotes import decode_quotes
 from esr.elastic.requests import hits_of, search, search_pages, total_of
 from esr.index.hits import SentenceRecord
 from esr.index.names import ENTITY_TYPES
@@ -35,6 +36,7 @@ def decode_document(source: Mapping[str, Any]) -> Document:
             stored.get("features", {}),
             tuple(ParseWord(*word) for word in stored["parse"]) if "parse" in stored else None,
             stored.get("paragraph"),
+            decode_quotes(stored),
         )
         for stored in source["sentences"]
     )

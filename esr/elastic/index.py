@@ -25,6 +25,7 @@ from esr.elastic.documents import (
 )
 from esr.elastic.impacts import Slack, find_slack
 from esr.elastic.names import NameReader, ValueReader
+from esr.elastic.quotes import decode_quotes
 from esr.elastic.requests import hits_of, search
 from esr.elastic.search import bound_query, score_query
 from esr.elastic.search.counts import (
@@ -69,7 +70,7 @@ from esr.plans.condition import Condition
 from esr.plans.evaluate import Evidence
 from esr.plans.plan import CollectionStatistics, Plan, Statistics, Unprunable
 from esr.text.analyzer import get_analyzer
-from esr.text.document import Document, QuantizedVector
+from esr.text.document import QUOTES, Document, QuantizedVector, Quote
 
 
 class Opened:
@@ -233,6 +234,9 @@ class ElasticsearchSnapshot:
 
     def has_parses(self) -> bool:
         return self.opened.parses.exist()
+
+    def quotes(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[tuple[Quote, ...]]:
+        return list(map(decode_quotes, look_up_sources(self.cluster, ids, [QUOTES])))
 
     def encoder(self) -> str | None:
         return self.opened.encoders.main_encoder()

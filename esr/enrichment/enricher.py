@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
+from esr.enrichment.quotes import VERSION as QUOTES_VERSION
+from esr.enrichment.quotes import find_quotes
 from esr.enrichment.recipe import DEFAULT_LANGUAGE, MODEL, Recipe, check_parts, short_digest
 from esr.enrichment.sentence_vectors import DEFAULT_SETTINGS, SentenceVectors, VectorSettings
 from esr.enrichment.spacy_models import (
@@ -38,12 +40,14 @@ from esr.text.document import (
     LOCATION,
     ORGANIZATION,
     PERSON,
+    QUOTES,
     VECTORS,
     Annotation,
     Document,
     Entity,
     ParseWord,
     QuantizedVector,
+    Quote,
     SentenceEnrichment,
     Token,
 )
@@ -208,7 +212,7 @@ class Enricher:
         self._requested_models = tuple(models)
         self._vector_settings = vectors
         self._vectors = SentenceVectors(vectors) if VECTORS in self._parts else None
-        self._uses_spacy = self._parts != (VECTORS,)
+        self._uses_spacy = any(part in DEFAULT_PARTS for part in self._parts)
         self._models = installed_models(self._requested_models) if self._uses_spacy else {}
         self._annotators: dict[str, Annotator] = {}
         self._lexicon_files = tuple(map(Path, lexicon))
@@ -289,18 +293,28 @@ class Enricher:
         annotations: Sequence[Annotation | None],
         vectors: Iterable[QuantizedVector | None],
     ) -> list[SentenceEnrichment]:
-        features = self._features(document, annotations)
+        features, quotes = self._features(document, annotations), self._quotes(document)
         return [
             SentenceEnrichment(
                 {**computed, **sentence.features},
                 annotation.entities if annotation and "entities" in self._parts else None,
                 sentence.parse if sentence.parse is not None else _parse_of(annotation),
                 vector,
+                quotes_of,
             )
-            for sentence, annotation, computed, vector in zip(
-                document.sentences, annotations, features, vectors, strict=False
+            for sentence, annotation, computed, vector, quotes_of in zip(
+                document.sentences, annotations, features, vectors, quotes, strict=False
             )
         ]
+
+    def _quotes(self, document: Document) -> Sequence[tuple[Quote, ...]]:
+        """The quotations of each sentence; if the document came with any, those."""
+        if QUOTES not in self._parts:
+            return [()] * len(document.sentences)
+        given = [sentence.quotes for sentence in document.sentences]
+        if any(given):
+            return given
+        return find_quotes(document, self._code(document.language))
 
     def _features(
         self, document: Document, annotations: Sequence[Annotation | None]
@@ -354,6 +368,10 @@ class Enricher:
             }
         if self._vectors:
             versions |= self._vectors.versions
+        if QUOTES in self._parts:
+            versions |= {QUOTES: str(QUOTES_VERSION)}
+            if self._default_language:
+                versions[DEFAULT_LANGUAGE] = self._default_language
         return Recipe(self._parts, versions)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from esr.enrichment.spacy_models import ENGLISH, language_code
 from esr.errors import UsageError, unknown
-from esr.text.document import PARTS, VECTORS
+from esr.text.document import PARTS, QUOTES, VECTORS
 
 FEATURES_ONLY = ("analyzer", "features", "lexicon", "rule")
 """Tools that entities and parses do not depend on."""
@@ -25,8 +25,11 @@ DEFAULT_LANGUAGE = "language"
 """Key of the language assumed for documents that name none. Left out if it is unknown."""
 VECTORS_ONLY = ("encoder", "title weight", VECTORS)
 """Tools that only vectors depend on."""
+QUOTES_ONLY = (QUOTES,)
+"""The rules for quotations, which other parts do not depend on."""
 SPACY_ONLY = ("enrichment", "spacy", DEFAULT_LANGUAGE, *FEATURES_ONLY)
-"""Tools that vectors do not depend on, apart from the models of languages."""
+"""Tools that vectors do not depend on, apart from the models of languages; nor do quotations, except on the
+language."""
 _WITHOUT_MODEL = "und"
 
 
@@ -42,10 +45,13 @@ class Recipe:
 
     def for_part(self, part: str) -> Recipe:
         """The recipe of one part alone."""
+        models = (name for name in self.versions if name.startswith(MODEL))
         if part == VECTORS:
-            unneeded = {*SPACY_ONLY, *(name for name in self.versions if name.startswith(MODEL))}
+            unneeded = {*SPACY_ONLY, *QUOTES_ONLY, *models}
+        elif part == QUOTES:
+            unneeded = {*SPACY_ONLY, *VECTORS_ONLY, *models} - {DEFAULT_LANGUAGE}
         else:
-            unneeded = {*VECTORS_ONLY, *(() if part == "features" else FEATURES_ONLY)}
+            unneeded = {*VECTORS_ONLY, *QUOTES_ONLY, *(() if part == "features" else FEATURES_ONLY)}
         return Recipe((part,), {n: v for n, v in self.versions.items() if n not in unneeded})
 
     def for_language(self, language: str | None) -> Recipe:
@@ -53,6 +59,8 @@ class Recipe:
         code = language_code(language) or self.versions.get(DEFAULT_LANGUAGE, "")
         unneeded = {DEFAULT_LANGUAGE, *(name for name in self.versions if name.startswith(MODEL))}
         unneeded.discard(MODEL + code)
+        if self.parts == (QUOTES,):
+            return Recipe(self.parts, {**self.versions, DEFAULT_LANGUAGE: code})
         if MODEL + code not in self.versions:
             unneeded.add("spacy")
         if code != ENGLISH:

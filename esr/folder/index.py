@@ -59,7 +59,7 @@ from esr.plans.condition import Condition
 from esr.plans.evaluate import Evidence, concatenate, no_evidence
 from esr.plans.plan import FIELDS, Plan, Statistics, Unprunable
 from esr.text.analyzer import get_analyzer
-from esr.text.document import Document, QuantizedVector
+from esr.text.document import Document, QuantizedVector, Quote
 
 if TYPE_CHECKING:
     from esr.folder.write.enrichment import EmbeddedEnrichment
@@ -170,6 +170,15 @@ class FolderSnapshot:
 
     def has_parses(self) -> bool:
         return self.cache.snapshot.has_parses
+
+    def quotes(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[tuple[Quote, ...]]:
+        snapshot = self.cache.snapshot
+        quotes: list[tuple[Quote, ...]] = [()] * len(ids)
+        for owner, places, numbers in group_by_segment(self._locate(snapshot, ids, ordinals)):
+            of_segment = snapshot.segments[owner].enrichment.quotes(numbers)
+            for place, found in zip(places.tolist(), of_segment, strict=True):
+                quotes[place] = found
+        return quotes
 
     def encoder(self) -> str | None:
         return self.cache.snapshot.main_encoder

@@ -21,7 +21,7 @@ from esr.plans.condition import Condition
 from esr.plans.evaluate import Array, Evidence
 from esr.plans.plan import Plan, Statistics
 from esr.text.analyzer import Analyzer
-from esr.text.document import Document, QuantizedVector, SentenceEnrichment
+from esr.text.document import Document, QuantizedVector, Quote, SentenceEnrichment
 
 if TYPE_CHECKING:
     from esr.enrichment.recipe import Recipe
@@ -228,6 +228,13 @@ class Index(Vocabulary, Protocol):
 
     def has_parses(self) -> bool:
         """Whether any sentence has a stored parse."""
+
+    def quotes(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[tuple[Quote, ...]]:
+        """The stored quotations in each of these sentences.
+
+        `ordinals` are those of this index's hits; with them, an engine need not look up the ids. Raises
+        UsageError for an unknown id.
+        """
 
     def encoder(self) -> str | None:
         """The id of the encoder that made most vectors of the index, None if it has no vectors."""

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from esr.errors import UsageError, unknown
-from esr.index.names import ENTITY_TYPES, Name, NameFilter, entity_key, parse_name_filter
+from esr.index.names import ENTITY_TYPES, Name, NameFilter, entity_key, name_key, parse_name_filter
 from esr.plans.condition import (
     AllOf,
     AnyOf,
@@ -25,6 +25,7 @@ from esr.plans.condition import (
     HasEntity,
     HasSource,
     HasTerm,
+    SaidBy,
     replace_leaves,
 )
 from esr.plans.plan import Plan
@@ -343,6 +344,8 @@ def resolve_condition(vocabulary: Vocabulary, condition: Condition) -> Condition
                 return resolve_attribute(vocabulary, leaf)
             case HasEntity(texts):
                 return HasEntity(tuple(key for text in texts for key in resolve_name(vocabulary, text)))
+            case SaidBy(texts):
+                return SaidBy(tuple(key for text in texts for key in resolve_speaker(vocabulary, text)))
             case _:
                 return leaf
 
@@ -388,6 +391,13 @@ def resolve_name(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
     if name is None or not name.has_type(wanted.type):
         return ()
     return name.keys
+
+
+def resolve_speaker(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
+    """The keys of a speaker: its own, and those of the aliases if the index has the name."""
+    key = name_key(text)
+    name = vocabulary.find_names([key]).get(key)
+    return (key,) if name is None else (key, *name.keys)
 
 
 _BEGINNINGS = (3, 1)

@@ -12,6 +12,7 @@ from typing import Any, ParamSpec, TypeVar, Unpack
 
 from esr.corpus.collocations import COLLOCATIONS, MIN_COUNT, WINDOW, Collocations
 from esr.corpus.concordance import LINES, WIDTH, Concordance, Unit
+from esr.corpus.quotations import QUOTATIONS, Quotations
 from esr.following.novelty import DEFAULT_THRESHOLD
 from esr.following.timeline import PEAKS, Interval, Timeline
 from esr.index.factory import Where
@@ -132,6 +133,17 @@ class AsyncIndex:
         """`Index.collocations`."""
         find = partial(self.index.collocations, query, k, window=window, measure=measure)
         return await self.run(find, min_count=min_count, **options)
+
+    async def quotes(
+        self,
+        speaker: str | None = None,
+        k: int = QUOTATIONS,
+        *,
+        about: str | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> Quotations:
+        """`Index.quotes`."""
+        return await self.run(self.index.quotes, speaker, k, about=about, **options)
 
     async def document(self, id: str) -> Document:
         """`Index.document`."""

@@ -20,6 +20,7 @@ from esr.corpus.collocations import (
     find_collocations,
 )
 from esr.corpus.concordance import LINES, SORTS, WIDTH, Concordance, Unit, build_concordance
+from esr.corpus.quotations import QUOTATIONS, Quotations, check_quotations, find_quotations
 from esr.errors import UsageError, unknown
 from esr.following.lists import find_passages
 from esr.following.novelty import (
@@ -272,6 +273,31 @@ class Index:
             k=k,
         )
 
+    def quotes(
+        self,
+        speaker: str | None = None,
+        k: int = QUOTATIONS,
+        *,
+        about: str | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> Quotations:
+        """The k newest quotations of a speaker, or of anyone; with `about`, the best for this query.
+
+        Raises UsageError if the index has no quotations (`enrich("quotes")` finds them).
+        """
+        settings = read_search_options(options)
+        found = find_quotations(
+            self._searcher,
+            speaker,
+            None if about is None else _read_query(about, settings),
+            settings.filters,
+            ranking=settings.ranking,
+            k=check_k(k),
+        )
+        if not found.quotations:
+            check_quotations(self._searcher.index)
+        return found
+
     def document(self, id: str) -> Document:
         """A whole document. Raises UsageError for an unknown id."""
         return self._searcher.index.document(id)
@@ -315,7 +341,7 @@ class Index:
 
     def enrich(
         self,
-        *parts: Literal["features", "entities", "parse", "vectors"],
+        *parts: Literal["features", "entities", "parse", "vectors", "quotes"],
         workers: int = 1,
         slice: tuple[int, int] = (1, 1),
         **options: Unpack[EnrichOptions],

@@ -65,6 +65,16 @@ class HasEntity(Struct, frozen=True):
     keys: tuple[str, ...]
 
 
+class HasQuote(Struct, frozen=True):
+    """The sentence contains direct speech."""
+
+
+class SaidBy(Struct, frozen=True):
+    """The sentence contains direct speech of one of these speakers. Engines resolve them to keys of names."""
+
+    keys: tuple[str, ...]
+
+
 class DateRange(Struct, frozen=True):
     """The document is dated within these milliseconds since the epoch, both inclusive."""
 
@@ -98,6 +108,8 @@ Condition = (
     | HasAttribute
     | HasLanguage
     | HasEntity
+    | HasQuote
+    | SaidBy
     | DateRange
     | AllOf
     | AnyOf

@@ -22,10 +22,12 @@ from esr.plans.condition import (
     HasEntity,
     HasLanguage,
     HasPrefix,
+    HasQuote,
     HasSource,
     HasTerm,
     HasWords,
     Not,
+    SaidBy,
     TextField,
     all_of,
     any_of,
@@ -195,6 +197,10 @@ def _clause_condition(clause: Clause, analyzer: Analyzer) -> Condition:
             return _words_condition(clause, "title")
         case "text":
             return _text_condition(clause, analyzer)
+        case "is":
+            return HasQuote()
+        case "speaker":
+            return SaidBy((normalize("NFC", clause.text),))
         case name if is_attribute(name):
             return HasAttribute((name,), (normalize("NFC", clause.text),))
         case name:

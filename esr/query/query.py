@@ -32,6 +32,12 @@ class ValueKind(StrEnum):
     """A year, a month or a day in ISO 8601."""
     CODE = "code"
     """An identifier of letters, digits, hyphens and underscores."""
+    FLAG = "flag"
+    """One of FLAGS."""
+
+
+FLAGS = ("quote",)
+"""What `is:` may say of a sentence."""
 
 
 class Field(NamedTuple):
@@ -63,6 +69,8 @@ FIELDS = (
         'organization:"World Bank"',
     ),
     Field("name", (), ValueKind.NAME, "a person, place or organization named in the sentence", "name:Paris"),
+    Field("speaker", (), ValueKind.NAME, "who says what the sentence quotes", 'speaker:"Theresa May"'),
+    Field("is", (), ValueKind.FLAG, "quote: the sentence contains direct speech", "is:quote"),
 )
 
 FIELDS_BY_NAME = {name: field for field in FIELDS for name in (field.name, *field.aliases)}
@@ -253,6 +261,7 @@ EXPECTED = {
     ValueKind.NAME: "a whole name, in quotes if it has spaces or a star",
     ValueKind.DATE: "a date such as 2017, 2017-03 or 2017-03-15",
     ValueKind.CODE: "a code such as de or pt-BR",
+    ValueKind.FLAG: " or ".join(FLAGS),
 }
 """What messages say a field takes, by kind."""
 
@@ -277,6 +286,8 @@ def is_valid(kind: ValueKind, value: str, is_quoted: bool) -> bool:
             return is_iso_date(value)
         case ValueKind.CODE:
             return _CODE.fullmatch(value) is not None
+        case ValueKind.FLAG:
+            return value.lower() in FLAGS
 
 
 def date_start(clause: Clause) -> int:

@@ -1,8 +1,8 @@
 """Boosts: what a query implies beyond its words, added to its plan as weighted terms and steps on features.
 
 `BOOSTS` is the registry. A boost's function returns its expansion at weight 1, so a plan can be rebuilt with
-other weights without expanding again. The boosts are answer_type, feedback and variants; functions at the end
-of the module add expansions to a plan.
+other weights without expanding again. The boosts are answer_type, feedback, speech and variants; functions at
+the end of the module add expansions to a plan.
 """
 
 from __future__ import annotations
@@ -216,6 +216,50 @@ register(
             Parameter("terms", "terms that are taken from them", 20.0, low=1, high=1000, integer=True),
         ),
         uses_first_search=True,
+    )
+)
+
+
+# The boost speech
+
+SPEECH = {
+    "said says told": re.compile(
+        r"\bwhat\s+(?:did|does|do|has|have|had)\s+\w.*?\b(?:say|said|tell|told)\b"
+        r"|^\W*[\w.'’-]+(?:\s+[\w.'’-]+){0,4}?\s+(?:said|says|told|tells)\s+\w",
+        re.IGNORECASE,
+    ),
+    "sagte sagt erklärte": re.compile(
+        r"\bwas\s+(?:sagte?|hat|haben)\s+\w|^\W*[\w.-]+(?:\s+[\w.-]+){0,4}?\s+(?:sagte?|erklärte?)\s+\w",
+        re.IGNORECASE,
+    ),
+}
+"""By the verbs of a language that report speech, the queries for what somebody said."""
+QUOTE = "quote"
+"""The feature of sentences with direct speech."""
+
+
+def expand_speech(settings: Settings, query: BoostQuery) -> Expansion:
+    """Expand "X said …" and "what did X say about Y" by verbs of speech, and by a step on direct speech.
+
+    A verb of the query itself gains nothing, since that would lower sentences without it. An index without
+    the feature `quote` has the verbs alone.
+    """
+    verbs = next((verbs for verbs, asks in SPEECH.items() if asks.search(query.text)), None)
+    if verbs is None:
+        return Expansion()
+    terms = [term for term in query.index.analyzer.terms(verbs) if term not in query.counts]
+    stored = QUOTE in query.index.features()
+    return Expansion(dict.fromkeys(terms, 1.0), [QUOTE] if stored else [])
+
+
+register(
+    Boost(
+        "speech",
+        "w for sentences with a verb of speech or with direct speech, if the query is of the form `X said …` "
+        "or `what did X say about Y`, in English or German; direct speech needs esr enrich",
+        "esr",
+        expand_speech,
+        (weight_parameter(0.5, (0.0, 0.2, 0.5, 1.0, 1.5, 2.0)),),
     )
 )
 

@@ -342,7 +342,7 @@ def _values(index: Index, field: Field, begun: str, limit: int) -> tuple[Kind, l
         values = index.values(field.name).with_prefix(begun, limit)
         kind: Kind = "source" if field.name == "source" else "attribute"
         return kind, [(value.form, value.documents) for value in values]
-    return "name", list(islice(_names(index, begun, limit, ENTITY_FIELDS[field.name]), limit))
+    return "name", list(islice(_names(index, begun, limit, ENTITY_FIELDS.get(field.name)), limit))
 
 
 def _complete_name(index: Index, text: str, limit: int) -> Iterator[Completion]:

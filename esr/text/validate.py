@@ -19,6 +19,7 @@ from esr.text.document import (
     METADATA,
     Document,
     ParseWord,
+    Quote,
     Sentence,
     default_id_prefix,
     default_sentence_id,
@@ -97,7 +98,7 @@ _SUFFIX_BYTES = 12
 _INVALID_IN_ID = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 MAX_PARAGRAPH = 2**31 - 1
 """The greatest integer of Elasticsearch."""
-SENTENCE_FIELDS = ("id", "text", "features", "parse", "paragraph")
+SENTENCE_FIELDS = ("id", "text", "features", "parse", "paragraph", "quotes")
 _MAX_METADATA_DEPTH = 50
 _FEATURE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 
@@ -157,7 +158,7 @@ def _build_sentence(document_id: str, position: int, fields: Any, default_id: st
         raise InvalidDocument(
             f'sentences[{position}] must be an object like {{"text": "…"}}, not {type_name(fields)}'
         )
-    id, text, features, parse, paragraph = map(fields.get, SENTENCE_FIELDS)
+    id, text, features, parse, paragraph, quotes = map(fields.get, SENTENCE_FIELDS)
     if text is None:
         raise InvalidDocument(f'sentences[{position}] has no text: write "" for an empty sentence')
     # Runs for every sentence of a load: the common case, a text and nothing else, returns early.
@@ -169,7 +170,7 @@ def _build_sentence(document_id: str, position: int, fields: Any, default_id: st
         text = normalize("NFC", require_string(text, f"sentences[{position}].text"))
     if paragraph is not None:
         _check_paragraph(paragraph, f"sentences[{position}].paragraph")
-    if features is None and parse is None:
+    if features is None and parse is None and quotes is None:
         return Sentence(id, text, paragraph=paragraph)
     return Sentence(
         id,
@@ -177,6 +178,36 @@ def _build_sentence(document_id: str, position: int, fields: Any, default_id: st
         features={} if features is None else _build_features(features, f"sentences[{position}].features"),
         parse=None if parse is None else _build_parse(parse, f"sentences[{position}].parse"),
         paragraph=paragraph,
+        quotes=() if quotes is None else _build_quotes(quotes, f"sentences[{position}].quotes", len(text)),
+    )
+
+
+_QUOTE_TEXTS = ("speaker", "name", "cue")
+
+
+def _build_quotes(entries: Any, name: str, length: int) -> tuple[Quote, ...]:
+    """The quotations of a sentence of `length` characters."""
+    return tuple(
+        _build_quote(entry, f"{name}[{n}]", length) for n, entry in enumerate(require_list(entries, name))
+    )
+
+
+def _build_quote(entry: Any, name: str, length: int) -> Quote:
+    if not isinstance(entry, dict):
+        raise InvalidDocument(
+            f'{name} must be an object like {{"start": 0, "end": 9}}, not {type_name(entry)}'
+        )
+    start, end = entry.get("start"), entry.get("end")
+    if type(start) is not int or type(end) is not int or not 0 <= start < end <= length:
+        raise InvalidDocument(
+            f"{name} must have a start and a later end within the {length} characters of the text"
+        )
+    texts = [entry.get(field) for field in _QUOTE_TEXTS]
+    for field, value in zip(_QUOTE_TEXTS, texts, strict=True):
+        if value is not None:
+            require_string(value, f"{name}.{field}")
+    return Quote(
+        start, end, *(" ".join(normalize("NFC", value).split()) or None if value else None for value in texts)
     )
 
 
@@ -389,4 +420,11 @@ def _sentence_fields(sentence: Sentence, default_id: str) -> dict[str, Any]:
         fields["features"] = dict(sentence.features)
     if sentence.parse is not None:
         fields["parse"] = [{"word": word.word, "head": word.head} for word in sentence.parse]
+    if sentence.quotes:
+        fields["quotes"] = list(map(quote_fields, sentence.quotes))
     return fields
+
+
+def quote_fields(quote: Quote) -> dict[str, Any]:
+    """A quotation as JSON, without what is unknown."""
+    return {field: value for field, value in quote._asdict().items() if value is not None}

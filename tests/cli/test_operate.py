@@ -84,6 +84,29 @@ def test_load_export_load_is_the_identity(esr: Esr, place: str, tmp_path: Path) 
     assert second.read_bytes() == out.read_bytes()
 
 
+def test_found_quotations_are_exported_if_asked_for_and_loaded_again(
+    esr: Esr, place: str, tmp_path: Path
+) -> None:
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    text = "Theresa May spoke. “We leave now,” Mrs. May said."
+    source.write_text(json.dumps({"id": "a", "text": text, "language": "en"}) + "\n")
+    esr("load", source, "--index", place, "--enrich-only", "quotes")
+    assert "quotes" not in esr("export", place).stdout
+    (line,) = esr("export", place, "--quotes").stdout.splitlines()
+    quotes = [{"start": 0, "end": 15, "speaker": "Mrs. May", "name": "theresa may", "cue": "said"}]
+    assert [sentence.get("quotes") for sentence in json.loads(line)["sentences"]] == [None, quotes]
+    out.write_text(line)
+    esr("load", out, "--index", place, "--if-exists", "replace")
+    assert esr("export", place).stdout.splitlines() == [line]
+    for query in ('speaker:"Theresa May"', "speaker:mrs.may OR is:quote"):
+        assert "“We leave now,”" in esr("search", query, "--index", place).stdout
+    shown = esr("quotes", "theresa may", "--about", "leave", "--index", place).stdout
+    assert "“We leave now,”\n  Mrs. May" in shown and "1 sentences match" in shown
+    listed = json.loads(esr("quotes", "--index", place, "--format", "json").stdout)["quotations"]
+    assert [(each["text"], each["name"]) for each in listed] == [("“We leave now,”", "theresa may")]
+    assert "Nothing matched" in esr("quotes", "Ann Lee", "--index", place).stdout
+
+
 def test_only_the_export_goes_to_standard_output(esr: Esr, tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text('{"id": "a", "text": "A storm. It passed."}\n')

@@ -20,6 +20,7 @@ from esr.index import enrichment_run
 from esr.index.filters import FACET_FIELDS, Filters, resolve_name
 from esr.index.hits import SentenceRecord
 from esr.index.names import keys_by_type, name_key
+from esr.plans.condition import Condition, HasQuote, Not, SaidBy
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from esr.text.document import ATTRIBUTES, PARTS, Document, SentenceEnrichment, value_key
@@ -105,6 +106,7 @@ def test_features_and_parses_of_the_documents_need_no_enrichment(fresh_engines: 
     enrichment = read_enrichment(engines.embedded.index, corpus())
     assert read_enrichment(engines.elasticsearch.index, corpus()) == enrichment
     assert enrichment["r5/1"]["features"] == {"subj": 1 / 3} and enrichment["r5/1"]["parse"]
+    assert enrichment["r5/3"]["quotes"]
     assert enrichment["r5/0"] == NOT_ENRICHED
     assert engines.embedded.index.status()["enrichment"] == []
     assert engines.elasticsearch.index.status()["enrichment"] == []
@@ -283,6 +285,35 @@ def test_facets_of_known_names_take_one_request(engines: Engines, monkeypatch: p
     assert len(requests) == 1
 
 
+@pytest.mark.parametrize(
+    "condition",
+    [
+        HasQuote(),
+        SaidBy(("Barack Obama",)),
+        SaidBy(("ŁUKASZ",)),
+        SaidBy(("Judge",)),
+        SaidBy(("nobody", "UN")),
+    ],
+)
+def test_quotations_are_found_alike_on_both(engines: Engines, condition: Condition) -> None:
+    documents = [*corpus(), *second_batch()]
+    ids = [sentence.id for document in documents for sentence in document.sentences]
+    wanted = None if isinstance(condition, HasQuote) else {*map(name_key, condition.keys)}  # type: ignore[union-attr]
+    for searcher in engines:
+        quotes = dict(zip(ids, searcher.index.quotes(ids), strict=True))
+        said = [
+            id
+            for id, found in quotes.items()
+            if any(
+                wanted is None or wanted & {*map(name_key, (q.speaker or "", q.name or ""))} for q in found
+            )
+        ]
+        assert searcher.index.count([condition, Not(condition)], NOTHING) == [len(said), len(ids) - len(said)]
+        hits = searcher.index.by_date(condition, 10_000, NOTHING, records=False).hits
+        assert {hit.sentence_id for hit in hits} == {*said}
+    assert len(said) == 0 if "nobody" in (wanted or ()) else 10 < len(said) < len(ids)
+
+
 def test_records_of_hits_have_enrichment(engines: Engines) -> None:
     for embedded, elasticsearch in zip(*(s.search("flood court", 30).hits for s in engines), strict=True):
         assert embedded.record == elasticsearch.record
@@ -305,7 +336,11 @@ def test_parts_can_be_enriched_one_after_another_on_both(tmp_path: Path, elastic
         for location in (str(tmp_path / "index"), where):
             load(location, documents)
             with open_searcher(location) as searcher:
-                steps = [(("features",), "1"), (("entities", "parse", "vectors"), "1"), (("features",), "2")]
+                steps = [
+                    (("features",), "1"),
+                    (("entities", "parse", "vectors", "quotes"), "1"),
+                    (("features",), "2"),
+                ]
                 for parts, version in steps:
                     assert enrich(searcher.index, FakeEnricher(parts, version)).documents == len(documents)
                     assert enrich(searcher.index, FakeEnricher(parts, version)).documents == 0

@@ -19,7 +19,7 @@ from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.dates import parse_date_start
-from esr.text.document import Document, ParseWord, Sentence
+from esr.text.document import Document, ParseWord, Quote, Sentence
 from tests.support.elasticsearch import close, differences, fresh, load
 from tests.support.pruning import check_pairs, half
 
@@ -101,6 +101,7 @@ def random_documents(first: int, count: int, seed: int) -> Iterator[Document]:
                     {"subj": n / 3} if n % 2 else {},
                     _parse(text) if n == 1 else None,
                     None if number % 4 == 1 or n == 4 else n // 2 * PARAGRAPHS[number % 3],
+                    (Quote(0, 1 + len(text) // 2, "Ann Bee", "ann bee"),) if n == 3 and text else (),
                 )
                 for n, text in enumerate(texts)
             ),

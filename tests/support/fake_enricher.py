@@ -22,12 +22,14 @@ from esr.text.document import (
     ORGANIZATION,
     PARTS,
     PERSON,
+    QUOTES,
     VECTORS,
     Annotation,
     Document,
     Entity,
     ParseWord,
     QuantizedVector,
+    Quote,
     Sentence,
     SentenceEnrichment,
     Token,
@@ -46,6 +48,20 @@ def vector_of(digest: int) -> QuantizedVector | None:
     if digest % 6 == 0:
         return None
     return QuantizedVector((digest % 2**32).to_bytes(DIMENSIONS, "little"), 2.0 ** -(digest % 9))
+
+
+def quotes_of(digest: int, length: int) -> tuple[Quote, ...]:
+    """No, one or two quotations, by a number."""
+    if length < 2:
+        return ()
+    speakers = [
+        ("Obama", "barack obama", "said"),
+        ("a judge", None, None),
+        (None, None, None),
+        ("Łukasz", "lukasz", ""),
+    ]
+    first = Quote(0, 1 + digest % (length - 1), *speakers[digest % 4])
+    return (first, Quote(first.end, length, *speakers[digest // 4 % 4]))[: digest % 3]
 
 
 @dataclass
@@ -104,6 +120,7 @@ class FakeEnricher:
             (entities if digest % 7 else None) if "entities" in self.parts else None,
             (sentence.parse or parse) if "parse" in self.parts else None,
             vector_of(digest) if VECTORS in self.parts else None,
+            (sentence.quotes or quotes_of(digest, len(sentence.text))) if QUOTES in self.parts else (),
         )
 
 

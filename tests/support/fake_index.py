@@ -19,7 +19,7 @@ from esr.plans.evaluate import Evidence
 from esr.plans.plan import CollectionStatistics, FieldName, Plan, Statistics, TermStatistics
 from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
 from esr.text.dates import is_iso_date, parse_date_start
-from esr.text.document import ATTRIBUTES, Document, Sentence
+from esr.text.document import ATTRIBUTES, Document, Quote, Sentence
 from webui.pages.rendering import is_full_date
 
 STORM = SentenceRecord(
@@ -95,6 +95,10 @@ class FakeIndex:
     def has_parses(self) -> bool:
         self._fail()
         return self.is_parsed
+
+    def quotes(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[tuple[Quote, ...]]:
+        self._fail()
+        return [()] * len(ids)
 
     def encoder(self) -> str | None:
         self._fail()

@@ -25,7 +25,13 @@ from esr.text.document import Document, QuantizedVector
 from tests.support.elasticsearch import fresh, http, load
 from tests.support.fake_enricher import DIMENSIONS, ENCODER, FakeEnricher
 
-NOT_ENRICHED: Mapping[str, Any] = {"features": {}, "entities": None, "parse": None, "vector": None}
+NOT_ENRICHED: Mapping[str, Any] = {
+    "features": {},
+    "entities": None,
+    "parse": None,
+    "vector": None,
+    "quotes": (),
+}
 """What an index returns of a sentence that is not enriched."""
 
 
@@ -38,7 +44,7 @@ def read_enrichment(index: Index, documents: Iterable[Document]) -> dict[str, Ma
     ids = [sentence.id for document in documents for sentence in document.sentences]
     names = [FEATURE_PREFIX + name for name in index.features()]
     evidence = index.evidence([], ids, ["position", *names])
-    vectors = _read_vectors(index, ids)
+    vectors, quotes = _read_vectors(index, ids), index.quotes(ids)
     enrichment = {}
     for n, (record, parse) in enumerate(zip(index.sentences(ids), index.parses(ids), strict=True)):
         columns = {name.removeprefix(FEATURE_PREFIX): float(evidence.columns[name][n]) for name in names}
@@ -50,6 +56,7 @@ def read_enrichment(index: Index, documents: Iterable[Document]) -> dict[str, Ma
             "entities": record.entities,
             "parse": parse,
             "vector": None if np.isnan(vectors[n]).all() else vectors[n].tolist(),
+            "quotes": quotes[n],
         }
     return enrichment
 
@@ -74,6 +81,7 @@ def expected(enricher: FakeEnricher, document: Document, analyzer: Any) -> dict[
             "vector": None
             if enrichment.vector is None
             else (enrichment.vector.array * enrichment.vector.scale).tolist(),
+            "quotes": enrichment.quotes,
         }
         for sentence, enrichment in zip(document.sentences, enricher.enrich(document), strict=True)
     }
@@ -115,6 +123,7 @@ def _contents(index: Index, priors: bool) -> dict[str, Any]:
         "lengths": {name: lengths.tolist() for name, lengths in evidence.lengths.items()},
         "columns": str(columns),
         "parses": index.parses(ids),
+        "quotes": index.quotes(ids),
         "answers": [(hit.sentence_id, round(hit.score, 4)) for hit in _hits(index)],
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from esr.text.document import (
     MAX_ATTRIBUTE_CHARS,
     Document,
     ParseWord,
+    Quote,
     Sentence,
     attributes,
     decode_fields,
@@ -187,6 +189,30 @@ def test_duplicate_sentence_ids_are_rejected():
     assert "sentence id 'a' is duplicated in the document" in error_message({"id": "d", "sentences": same})
     same = [{"id": "d.s1", "text": "x"}, {"text": "y"}]
     assert "sentence id 'd.s1' is duplicated" in error_message({"id": "d", "sentences": same})
+
+
+def test_quotations_are_read_as_they_are_written():
+    quotes = [{"start": 0, "end": 2, "speaker": "Ann Lee", "name": "ann lee"}, {"start": 3, "end": 13}]
+    assert sentence(quotes=quotes).quotes == (Quote(0, 2, "Ann Lee", "ann lee"), Quote(3, 13))
+    fields = {"id": "a", "sentences": [{"text": "An earthquake hit.", "quotes": quotes}]}
+    assert to_fields(build_document(fields)) == fields
+
+
+@pytest.mark.parametrize(
+    ("quotes", "problem"),
+    [
+        ({}, "quotes must be a list, not an object"),
+        ([3], "quotes[0] must be an object"),
+        ([{"start": 0}], "must have a start and a later end within the 18 characters of the text"),
+        ([{"start": 3, "end": 3}], "a later end"),
+        ([{"start": 0, "end": 19}], "a later end"),
+        ([{"start": True, "end": 2}], "a later end"),
+        ([{"start": 0, "end": 2, "speaker": 4}], "quotes[0].speaker must be a string, not a number"),
+    ],
+)
+def test_an_invalid_quotation_is_rejected(quotes, problem):
+    with pytest.raises(InvalidDocument, match=re.escape(problem)):
+        sentence(quotes=quotes)
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from esr import models
 from esr.corpus.collocations import find_collocations
 from esr.corpus.concordance import build_concordance
+from esr.corpus.quotations import find_quotations
 from esr.dependency.signals import SIGNALS
 from esr.features import FEATURES
 from esr.index.contract import Index
@@ -229,6 +230,22 @@ def collocations(call: Call) -> dict[str, Any]:
         ).as_dict()
 
 
+def quotes(call: Call) -> dict[str, Any]:
+    search = parse_search(call.arguments)
+    about = search.parsed if search.query.strip() else None
+    if about is not None:
+        check_query(call.searcher, about, call.settings)
+    with blame_argument(None):
+        return find_quotations(
+            call.searcher,
+            call.arguments.first("speaker") or None,
+            about,
+            search.filters,
+            ranking=search.ranking,
+            k=call.arguments.value("k"),
+        ).as_dict()
+
+
 _OF_ALL_TYPES = 10
 """Names to read for each requested name if only one type is wanted."""
 
@@ -292,7 +309,7 @@ def _document(searcher: Searcher, id: str, search: SearchRequest, settings: Sett
     }
     for sentence in scored.sentences:
         sentence_data = data["sentences"][sentence.position]
-        del sentence_data["parse"]
+        del sentence_data["parse"], sentence_data["quotes"]
         sentence_data |= {"score": sentence.score, "hit": sentence.is_hit}
     return data
 

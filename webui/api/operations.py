@@ -16,6 +16,7 @@ from webui.api.handlers import (
     explain,
     facets,
     query,
+    quotes,
     search,
     search_body,
     similar,
@@ -102,6 +103,14 @@ OPERATIONS = {
             "List the words that stand near a word or phrase more often than their frequency explains.",
             collocations,
             "Collocations",
+        ),
+        Operation(
+            "quotes",
+            "GET",
+            "/quotes",
+            "List what a speaker said, or anyone: the newest quotations, or the best for a query.",
+            quotes,
+            "Quotations",
         ),
         Operation(
             "values",

@@ -13,6 +13,7 @@ from typing import Any, get_args, get_type_hints
 
 from esr.corpus.collocations import Collocation
 from esr.corpus.concordance import Line
+from esr.corpus.quotations import Quotation
 from esr.following.timeline import INTERVALS
 from esr.index.filters import FACET_FIELDS
 from esr.index.hits import SentenceRecord
@@ -272,6 +273,10 @@ SCHEMAS: dict[str, Schema] = {
         sentences=WHOLE,
         collocations=array(having(**of_class(Collocation))),
     ),
+    "Quotations": having(
+        quotations=array(having(**of_class(Quotation))),
+        sentences={**WHOLE, "description": "how many match"},
+    ),
     "Timeline": having(
         interval={"enum": list(INTERVALS)},
         periods={**TEXTS, "description": "ISO 8601 names, in order and without a gap"},
@@ -333,7 +338,7 @@ SCHEMAS: dict[str, Schema] = {
         direction=_DIRECTION,
         sentences=array(
             having(
-                **of_class(Sentence, without=["parse"]),
+                **of_class(Sentence, without=["parse", "quotes"]),
                 score={"type": ["number", "null"], "description": "null without a query"},
                 hit={"type": "boolean", "description": "whether it contains a word of the query"},
             )

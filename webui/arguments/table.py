@@ -18,6 +18,7 @@ from esr import models
 from esr.corpus.collocations import COLLOCATIONS, MEASURES, MIN_COUNT, WINDOW
 from esr.corpus.concordance import LINES, WIDTH
 from esr.corpus.concordance import SORTS as LINE_SORTS
+from esr.corpus.quotations import QUOTATIONS
 from esr.errors import EsrError, UsageError, unknown
 from esr.following.novelty import DEFAULT_THRESHOLD, MIN_THRESHOLD, parse_threshold
 from esr.following.timeline import INTERVALS, MAX_PEAKS, PEAKS
@@ -221,7 +222,16 @@ def _filter(name: str, help: str, label: str = "", empty: str = "", type: Type |
     is_repeatable = type is None
     phrase = "" if is_repeatable else name + " {}"
     return Argument(
-        name, help, type or Text(), f"page {_LISTS}", "filter", False, is_repeatable, label, empty, phrase
+        name,
+        help,
+        type or Text(),
+        f"page {_LISTS} quotes",
+        "filter",
+        False,
+        is_repeatable,
+        label,
+        empty,
+        phrase,
     )
 
 
@@ -233,7 +243,7 @@ _LISTS = "search facets timeline similar compare query concordance collocations"
 _ASKED = "search facets timeline explain compare query"
 _RANKED = f"{_ASKED} similar document documents"
 _WORDS = "concordance collocations"
-_OF_INDEX = f"{_RANKED} {_WORDS} search_body batch values complete analyze status"
+_OF_INDEX = f"{_RANKED} {_WORDS} quotes search_body batch values complete analyze status"
 _HITS = "search similar"
 """The operations whose hits a request can shape."""
 HIT_FIELDS = (
@@ -306,7 +316,11 @@ TABLE: tuple[Argument, ...] = (
         elsewhere=("query", "search", "term", "terms", "text", "keywords"),
     ),
     Argument(
-        "q", _QUERY, Text("query_chars"), "page document documents complete", elsewhere=("query", "search")
+        "q",
+        _QUERY,
+        Text("query_chars"),
+        "page document documents complete quotes",
+        elsewhere=("query", "search"),
     ),
     Argument(
         "also", "another query in the same timeline", Text("query_chars"), "timeline", is_repeatable=True
@@ -322,6 +336,8 @@ TABLE: tuple[Argument, ...] = (
     ),
     Argument("k", "how many sentences to return", _SENTENCES, "similar compare query"),
     Argument("k", "how many lines to return", Whole(high=1_000, usual=LINES), "concordance"),
+    Argument("k", "how many quotations to return", Whole(high=1_000, usual=QUOTATIONS), "quotes"),
+    Argument("speaker", "who said it: a name, or a speaker as written", Text(), "quotes"),
     Argument("k", "how many words to return", Whole(high=1_000, usual=COLLOCATIONS), "collocations"),
     Argument("sort", "the order of the lines", Choice(labels=_LINE_SORTS, usual="newest"), "concordance"),
     Argument("width", "how much text on each side", Whole(low=0, high=1_000, usual=WIDTH), "concordance"),
@@ -455,7 +471,7 @@ TABLE: tuple[Argument, ...] = (
         "syntax",
         "none: read all of q as words, without any syntax",
         Choice(labels={"none": ""}),
-        f"page document documents {_ASKED} {_WORDS}",
+        f"page document documents {_ASKED} {_WORDS} quotes",
         "reading",
         label="Search literally",
         phrase="searched literally",

@@ -39,6 +39,7 @@ ENGINE_METHODS = frozenset(
         "histogram",
         "parses",
         "has_parses",
+        "quotes",
         "encoder",
         "similarities",
         "nearest",

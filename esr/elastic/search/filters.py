@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from esr.elastic.names import ALL_KEYS, attribute_field
+from esr.elastic.quotes import quotes_clause
 from esr.elastic.statistics import exclusive_minimum
 from esr.index.filters import Filters
 from esr.index.names import name_key
@@ -22,10 +23,12 @@ from esr.plans.condition import (
     HasEntity,
     HasLanguage,
     HasPrefix,
+    HasQuote,
     HasSource,
     HasTerm,
     HasWords,
     Not,
+    SaidBy,
     TextField,
 )
 from esr.plans.plan import FieldName, Plan
@@ -102,6 +105,10 @@ def condition_query(condition: Condition) -> Query:
             return {"prefix": {WORDS_FIELD[field]: prefix}}
         case HasEntity(keys):
             return names_clause(keys)
+        case HasQuote():
+            return quotes_clause()
+        case SaidBy(keys):
+            return quotes_clause(list(map(name_key, keys)))
         case HasSource(forms):
             return sources_clause(forms)
         case HasAttribute():

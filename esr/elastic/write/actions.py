@@ -26,6 +26,7 @@ from esr.elastic.cluster import Cluster
 from esr.elastic.dialect import SEPARATOR, VALUES_FIELD
 from esr.elastic.impacts import MAXIMA_FIELD, code_weight, pack_lengths, pack_maxima
 from esr.elastic.names import KEYS_FIELD
+from esr.elastic.quotes import encode_quotes
 from esr.elastic.write.bulk import Action, RejectedItem, end_retries_when, send_bulk
 from esr.folder.format.postings import batch_terms, read_batch
 from esr.folder.format.segment import Segment
@@ -34,7 +35,15 @@ from esr.plans.bounds import SentencePostings
 from esr.plans.evaluate import Array
 from esr.text.analyzer import Analyzer
 from esr.text.dates import parse_date_start
-from esr.text.document import METADATA, Document, ParseWord, Sentence, encode_fields, metadata_values
+from esr.text.document import (
+    METADATA,
+    QUOTES,
+    Document,
+    ParseWord,
+    Sentence,
+    encode_fields,
+    metadata_values,
+)
 from esr.text.validate import checksum
 
 ABSENT = -1
@@ -231,6 +240,7 @@ class ActionBuilder:
                 **{name: float(column[n]) for name, column in priors.items()},
                 **({"features": dict(sentence.features)} if sentence.features else {}),
                 **({} if sentence.parse is None else {"parse": encode_parse(sentence.parse, self._analyzer)}),
+                **({QUOTES: encode_quotes(sentence.quotes)} if sentence.quotes else {}),
                 **dict(_neighbours(document.sentences, n)),
                 **metadata,
             }
@@ -293,6 +303,8 @@ def _stored_sentence(sentence: Sentence) -> dict[str, Any]:
         stored["features"] = dict(sentence.features)
     if sentence.parse is not None:
         stored["parse"] = [list(word) for word in sentence.parse]
+    if sentence.quotes:
+        stored[QUOTES] = [quote._asdict() for quote in sentence.quotes]
     return stored
 
 

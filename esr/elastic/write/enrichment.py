@@ -19,6 +19,7 @@ from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
 from esr.elastic.meta import install_templates
 from esr.elastic.names import FIELD, FINGERPRINT, encode_names
+from esr.elastic.quotes import encode_quotes, map_quotes
 from esr.elastic.requests import count, hits_of, refresh, search, search_pages
 from esr.elastic.vectors import encode_vector, map_vectors
 from esr.elastic.write.actions import encode_parse
@@ -27,7 +28,7 @@ from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError, UsageError
 from esr.index.names import ENTITY_TYPES, Aliases, group_entities
 from esr.text.analyzer import get_analyzer
-from esr.text.document import VECTORS, Document, SentenceEnrichment
+from esr.text.document import QUOTES, VECTORS, Document, SentenceEnrichment
 
 Query = dict[str, Any]
 
@@ -167,6 +168,7 @@ class ElasticsearchEnrichment:
         self._recorded_recipes: set[str] = set()
         self._dimensions: set[int] = set()
         install_templates(cluster)
+        self._maps_quotes = False
         refresh(cluster, cluster.documents_alias)  # shows the last writes of an earlier enricher
 
     def progress(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
@@ -186,6 +188,9 @@ class ElasticsearchEnrichment:
         for page in batched(batch, _PAGE):
             entries = self._find_entries([document_id for document_id, _ in page])
             self._map_vectors(page)
+            if QUOTES in recipe.parts and not self._maps_quotes:
+                map_quotes(self._cluster, [load.index for load in self._loads.values()])
+                self._maps_quotes = True
             send_updates(self._cluster, self._sentence_updates(recipe, page, entries))
             send_updates(
                 self._cluster,
@@ -292,6 +297,8 @@ class ElasticsearchEnrichment:
             return None if enriched.entities is None else group_entities(enriched.entities)
         if part == VECTORS:
             return None if enriched.vector is None else encode_vector(enriched.vector, self._cluster.dialect)
+        if part == QUOTES:
+            return encode_quotes(enriched.quotes) or None
         return None if enriched.parse is None else encode_parse(enriched.parse, self._analyzer)
 
 

@@ -45,9 +45,9 @@ from esr.folder.format.snapshot import Snapshot
 from esr.folder.write.folder_writer import FolderWriter
 from esr.index.generations import KEPT, LOADING, SERVING, Generation, find_rollback_target, select_deletable
 from esr.index.writer import LoadOptions, LoadReport
-from esr.text.document import VECTORS, Located
+from esr.text.document import QUOTES, VECTORS, Located
 
-_ENRICHED_FIELDS = ("features", "entities", "parse", VECTORS, "enriched")
+_ENRICHED_FIELDS = ("features", "entities", "parse", VECTORS, QUOTES, "enriched")
 """The fields that enrichment writes to the entry of a sentence."""
 _DOCUMENT_BATCH = 100
 _ENTRY_BATCH = 1000

@@ -20,7 +20,15 @@ import numpy.typing as npt
 from isal import isal_zlib
 
 from esr.json_text import read_json
-from esr.text.document import Document, ParseWord, Sentence, decode_fields, default_sentence_id, encode_fields
+from esr.text.document import (
+    Document,
+    ParseWord,
+    Quote,
+    Sentence,
+    decode_fields,
+    default_sentence_id,
+    encode_fields,
+)
 
 _LEVEL = 4  # of 9: most of the compression for a third of the time
 NO_PARAGRAPH = 0
@@ -63,14 +71,15 @@ def decode_texts(encoded: bytes) -> tuple[list[str], str | None]:
 
 
 def _encode_sentence(sentence: Sentence, has_default_id: bool) -> list[Any]:
-    """[text, id, features, parse], without trailing nulls."""
-    if has_default_id and not sentence.features and sentence.parse is None:
+    """[text, id, features, parse, quotes], without trailing nulls."""
+    if has_default_id and not sentence.features and sentence.parse is None and not sentence.quotes:
         return [sentence.text]  # nearly all sentences
     row: list[Any] = [
         sentence.text,
         None if has_default_id else sentence.id,
         dict(sentence.features) or None,
         sentence.parse,
+        sentence.quotes or None,
     ]
     while row[-1] is None:
         row.pop()
@@ -110,9 +119,16 @@ class StoredDocument:
         return Document(self.id, tuple(sentences), **decode_fields(self._data))
 
     def _sentence(self, position: int, paragraph: int) -> Sentence:
-        text, features, parse = (self._field(position, column) for column in (0, 2, 3))
+        text, features, parse, quotes = (self._field(position, column) for column in (0, 2, 3, 4))
         words = None if parse is None else tuple(ParseWord(*word) for word in parse)
-        return Sentence(self.sentence_id(position), text, features or {}, words, decode_paragraph(paragraph))
+        return Sentence(
+            self.sentence_id(position),
+            text,
+            features or {},
+            words,
+            decode_paragraph(paragraph),
+            tuple(Quote(*quote) for quote in quotes or ()),
+        )
 
     def _field(self, position: int, column: int) -> Any:
         row = self._rows[position]

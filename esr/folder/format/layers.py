@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from esr.folder.format.files import Arrays, Numbers, map_bundle, save_bundle
 from esr.folder.format.manifest import LayerInfo, resolve_owners, split_by_owner
+from esr.folder.format.quotes import LayerQuotes, encode_quotes, merge_quotes
 from esr.folder.format.strings import find_string, hash_strings, prefix_range
 from esr.index.names import (
     ENTITY_TYPES,
@@ -28,7 +29,7 @@ from esr.index.names import (
     parse_entity_key,
 )
 from esr.plans.evaluate import Array
-from esr.text.document import VECTORS, QuantizedVector
+from esr.text.document import QUOTES, VECTORS, QuantizedVector, Quote
 
 _VERSION = "name.version"
 
@@ -94,7 +95,8 @@ class Layer:
 
     The parts: *features*, one column each in the smallest float that holds all its values, NaN where unknown;
     *entities*, the entity numbers of each sentence and the sentences of each entity; *parse*, one blob per
-    sentence; *vectors*, one 8-bit number per dimension of the encoder, and a scale.
+    sentence; *vectors*, one 8-bit number per dimension of the encoder, and a scale; *quotes*, the spans of
+    each sentence's quotations and a table of their speakers.
     """
 
     def __init__(self, path: Path) -> None:
@@ -146,6 +148,10 @@ class Layer:
         numbers = self.arrays["entity.of"][first[sentence] : first[sentence + 1]].tolist()
         return group_entities(parse_entity_key(self.entity_key(number)) for number in numbers)
 
+    @cached_property
+    def quotes(self) -> LayerQuotes:
+        return LayerQuotes(self.arrays)
+
     @property
     def entity_count(self) -> int:
         """How many distinct entities the layer has."""
@@ -191,6 +197,7 @@ class EncodedEnrichment(NamedTuple):
     entities: EntitiesByType | None
     parse: bytes | None
     vector: QuantizedVector | None = None
+    quotes: tuple[Quote, ...] = ()
 
 
 NO_ENRICHMENT = EncodedEnrichment({}, None, None)
@@ -210,6 +217,8 @@ def save_layer(path: Path, sentences: Sequence[EncodedEnrichment], parts: Iterab
         arrays["parse.bytes"] = np.frombuffer(b"".join(blobs), np.uint8)
     if VECTORS in parts:
         arrays |= _vector_arrays([sentence.vector for sentence in sentences])
+    if QUOTES in parts:
+        arrays |= encode_quotes([sentence.quotes for sentence in sentences])
     save_bundle(path, arrays)
 
 
@@ -232,6 +241,8 @@ def merge_layers(path: Path, layers: Sequence[Layer], sizes: Sequence[int], part
         arrays["parse.ends"] = _concatenate_ends([layer.arrays["parse.ends"] for layer in layers])
     if VECTORS in parts:
         arrays |= _merge_vectors(layers)
+    if QUOTES in parts:
+        arrays |= merge_quotes([layer.quotes for layer in layers])
     save_bundle(path, arrays)
 
 
@@ -401,6 +412,24 @@ class LayerStack:
     def vector_spans(self) -> Sequence[LayerSpan]:
         """The ranges of encoded sentences, each with its layer, in segment order."""
         return self._of(VECTORS)
+
+    def quotes(self, sentences: Numbers) -> list[tuple[Quote, ...]]:
+        """The quotations in each sentence."""
+        quotes: list[tuple[Quote, ...]] = [()] * len(sentences)
+        for span, places, in_layer in self._split(QUOTES, sentences):
+            for place, found in zip(places.tolist(), span.layer.quotes.read(in_layer), strict=True):
+                quotes[place] = found
+        return quotes
+
+    def quote_mask(self, keys: Iterable[str] | None = None) -> npt.NDArray[np.bool_]:
+        """Mask of the sentences with a quotation, or with one whose speaker has one of these keys."""
+        mask = np.zeros(self._sentences, bool)
+        wanted = None if keys is None else list(keys)
+        for span in self._of(QUOTES):
+            quotes = span.layer.quotes
+            of_layer = quotes.has_quote() if wanted is None else quotes.said_by(wanted)
+            mask[span.start : span.stop] = of_layer[span.start - span.first : span.stop - span.first]
+        return mask
 
     def entities(self, sentence: int) -> EntitiesByType | None:
         """The entities of a sentence, None if it has not been enriched."""

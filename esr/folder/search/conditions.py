@@ -28,10 +28,12 @@ from esr.plans.condition import (
     HasEntity,
     HasLanguage,
     HasPrefix,
+    HasQuote,
     HasSource,
     HasTerm,
     HasWords,
     Not,
+    SaidBy,
     TextField,
 )
 
@@ -104,6 +106,10 @@ def mask_condition(condition: Condition, segment: Segment, positions: PositionCa
             return _mask_positions(segment, find_prefix(segment.words, prefix, positions), field, positions)
         case HasEntity(keys):
             return mask_entities(segment, keys)
+        case HasQuote():
+            return segment.enrichment.quote_mask()
+        case SaidBy(keys):
+            return segment.enrichment.quote_mask(map(name_key, keys))
         case HasSource(forms):
             return _mask_sentences_of(segment, mask_sources(segment, forms))
         case HasAttribute():

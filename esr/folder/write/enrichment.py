@@ -33,7 +33,7 @@ from esr.folder.format.segment import Segment
 from esr.folder.format.snapshot import Snapshot
 from esr.index.names import Aliases, group_entities
 from esr.text.analyzer import get_analyzer
-from esr.text.document import PARTS, VECTORS, Document, SentenceEnrichment
+from esr.text.document import PARTS, QUOTES, VECTORS, Document, SentenceEnrichment
 
 
 def copy_layer(folder: Path, source: LayerInfo, target: LayerInfo, sentences: Numbers | None) -> None:
@@ -51,12 +51,14 @@ def read_stored(stack: LayerStack, sentences: Numbers, parts: Sequence[str]) -> 
     columns = {name: stack.feature(name, sentences).tolist() for name in names}
     parses = stack.parses(sentences) if "parse" in parts else [None] * len(sentences)
     vectors = stack.vectors(sentences) if VECTORS in parts else [None] * len(sentences)
+    quotes = stack.quotes(sentences) if QUOTES in parts else [()] * len(sentences)
     for n, sentence in enumerate(sentences.tolist()):
         yield EncodedEnrichment(
             {name: column[n] for name, column in columns.items() if column[n] == column[n]},
             stack.entities(sentence) if "entities" in parts else None,
             parses[n],
             vectors[n],
+            quotes[n],
         )
 
 
@@ -64,12 +66,14 @@ def _extract(layer: Layer, sentences: Numbers, parts: Sequence[str]) -> list[Enc
     columns = {name: column[sentences].astype(float).tolist() for name, column in layer.features.items()}
     parses = layer.parses(sentences) if "parse" in parts else [None] * len(sentences)
     vectors = layer.stored_vectors(sentences) if VECTORS in parts else [None] * len(sentences)
+    quotes = layer.quotes.read(sentences) if QUOTES in parts else [()] * len(sentences)
     return [
         EncodedEnrichment(
             {name: column[n] for name, column in columns.items() if column[n] == column[n]},
             layer.entities(sentence) if "entities" in parts else None,
             parses[n],
             vectors[n],
+            quotes[n],
         )
         for n, sentence in enumerate(sentences.tolist())
     ]
@@ -301,7 +305,7 @@ class EmbeddedEnrichment:
     def _encode(self, sentence: SentenceEnrichment) -> EncodedEnrichment:
         entities = None if sentence.entities is None else group_entities(sentence.entities)
         parse = None if sentence.parse is None else encode(sentence.parse, self._analyzer)
-        return EncodedEnrichment(sentence.features, entities, parse, sentence.vector)
+        return EncodedEnrichment(sentence.features, entities, parse, sentence.vector, sentence.quotes)
 
 
 def _sentences_of(first: Numbers, documents: Sequence[int]) -> Numbers:

@@ -29,7 +29,7 @@ from esr.folder.write.columns import TokenizedTexts, build_columns, save_word_ta
 from esr.index.writer import Description
 from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.dates import parse_date_start
-from esr.text.document import Sentence, attributes, has_attributes
+from esr.text.document import QUOTES, Sentence, attributes, has_attributes
 from esr.text.term_encoder import EncodedTexts
 
 Numbers = npt.NDArray[np.int32]
@@ -125,7 +125,7 @@ class SegmentBuilder:
         document, payload = prepared.document, prepared.payload
         assert payload, "the document was not prepared for writing"
         for number, sentence in enumerate(document.sentences, self._sentences):
-            if sentence.features or sentence.parse is not None:
+            if sentence.features or sentence.parse is not None or sentence.quotes:
                 self._inline[number] = self._inline_enrichment(sentence)
         for position in prepared.explicit_ids:
             self._explicit_id_numbers.append(self._sentences + position)
@@ -149,7 +149,7 @@ class SegmentBuilder:
 
     def _inline_enrichment(self, sentence: Sentence) -> EncodedEnrichment:
         parse = None if sentence.parse is None else encode(sentence.parse, self._analyzer)
-        return EncodedEnrichment(sentence.features, None, parse)
+        return EncodedEnrichment(sentence.features, None, parse, quotes=sentence.quotes)
 
     def save(self, folder: Path) -> None:
         """Write the segment to a new folder and sync it."""
@@ -200,6 +200,7 @@ class SegmentBuilder:
         has_part = {
             "features": any(sentence.features for sentence in inline),
             "parse": any(sentence.parse is not None for sentence in inline),
+            QUOTES: any(sentence.quotes for sentence in inline),
         }
         return tuple(part for part, present in has_part.items() if present)
 

@@ -93,7 +93,41 @@ def test_other_queries_and_features_that_the_index_lacks_leave_the_plan_as_it_is
         assert (boosted.counts, boosted.statistics) == (plain.counts, plain.statistics)
 
 
+VERBS = "said says told sagte sagt erklärte"
+
+
+@pytest.mark.parametrize(
+    ("query", "asks"),
+    [
+        ("what did Theresa May say about brexit", True),
+        ("What has Trump told the court?", True),
+        ("Theresa May said brexit", True),
+        ("was sagte Angela Merkel zum Klima", True),
+        ("Merkel sagte Nein", True),
+        ("bank fraud", False),
+        ("nothing that was said", False),
+    ],
+)
+def test_a_query_for_what_somebody_said_lifts_sentences_with_a_verb_of_speech(
+    tmp_path: Path, query: str, asks: bool
+) -> None:
+    load(tmp_path / "said", [document("a", query, f"{query} {VERBS}", f"{VERBS} bank", f"{query} bank")])
+    with open_searcher(str(tmp_path / "said")) as searcher:
+        before, after = (
+            {
+                hit.sentence_id: hit.score
+                for hit in searcher.search(query, ranking=Ranking(boosts=boosts)).hits
+            }
+            for boosts in ({}, {"speech": 1.0})
+        )
+    assert before.keys() == after.keys()
+    assert all(after[id] >= before[id] for id in before)
+    assert (after["a.s1"] > before["a.s1"]) == asks
+    assert (after == before) != asks
+
+
 ALL: dict[str, Any] = {
+    "speech": 0.3,
     "answer_type": 0.3,
     "variants": 0.2,
     "feedback": {"w": 0.5, "sentences": 2, "terms": 5},

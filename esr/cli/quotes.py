@@ -1,0 +1,69 @@
+"""The command `esr quotes`, which lists what somebody said."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from esr.cli import options
+from esr.cli.output import write_csv
+from esr.cli.ranking_options import filter_options
+from esr.corpus.quotations import QUOTATIONS, Quotations, check_quotations, find_quotations
+from esr.index.filters import Filters
+from esr.query import parse
+from esr.ranking.answers import guard_formula
+from esr.ranking.searcher import open_searcher
+
+
+@click.command()
+@click.argument("speaker", required=False)
+@options.index
+@click.option("--about", metavar="QUERY", help="The best for a query, instead of the newest.")
+@click.option("-k", type=click.IntRange(1), default=QUOTATIONS, show_default=True, help="Quotations to show.")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["text", "json", "csv"]),
+    default="text",
+    show_default=True,
+    help="text for people, json and csv for programs.",
+)
+@filter_options
+def quotes(
+    speaker: str | None, where: str, about: str | None, k: int, format_name: str, filters: Filters
+) -> None:
+    """Show what SPEAKER said, or everybody: direct speech, the newest first.
+
+    Quotations come with the documents, or from esr enrich --only quotes. A speaker is found under the full
+    name, which "she said" and a last name stand for where that is sure, or as written.
+
+    \b
+    Example:
+      esr quotes "Theresa May" --about brexit --index my-index
+      esr quotes --from 2017-03 --format csv --index my-index
+    """
+    with open_searcher(where) as searcher:
+        found = find_quotations(searcher, speaker, parse(about) if about else None, filters, k=k)
+        if not found.quotations:
+            check_quotations(searcher.index)
+    if format_name == "text":
+        click.echo(_draw(found))
+    elif format_name == "json":
+        click.echo(json.dumps(found.as_dict(), indent=1, ensure_ascii=False))
+    else:
+        rows = [
+            {name: guard_formula(cell) if isinstance(cell, str) else cell for name, cell in row.items()}
+            for row in found.as_dict()["quotations"]
+        ]
+        click.echo(write_csv([rows[0], *(row.values() for row in rows)]) if rows else "", nl=False)
+
+
+def _draw(found: Quotations) -> str:
+    if not found.quotations:
+        return "Nothing matched."
+    blocks = []
+    for each in found.quotations:
+        place = ", ".join(filter(None, (each.source, each.date and each.date[:10], each.sentence_id)))
+        blocks.append(f"{each.text}\n  {click.style(each.speaker or 'unknown', bold=True)} ({place})")
+    return "\n".join([*blocks, "", f"{found.sentences:,} sentences match"])

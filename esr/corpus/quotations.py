@@ -1,0 +1,122 @@
+"""What somebody said: the quotations of a speaker, of all the collection or about a subject."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
+
+from esr.errors import UsageError
+from esr.index.contract import Index
+from esr.index.filters import NO_FILTERS, Filters, resolve_speaker
+from esr.index.hits import SentenceRecord
+from esr.index.names import name_key
+from esr.plans.condition import HasQuote, SaidBy, all_of
+from esr.query import ParsedQuery
+from esr.ranking.answers import require_record
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+from esr.text.document import Quote
+
+QUOTATIONS = 20
+"""How many quotations are shown."""
+
+
+class Quotation(Struct, frozen=True):
+    """A quotation in a sentence. `text` has its marks; `start` and `end` are its characters in `sentence`.
+
+    `speaker` is written as in the sentence or near it, `name` is the key of the name it surely stands for.
+    """
+
+    text: str
+    speaker: str | None
+    name: str | None
+    cue: str | None
+    sentence_id: str
+    document_id: str
+    sentence: str
+    start: int
+    end: int
+    title: str | None
+    source: str | None
+    date: str | None
+    url: str | None
+
+
+class Quotations(Struct, frozen=True):
+    """The quotations found, in order. `sentences` counts all sentences that match."""
+
+    quotations: list[Quotation]
+    sentences: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """The quotations as JSON."""
+        data: dict[str, Any] = to_builtins(self)
+        return data
+
+
+def find_quotations(
+    searcher: Searcher,
+    speaker: str | None,
+    about: ParsedQuery | None,
+    filters: Filters,
+    *,
+    ranking: Ranking | None = None,
+    k: int = QUOTATIONS,
+) -> Quotations:
+    """The k first quotations of a speaker, or of anyone if None.
+
+    Those about a subject are the candidates of the query `about`, the best by the ranking first; others are
+    the newest first.
+    """
+    searcher = searcher.snapshot()
+    index = searcher.index
+    said = HasQuote() if speaker is None else SaidBy((speaker,))
+    if about is None:
+        result = index.by_date(said, k, filters)
+        records, sentences = [require_record(hit) for hit in result.hits], result.total
+    else:
+        prepared = searcher.prepare(about, ranking or Ranking())
+        own = [] if prepared.plan.condition is None else [prepared.plan.condition]
+        plan = replace(prepared.plan, condition=all_of([said, *own]))
+        answer = replace(prepared, plan=plan).search(k, filters)
+        records, sentences = [require_record(hit) for hit in answer.hits], answer.total
+    keys = None if speaker is None else {*map(name_key, resolve_speaker(index, speaker))}
+    found = index.quotes([record.sentence_id for record in records])
+    made = [
+        quotation
+        for record, quotes in zip(records, found, strict=True)
+        for quotation in _quotations(record, quotes, keys)
+    ]
+    return Quotations(made[:k], sentences)
+
+
+def check_quotations(index: Index) -> None:
+    """Raise UsageError if an index has no quotations at all."""
+    if not any(index.count([HasQuote()], NO_FILTERS)):
+        raise UsageError(f"{index.where} has no quotations: find them with esr enrich --only quotes")
+
+
+def _quotations(
+    record: SentenceRecord, quotes: tuple[Quote, ...], keys: set[str] | None
+) -> Iterator[Quotation]:
+    for quote in quotes:
+        own = {name_key(text) for text in (quote.speaker, quote.name) if text}
+        if keys is None or keys & own:
+            yield Quotation(
+                record.text[quote.start : quote.end],
+                quote.speaker,
+                quote.name,
+                quote.cue,
+                record.sentence_id,
+                record.document_id,
+                record.text,
+                quote.start,
+                quote.end,
+                record.title,
+                record.source,
+                record.date,
+                record.url,
+            )

@@ -1,0 +1,311 @@
+"""Reads speakers beside verbs of speech, and finds the name in a document that a speaker stands for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from esr.enrichment.quote_rules import LANGUAGES, OTHER, Rules
+from esr.text.document import value_key
+
+_MAX_WORDS = 14
+"""The most words of a speaker."""
+_WORD = re.compile(r"[^\W_](?:[\w’'.&/-]*\w)?\.?|[^\w\s]")
+_BREAKS = frozenset(',;:()[]—–-“”"‘«»„')
+
+
+class Word(NamedTuple):
+    """A word or mark, with its place in the text that is read."""
+
+    text: str
+    start: int
+    end: int
+
+    @property
+    def bare(self) -> str:
+        return bare(self.text)
+
+    @property
+    def is_capital(self) -> bool:
+        return self.text[0].isupper()
+
+
+class Phrase(NamedTuple):
+    """A speaker as written, and its place in the text that is read."""
+
+    text: str
+    start: int
+
+
+def bare(word: str) -> str:
+    """A word in lower case, without a period and with straight apostrophes."""
+    return word.lower().strip(".").replace("’", "'")
+
+
+def read_words(text: str) -> list[Word]:
+    return [Word(match[0], *match.span()) for match in _WORD.finditer(text)]
+
+
+class Grammar:
+    """The rules of a language, compiled, and what reads speakers by them."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.cue = _verbs(rules.cues)
+        self.cue_after = _verbs(f"{rules.cues} {rules.after_cues}")
+        self.cue_before = _verbs(f"{rules.cues} {rules.weak_cues}")
+        self.by = re.compile(rf"(?<![\w’'-])(?:{_either(rules.by)})(?![\w-])", re.IGNORECASE)
+        self.new_cue = re.compile(rules.new_cue or "(?!)")
+        self.pronouns = _set(rules.pronouns)
+        self.all_pronouns = self.pronouns | _set(rules.other_pronouns)
+        self.fillers = _set(rules.fillers)
+        self.openers = _set(rules.openers)
+        self.articles = _set(rules.articles)
+        self.prepositions = _set(rules.prepositions)
+        self.no_beginning = self.prepositions - self.articles
+        self.relatives = _set(rules.relatives)
+        self.titles = _set(rules.titles)
+        self.common = _set(rules.common)
+
+    def before_verb(self, left: str) -> Phrase | None:
+        """The speaker at the end of a text that a verb follows: "Robby Mook, a manager, also" (said)."""
+        words = read_words(left)
+        while words and (self._is_filler(words[-1]) or re.fullmatch(r"[a-z]+ly", words[-1].text)):
+            words.pop()
+        if not words:
+            return None
+        if words[-1].bare in self.all_pronouns - self.relatives:
+            return _pronoun(words[-1])
+        segments: list[list[Word]] = [[]]
+        for word in words:
+            if word.text in _BREAKS:
+                segments.append([])
+            else:
+                segments[-1].append(word)
+        if not segments[-1]:  # a comma before the verb closes an apposition
+            segments = [segment for segment in segments if segment]
+            for segment in reversed(segments[:-1]):
+                phrase = self._noun_phrase(segment)
+                if self._has_name(phrase):
+                    return self._cut(left, phrase)
+        last = segments[-1] if segments else []
+        if last and last[0].bare in self.relatives and len(segments) > 1:
+            last = segments[-2]
+        phrase = self._noun_phrase(last)
+        return self._cut(left, phrase) if self._may_speak(phrase) else self.subject(left)
+
+    def after_verb(self, right: str) -> Phrase | None:
+        """The speaker at the beginning of a text that follows a verb: (said) "Robby Mook, a manager"."""
+        taken: list[Word] = []
+        for word in read_words(right):
+            if not taken:
+                if word.bare in self.all_pronouns:
+                    return _pronoun(word)
+                if self._is_filler(word) and word.bare not in self.articles:
+                    continue
+            is_article = word.bare in self.articles and not taken
+            ends = word.text[0].islower() and not is_article
+            is_other = word.bare in self.prepositions or word.bare in self.fillers
+            if not word.text[0].isalnum() or (ends and (is_other or self.cue.fullmatch(word.text))):
+                break
+            taken.append(word)
+            if word.text.endswith(".") and word.bare not in self.titles and len(word.bare.split(".")[-1]) > 2:
+                break
+            if len(taken) > _MAX_WORDS:
+                return None
+        known = self.titles | self.articles
+        if not taken or not (self._has_name(taken) or any(word.bare in known for word in taken)):
+            return None
+        return self._cut(right, taken)
+
+    def subject(self, left: str) -> Phrase | None:
+        """The name or pronoun that a clause begins with, perhaps after "In June 2009,"."""
+        for segment in re.finditer(r"[^,;:—–]+", left):
+            words = [
+                Word(word.text, word.start + segment.start(), word.end + segment.start())
+                for word in read_words(segment[0])
+            ]
+            while words and words[0].bare in self.openers:
+                del words[0]
+            if not words:
+                continue
+            if words[0].bare in self.all_pronouns:
+                return _pronoun(words[0])
+            if words[0].bare in self.no_beginning:
+                continue
+            taken: list[Word] = []
+            if words[0].bare in self.articles:
+                taken.append(words.pop(0))
+                while words and len(taken) < 4 and self._is_noun(words[0]):
+                    taken.append(words.pop(0))
+            while words and words[0].is_capital:
+                taken.append(words.pop(0))
+            if self._has_name(taken):
+                return self._cut(left, taken)
+        return None
+
+    def _is_filler(self, word: Word) -> bool:
+        return word.bare in self.fillers and not word.is_capital  # not May
+
+    def _is_noun(self, word: Word) -> bool:
+        """Whether a word may stand between an article and a name."""
+        is_other = word.bare in self.prepositions or word.bare in self.fillers
+        return word.text[0].islower() and not is_other and not self.cue_before.fullmatch(word.text)
+
+    def _noun_phrase(self, words: Sequence[Word]) -> Sequence[Word]:
+        """The words of a clause that may be a speaker, in front of its verb; empty if none are."""
+        first, last = 0, len(words)
+        while first < last and words[first].bare in self.openers:
+            first += 1
+        while first < last and self._is_filler(words[last - 1]):
+            last -= 1
+        words = words[first:last]
+        for n in range(len(words) - 2, 0, -1):
+            word = words[n]
+            if word.text in self.relatives:
+                words = words[:n]
+                break
+            if word.text[0].islower() and word.bare in self.openers - self.prepositions:
+                words = words[n + 1 :]
+                break
+        if not words or len(words) > _MAX_WORDS:
+            return ()
+        if words[0].bare in self.no_beginning:  # "In a statement Trump": the last capitals
+            n = len(words)
+            while n and words[n - 1].is_capital:
+                n -= 1
+            return words[n:]
+        return words
+
+    def _may_speak(self, words: Sequence[Word]) -> bool:
+        if not words:
+            return False
+        first = words[0]
+        is_participle = first.text[0].islower() and first.text.endswith("ing")
+        if self._has_name(words) and not is_participle:
+            return True
+        return first.bare in self.articles or first.bare in self.titles or words[-1].text.endswith("s")
+
+    def _has_name(self, words: Iterable[Word]) -> bool:
+        return any(word.is_capital and word.bare not in self.common for word in words)
+
+    def _cut(self, text: str, words: Sequence[Word]) -> Phrase:
+        speaker = text[words[0].start : words[-1].end]
+        if speaker.endswith(".") and words[-1].bare not in self.titles and speaker.count(".") == 1:
+            speaker = speaker[:-1]
+        return Phrase(speaker, words[0].start)
+
+
+def _pronoun(word: Word) -> Phrase:
+    return Phrase(word.text.rstrip("."), word.start)
+
+
+@lru_cache
+def grammar(language: str) -> Grammar:
+    """The grammar of a language, by its code."""
+    return Grammar(LANGUAGES.get(language, OTHER))
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+def _either(words: str) -> str:
+    ordered = sorted(_set(words), key=lambda word: (-len(word), word))
+    return "|".join(re.escape(word).replace("_", r"\s+") for word in ordered) or "(?!)"
+
+
+def _verbs(words: str) -> re.Pattern[str]:
+    """A verb in lower case, at the beginning also with a capital: "Said Ann Lee"."""
+    verbs = _either(words)
+    return re.compile(rf"(?<![\w’'-])(?:{verbs})(?![\w-])|^(?i:{verbs})(?![\w-])")
+
+
+# Names
+
+_POSSESSIVE = re.compile(r"(?:’s|'s|’|')$")
+
+
+class DocumentNames:
+    """The full names of a document, which a speaker's last name stands for."""
+
+    def __init__(self, rules: Grammar, texts: Iterable[str]) -> None:
+        self._rules = rules
+        self._by_last: dict[str, dict[str, None]] = {}
+        self._titled: set[str] = set()
+        for text in texts:
+            for run in self._runs(read_words(text)):
+                name = self._without_titles(run)
+                if len(name) > 1:
+                    self._by_last.setdefault(_last_name(name), {})[_key(name)] = None
+                if 0 < len(name) < len(run):
+                    self._titled.add(_last_name(name))
+
+    def is_titled(self, key: str) -> bool:
+        """Whether a name has a title in this document, as persons have."""
+        return key.rpartition(" ")[2] in self._titled
+
+    def resolve(self, speaker: str) -> str | None:
+        """The key of the name that a speaker, who is not a pronoun, has in this document; None if unsure."""
+        words = read_words(speaker)
+        core = words
+        for n, word in enumerate(words):
+            if word.text[0].islower() and word.bare in self._rules.prepositions - self._rules.articles | {
+                "of",
+                "von",
+            }:
+                core = words[:n]
+                break
+        runs = list(self._runs(core))
+        if not core or not runs or runs[-1][-1].end != core[-1].end:
+            return None
+        name = self._without_titles(runs[-1])
+        if not name or _POSSESSIVE.search(name[-1].text):
+            return None
+        if len(name) > 1:
+            return _key(name)
+        full = self._by_last.get(_last_name(name), {})
+        keys = [key for key in full if not any(_is_same(key, other) for other in full)]
+        return keys[0] if len(keys) == 1 else _key(name) if not keys else None
+
+    def _runs(self, words: Sequence[Word]) -> Iterable[Sequence[Word]]:
+        """The runs of words with capitals, without common words at their beginning."""
+        run: list[Word] = []
+        for n, word in enumerate(words):
+            particle = run and word.bare in _PARTICLES and n + 1 < len(words) and words[n + 1].is_capital
+            if (word.is_capital and not (not run and word.bare in self._rules.common)) or particle:
+                run.append(word)
+                if not _POSSESSIVE.search(word.text) and not (word.text.endswith(".") and len(word.text) > 5):
+                    continue
+            if run:
+                yield run
+                run = []
+        if run:
+            yield run
+
+    def _without_titles(self, run: Sequence[Word]) -> Sequence[Word]:
+        n = 0
+        while n < len(run) and self._is_title(run[n].bare):
+            n += 1
+        return run[n:]
+
+    def _is_title(self, word: str) -> bool:
+        return word in self._rules.titles or word.rpartition("-")[2] in self._rules.titles
+
+
+_PARTICLES = _set("von van der den de da di del la le al bin ibn zu zur")
+
+
+def _last_name(name: Sequence[Word]) -> str:
+    return value_key(_POSSESSIVE.sub("", name[-1].text))
+
+
+def _key(name: Sequence[Word]) -> str:
+    return value_key(" ".join(_POSSESSIVE.sub("", word.text) for word in name))
+
+
+def _is_same(key: str, other: str) -> bool:
+    """Whether `key` is a longer form of another key: "donald j trump" of "donald trump"."""
+    words, others = key.split(), other.split()
+    return len(words) > len(others) and words[0] == others[0] and words[-1] == others[-1]

@@ -1,0 +1,298 @@
+"""Finds quotations in a document, each with its speaker, by the rules of `quote_rules`.
+
+What stands between marks is a quotation if a verb of speech governs it, or if it is a sentence of its own; a
+word or a title in marks is none. Its speaker is named beside the verb, or is that of the quotation before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from esr.enrichment.quote_marks import JoinedText, Spans, pair_marks
+from esr.enrichment.quote_speakers import DocumentNames, Grammar, Phrase, grammar
+from esr.text.document import Document, Quote
+
+VERSION = 1
+"""To be raised when the rules change."""
+_REACH = 250
+"""The most characters after a quotation in which its verb is looked for."""
+_REACH_BEFORE = 150
+"""The most characters between a verb and the quotation after it."""
+_MIN_WORDS, _LONG = 3, 8
+"""The least words of a quotation, and of one that no verb governs within a sentence."""
+_SHARE = 0.5
+"""The least share of what a verb governs that stands between marks."""
+_FEW_WORDS = 40
+"""The most words between two paragraphs of one speech."""
+_MARKS = "”\"’»“『』」«›‹'"
+_SENTENCE_END = re.compile(rf"[.?!…—–。！？-][{_MARKS}]*$")
+_CLAUSE_END = re.compile(rf"[,.?!][{_MARKS}]+$")
+_LEADS_TO = re.compile(r"[,:：]\s*$")
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
+_NAMED_BEFORE_COLON = re.compile(r"\s*((?:[^\W\d_a-zß-ÿ][\w.’'-]*\s+){0,4}[^\W\d_a-zß-ÿ][\w.’'-]*)\s*:\s*")
+
+
+class Source(NamedTuple):
+    """Who says something by which verb, with their places in the text.
+
+    `is_near`: hardly a word stands between verb and quotation. `content` is where what is said begins, after
+    a verb before it.
+    """
+
+    speaker: str | None
+    at: int
+    cue: str
+    cue_at: int
+    is_near: bool = True
+    content: int | None = None
+
+
+class Quotation(NamedTuple):
+    """A quotation in the joined text. `follows`: it continues the one before, "…," she said, "…"."""
+
+    pieces: Spans
+    source: Source | None
+    follows: bool
+
+
+def find_quotes(document: Document, language: str) -> list[tuple[Quote, ...]]:
+    """The quotations in each sentence of a document, whose language is given by its code."""
+    text = JoinedText(document)
+    found: list[list[Quote]] = [[] for _ in document.sentences]
+    quotations = find_quotations(text, language)
+    if quotations:
+        names = _resolve(document, text, language, quotations)
+        for (pieces, source, _), name in zip(quotations, names, strict=True):
+            speaker, cue = (source.speaker, source.cue or None) if source else (None, None)
+            for number, start, end in text.spans_by_sentence(pieces):
+                found[number].append(Quote(start, end, speaker, name, cue))
+    return list(map(tuple, found))
+
+
+def find_quotations(text: JoinedText, language: str) -> list[Quotation]:
+    """The quotations of a document, in order."""
+    return list(_Finder(text, language).find())
+
+
+class _Finder:
+    def __init__(self, text: JoinedText, language: str) -> None:
+        self._joined = text
+        self._text = text.text
+        self._grammar = grammar(language)
+        self._spans = pair_marks(text)
+
+    def find(self) -> Iterator[Quotation]:
+        previous: Quotation | None = None
+        for n, pieces in enumerate(self._spans):
+            quotation = self._read(n, pieces, previous)
+            if quotation is not None:
+                yield quotation
+                previous = quotation
+
+    def _read(self, n: int, pieces: Spans, previous: Quotation | None) -> Quotation | None:
+        """The quotation between a pair of marks, None if it is none."""
+        start, end = pieces[0][0], pieces[-1][1]
+        low = self._spans[n - 1][-1][1] if n else 0
+        high = self._spans[n + 1][0][0] if n + 1 < len(self._spans) else len(self._text)
+        quoted, between = self._text[start:end], self._text[low:start]
+        words = _count_words(quoted)
+        source = self._source(start, end, low, high)
+        if source is not None and not self._is_mostly_quoted(source, n, end):
+            source = None
+        is_shown = source is not None and source.is_near
+        is_shown = is_shown and bool(_CLAUSE_END.search(quoted) or _LEADS_TO.search(between))
+        if source is not None and (is_shown or (words >= _MIN_WORDS and not _is_title(quoted))):
+            before = previous.source if previous else None
+            if source.speaker is None and before and self._in_sentence_of(previous, start):
+                source = source._replace(speaker=before.speaker, at=before.at)
+            return Quotation(pieces, source, before is not None and before.cue_at == source.cue_at)
+        if words < _MIN_WORDS:
+            return None
+        clause = self._text[self._clause_start(start, low) : start]
+        if not re.search(r"\w", clause) and self._is_sentence(quoted, end):
+            if previous is None:
+                return Quotation(pieces, None, False)
+            follows = self._in_paragraph_of(previous, start)
+            goes_on = follows or self._continues(previous, start)
+            return Quotation(pieces, previous.source if goes_on else None, follows)
+        if previous is not None and self._in_sentence_of(previous, start):
+            return Quotation(pieces, previous.source, True)
+        if words >= _LONG or _LEADS_TO.search(between):
+            subject = self._grammar.subject(clause)
+            at = start - len(clause)
+            return Quotation(pieces, _source_of(subject, at, None, -1) if subject else None, False)
+        return None
+
+    def _is_sentence(self, quoted: str, end: int) -> bool:
+        return bool(_SENTENCE_END.search(quoted)) or self._text[end : end + 1] in (".", ",")
+
+    def _in_paragraph_of(self, previous: Quotation, start: int) -> bool:
+        return "\n" not in self._text[previous.pieces[-1][1] : start]
+
+    def _in_sentence_of(self, previous: Quotation | None, start: int) -> bool:
+        if previous is None:
+            return False
+        end = previous.pieces[-1][1] - 1
+        return self._joined.sentence_at(end) == self._joined.sentence_at(start)
+
+    def _continues(self, previous: Quotation, start: int) -> bool:
+        """Whether a paragraph that begins with a quotation goes on with that of the paragraph before."""
+        between = self._text[previous.pieces[-1][1] : start]
+        return between.count("\n") == 1 and len(between.split()) < _FEW_WORDS
+
+    def _is_mostly_quoted(self, source: Source, n: int, end: int) -> bool:
+        """Whether most of what a distant verb governs stands between marks."""
+        if source.is_near or source.content is None:
+            return True
+        pieces = (piece for pieces in self._spans[max(0, n - 3) : n + 1] for piece in pieces)
+        inside = sum(min(stop, end) - first for first, stop in pieces if first >= source.content)
+        return inside >= _SHARE * (end - source.content)
+
+    def _clause_start(self, start: int, low: int) -> int:
+        return max(self._joined.sentence_start(start), low)
+
+    def _source(self, start: int, end: int, low: int, high: int) -> Source | None:
+        after, before = self._source_after(start, end, high), self._source_before(start, low)
+        if after is None or before is None:
+            return after or before
+        goes_on = self._text[end - 2 : end - 1] in ",?!" or self._text[end : end + 1] == ","
+        first, second = (after, before) if goes_on else (before, after)
+        return first if first.speaker or not second.speaker else second
+
+    def _source_after(self, start: int, end: int, high: int) -> Source | None:
+        """The source in the text after a quotation: "…," she said."""
+        text, rules = self._text, self._grammar
+        at = end
+        while text[at : at + 1] and text[at] in " ,—–-":
+            at += 1
+        last = text[max(start, end - 2) : end]
+        goes_on = last[0] in ",?!" or text[end : end + 1] == ","
+        if at >= len(text) or text[at] == "\n" or text[end : end + 1] in (".", ";", ":"):
+            return None
+        if "." in last and text[end : end + 1] != "," and not text[at].islower():
+            return None
+        right = text[at : min(high, self._joined.sentence_end(at), at + _REACH)]
+        if (by := rules.by.match(right)) and (found := rules.after_verb(right[by.end() :])):
+            return _source_of(found, at + by.end(), by[0], at)
+        cue = rules.cue_after.search(right)
+        if cue is None:
+            new = rules.new_cue.match(right) if goes_on else None
+            if new is None:
+                return None
+            if new["before"]:
+                return Source(new["before"].strip(), at, new["cue"], at)
+            found = rules.after_verb(right[new.end() :])
+            return _source_of(found, at + new.end(), new["after"], at) if found else None
+        left = right[: cue.start()]
+        words = [word.lower() for word in re.findall(r"\w+", left) if word.lower() not in rules.fillers]
+        if not words:
+            found = rules.after_verb(right[cue.end() :])
+            return _source_of(found, at + cue.end(), cue[0], at + cue.start())
+        is_adverbial = words[0] in rules.no_beginning and "," not in left
+        if words[0] in rules.openers or is_adverbial or re.search("[;:]", left):
+            return None
+        found = rules.before_verb(left)
+        return _source_of(found, at, cue[0], at + cue.start()) if found else None
+
+    def _source_before(self, start: int, low: int) -> Source | None:
+        """The source in the text before a quotation: She said, "…"."""
+        text, rules = self._text, self._grammar
+        clause = self._clause_start(start, low)
+        left = text[clause:start]
+        if not left.strip() and clause and (head := text[:clause].rstrip()).endswith(":"):
+            clause = max(low, self._joined.sentence_start(len(head) - 1))
+            left = text[clause : len(head)]
+        by = rules.by.search(left)
+        if by and len(left) - by.end() < _REACH_BEFORE and (found := rules.after_verb(left[by.end() :])):
+            return _source_of(found, clause + by.end(), by[0], clause + by.start(), is_near=False)
+        if named := _NAMED_BEFORE_COLON.fullmatch(left):
+            return Source(named[1], clause + named.start(1), ":", clause)
+        for cue in reversed(list(rules.cue.finditer(left)) or list(rules.cue_before.finditer(left))):
+            gap = left[cue.end() :]
+            if len(gap) > _REACH_BEFORE or re.search(r"(?<!\b[A-Z][a-z]{2})(?<!\b[A-Z][a-z])[.!?;]\s", gap):
+                return None
+            is_near = len(gap.split()) <= _MIN_WORDS or bool(_LEADS_TO.search(gap))
+            subject = left[: cue.start()]
+            found, offset = rules.before_verb(subject), 0
+            if _LEADS_TO.search(gap) and (found is None or not subject.strip()):
+                found, offset = rules.after_verb(gap), cue.end()
+            if found is None:
+                found, offset = rules.subject(subject), 0
+            if found is not None or is_near:
+                place = clause + cue.start()
+                return _source_of(found, clause + offset, cue[0], place, is_near, clause + cue.end())
+        return None
+
+
+def _source_of(
+    found: Phrase | None,
+    offset: int,
+    cue: str | None,
+    cue_at: int,
+    is_near: bool = True,
+    content: int | None = None,
+) -> Source:
+    speaker, at = (found.text, offset + found.start) if found else (None, cue_at)
+    return Source(speaker, at, cue or "", cue_at, is_near, content)
+
+
+def _count_words(text: str) -> int:
+    return max(len(re.findall(r"\w+(?:[’'-]\w+)*", text)), len(_UNSPACED.findall(text)) // 2)
+
+
+def _is_title(quoted: str) -> bool:
+    """Whether this looks like the title of a work: few words, with capitals."""
+    words = re.findall(r"\w+", quoted)
+    return len(words) <= 5 and all(word[0].isupper() or len(word) <= 3 for word in words)
+
+
+# Names
+
+_WINDOW = 3
+"""The sentences before a pronoun in which it may have its name, where paragraphs are unknown."""
+
+
+def _resolve(
+    document: Document, text: JoinedText, language: str, quotations: Sequence[Quotation]
+) -> list[str | None]:
+    """The key of the name of each quotation's speaker, None where it is not sure."""
+    rules = grammar(language)
+    names = DocumentNames(rules, [document.title or "", *(s.text for s in document.sentences)])
+    found: dict[int, str | None] = {}  # by the place of the speaker
+    spoken = {q.source.at: q.source.speaker for q in quotations if q.source and q.source.speaker}
+    for at, speaker in spoken.items():
+        if speaker.lower() not in rules.all_pronouns:
+            found[at] = names.resolve(speaker)
+    persons = {name for name in found.values() if name}
+    for at, speaker in sorted(spoken.items()):
+        if speaker.lower() in rules.pronouns:
+            name = _name_before(text, at, rules, names, found, quotations)
+            found[at] = name if name and (name in persons or names.is_titled(name)) else None
+    return [found.get(source.at) if source and source.speaker else None for _, source, _ in quotations]
+
+
+def _name_before(
+    text: JoinedText,
+    at: int,
+    rules: Grammar,
+    names: DocumentNames,
+    found: Mapping[int, str | None],
+    quotations: Sequence[Quotation],
+) -> str | None:
+    """The one full name that speaks or begins a sentence in this paragraph or the one before it."""
+    if text.has_paragraphs:
+        begin = text.text.rfind("\n", 0, max(text.text.rfind("\n", 0, at), 0)) + 1
+    else:
+        begin = text.starts[max(0, text.sentence_at(at) - _WINDOW)]
+    candidates = {name for place, name in found.items() if begin <= place < at}
+    for number in range(text.sentence_at(begin), text.sentence_at(at) + 1):
+        first = text.starts[number]
+        if any(start <= first < end for quotation in quotations for start, end in quotation.pieces):
+            continue
+        subject = rules.subject(text.text[first : min(at, text.sentence_end(first))])
+        if subject and subject.text.lower() not in rules.all_pronouns:
+            candidates.add(names.resolve(subject.text))
+    name = candidates.pop() if len(candidates) == 1 else None
+    return name if name and " " in name else None

@@ -1,0 +1,106 @@
+"""The quotations of a layer: where they are, and a table of the texts of speakers, names and verbs.
+
+`quote.ends` has the number of quotations up to the end of each sentence, `quote.spans` where each begins and
+ends, `quote.of` the numbers of its speaker, the speaker's key, its name and its verb in the table, -1 for
+none. The texts are in code point order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.folder.format.files import Arrays, Mask, Numbers
+from esr.folder.format.strings import find_string
+from esr.index.names import name_key
+from esr.text.document import Quote
+
+_TEXTS = 4
+"""How many texts each quotation has: speaker, speaker's key, name, verb."""
+
+
+def encode_quotes(sentences: Sequence[Sequence[Quote]]) -> Arrays:
+    """The arrays of the quotations of these sentences."""
+    quotes = [quote for sentence in sentences for quote in sentence]
+    rows = [(q.speaker, None if q.speaker is None else name_key(q.speaker), q.name, q.cue) for q in quotes]
+    table = sorted({text for row in rows for text in row if text is not None})
+    numbers: dict[str | None, int] = {text: number for number, text in enumerate(table)}
+    return {
+        "quote.ends": np.cumsum([0, *map(len, sentences)], dtype=np.int64),
+        "quote.spans": np.array([n for quote in quotes for n in (quote.start, quote.end)], np.int32),
+        "quote.of": np.array([numbers.get(text, -1) for row in rows for text in row], np.int32),
+        **_table(table),
+    }
+
+
+def _table(texts: Sequence[str]) -> Arrays:
+    encoded = [text.encode() for text in texts]
+    return {
+        "quote.text_ends": np.cumsum([0, *map(len, encoded)], dtype=np.int64),
+        "quote.texts": np.frombuffer(b"".join(encoded), np.uint8),
+    }
+
+
+class LayerQuotes:
+    """The quotations of a layer, whose sentences are numbered from 0."""
+
+    def __init__(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        self.ends = arrays["quote.ends"]
+        self.spans = arrays["quote.spans"]
+        self.of = arrays["quote.of"].reshape(-1, _TEXTS)
+        self._text_ends, self._bytes = arrays["quote.text_ends"], arrays["quote.texts"]
+
+    @property
+    def texts(self) -> list[str]:
+        return [self._encoded(number).decode() for number in range(len(self._text_ends) - 1)]
+
+    def read(self, sentences: Numbers) -> list[tuple[Quote, ...]]:
+        """The quotations of each of these sentences."""
+        starts, stops = self.ends[sentences].tolist(), self.ends[sentences + 1].tolist()
+        return [tuple(map(self._quote, range(*bounds))) for bounds in zip(starts, stops, strict=True)]
+
+    def has_quote(self) -> Mask:
+        """Mask of the sentences with a quotation."""
+        mask: Mask = np.diff(self.ends) > 0
+        return mask
+
+    def said_by(self, keys: Iterable[str]) -> Mask:
+        """Mask of the sentences with a quotation whose speaker or name has one of these keys."""
+        found = [find_string(len(self._text_ends) - 1, self._encoded, key) for key in keys]
+        numbers = [number for number in found if number is not None]
+        mask = np.zeros(len(self.ends) - 1, bool)
+        quotes = np.flatnonzero(np.isin(self.of[:, 1:3], numbers).any(axis=1))
+        mask[np.searchsorted(self.ends, quotes, "right") - 1] = True
+        return mask
+
+    def _quote(self, number: int) -> Quote:
+        start, end = self.spans[2 * number : 2 * number + 2].tolist()
+        speaker, _, name, cue = self.of[number].tolist()
+        return Quote(start, end, *map(self._text, (speaker, name, cue)))
+
+    def _text(self, number: int) -> str | None:
+        return None if number < 0 else self._encoded(number).decode()
+
+    def _encoded(self, number: int) -> bytes:
+        return self._bytes[self._text_ends[number] : self._text_ends[number + 1]].tobytes()
+
+
+def merge_quotes(layers: Sequence[LayerQuotes]) -> Arrays:
+    """The arrays of the quotations of several layers, one after the other."""
+    table = sorted({text for layer in layers for text in layer.texts})
+    numbers = {text: number for number, text in enumerate(table)}
+    of = [
+        np.array([*(numbers[text] for text in layer.texts), -1], np.int32)[layer.of].reshape(-1)
+        for layer in layers
+    ]
+    shifts = np.cumsum([0, *(layer.ends[-1] for layer in layers)])
+    ends = [layer.ends[1:] + shift for layer, shift in zip(layers, shifts, strict=False)]
+    return {
+        "quote.ends": np.concatenate([np.zeros(1, np.int64), *ends]),
+        "quote.spans": np.concatenate([layer.spans for layer in layers]),
+        "quote.of": np.concatenate([np.zeros(0, np.int32), *of]),
+        **_table(table),
+    }

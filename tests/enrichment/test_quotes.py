@@ -1,0 +1,179 @@
+"""Quotations and their speakers, by rules alone: no model is loaded."""
+
+from __future__ import annotations
+
+import pytest
+
+from esr.enrichment.enricher import Enricher
+from esr.enrichment.quotes import find_quotes
+from esr.text.document import Document, Quote, Sentence
+from esr.text.validate import build_document
+
+Found = tuple[str, str | None, str | None]
+
+
+def quotes_in(text: str, language: str = "en") -> list[Found]:
+    """The text, the speaker and the name of each quotation of a text, sentence by sentence."""
+    document = build_document({"id": "a", "text": text, "language": language})
+    return found_in(document, language)
+
+
+def found_in(document: Document, language: str = "en") -> list[Found]:
+    found = find_quotes(document, language)
+    return [
+        (sentence.text[quote.start : quote.end], quote.speaker, quote.name)
+        for sentence, quotes in zip(document.sentences, found, strict=True)
+        for quote in quotes
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "quotation", "speaker"),
+    [
+        ("“We leave,” said Ann Lee.", "“We leave,”", "Ann Lee"),
+        ('"We leave now," Ann Lee told reporters.', '"We leave now,"', "Ann Lee"),
+        ("Ann Lee, a judge from Ohio, said: “We leave now.”", "“We leave now.”", "Ann Lee"),
+        ("In a statement, Ann Lee wrote that “we leave it now”.", "“we leave it now”", "Ann Lee"),
+        ("‘I don’t know what we do,’ said Ann Lee.", "‘I don’t know what we do,’", "Ann Lee"),
+        (
+            "``We leave now,'' the president's spokesman said.",
+            "``We leave now,''",
+            "the president's spokesman",
+        ),
+        ("According to Ann Lee, it is “the best of all times”.", "“the best of all times”", "Ann Lee"),
+        ("“We leave now,” roared Ann Lee.", "“We leave now,”", "Ann Lee"),
+        ("Ann Lee: “We leave now.”", "“We leave now.”", "Ann Lee"),
+        ("“What a mess it is!” he said.", "“What a mess it is!”", "he"),
+    ],
+)
+def test_a_verb_beside_a_quotation_names_its_speaker(text: str, quotation: str, speaker: str) -> None:
+    assert [found[:2] for found in quotes_in(text)] == [(quotation, speaker)]
+
+
+@pytest.mark.parametrize(
+    ("text", "quotation", "speaker"),
+    [
+        ("„Wir schaffen das“, sagte Angela Merkel am Montag.", "„Wir schaffen das“", "Angela Merkel"),
+        (
+            "»Die Lage ist ernst«, so Minister Horst Seehofer.",
+            "»Die Lage ist ernst«",
+            "Minister Horst Seehofer",
+        ),
+        ("Der Minister sagte: „Wir brauchen Geduld.“", "„Wir brauchen Geduld.“", "Der Minister"),
+        ("Laut Lindner ist das „ein verheerendes Signal“.", "„ein verheerendes Signal“", "Lindner"),
+    ],
+)
+def test_german_has_rules_of_its_own(text: str, quotation: str, speaker: str) -> None:
+    assert [found[:2] for found in quotes_in(text, "de")] == [(quotation, speaker)]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "quotation"),
+    [
+        ("fr", "« Nous devons agir », a déclaré Emmanuel Macron.", "« Nous devons agir »"),
+        ("zh", "他说：“我们必须现在行动。”", "“我们必须现在行动。”"),
+        (
+            "ja",
+            "彼は「もう時間がありません」と言った。「今すぐ出発しましょう。」",
+            "「今すぐ出発しましょう。」",
+        ),
+    ],
+)
+def test_other_languages_have_quotations_without_speakers(language: str, text: str, quotation: str) -> None:
+    assert (quotation, None, None) in quotes_in(text, language)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The so-called “Brexit” came.",
+        "She starred in “Gone With the Wind” and left.",
+        "He said he would watch “Good Morning America” on Monday.",
+        "The dogs' owner left in the '90s, and so did Joneses' cat.",
+        "They called it a “deal” and the markets rose for a long time after that.",
+        "",
+    ],
+)
+def test_a_word_or_a_title_in_marks_is_no_quotation(text: str) -> None:
+    assert quotes_in(text) == []
+
+
+def test_speech_goes_on_over_sentences_and_paragraphs() -> None:
+    text = (
+        "Ann Lee, who was angry, told us: “This is the first paragraph. It goes on.\n\n"
+        "“This is the second one.” Then she left.\n\n"
+        "“We stay here,” said Bo Day. “We like it.”"
+    )
+    assert quotes_in(text) == [
+        ("“This is the first paragraph.", "Ann Lee", "ann lee"),
+        ("It goes on.", "Ann Lee", "ann lee"),
+        ("“This is the second one.”", "Ann Lee", "ann lee"),
+        ("“We stay here,”", "Bo Day", "bo day"),
+        ("“We like it.”", "Bo Day", "bo day"),
+    ]
+
+
+def test_speech_goes_on_over_sentences_without_paragraphs() -> None:
+    texts = ["Ann Lee said: “One is here.", "Two is here.", "Three is here.”", "Four is here."]
+    sentences = tuple(Sentence(f"a.s{n}", text) for n, text in enumerate(texts))
+    assert [found[0] for found in found_in(Document("a", sentences))] == [
+        "“One is here.",
+        "Two is here.",
+        "Three is here.”",
+    ]
+
+
+def test_a_mark_that_is_never_closed_ends_with_its_paragraph() -> None:
+    text = "Bo Day said: “We never close this one. And so on.\n\nAnother paragraph follows here."
+    assert [found[0] for found in quotes_in(text)] == ["“We never close this one.", "And so on."]
+
+
+@pytest.mark.parametrize(
+    ("before", "speaker", "name"),
+    [
+        ("President Donald Trump spoke. ", "Mr. Trump", "donald trump"),
+        ("Donald J. Trump and Donald Trump spoke. ", "Trump", "donald trump"),
+        ("Bill Clinton and Hillary Clinton spoke. ", "Clinton", None),
+        ("Nobody came. ", "Trump", "trump"),
+        ("Nobody came. ", "the mayor of New York", None),
+        ("Nobody came. ", "Trump's lawyer", None),
+        ("Nobody came. ", "officials", None),
+    ],
+)
+def test_a_speaker_stands_for_the_one_full_name_of_the_document(
+    before: str, speaker: str, name: str | None
+) -> None:
+    assert quotes_in(f"{before}“We leave it now,” {speaker} said.") == [("“We leave it now,”", speaker, name)]
+
+
+def test_he_said_has_a_name_only_if_there_is_one_person() -> None:
+    surely = "“We stay here now,” Bo Day said. “We really do,” he added.\n\nLater, he said: “We go home.”"
+    assert [name for *_, name in quotes_in(surely)] == ["bo day", "bo day", "bo day"]
+    two = "“We stay here now,” Bo Day said.\n\nAl Fox came. He said: “We go home.” Al Fox said: “Now we go.”"
+    assert [name for *_, name in quotes_in(two)] == ["bo day", None, "al fox"]
+    unnamed = "The mayor spoke. “We stay here now,” he said."
+    assert [name for *_, name in quotes_in(unnamed)] == [None]
+
+
+def test_the_enricher_finds_quotations_without_a_model_and_keeps_those_of_the_document() -> None:
+    enricher = Enricher(["quotes"], analyzer="english")
+    assert set(enricher.recipe.versions) == {"quotes", "language"}
+    document = build_document({"id": "a", "text": "“We leave now,” said Ann Lee. It rained."})
+    assert [sentence.quotes for sentence in enricher.enrich(document)] == [
+        (Quote(0, 15, "Ann Lee", "ann lee", "said"),),
+        (),
+    ]
+    own = Quote(0, 4, "me")
+    given = Document("b", (Sentence("b.s0", "“We leave now,” said Ann Lee.", quotes=(own,)),))
+    assert [sentence.quotes for sentence in enricher.enrich(given)] == [(own,)]
+
+
+def test_the_recipe_of_quotations_depends_on_rules_and_language_alone() -> None:
+    german, english = (Enricher(["quotes"], analyzer=name).recipe for name in ("german", "english"))
+    assert german.agrees(english, "quotes", "fr") and not german.agrees(english, "quotes", None)
+    everything = Enricher(["quotes", "features", "parse"], analyzer="english").recipe
+    assert everything.fingerprints["quotes"] == english.fingerprints["quotes"]
+    assert (
+        everything.fingerprints["parse"]
+        == Enricher(["parse"], analyzer="english").recipe.fingerprints["parse"]
+    )
