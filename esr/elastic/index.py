@@ -278,6 +278,9 @@ class ElasticsearchSnapshot:
     def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
         return self.opened.names.find(keys)
 
+    def full_names(self, key: str) -> Sequence[str]:
+        return self.opened.names.full_names(key)
+
     def name_keys(self, prefix: str, limit: int) -> list[str]:
         return self.opened.names.keys(prefix, limit)
 

@@ -245,6 +245,9 @@ class FolderSnapshot:
     def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
         return self.cache.names.find(keys)
 
+    def full_names(self, key: str) -> Sequence[str]:
+        return self.cache.names.full_names(key)
+
     def name_keys(self, prefix: str, limit: int) -> list[str]:
         return self.cache.names.keys(prefix, limit)
 

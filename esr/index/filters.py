@@ -305,6 +305,9 @@ class Vocabulary(ValueLister, Protocol):
     def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
         """The names with these keys, by key, without those that no sentence has."""
 
+    def full_names(self, key: str) -> Sequence[str]:
+        """Keys of the other names that a short form, or a name, stands for in some documents, in order."""
+
     def name_keys(self, prefix: str, limit: int) -> list[str]:
         """Keys of names that have a key or alias with this prefix, most sentences first, ties by key."""
 
@@ -382,12 +385,20 @@ def attribute_names(vocabulary: ValueLister, name: str) -> tuple[str, ...]:
 
 
 def resolve_name(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
-    """The keys of the name that an entry of `Filters.entities` means; none if there is no such name."""
+    """The keys of the names that an entry of `Filters.entities` means; none if there is no such name."""
     wanted = parse_name_filter(text)
-    name = vocabulary.find_names([wanted.key]).get(wanted.key)
-    if name is None or not name.has_type(wanted.type):
-        return ()
-    return name.keys
+    names = [name for name in find_meant(vocabulary, wanted.key) if name.has_type(wanted.type)]
+    return tuple(dict.fromkeys(key for name in names for key in name.keys))
+
+
+def find_meant(vocabulary: Vocabulary, key: str) -> list[Name]:
+    """The names that a written form may mean, by its key.
+
+    A short form that stands for different names, or for none in some documents, means all of them.
+    """
+    own = vocabulary.find_names([key]).get(key)
+    others = vocabulary.full_names(key if own is None else own.key)
+    return [*([] if own is None else [own]), *vocabulary.find_names(others).values()]
 
 
 _BEGINNINGS = (3, 1)
@@ -461,7 +472,8 @@ def _describe(values: ValueTable, kind: str, text: str) -> tuple[str, str | None
 def _unknown_names(vocabulary: Vocabulary, filters: Filters) -> Iterator[UnknownFilter]:
     for text in filters.entities:
         wanted = parse_name_filter(text)
-        name = vocabulary.find_names([wanted.key]).get(wanted.key)
+        names = find_meant(vocabulary, wanted.key)
+        name = next((one for one in names if one.has_type(wanted.type)), names[0] if names else None)
         if name is None:
             near = nearest_name(vocabulary, wanted.key)
             yield UnknownFilter(

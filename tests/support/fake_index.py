@@ -173,6 +173,10 @@ class FakeIndex:
                 names |= {name_key(f): Name(name_key(f), f, type, 1, (name_key(f),)) for f in forms}
         return {key: names[key] for key in keys if key in names}
 
+    def full_names(self, key: str) -> Sequence[str]:
+        self._fail()
+        return ()
+
     def name_keys(self, prefix: str, limit: int) -> list[str]:
         self._fail()
         forms = (_values(record, type) for record in self.records for type in ENTITY_TYPES)

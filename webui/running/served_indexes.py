@@ -55,6 +55,7 @@ ENGINE_METHODS = frozenset(
         "written_forms",
         "values",
         "find_names",
+        "full_names",
         "name_keys",
         "request",
         "status",
@@ -73,6 +74,7 @@ CACHED_METHODS = frozenset(
         "request",
         "values",
         "find_names",
+        "full_names",
         "name_keys",
     }
 )

@@ -151,9 +151,11 @@ class ElasticsearchMigration(ElasticsearchWriter):
             of_sentences = self._read_fields(self._source.alias, sentence_ids, _ENRICHED_FIELDS)
             self._map_vectors(batch, of_sentences.values())
             for actions in batch:
-                actions.entry.update(of_documents[actions.document.id])
-                for action in actions.sentences:
-                    action.update(with_names(of_sentences[action["_id"]]))
+                stored = [of_sentences[action["_id"]] for action in actions.sentences]
+                of_document, sentences = with_names(of_documents[actions.document.id], stored)
+                actions.entry.update(of_document)
+                for action, fields in zip(actions.sentences, sentences, strict=True):
+                    action.update(fields)
                 yield actions
 
     def _map_vectors(self, batch: Sequence[DocumentActions], stored: Iterable[Mapping[str, Any]]) -> None:

@@ -57,18 +57,25 @@ class NameTable:
 
     @cached_property
     def _type_counts(self) -> Numbers:
-        """The number of sentences that give each name each type, of shape (names, types of ENTITY_TYPES)."""
-        counts = np.zeros((len(self), len(ENTITY_TYPES)), np.int64)
+        """The number of sentences that give each name each type, of shape (names, types of ENTITY_TYPES).
+
+        Short forms that the collection joins to a name do not count, unless it has nothing else.
+        """
+        counts, of_full_names = np.zeros((2, len(self), len(ENTITY_TYPES)), np.int64)
+        joined = np.array([hash64(key) for key in self._aliases.joined], np.uint64)
         for span in (span for spans in self._spans for span in spans):
             layer = span.layer
             first = layer.arrays["entity.first"][span.start - span.first : span.stop - span.first + 1]
             entities = layer.arrays["entity.of"][first[0] : first[-1]]
             keys = layer.names.of_entity[entities].astype(np.int64)
-            codes = keys * len(ENTITY_TYPES) + layer.arrays["entity.types"][entities]
+            codes = keys * len(ENTITY_TYPES) + layer.names.types[entities]
             is_first = _mask_first(np.repeat(np.arange(len(first) - 1), np.diff(first)), codes)
             of_key = np.bincount(codes[is_first], minlength=len(layer.names) * len(ENTITY_TYPES))
-            np.add.at(counts, self._name_of_key[layer], of_key.reshape(-1, len(ENTITY_TYPES)))
-        return counts
+            by_type = of_key.reshape(-1, len(ENTITY_TYPES))
+            np.add.at(counts, self._name_of_key[layer], by_type)
+            is_full = ~np.isin(layer.names.hashes, joined)[:, np.newaxis]
+            np.add.at(of_full_names, self._name_of_key[layer], by_type * is_full)
+        return np.where(of_full_names.any(axis=1, keepdims=True), of_full_names, counts)
 
     @cached_property
     def types(self) -> npt.NDArray[np.intp]:
@@ -93,6 +100,15 @@ class NameTable:
         numbers = np.unique(np.concatenate([np.array(aliased, np.int64), *parts]))
         return [self._key(number) for number in self.most_frequent(self.totals, numbers, limit)]
 
+    def full_names(self, key: str) -> tuple[str, ...]:
+        """The keys of the names that a short form stands for in some documents, in their order."""
+        hash, numbers = np.uint64(hash64(key)), set()
+        for layer in self._layers:
+            entities = np.flatnonzero(layer.names.written == hash)
+            numbers |= set(self._name_of_key[layer][layer.names.of_entity[entities]].tolist())
+        own = self._find(key)
+        return tuple(sorted(self._key(n) for n in numbers if n != own and self.totals[n] > 0))
+
     def most_frequent(self, counts: Numbers, numbers: Numbers, size: int) -> list[int]:
         """The `size` names with the greatest positive counts among `numbers`, ties by key."""
         numbers = numbers[counts[numbers] > 0]
@@ -107,7 +123,7 @@ class NameTable:
         """The name with this number."""
         if number not in self._names:
             key = self._key(number)
-            form = self._aliases.form(key) or majority_form(self._count_forms(number))
+            form = self._aliases.form(key) or majority_form(key, self._count_forms(number))
             type, total = ENTITY_TYPES[self.types[number]], int(self.totals[number])
             of_types = dict(zip(ENTITY_TYPES, self._type_counts[number].tolist(), strict=True))
             others = other_types(of_types, total)
