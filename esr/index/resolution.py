@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from esr.index.names import ENTITY_TYPES, MAX_ALIASES, EntitiesByType, majority_type, name_key
+from esr.index.names import MAX_ALIASES, EntitiesByType, majority_type, name_key
 from esr.text.document import ORGANIZATION, PERSON
 
 RESOLUTION_VERSION = 1
@@ -63,7 +63,7 @@ def resolve_names(sentences: Iterable[EntitiesByType | None]) -> dict[str, Resol
     A person's last words stand for the one full name that ends with them, and so does the first word if no
     name ends with it; the full name comes before them or in the same sentence. An acronym stands for the one
     name of its type with these initials, an organization for the one that has "Inc" or the like behind it.
-    Where several persons fit, a form stands for itself.
+    Where several persons fit, a form stands for itself, and so does a form without capital letters.
     """
     keys: dict[str, str] = {}
     types: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -75,9 +75,11 @@ def resolve_names(sentences: Iterable[EntitiesByType | None]) -> dict[str, Resol
                 types[key][type] += 1
                 first.setdefault(key, number)
     upper = {key for form, key in keys.items() if form.isupper()}
+    lower = {key for form, key in keys.items() if form.islower()}
     mentions = [
         _Mention(key, _words(key), majority_type(counts), counts.total(), first[key], key in upper)
         for key, counts in types.items()
+        if key not in lower
     ]
     full = _full_names(mentions)
     found = {mention.key: name for mention in mentions if (name := _resolve(mention, full)) is not None}
@@ -100,7 +102,7 @@ def _full_names(mentions: Iterable[_Mention]) -> _FullNames:
             full["first", words[0]].append(mention)
         else:
             initials = "".join(word[0] for word in words if word not in _SMALL_WORDS)
-            if len(initials) > 1 and initials not in words:
+            if len(initials) > 1 and initials not in words and all(map(str.isalnum, words)):
                 full[mention.type, initials].append(mention)
             if words[-1] in _COMPANY:
                 full["company", *words[:-1]].append(mention)
@@ -111,8 +113,9 @@ def _resolve(mention: _Mention, full: _FullNames) -> ResolvedName | None:
     words, is_word = mention.words, len(mention.words) == 1
     is_acronym = mention.is_upper and is_word
     if mention.type == PERSON or (mention.type == ORGANIZATION and is_word and not is_acronym):
-        found = full.get(("last", *words)) or (mention.type == PERSON and full.get(("first", *words)))
-        if found:
+        if found := full.get(("last", *words)):
+            return _choose_person(mention, found)
+        if mention.type == PERSON and len(found := full.get(("first", *words), ())) == 1:
             return _choose_person(mention, found)
     if mention.type == PERSON:
         core = " ".join(words)
@@ -123,22 +126,26 @@ def _resolve(mention: _Mention, full: _FullNames) -> ResolvedName | None:
 
 
 def _choose_person(mention: _Mention, full: Sequence[_Mention]) -> ResolvedName | None:
-    """The longest of these names, if they may be one person and it came first."""
-    best = max(full, key=lambda name: (len(_without_initials(name.words)), name.sentences, name.key))
-    if best.first > mention.first or not all(_may_be_one(name.words, best.words) for name in full):
+    """The longest of these names, if they may be one person and it came first.
+
+    A name without a middle initial is preferred to the same name with one.
+    """
+    longest = max(full, key=lambda name: (len(name.words), name.sentences, name.key))
+    if not all(_is_part(name.words, longest.words) for name in full):
         return None
-    return ResolvedName(" ".join(best.words), PERSON)
+    plain = [name for name in full if name.words == _without_initials(longest.words)]
+    best = (plain or [longest])[0]
+    return ResolvedName(" ".join(best.words), PERSON) if best.first <= mention.first else None
 
 
-def _may_be_one(words: Sequence[str], longest: Sequence[str]) -> bool:
-    """Whether the longest name has these words in order: "Michael T. Flynn" those of "Michael Flynn"."""
+def _is_part(words: Sequence[str], longest: Sequence[str]) -> bool:
+    """Whether the longest name has these words in their order: "Michael Flynn" in "Michael T. Flynn"."""
     rest = iter(longest)
-    return all(word in rest for word in _without_initials(words))
+    return all(word in rest for word in words)
 
 
-def _without_initials(words: Sequence[str]) -> list[str]:
-    """The words of a name without single letters between the first and the last."""
-    return [word for n, word in enumerate(words) if len(word) > 1 or n in (0, len(words) - 1)]
+def _without_initials(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word for n, word in enumerate(words) if len(word) > 1 or n in (0, len(words) - 1))
 
 
 def _words(key: str) -> tuple[str, ...]:
@@ -153,10 +160,12 @@ def _is_polite(mention: _Mention) -> bool:
     return mention.key.split()[0] in _POLITE
 
 
-CERTAINTY = 0.95
-"""The share of the documents that decide on a short form that must agree, by the rule of succession.
+CERTAINTY, FIT = 0.9, 0.7
+"""How nearly certain a short form must be to be joined to a name in the whole collection.
 
-That is (n + 1) / (N + 2) where n of N agree: 18 of 18 do, and 37 of 38.
+CERTAINTY is the share of the documents deciding on it that must agree, by the rule of succession: (n + 1) /
+(N + 2) if n of N agree, so 8 of 8 do, or 17 of 18. FIT is the share of all documents with it that must give it
+the type of the name.
 """
 
 
@@ -169,25 +178,26 @@ class ShortForm(NamedTuple):
 
 
 TypeCounts = Mapping[str, Mapping[str, int]]
-"""By key, the number of documents that have it with each type."""
+"""By key, the number of documents that have it with each type. Short forms count where they stand alone."""
 
 
 def join_short_forms(found: Iterable[ShortForm], types: TypeCounts) -> dict[str, list[str]]:
     """By name, the short forms that stand for it wherever no document says otherwise.
 
-    Nearly all documents that decide on the form must agree (CERTAINTY). If the documents that leave it open
-    mostly give it another type than the name's, they must be fewer: "Washington" alone is the city. Forms of
-    most documents come first, and at most MAX_ALIASES are joined.
+    Nearly all documents that decide on a form agree (CERTAINTY), and it has the type of the name in most of
+    all (FIT): "Washington" alone is the city. At most MAX_ALIASES are joined, those of most documents first.
     """
     by_short: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for short, full, documents in found:
         by_short[short][full] += documents
     certain: dict[str, str] = {}
     for short, names in sorted(by_short.items(), key=lambda item: (-item[1].total(), item[0])):
-        full, documents = min(names.items(), key=lambda item: (-item[1], item[0]))
-        is_certain = (documents + 1) / (names.total() + 2) >= CERTAINTY
-        if is_certain and _fits(types.get(short, {}), types.get(full, {}), documents):
-            certain[short] = full
+        best = min(names, key=lambda name: (-names[name], name))
+        agreeing = sum(count for name, count in names.items() if _is_variant(short, name, best))
+        type, alone = majority_type(types.get(best, {})), types.get(short, {})
+        fitting, all = names.total() + alone.get(type, 0), names.total() + sum(alone.values())
+        if (agreeing + 1) / (names.total() + 2) >= CERTAINTY and fitting / all >= FIT:
+            certain[short] = best
     joined: dict[str, list[str]] = {}
     for short, full in list(certain.items())[:MAX_ALIASES]:
         if full not in certain:
@@ -195,5 +205,10 @@ def join_short_forms(found: Iterable[ShortForm], types: TypeCounts) -> dict[str,
     return joined
 
 
-def _fits(alone: Mapping[str, int], full: Mapping[str, int], documents: int) -> bool:
-    return majority_type(alone) == majority_type(full) or sum(alone.get(t, 0) for t in ENTITY_TYPES) < documents
+def _is_variant(short: str, name: str, best: str) -> bool:
+    """Whether two names with a short form are one in two spellings: "Mike Flynn" and "Michael Flynn"."""
+    if name.replace("-", " ") == best.replace("-", " "):
+        return True
+    first, _, rest = name.partition(" ")
+    best_first, _, best_rest = best.partition(" ")
+    return rest == best_rest and rest.endswith(short) and first[:2] == best_first[:2]
