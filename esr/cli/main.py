@@ -68,6 +68,8 @@ COMMANDS = {
     "similar": "cli.following",
     "concordance": "cli.corpus",
     "collocations": "cli.corpus",
+    "names": "cli.names",
+    "name": "cli.names",
     "watch": "cli.following",
     "run": "lab.commands.run",
     "evaluate": "lab.commands.evaluate",

@@ -304,13 +304,22 @@ class NameReader:
         for batch in batched(unread, _KEYS_PER_REQUEST):
             members = {key: aliases.members(key) for key in batch}
             of_types = _count_types(self._cluster, members, aliases.joined)
-            types.update({key: majority_type(of_types[key]) if any(of_types[key].values()) else None for key in batch})
+            types.update(
+                {key: majority_type(of_types[key]) if any(of_types[key].values()) else None for key in batch}
+            )
         known = ((key, count.type if (count := counts.get(key)) else types.get(key)) for key in keys)
         return {key: type for key, type in known if type is not None}
 
     def forms(self, keys: Iterable[str]) -> dict[str, str]:
         """The form under which each name with one of these group keys is shown."""
         return self._find_forms(list(keys))
+
+    def count_forms(self, key: str) -> dict[str, int]:
+        """The written forms of a name, each with its number of sentences, most first, ties by code points."""
+        counts: Counter[str] = Counter()
+        for of_key in _count_forms(self._cluster, self.aliases.members(key)).values():
+            counts.update(of_key)
+        return dict(sorted(counts.items(), key=lambda form: (-form[1], form[0])))
 
     def full_names(self, key: str) -> tuple[str, ...]:
         """The group keys of the other names that a short form stands for in some documents, in order."""
@@ -321,46 +330,61 @@ class NameReader:
 
     def keys(self, prefix: str, limit: int) -> list[str]:
         """The keys of names that have a key or alias with this prefix, most sentences first, ties by key."""
-        counts, width = NameCounts(self.aliases), limit + _MORE_KEYS
-        # Of names with a matching key, the other keys are counted too.
-        members = {key for group in self.aliases.with_prefix(prefix) for key in self.aliases.members(group)}
-        query: dict[str, Any] = {"prefix": {ALL_KEYS: prefix}}
-        include: dict[str, Any] = {"include": f"{_escape(prefix)}.*"} if prefix else {}
-        aliased: dict[str, Any] = {}
-        if prefix and members:
-            query = {"bool": {"should": [query, {"terms": {ALL_KEYS: list(members)}}]}}
-            aliased = {"aliased": {"terms": {"field": ALL_KEYS, "size": len(members), "include": list(members)}}}
+        return list(self.count(self._cluster.alias, {"match_all": {}}, limit, prefix))
+
+    def count(
+        self,
+        index: str,
+        query: Mapping[str, Any],
+        size: int,
+        prefix: str = "",
+        keys: Collection[str] | None = None,
+    ) -> dict[str, int]:
+        """The most frequent names of the entries that match, by key, ties by key.
+
+        Counted are names that have a key or alias with this prefix, or only those with these `keys`.
+        """
+        counts, width = NameCounts(self.aliases), size + _MORE_KEYS
+        own: dict[str, Any] = {"include": f"{_escape(prefix)}.*"} if prefix else {}
+        groups = self.aliases.with_prefix(prefix) if prefix else []
+        if keys is not None:
+            groups, own = list(dict.fromkeys(map(self.aliases.group_key, keys))), {"include": []}
+        # Of names that are wanted for one of their keys, the others are counted too.
+        members = sorted({key for group in groups for key in self.aliases.members(group)})
+        mentioning: list[Any] = [{"prefix": {ALL_KEYS: prefix}}] if keys is None else []
+        clauses = [query, {"bool": {"should": [*mentioning, {"terms": {ALL_KEYS: members}}]}}]
         while True:
             width = min(width, SHARD_SIZE)
-            terms = {"field": ALL_KEYS, "size": width, "shard_size": SHARD_SIZE, **include}
-            answer = self._aggregate(query, {"keys": {"terms": terms}, **aliased})
-            buckets = answer["keys"]["buckets"]
+            aggs = {"keys": {"terms": {"field": ALL_KEYS, "size": width, "shard_size": SHARD_SIZE, **own}}}
+            if members:
+                aggs["members"] = {"terms": {"field": ALL_KEYS, "size": len(members), "include": members}}
+            if keys is not None:
+                del aggs["keys"]
+            answer = _aggregate(self._cluster, index, clauses, aggs) if aggs else {}
+            buckets = answer.get("keys", {}).get("buckets", [])
             has_all = len(buckets) < width or width == SHARD_SIZE
-            least = 0 if has_all else buckets[-1]["doc_count"]
-            counts.take([*buckets, *answer.get("aliased", {}).get("buckets", ())], least)
-            best, found = self._rank_groups(counts, query, limit)
-            if has_all or (len(best) == limit and found[best[-1]] >= counts.unseen):
+            counts.take(
+                [*buckets, *answer.get("members", {}).get("buckets", ())],
+                0 if has_all else buckets[-1]["doc_count"],
+            )
+            best = self._rank_groups(counts, index, clauses, size)
+            if has_all or (len(best) == size and min(best.values()) >= counts.unseen):
                 return best
             width *= 10
 
     def _rank_groups(
-        self, counts: NameCounts, query: Mapping[str, Any], limit: int
-    ) -> tuple[list[str], Mapping[str, int]]:
-        """The most frequent names, those with several keys counted exactly, and the counts."""
+        self, counts: NameCounts, index: str, clauses: Sequence[Any], size: int
+    ) -> dict[str, int]:
+        """The most frequent names, those with several keys counted exactly."""
         while True:
             found, inexact = counts.bounds()
-            best = rank(found, limit)
+            best = rank(found, size)
             groups = [group for group in best if group in inexact]
             if not groups:
-                return best, found
-            buckets = self._aggregate(query, {"groups": counts.count_groups(groups)})["groups"]["buckets"]
-            counts.counted |= {group: one["doc_count"] for group, one in zip(groups, buckets, strict=True)}
-
-    def _aggregate(self, query: Mapping[str, Any], aggs: Mapping[str, Any]) -> Mapping[str, Any]:
-        answer: Mapping[str, Any] = search(
-            self._cluster, index=self._cluster.alias, size=0, query=query, aggs=aggs
-        )["aggregations"]
-        return answer
+                return {group: found[group] for group in best}
+            answer = _aggregate(self._cluster, index, clauses, {"groups": counts.count_groups(groups)})
+            exact = (bucket["doc_count"] for bucket in answer["groups"]["buckets"])
+            counts.counted |= dict(zip(groups, exact, strict=True))
 
     def _expire(self) -> None:
         if time.monotonic() - self._cached_since > MAX_AGE:
@@ -383,6 +407,14 @@ class NameReader:
         if unread:
             cache.update(_read_forms(self._cluster, unread))
         return {group: cache[group] for group in groups}
+
+
+def _aggregate(
+    cluster: Cluster, index: str, clauses: Sequence[Any], aggs: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    query = {"bool": {"filter": list(clauses)}}
+    answer: Mapping[str, Any] = search(cluster, index=index, size=0, query=query, aggs=aggs)["aggregations"]
+    return answer
 
 
 _Members = Mapping[str, Sequence[str]]
@@ -456,7 +488,13 @@ def _read_full_names(cluster: Cluster, key: str) -> list[str]:
 
 
 def _read_forms(cluster: Cluster, keys: Sequence[str]) -> dict[str, str]:
-    """The most frequent form of each of these keys."""
+    """The form under which each of these keys is shown."""
+    counts = _count_forms(cluster, keys)
+    return {key: majority_form(key, counts.get(key, {key: 0}).items()) for key in keys}
+
+
+def _count_forms(cluster: Cluster, keys: Sequence[str]) -> dict[str, dict[str, int]]:
+    """The forms of each of these keys, with the number of sentences with each."""
     patterns = [f"({pattern}){SEPARATOR}.*" for pattern in _join_patterns(map(_escape, keys))]
     aggs: dict[str, Any] = {
         str(n): {"terms": {"field": _FORMS, "include": pattern, "size": _MAX_FORMS}}
@@ -464,12 +502,12 @@ def _read_forms(cluster: Cluster, keys: Sequence[str]) -> dict[str, str]:
     }
     query = {"terms": {ALL_KEYS: list(keys)}}
     answer = search(cluster, index=cluster.alias, size=0, query=query, aggs=aggs)
-    counts: dict[str, list[tuple[str, int]]] = {}
+    counts: dict[str, dict[str, int]] = {}
     for aggregation in answer["aggregations"].values():
         for bucket in aggregation["buckets"]:
             key, _, form = bucket["key"].partition(SEPARATOR)
-            counts.setdefault(key, []).append((form, bucket["doc_count"]))
-    return {key: majority_form(key, counts.get(key, [(key, 0)])) for key in keys}
+            counts.setdefault(key, {})[form] = bucket["doc_count"]
+    return counts
 
 
 def _join_patterns(patterns: Iterable[str]) -> Iterator[str]:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from esr.errors import UsageError, unknown
-from esr.index.names import ENTITY_TYPES, Name, NameFilter, entity_key, parse_name_filter
+from esr.index.names import ENTITY_TYPES, Name, NameFilter, NameKey, entity_key, parse_name_filter
 from esr.plans.condition import (
     AllOf,
     AnyOf,
@@ -41,6 +41,8 @@ FacetCounts = list[tuple[str, int]]
 """Values of a field, each with the number of candidates that have it."""
 DAY = 86_400_000
 """Milliseconds per day."""
+NameUnit = Literal["sentences", "documents"]
+"""What is counted of a name."""
 DayCounts = Mapping[int, int]
 """The number of sentences by day, in days since 1970-01-01 in UTC."""
 Moment = int | str | date
@@ -305,6 +307,9 @@ class Vocabulary(ValueLister, Protocol):
     def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
         """The names with these keys, by key, without those that no sentence has."""
 
+    def name_forms(self, key: str) -> Mapping[str, int]:
+        """The written forms of the name with this key, each with its number of sentences, most first."""
+
     def full_names(self, key: str) -> Sequence[str]:
         """Keys of the other names that a short form, or a name, stands for in some documents, in order."""
 
@@ -386,6 +391,8 @@ def attribute_names(vocabulary: ValueLister, name: str) -> tuple[str, ...]:
 
 def resolve_name(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
     """The keys of the names that an entry of `Filters.entities` means; none if there is no such name."""
+    if isinstance(text, NameKey):
+        return tuple(key for name in vocabulary.find_names([text]).values() for key in name.keys)
     wanted = parse_name_filter(text)
     names = [name for name in find_meant(vocabulary, wanted.key) if name.has_type(wanted.type)]
     return tuple(dict.fromkeys(key for name in names for key in name.keys))

@@ -136,6 +136,12 @@ class NameFilter(NamedTuple):
         return name_key(self.text)
 
 
+class NameKey(str):
+    """The key of one name, as a filter takes it from programs: nothing else that it may mean is found."""
+
+    __slots__ = ()
+
+
 def parse_name_filter(text: str) -> NameFilter:
     """The name that an entry of `Filters.entities` asks for."""
     type, colon, name = text.partition(":")

@@ -17,14 +17,35 @@ from esr.text.document import ORGANIZATION, PERSON
 RESOLUTION_VERSION = 1
 """To be raised when `resolve_names` changes: `esr enrich` then resolves stored names again."""
 
-_POLITE = frozenset("mr mrs ms miss mx herr frau monsieur madame mme señor señora signor".split())
-_TITLES = _POLITE | frozenset(
-    "dr sir dame lord lady prof professor rev reverend president senator sen representative rep congressman "
-    "congresswoman governor gov mayor general gen lt col colonel maj major capt captain sgt judge justice "
-    "king queen prince princess pope chancellor minister secretary ambassador".split()
+_POLITE = frozenset(
+    (
+        "mr",
+        "mrs",
+        "ms",
+        "miss",
+        "mx",
+        "herr",
+        "frau",
+        "monsieur",
+        "madame",
+        "mme",
+        "señor",
+        "señora",
+        "signor",
+    )
 )
-_SMALL_WORDS = frozenset("of the and for in on to de la le des du et und der die das für y e &".split())
-_COMPANY = frozenset("inc corp corporation ltd limited plc llc co company ag se sa nv gmbh".split())
+_TITLES = _POLITE | {
+    *("dr", "sir", "dame", "lord", "lady", "prof", "professor", "rev", "reverend", "judge", "justice"),
+    *("president", "senator", "sen", "representative", "rep", "congressman", "congresswoman", "governor"),
+    *("gov", "mayor", "chancellor", "minister", "secretary", "ambassador", "king", "queen", "prince"),
+    *("princess", "pope", "general", "gen", "lt", "col", "colonel", "maj", "major", "capt", "captain", "sgt"),
+}
+_SMALL_WORDS = frozenset(
+    ("of", "the", "and", "for", "in", "on", "to", "&", "de", "la", "le", "des", "du", "et", "y", "e")
+) | {"und", "der", "die", "das", "für"}
+_COMPANY = frozenset(
+    ("inc", "corp", "corporation", "ltd", "limited", "plc", "llc", "company", "ag", "se", "sa", "nv", "gmbh")
+)
 
 
 class ResolvedName(NamedTuple):
@@ -36,6 +57,7 @@ class ResolvedName(NamedTuple):
 
 Resolved = Mapping[str, ResolvedName]
 """By written form of a document, the name that it stands for; without forms that stand for themselves."""
+NOTHING_RESOLVED: Resolved = {}
 
 
 def keys_of_forms(entities: EntitiesByType, resolved: Resolved) -> Iterator[tuple[str, str, str]]:
@@ -163,9 +185,9 @@ def _is_polite(mention: _Mention) -> bool:
 CERTAINTY, FIT = 0.9, 0.7
 """How nearly certain a short form must be to be joined to a name in the whole collection.
 
-CERTAINTY is the share of the documents deciding on it that must agree, by the rule of succession: (n + 1) /
-(N + 2) if n of N agree, so 8 of 8 do, or 17 of 18. FIT is the share of all documents with it that must give it
-the type of the name.
+CERTAINTY is the share of the documents deciding on it that must agree, by the rule of succession:
+(n + 1) / (N + 2) if n of N agree. So 8 of 8 are enough, or 17 of 18. FIT is the share of all documents
+with it that must give it the type of the name.
 """
 
 

@@ -26,7 +26,11 @@ PERSON, PLACE, BODY = "person", "location", "organization"
 NAMES = {
     "a": [[("Barack Obama", PERSON), ("the U.S.", PLACE)], []],
     "b": [[("barack obama's", PERSON), ("Barack Obama", PLACE)], [("Barack Obama", BODY), ("US", PLACE)]],
-    "c": [[("US", BODY), ("U.S.", BODY), ("US", PLACE)], [("Obama", PERSON)], [("USA", PLACE), ("US", PLACE)]],
+    "c": [
+        [("US", BODY), ("U.S.", BODY), ("US", PLACE)],
+        [("Obama", PERSON)],
+        [("USA", PLACE), ("US", PLACE)],
+    ],
     "d": [[("Zoé", PERSON)], [("Zoe", PERSON)], [("Am.[a]z*n?", BODY)]],
 }
 SOURCES = {"a": "BBC", "b": "bbc", "c": "The Wire", "d": "BBC"}

@@ -20,13 +20,15 @@ from msgspec.structs import replace
 from esr import models
 from esr.corpus.collocations import find_collocations
 from esr.corpus.concordance import build_concordance
+from esr.corpus.names import ListedName, build_network, list_names, read_condition, read_name
 from esr.dependency.signals import SIGNALS
 from esr.features import FEATURES
 from esr.index.contract import Index
-from esr.index.filters import FACET_FIELDS
+from esr.index.filters import FACET_FIELDS, Filters
 from esr.index.names import entity_key, parse_name_filter
 from esr.models import priors
 from esr.models.forms import FORMS
+from esr.plans.condition import Condition
 from esr.plans.plan import CANDIDATES, CollectionStatistics
 from esr.ranking import boosts
 from esr.ranking.answers import analysis_dict, answer_dict
@@ -227,6 +229,42 @@ def collocations(call: Call) -> dict[str, Any]:
             window=value("window") or None,
             **{name: value(name) for name in ("k", "measure", "min_count")},
         ).as_dict()
+
+
+def names(call: Call) -> dict[str, Any]:
+    listed, _ = _list_names(call)
+    return {"names": [to_builtins(name) for name in listed]}
+
+
+def network(call: Call) -> dict[str, Any]:
+    listed, of_query = _list_names(call)
+    index, filters, condition = of_query
+    return build_network(index, listed, filters, condition, least=call.arguments.value("least")).as_dict()
+
+
+def _list_names(call: Call) -> tuple[list[ListedName], tuple[Index, Filters, Condition | None]]:
+    """The names that the arguments ask for, and what they were counted in."""
+    value, search, snapshot = call.arguments.value, parse_search(call.arguments), call.searcher.snapshot()
+    condition = None
+    if search.query.strip():
+        check_query(snapshot, search.parsed, call.settings)
+        with blame_argument("q"):
+            condition = read_condition(snapshot, search.parsed)
+    type, prefix = value("type"), call.arguments.first("prefix")
+    found = list_names(snapshot.index, search.filters, condition, type=type, prefix=prefix, k=value("k"))
+    return found, (snapshot.index, search.filters, condition)
+
+
+def name(call: Call) -> dict[str, Any]:
+    value = call.arguments.value
+    with blame_argument("name"):
+        page = read_name(
+            call.searcher,
+            call.arguments.first("name"),
+            companions=value("companions"),
+            sentences=value("k"),
+        )
+    return page.as_dict()
 
 
 _OF_ALL_TYPES = 10

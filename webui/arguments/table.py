@@ -18,11 +18,13 @@ from esr import models
 from esr.corpus.collocations import COLLOCATIONS, MEASURES, MIN_COUNT, WINDOW
 from esr.corpus.concordance import LINES, WIDTH
 from esr.corpus.concordance import SORTS as LINE_SORTS
+from esr.corpus.names import COMPANIONS, MAX_NETWORK, NAMES, SENTENCES
 from esr.errors import EsrError, UsageError, unknown
 from esr.following.novelty import DEFAULT_THRESHOLD, MIN_THRESHOLD, parse_threshold
 from esr.following.timeline import INTERVALS, MAX_PEAKS, PEAKS
 from esr.index.filters import FACET_FIELDS
 from esr.index.hits import SentenceRecord
+from esr.index.names import ENTITY_TYPES
 from esr.models import priors
 from esr.plans.plan import CANDIDATES
 from esr.ranking.answers import PASSAGE_FIELDS
@@ -229,11 +231,12 @@ def _ranking(name: str, help: str, type: Type | None = None, is_repeatable: bool
     return Argument(name, help, type or Text(), f"page {_RANKED}", "ranking", is_repeatable=is_repeatable)
 
 
-_LISTS = "search facets timeline similar compare query concordance collocations"
+_LISTS = "search facets timeline similar compare query concordance collocations names network"
 _ASKED = "search facets timeline explain compare query"
 _RANKED = f"{_ASKED} similar document documents"
 _WORDS = "concordance collocations"
-_OF_INDEX = f"{_RANKED} {_WORDS} search_body batch values complete analyze status"
+_NAMES = "names network"
+_OF_INDEX = f"{_RANKED} {_WORDS} {_NAMES} name search_body batch values complete analyze status"
 _HITS = "search similar"
 """The operations whose hits a request can shape."""
 HIT_FIELDS = (
@@ -281,7 +284,26 @@ TABLE: tuple[Argument, ...] = (
         "prefix",
         "the beginning of a value or a name, in any case, such as `bar` or `person:bar`",
         Text(),
-        "values",
+        f"values {_NAMES}",
+    ),
+    Argument(
+        "name",
+        "a form of the name, in any case, such as `Michael Flynn` or `person:flynn`",
+        Text("query_chars", 1),
+        "name",
+        is_required=True,
+    ),
+    Argument("type", "names of this type", Choice(labels=dict.fromkeys(ENTITY_TYPES, "")), _NAMES),
+    Argument(
+        "companions", "how many names that occur with it", Whole(low=0, high=1_000, usual=COMPANIONS), "name"
+    ),
+    Argument("k", "how many sentences about it", Whole(low=0, high=100, usual=SENTENCES), "name"),
+    Argument("k", "how many names to list", Whole(high=MAX_NETWORK, usual=NAMES), _NAMES),
+    Argument(
+        "least",
+        "how many sentences two names have together at least",
+        Whole(high=999_999, usual=1),
+        "network",
     ),
     Argument("text", "what to make terms of", Text("query_chars", 1), "analyze", is_required=True),
     Argument("id", "the id of the document", Text(min_chars=1), "document sentence", is_required=True),
@@ -306,7 +328,11 @@ TABLE: tuple[Argument, ...] = (
         elsewhere=("query", "search", "term", "terms", "text", "keywords"),
     ),
     Argument(
-        "q", _QUERY, Text("query_chars"), "page document documents complete", elsewhere=("query", "search")
+        "q",
+        _QUERY,
+        Text("query_chars"),
+        f"page document documents complete {_NAMES}",
+        elsewhere=("query", "search"),
     ),
     Argument(
         "also", "another query in the same timeline", Text("query_chars"), "timeline", is_repeatable=True
@@ -455,7 +481,7 @@ TABLE: tuple[Argument, ...] = (
         "syntax",
         "none: read all of q as words, without any syntax",
         Choice(labels={"none": ""}),
-        f"page document documents {_ASKED} {_WORDS}",
+        f"page document documents {_ASKED} {_WORDS} {_NAMES}",
         "reading",
         label="Search literally",
         phrase="searched literally",

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from esr.batches import batched
 from esr.elastic import meta
 from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
+from esr.elastic.dialect import SEPARATOR
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
 from esr.elastic.meta import install_templates
-from esr.elastic.dialect import SEPARATOR
 from esr.elastic.names import (
     FIELD,
     FINGERPRINT,
@@ -137,7 +137,9 @@ def group_stored_names(cluster: Cluster, loads: Mapping[str, meta.Load]) -> int:
         send_updates(
             cluster,
             (
-                replace_parts(hit["_index"], hit["_id"], [FINGERPRINT], {FIELD: encode_names(found, of_document)})
+                replace_parts(
+                    hit["_index"], hit["_id"], [FINGERPRINT], {FIELD: encode_names(found, of_document)}
+                )
                 for hit, found, of_document in with_entities
             ),
         )
@@ -195,8 +197,7 @@ def store_short_forms(cluster: Cluster) -> None:
     """Store what the short forms of names stand for in the whole collection, if that has changed."""
     refresh(cluster, cluster.documents_alias)
     found = [
-        ShortForm(*pair.split(SEPARATOR), documents)
-        for pair, documents in count_values(cluster, SHORT_FORMS)
+        ShortForm(*pair.split(SEPARATOR), documents) for pair, documents in count_values(cluster, SHORT_FORMS)
     ]
     keys = sorted({key for form in found for key in (form.short, form.full)})
     short_forms = join_short_forms(found, count_types(cluster, keys))

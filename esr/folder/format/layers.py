@@ -28,7 +28,7 @@ from esr.index.names import (
     name_key,
     parse_entity_key,
 )
-from esr.index.resolution import RESOLUTION_VERSION, Resolved, ResolvedName
+from esr.index.resolution import NOTHING_RESOLVED, RESOLUTION_VERSION, Resolved, ResolvedName
 from esr.plans.evaluate import Array
 from esr.text.document import VECTORS, QuantizedVector
 
@@ -248,7 +248,7 @@ class EncodedEnrichment(NamedTuple):
     entities: EntitiesByType | None
     parse: bytes | None
     vector: QuantizedVector | None = None
-    resolved: Resolved = {}
+    resolved: Resolved = NOTHING_RESOLVED
     """What the written forms of its document stand for."""
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from esr.folder.format.files import Numbers
+from esr.folder.format.files import Mask, Numbers
 from esr.folder.format.layers import Layer, LayerSpan
 from esr.folder.format.segment import Segment
 from esr.hashing import hash64
@@ -48,6 +48,32 @@ class NameTable:
                 names = self._occurrences[span.layer][_places(span.layer, inside)]
                 counts += np.bincount(names, minlength=len(counts))
         return counts[:-1]
+
+    def count_documents(self, segments: Sequence[Segment], masks: Iterable[Mask | None]) -> Numbers:
+        """Count the documents of the masks, one for each segment or None for all, that mention each name."""
+        counts = np.zeros(len(self), np.int64)
+        for segment, spans, mask in zip(segments, self._spans, masks, strict=True):
+            document, found = segment.column("document"), [np.zeros(0, np.int64)]
+            for span in spans:
+                numbers = np.arange(span.start, span.stop)
+                numbers = numbers if mask is None else numbers[mask[document[numbers]]]
+                layer, inside = span.layer, numbers - span.first
+                names = self._occurrences[layer][_places(layer, inside)].astype(np.int64)
+                sizes = np.diff(layer.arrays["entity.first"].astype(np.int64))[inside]
+                pairs = np.repeat(document[numbers].astype(np.int64), sizes) * (len(self) + 1) + names
+                found.append(pairs[names < len(self)])
+            distinct = np.unique(np.concatenate(found)) % (len(self) + 1)
+            counts += np.bincount(distinct, minlength=len(self))
+        return counts
+
+    def counted(self, counts: Numbers, prefix: str, keys: Iterable[str] | None, size: int) -> dict[str, int]:
+        """The greatest of these counts of names, by key: of all names, those with the prefix, or these."""
+        if keys is not None:
+            found = {number for number in map(self._find, keys) if number is not None}
+            numbers = np.array(sorted(found), np.int64)
+        else:
+            numbers = self._with_prefix(prefix) if prefix else np.arange(len(self))
+        return {self._key(n): int(counts[n]) for n in self.most_frequent(counts, numbers, size)}
 
     @cached_property
     def totals(self) -> Numbers:
@@ -94,11 +120,20 @@ class NameTable:
 
     def keys(self, prefix: str, limit: int) -> list[str]:
         """The keys of names whose key or alias has this prefix, most frequent first, then by key."""
+        numbers = self._with_prefix(prefix)
+        return [self._key(number) for number in self.most_frequent(self.totals, numbers, limit)]
+
+    def _with_prefix(self, prefix: str) -> Numbers:
         parts = [self._name_of_key[layer][_slice(layer.names.with_prefix(prefix))] for layer in self._layers]
         groups = self._aliases.with_prefix(prefix)
         aliased = [number for number in map(self._find, groups) if number is not None]
-        numbers = np.unique(np.concatenate([np.array(aliased, np.int64), *parts]))
-        return [self._key(number) for number in self.most_frequent(self.totals, numbers, limit)]
+        return np.unique(np.concatenate([np.array(aliased, np.int64), *parts]))
+
+    def forms(self, key: str) -> dict[str, int]:
+        """The written forms of a name, each with its number of sentences, most first, ties by code points."""
+        number = self._find(key)
+        counts = () if number is None else self._count_forms(number)
+        return dict(sorted(((f, n) for f, n in counts if n), key=lambda form: (-form[1], form[0])))
 
     def full_names(self, key: str) -> tuple[str, ...]:
         """The keys of the names that a short form stands for in some documents, in their order."""
