@@ -22,8 +22,8 @@ from esr.corpus.names import (
     NamePage,
     build_network,
     list_names,
-    read_condition,
     read_name,
+    select,
 )
 from esr.errors import UsageError
 from esr.index.filters import Filters
@@ -87,11 +87,10 @@ def names(
     if network_file and network_file.suffix not in (_GRAPHML, _CSV):
         raise UsageError(f"--network needs a file that ends in {_GRAPHML} or {_CSV}, not {network_file}")
     with open_searcher(where) as searcher:
-        snapshot = searcher.snapshot()
-        condition = read_condition(snapshot, query)
-        listed = list_names(snapshot.index, filters, condition, type=type, prefix=prefix, k=k)
+        selection = select(searcher, query, filters)
+        listed = list_names(selection, type=type, prefix=prefix, k=k)
         if network_file:
-            network = build_network(snapshot.index, listed, filters, condition, least=least)
+            network = build_network(selection, listed, least=least)
     if network_file:
         rows = [(guard_formula(one), guard_formula(other), *rest) for one, other, *rest in network.to_rows()]
         is_table = network_file.suffix == _CSV

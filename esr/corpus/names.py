@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import Struct, structs
@@ -109,7 +109,10 @@ class NameNetwork(Struct, frozen=True):
         return [(forms[e.one], forms[e.other], "Undirected", e.sentences, e.log_dice) for e in self.edges]
 
     def to_graphml(self) -> str:
-        """GraphML for Gephi and networkx: nodes with `label`, `type`, `count`, edges with `weight`, `log_dice`."""
+        """GraphML for Gephi and networkx.
+
+        Nodes have `label`, `type` and `count`, edges `weight` and `log_dice`.
+        """
         from xml.etree.ElementTree import Element, SubElement, indent, tostring  # others do without it
 
         root = Element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
@@ -117,7 +120,7 @@ class NameNetwork(Struct, frozen=True):
             SubElement(root, "key", {"id": key, "for": of, "attr.name": key, "attr.type": kind})
         graph = SubElement(root, "graph", edgedefault="undirected")
 
-        def add(kind: str, ends: Mapping[str, str], values: Mapping[str, object]) -> None:
+        def add(kind: str, ends: dict[str, str], values: Mapping[str, object]) -> None:
             element = SubElement(graph, kind, ends)
             for key, value in values.items():
                 SubElement(element, "data", key=key).text = _printable(str(value))
@@ -140,21 +143,31 @@ _GRAPHML_KEYS = {
 }
 
 
+class Selection(NamedTuple):
+    """The sentences of an index that names are counted in: those of the filters and the condition."""
+
+    index: Index
+    filters: Filters
+    condition: Condition | None
+
+
+def select(searcher: Searcher, query: str | ParsedQuery, filters: Filters) -> Selection:
+    """The sentences with all words of a query that satisfy the filters; all of these for an empty text."""
+    snapshot = searcher.snapshot()
+    if isinstance(query, str) and not query.strip():
+        return Selection(snapshot.index, filters, None)
+    return Selection(snapshot.index, filters, snapshot.prepare(query, Ranking()).all_words)
+
+
 def list_names(
-    index: Index,
-    filters: Filters = NO_FILTERS,
-    condition: Condition | None = None,
-    *,
-    type: str | None = None,
-    prefix: str = "",
-    k: int = NAMES,
+    selection: Selection, *, type: str | None = None, prefix: str = "", k: int = NAMES
 ) -> list[ListedName]:
-    """The k most frequent names of the sentences that satisfy the filters and the condition.
+    """The k most frequent names of the selection.
 
     `type` is a type that most sentences of the collection give the name, or a fair share of them. `prefix`
     begins the name or another form of it.
     """
-    size = k
+    (index, filters, condition), size = selection, k
     while True:
         counts = index.count_names(filters, size, condition=condition, prefix=prefix)
         names = _find(index, counts)
@@ -249,18 +262,9 @@ def _find_best(searcher: Searcher, name: Name, alone: Filters, mentions: Conditi
         return searcher.index.by_date(mentions, k, NO_FILTERS).hits
 
 
-def build_network(
-    index: Index,
-    names: Sequence[ListedName],
-    filters: Filters = NO_FILTERS,
-    condition: Condition | None = None,
-    *,
-    least: int = 1,
-) -> NameNetwork:
-    """The pairs of these names that at least `least` sentences have together.
-
-    The sentences satisfy the filters and the condition, as those that the names were counted in.
-    """
+def build_network(selection: Selection, names: Sequence[ListedName], *, least: int = 1) -> NameNetwork:
+    """The pairs of names of a selection that at least `least` of its sentences have together."""
+    index, filters, condition = selection
     if len(names) > MAX_NETWORK:
         raise UsageError(f"a network has at most {MAX_NETWORK} names, not {len(names)}")
     counts, edges = {name.key: name.count for name in names}, []
@@ -279,10 +283,3 @@ def build_network(
 def _printable(text: str) -> str:
     """The text without control characters, which XML cannot have."""
     return "".join(character if character.isprintable() else " " for character in text)
-
-
-def read_condition(searcher: Searcher, query: str | ParsedQuery) -> Condition | None:
-    """The condition of the sentences with all words of a query; None for an empty text."""
-    return (
-        None if isinstance(query, str) and not query.strip() else searcher.prepare(query, Ranking()).all_words
-    )

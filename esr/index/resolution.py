@@ -135,9 +135,11 @@ def _resolve(mention: _Mention, full: _FullNames) -> ResolvedName | None:
     words, is_word = mention.words, len(mention.words) == 1
     is_acronym = mention.is_upper and is_word
     if mention.type == PERSON or (mention.type == ORGANIZATION and is_word and not is_acronym):
-        if found := full.get(("last", *words)):
+        found = full.get(("last", *words), ())
+        if found:
             return _choose_person(mention, found)
-        if mention.type == PERSON and len(found := full.get(("first", *words), ())) == 1:
+        found = full.get(("first", *words), ())
+        if mention.type == PERSON and len(found) == 1:
             return _choose_person(mention, found)
     if mention.type == PERSON:
         core = " ".join(words)

@@ -27,10 +27,11 @@ from esr.corpus.names import (
     ListedName,
     NameNetwork,
     NamePage,
+    Selection,
     build_network,
     list_names,
-    read_condition,
     read_name,
+    select,
 )
 from esr.errors import UsageError, unknown
 from esr.following.lists import find_passages
@@ -70,7 +71,6 @@ if TYPE_CHECKING:
     from esr.index import contract
     from esr.index.enrichment_run import EnrichmentReport
     from esr.index.writer import LoadReport
-    from esr.plans.condition import Condition
 
 
 class Index:
@@ -308,7 +308,7 @@ class Index:
         `type` is "person", "location" or "organization". `prefix` begins the name or another form of it, in
         any case. `options` are those of `SearchOptions`; the ranking has no effect.
         """
-        return self._list_names(query, k, type, prefix, options)[0]
+        return self._list_names(query, k, type, prefix, options)[1]
 
     def network(
         self,
@@ -324,19 +324,18 @@ class Index:
 
         `NameNetwork.to_graphml` is what Gephi and networkx read.
         """
-        listed, index, condition = self._list_names(query, k, type, prefix, options)
-        return build_network(index, listed, read_search_options(options).filters, condition, least=least)
+        selection, listed = self._list_names(query, k, type, prefix, options)
+        return build_network(selection, listed, least=least)
 
     def _list_names(
         self, query: str, k: int, type: str | None, prefix: str, options: SearchOptions
-    ) -> tuple[list[ListedName], contract.Index, Condition | None]:
-        """The names, the state of the index that has them, and the condition of the query."""
+    ) -> tuple[Selection, list[ListedName]]:
         if type is not None and type not in ENTITY_TYPES:
             raise unknown("type", type, ENTITY_TYPES)
-        settings, snapshot = read_search_options(options), self._searcher.snapshot()
-        condition = read_condition(snapshot, _read_query(query, settings)) if query.strip() else None
-        filters, index = settings.filters, snapshot.index
-        return list_names(index, filters, condition, type=type, prefix=prefix, k=check_k(k)), index, condition
+        settings = read_search_options(options)
+        read = _read_query(query, settings) if query.strip() else ""
+        selection = select(self._searcher, read, settings.filters)
+        return selection, list_names(selection, type=type, prefix=prefix, k=check_k(k))
 
     def document(self, id: str) -> Document:
         """A whole document. Raises UsageError for an unknown id."""

@@ -20,15 +20,14 @@ from msgspec.structs import replace
 from esr import models
 from esr.corpus.collocations import find_collocations
 from esr.corpus.concordance import build_concordance
-from esr.corpus.names import ListedName, build_network, list_names, read_condition, read_name
+from esr.corpus.names import ListedName, Selection, build_network, list_names, read_name, select
 from esr.dependency.signals import SIGNALS
 from esr.features import FEATURES
 from esr.index.contract import Index
-from esr.index.filters import FACET_FIELDS, Filters
+from esr.index.filters import FACET_FIELDS
 from esr.index.names import entity_key, parse_name_filter
 from esr.models import priors
 from esr.models.forms import FORMS
-from esr.plans.condition import Condition
 from esr.plans.plan import CANDIDATES, CollectionStatistics
 from esr.ranking import boosts
 from esr.ranking.answers import analysis_dict, answer_dict
@@ -232,27 +231,24 @@ def collocations(call: Call) -> dict[str, Any]:
 
 
 def names(call: Call) -> dict[str, Any]:
-    listed, _ = _list_names(call)
+    _, listed = _list_names(call)
     return {"names": [to_builtins(name) for name in listed]}
 
 
 def network(call: Call) -> dict[str, Any]:
-    listed, of_query = _list_names(call)
-    index, filters, condition = of_query
-    return build_network(index, listed, filters, condition, least=call.arguments.value("least")).as_dict()
+    selection, listed = _list_names(call)
+    return build_network(selection, listed, least=call.arguments.value("least")).as_dict()
 
 
-def _list_names(call: Call) -> tuple[list[ListedName], tuple[Index, Filters, Condition | None]]:
-    """The names that the arguments ask for, and what they were counted in."""
-    value, search, snapshot = call.arguments.value, parse_search(call.arguments), call.searcher.snapshot()
-    condition = None
-    if search.query.strip():
-        check_query(snapshot, search.parsed, call.settings)
-        with blame_argument("q"):
-            condition = read_condition(snapshot, search.parsed)
-    type, prefix = value("type"), call.arguments.first("prefix")
-    found = list_names(snapshot.index, search.filters, condition, type=type, prefix=prefix, k=value("k"))
-    return found, (snapshot.index, search.filters, condition)
+def _list_names(call: Call) -> tuple[Selection, list[ListedName]]:
+    value, search = call.arguments.value, parse_search(call.arguments)
+    query = search.parsed if search.query.strip() else ""
+    if query:
+        check_query(call.searcher, search.parsed, call.settings)
+    with blame_argument("q"):
+        selection = select(call.searcher, query, search.filters)
+    prefix = call.arguments.first("prefix")
+    return selection, list_names(selection, type=value("type"), prefix=prefix, k=value("k"))
 
 
 def name(call: Call) -> dict[str, Any]:

@@ -197,7 +197,9 @@ def store_short_forms(cluster: Cluster) -> None:
     """Store what the short forms of names stand for in the whole collection, if that has changed."""
     refresh(cluster, cluster.documents_alias)
     found = [
-        ShortForm(*pair.split(SEPARATOR), documents) for pair, documents in count_values(cluster, SHORT_FORMS)
+        ShortForm(short, full, documents)
+        for pair, documents in count_values(cluster, SHORT_FORMS)
+        for short, _, full in [pair.partition(SEPARATOR)]
     ]
     keys = sorted({key for form in found for key in (form.short, form.full)})
     short_forms = join_short_forms(found, count_types(cluster, keys))

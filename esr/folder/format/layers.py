@@ -86,7 +86,7 @@ class LayerNames:
 
     def __init__(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         self.of_entity = arrays["name.of"]
-        self.types = arrays.get("name.types", arrays.get("entity.types"))
+        self.types = arrays["name.types" if "name.types" in arrays else "entity.types"]
         """The type of the name of each entity, as an index of ENTITY_TYPES."""
         self.written = arrays.get(_WRITTEN, np.zeros(0, np.uint64))
         """The hash of the key of each entity's written form; empty if no short form was resolved."""

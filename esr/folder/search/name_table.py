@@ -59,7 +59,8 @@ class NameTable:
                 numbers = numbers if mask is None else numbers[mask[document[numbers]]]
                 layer, inside = span.layer, numbers - span.first
                 names = self._occurrences[layer][_places(layer, inside)].astype(np.int64)
-                sizes = np.diff(layer.arrays["entity.first"].astype(np.int64))[inside]
+                first = layer.arrays["entity.first"].astype(np.int64)
+                sizes = first[inside + 1] - first[inside]
                 pairs = np.repeat(document[numbers].astype(np.int64), sizes) * (len(self) + 1) + names
                 found.append(pairs[names < len(self)])
             distinct = np.unique(np.concatenate(found)) % (len(self) + 1)
