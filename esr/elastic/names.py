@@ -33,7 +33,7 @@ from esr.index.names import (
     name_key,
     other_types,
 )
-from esr.index.resolution import RESOLUTION_VERSION, Resolved, keys_of_forms
+from esr.index.resolution import RESOLUTION_VERSION, Resolved, keys_of_forms, short_key
 from esr.text.document import ATTRIBUTES, META, META_PREFIX, METADATA
 
 KEYS_FIELD = "metadata_keys"
@@ -152,7 +152,7 @@ def encode_document_names(
     sentences: Iterable[EntitiesByType | None], resolved: Resolved
 ) -> dict[str, list[str]]:
     """The field `names` of a document, from the entities of its sentences."""
-    pairs = ((name_key(form), name.key) for form, name in resolved.items())
+    pairs = ((short_key(name_key(form)), name.key) for form, name in resolved.items())
     short_forms = sorted({f"{short}{SEPARATOR}{full}" for short, full in pairs if short != full})
     keys = _keys_by_type([entities for entities in sentences if entities], resolved)
     return {**keys, **({"short": short_forms} if short_forms else {})}

@@ -17,6 +17,7 @@ from msgspec.structs import force_setattr, replace
 
 from esr.errors import UsageError, unknown
 from esr.index.names import ENTITY_TYPES, Name, NameFilter, NameKey, entity_key, parse_name_filter
+from esr.index.resolution import short_key
 from esr.plans.condition import (
     AllOf,
     AnyOf,
@@ -403,8 +404,10 @@ def find_meant(vocabulary: Vocabulary, key: str) -> list[Name]:
 
     A short form that stands for different names, or for none in some documents, means all of them.
     """
-    own = vocabulary.find_names([key]).get(key)
-    others = vocabulary.full_names(key if own is None else own.key)
+    short = short_key(key)
+    found = vocabulary.find_names(list(dict.fromkeys((key, short))))
+    own = found.get(key, found.get(short))
+    others = vocabulary.full_names(short if own is None else own.key)
     return [*([] if own is None else [own]), *vocabulary.find_names(others).values()]
 
 

@@ -68,6 +68,14 @@ def keys_of_forms(entities: EntitiesByType, resolved: Resolved) -> Iterator[tupl
             yield (type, name_key(form), form) if name is None else (name.type or type, name.key, form)
 
 
+def short_key(key: str) -> str:
+    """The key of a short form without Mr, Ms and the like, as which it is counted and looked up."""
+    words = key.split()
+    while len(words) > 1 and words[0] in _POLITE:
+        del words[0]
+    return " ".join(words)
+
+
 class _Mention(NamedTuple):
     """A name of a document as written: its words, its type there, and its first sentence."""
 

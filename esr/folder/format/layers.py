@@ -28,7 +28,7 @@ from esr.index.names import (
     name_key,
     parse_entity_key,
 )
-from esr.index.resolution import NOTHING_RESOLVED, RESOLUTION_VERSION, Resolved, ResolvedName
+from esr.index.resolution import NOTHING_RESOLVED, RESOLUTION_VERSION, Resolved, ResolvedName, short_key
 from esr.plans.evaluate import Array
 from esr.text.document import VECTORS, QuantizedVector
 
@@ -50,7 +50,8 @@ class LayerEntity(NamedTuple):
     @property
     def written(self) -> str:
         """The key of the written form, which is that of the name unless it is a short form."""
-        return name_key(parse_entity_key(self.entity).text)
+        key = name_key(parse_entity_key(self.entity).text)
+        return key if key == self.key else short_key(key)
 
 
 def encode_names(entities: Sequence[LayerEntity], resolution: int = RESOLUTION_VERSION) -> Arrays:
