@@ -243,7 +243,8 @@ def _find_companions(index: Index, name: Name, count: int, unit: NameUnit, k: in
     near, frequency = (np.array([of[key] for key in keys], float) for of in (together, counts))
     collection = index.statistics(()).collection
     size = collection.sentences if unit == "sentences" else collection.documents
-    association = log_likelihood(Counts(near, frequency, count, count, size)) if keys else np.zeros(0)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a cell is empty where a name is in all documents
+        association = log_likelihood(Counts(near, frequency, count, count, size)) if keys else np.zeros(0)
     of_keys = dict(zip(keys, association.tolist(), strict=True))
     best = sorted((key for key in keys if of_keys[key] > 0), key=lambda key: (-of_keys[key], key))[:k]
     return [

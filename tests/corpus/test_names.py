@@ -105,7 +105,7 @@ def check_page(searcher: Searcher) -> None:
     assert list(page.forms.items()) == [("Ann Lee", 2), ("Lee", 1)]
     assert page.sources == {"x": 2, "y": 1} and page.months == {"2017-02": 2, "2017-03": 1}
     # Of 8 sentences, 3 have Ann Lee, 2 FEMA, and 1 both: more than the 0.75 by chance, which Ohio is below.
-    assert page.in_sentences == [Companion("FEMA", BODY, 1, 2, pytest.approx(0.1790, abs=1e-4))]
+    assert page.in_sentences == [Companion("FEMA", BODY, 1, 2, pytest.approx(0.1743, abs=1e-4))]
     # Of 4 documents, 2 have Ann Lee, 2 FEMA, and 2 both.
     assert page.in_documents == [Companion("FEMA", BODY, 2, 2, pytest.approx(5.5452, abs=1e-4))]
     assert page.best[0].sentence_id in ("a.s0", "b.s1") and len(page.best) == 2
@@ -120,7 +120,8 @@ def test_the_commands_and_python_give_the_same(folder: str, tmp_path: Path) -> N
         return result.output
 
     with esr.open(folder) as index:
-        assert json.loads(run("name", "lee", "--format", "json")) == index.name("lee").as_dict()
+        page = json.dumps(index.name("lee").as_dict())
+        assert json.loads(run("name", "lee", "--format", "json")) == json.loads(page)
         listed = json.loads(run("names", "ohio", "--type", PERSON, "--format", "json"))
         assert [(n["name"], n["count"]) for n in listed] == [("Ann Lee", 1), ("Bo Derr", 1)]
         assert [name.name for name in index.names("ohio", type=PERSON)] == ["Ann Lee", "Bo Derr"]
