@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from msgspec import Struct, structs
@@ -143,7 +143,7 @@ _GRAPHML_KEYS = {
 }
 
 
-class Selection(NamedTuple):
+class Selection(Struct, frozen=True):
     """The sentences of an index that names are counted in: those of the filters and the condition."""
 
     index: Index
@@ -167,9 +167,10 @@ def list_names(
     `type` is a type that most sentences of the collection give the name, or a fair share of them. `prefix`
     begins the name or another form of it.
     """
-    (index, filters, condition), size = selection, k
+    index, size = selection.index, k
     while True:
-        counts = index.count_names(filters, size, condition=condition, prefix=prefix)
+        condition = selection.condition
+        counts = index.count_names(selection.filters, size, condition=condition, prefix=prefix)
         names = _find(index, counts)
         listed = [ListedName(n.form, n.key, n.type, counts[n.key]) for n in names if n.has_type(type)]
         if len(listed) >= k or len(counts) < size:
@@ -265,7 +266,7 @@ def _find_best(searcher: Searcher, name: Name, alone: Filters, mentions: Conditi
 
 def build_network(selection: Selection, names: Sequence[ListedName], *, least: int = 1) -> NameNetwork:
     """The pairs of names of a selection that at least `least` of its sentences have together."""
-    index, filters, condition = selection
+    index, filters, condition = structs.astuple(selection)
     if len(names) > MAX_NETWORK:
         raise UsageError(f"a network has at most {MAX_NETWORK} names, not {len(names)}")
     counts, edges = {name.key: name.count for name in names}, []
