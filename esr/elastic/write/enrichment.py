@@ -123,6 +123,7 @@ def group_stored_names(cluster: Cluster, loads: Mapping[str, meta.Load]) -> int:
     query = {"bool": {"filter": [has_names], "must_not": [{"term": {"enriched": FINGERPRINT}}]}}
     body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": ["document_id"]}
     updated = 0
+    refresh(cluster, [cluster.alias, cluster.documents_alias])
     map_document_names(cluster, loads)
     for page in search_pages(cluster, _NAME_PAGE, index=cluster.documents_alias, **body):
         entries = {hit["_id"]: hit["_index"] for hit in hits_of(page)}
