@@ -185,7 +185,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
         return sources
 
     def _count_fingerprints(self, indices: str) -> dict[str, int]:
-        """The number of documents with each fingerprint of a recipe, without that of names, which is added."""
+        """The number of documents with each fingerprint of a recipe. A migration adds that of names."""
         by_fingerprint = {"fingerprints": {"terms": {"field": "enriched", "size": _MAX_FINGERPRINTS}}}
         refresh(self._cluster, indices)
         answer = search(self._cluster, index=indices, size=0, aggs=by_fingerprint)
