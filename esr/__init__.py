@@ -7,6 +7,7 @@ TYPE_CHECKING = False  # that of `typing`, which would take longer to import tha
 if TYPE_CHECKING:
     from esr.corpus.collocations import Collocation, Collocations
     from esr.corpus.concordance import Concordance, Line
+    from esr.corpus.names import Companion, ListedName, NameNetwork, NamePage
     from esr.corpus.quotations import Quotation, Quotations
     from esr.errors import (
         EngineUnreachable,
@@ -42,6 +43,7 @@ __all__ = [
     "AsyncIndex",
     "Collocation",
     "Collocations",
+    "Companion",
     "Concordance",
     "DeliveryReport",
     "Document",
@@ -59,9 +61,12 @@ __all__ = [
     "IndexUnusable",
     "InputError",
     "Line",
+    "ListedName",
     "LoadOptions",
     "LoadReport",
     "LoginOptions",
+    "NameNetwork",
+    "NamePage",
     "Peak",
     "Quotation",
     "Quotations",
@@ -86,6 +91,7 @@ _MODULES = {
     "esr.corpus.collocations": "Collocation Collocations",
     "esr.corpus.concordance": "Concordance Line",
     "esr.corpus.quotations": "Quotation Quotations",
+    "esr.corpus.names": "Companion ListedName NameNetwork NamePage",
     "esr.following.timeline": "Peak Series Timeline",
     "esr.index.enrichment_run": "EnrichmentReport",
     "esr.index.generations": "Generation",

@@ -69,6 +69,8 @@ COMMANDS = {
     "concordance": "cli.corpus",
     "collocations": "cli.corpus",
     "quotes": "cli.quotes",
+    "names": "cli.names",
+    "name": "cli.names",
     "watch": "cli.following",
     "run": "lab.commands.run",
     "evaluate": "lab.commands.evaluate",

@@ -33,13 +33,14 @@ from esr.elastic.search.counts import (
     count_sentences,
     find_by_date,
     find_written_forms,
+    match_sentences,
     similar_words,
     words_with_prefix,
 )
 from esr.elastic.search.evidence import SCRIPTS as SIMILARITY_SCRIPTS
 from esr.elastic.search.evidence import EvidenceReader, SimilarityReader, add_rescoring, find_nearest
 from esr.elastic.search.facets import count_facets
-from esr.elastic.search.filters import condition_query, filter_clauses
+from esr.elastic.search.filters import condition_query, filter_clauses, names_clause
 from esr.elastic.search.pruned_search import search_pruned
 from esr.elastic.search.score_query import RECORD_FIELDS, search_body
 from esr.elastic.search.sentence_search import (
@@ -59,13 +60,14 @@ from esr.index.filters import (
     DayCounts,
     FacetCounts,
     Filters,
+    NameUnit,
     ValueTable,
     resolve_condition,
     resolve_filters,
     resolve_plan,
 )
 from esr.index.hits import CandidateEvidence, Histogram, Hit, SearchResult, SentenceRecord
-from esr.index.names import Name
+from esr.index.names import Name, name_key
 from esr.plans.condition import Condition
 from esr.plans.evaluate import Evidence
 from esr.plans.plan import CollectionStatistics, Plan, Statistics, Unprunable
@@ -282,12 +284,38 @@ class ElasticsearchSnapshot:
     def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
         return self.opened.names.find(keys)
 
+    def name_forms(self, key: str) -> dict[str, int]:
+        return self.opened.names.count_forms(key)
+
+    def full_names(self, key: str) -> Sequence[str]:
+        return self.opened.names.full_names(key)
+
     def name_keys(self, prefix: str, limit: int) -> list[str]:
         return self.opened.names.keys(prefix, limit)
 
     def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
         resolved = [resolve_condition(self, condition) for condition in conditions]
         return count_sentences(self.cluster, resolved, resolve_filters(self, filters))
+
+    def count_names(
+        self,
+        filters: Filters,
+        size: int,
+        *,
+        condition: Condition | None = None,
+        unit: NameUnit = "sentences",
+        prefix: str = "",
+        keys: Collection[str] | None = None,
+    ) -> dict[str, int]:
+        filters, key = resolve_filters(self, filters), name_key(prefix)
+        if unit == "documents":
+            clauses = filter_clauses(filters, "documents")
+            clauses += [names_clause(filters.entities)] if filters.entities else []
+            query = {"bool": {"filter": clauses}}
+            return self.opened.names.count(self.cluster.documents_alias, query, size, key, keys)
+        condition = condition and resolve_condition(self, condition)
+        query = match_sentences(condition, filters)
+        return self.opened.names.count(self.cluster.alias, query, size, key, keys)
 
     def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
         resolved = [each and resolve_condition(self, each) for each in conditions]

@@ -7,7 +7,7 @@ Both indices of a load store its description, since one may be missing. An index
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -27,6 +27,7 @@ from esr.elastic.location import (
 from esr.elastic.login import is_from_elasticsearch
 from esr.elastic.requests import ask
 from esr.errors import IndexUnusable
+from esr.index.names import Aliases
 from esr.index.writer import Description, outdated_analyzer
 from esr.text.analyzer import get_definition
 
@@ -97,9 +98,9 @@ class Load:
     `recipes` are those of its enrichment, by digest. A load that `is_head` heads a generation, which consists
     of the indices of sentences `members`; other loads only belong to generations. `manifest` says what the
     finished load must contain. `impacts` describes its impacts, empty if it has none. A rollback went back
-    past a generation whose head `is_rejected`. `aliases` are those of names. `heartbeat` is when its writer
-    was last alive, in seconds since 1970, 0 if unknown. `missing` are those of its two indices that do not
-    exist; only `all_loads` fills it.
+    past a generation whose head `is_rejected`. `aliases` and `short_forms` are those of names. `heartbeat` is
+    when its writer was last alive, in seconds since 1970, 0 if unknown. `missing` are those of its two
+    indices that do not exist; only `all_loads` fills it.
     """
 
     index: str
@@ -114,6 +115,7 @@ class Load:
     format: int = field(default_factory=lambda: FORMAT)
     is_rejected: bool = False
     aliases: Mapping[str, Any] = field(default_factory=dict)
+    short_forms: Mapping[str, Any] = field(default_factory=dict)
     heartbeat: float = 0.0
     missing: tuple[str, ...] = ()
 
@@ -141,6 +143,7 @@ class Load:
                 "recipes": dict(self.recipes),
                 **({"rejected": True} if self.is_rejected else {}),
                 **({"aliases": dict(self.aliases)} if self.aliases else {}),
+                **({"short_forms": dict(self.short_forms)} if self.short_forms else {}),
                 **({} if self.is_complete or not self.heartbeat else {"heartbeat": self.heartbeat}),
                 **self.description.as_dict(),
                 "request": _request_template(),
@@ -255,14 +258,17 @@ def pin_targets(cluster: Cluster, targets: AliasTargets) -> Cluster:
     return cluster.pin(targets) if max(map(len, targets)) <= LONGEST_NAMES else cluster
 
 
-def aliases_of(loads: Iterable[Load]) -> Mapping[str, Any]:
+def aliases_of(loads: Sequence[Load]) -> Aliases:
     """The aliases of names of a generation. Loads that came after they were stored lack them."""
-    return next((load.aliases for load in loads if load.aliases), {})
+    aliases = next((load.aliases for load in loads if load.aliases), {})
+    short_forms = next((load.short_forms for load in loads if load.short_forms), {})
+    return Aliases(aliases, short_forms)
 
 
 def with_aliases(cluster: Cluster, load: Load) -> Load:
     """A new load with the aliases of names that the loads behind the alias have."""
-    return replace(load, aliases=aliases_of(aliased_loads(cluster)))
+    aliases = aliases_of(aliased_loads(cluster))
+    return replace(load, aliases=aliases.as_dict(), short_forms=aliases.short_forms)
 
 
 def read(cluster: Cluster, index: str) -> list[Load]:
@@ -318,5 +324,6 @@ def _parse(index: str, meta: Mapping[str, Any]) -> Load:
         meta["format"],
         meta.get("rejected", False),
         meta.get("aliases", {}),
+        meta.get("short_forms", {}),
         meta.get("heartbeat", 0.0),
     )

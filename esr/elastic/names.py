@@ -1,7 +1,8 @@
 """Names, sources and attributes behind an alias, as `Vocabulary` lists them, and the fields that store them.
 
 A sentence stores the keys of its names by type (`names.person`), those of all types (`names.all`), and its
-written forms, each after its key (`names.form`). Readers cache what they read for some seconds.
+written forms, each after its key (`names.form`). A document has the keys of all of its sentences, and its
+short forms. Readers cache what they read for some seconds.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from esr import resources
 from esr.batches import batched
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
@@ -26,12 +28,12 @@ from esr.index.names import (
     Aliases,
     EntitiesByType,
     Name,
-    keys_by_type,
     majority_form,
     majority_type,
     name_key,
     other_types,
 )
+from esr.index.resolution import RESOLUTION_VERSION, Resolved, keys_of_forms, short_key
 from esr.text.document import ATTRIBUTES, META, META_PREFIX, METADATA
 
 KEYS_FIELD = "metadata_keys"
@@ -96,6 +98,11 @@ def _read_values_of(cluster: Cluster, name: str) -> Iterator[tuple[str, int]]:
         yield pair.removeprefix(start), count
 
 
+def count_values(cluster: Cluster, field: str) -> Iterator[tuple[str, int]]:
+    """The values of a field of documents, in order, and the number of documents with each."""
+    return _read_values(cluster, field, "")
+
+
 def _read_values(cluster: Cluster, field: str, start: str) -> Iterator[tuple[str, int]]:
     """The written values of a field from `start` on, in order, and the number of documents with each.
 
@@ -120,20 +127,119 @@ def _read_values(cluster: Cluster, field: str, start: str) -> Iterator[tuple[str
 FIELD = "names"
 """The field of a sentence with the keys of its names."""
 ALL_KEYS = f"{FIELD}.all"
-FINGERPRINT = f"{FIELD}:{KEY_VERSION}"
-"""The entry in `enriched` of sentences whose name keys this version of esr computed."""
+SHORT_FORMS = f"{FIELD}.short"
+"""The field of a document with its short forms, each with the name that it stands for. All are keys."""
+FINGERPRINT = f"{FIELD}:{KEY_VERSION}.{RESOLUTION_VERSION}"
+"""The entry in `enriched` of documents and sentences whose names this version of esr resolved."""
 SHARD_SIZE = 20_000
 """Values that each shard counts. Counts are exact unless a shard has more."""
 _FORMS = f"{FIELD}.form"
 _MAX_PATTERN = 1000  # characters, the default of Elasticsearch
 _MAX_FORMS = 10_000
 _KEYS_PER_REQUEST = 5_000
+_MORE_KEYS = 100
+"""Keys that are counted beyond those wanted, since several may be of one name."""
 
 
-def encode_names(entities: EntitiesByType) -> dict[str, list[str]]:
-    """The field `names` of a sentence with these entities."""
-    forms = dict.fromkeys(form for names in entities.values() for form in names)
-    return {**keys_by_type(entities), "form": [f"{name_key(form)}{SEPARATOR}{form}" for form in forms]}
+def encode_names(entities: EntitiesByType, resolved: Resolved) -> dict[str, list[str]]:
+    """The field `names` of a sentence with these entities. `resolved` is that of its document."""
+    keys = _keys_by_type([entities], resolved)
+    forms = {f"{key}{SEPARATOR}{form}": None for _, key, form in keys_of_forms(entities, resolved)}
+    return {**keys, "form": list(forms)}
+
+
+def encode_document_names(
+    sentences: Iterable[EntitiesByType | None], resolved: Resolved
+) -> dict[str, list[str]]:
+    """The field `names` of a document, from the entities of its sentences."""
+    pairs = ((short_key(name_key(form)), name.key) for form, name in resolved.items())
+    short_forms = sorted({f"{short}{SEPARATOR}{full}" for short, full in pairs if short != full})
+    keys = _keys_by_type([entities for entities in sentences if entities], resolved)
+    return {**keys, **({"short": short_forms} if short_forms else {})}
+
+
+def _keys_by_type(sentences: Iterable[EntitiesByType], resolved: Resolved) -> dict[str, list[str]]:
+    keys: dict[str, dict[str, None]] = {}
+    for type, key, _ in (name for entities in sentences for name in keys_of_forms(entities, resolved)):
+        keys.setdefault(type, {})[key] = None
+    return {type: list(keys[type]) for type in ENTITY_TYPES if type in keys}
+
+
+def map_document_names(cluster: Cluster, indices: Iterable[str]) -> None:
+    """Add the field `names` to indices of documents that older versions of esr made."""
+    template = resources.load_json("components/esr-documents.json")
+    field = cluster.dialect.template(template["template"]["mappings"]["properties"][FIELD])
+    with cluster.translate_errors():
+        for index in indices:
+            mappings = cluster.client.indices.get_mapping(index=index)[index]["mappings"]
+            if FIELD not in mappings["properties"]:
+                cluster.client.indices.put_mapping(index=index, properties={FIELD: field})
+
+
+class NameCounts:
+    """Counts of keys, from which the most frequent names are found.
+
+    A sentence may have several keys of a name, so the sum over its keys is a bound of its count. Names that
+    may be among the most frequent by their bounds are `counted` apart.
+    """
+
+    def __init__(self, aliases: Aliases) -> None:
+        self._aliases = aliases
+        self._counts: Mapping[str, int] = {}
+        self._least = 0
+        self.counted: dict[str, int] = {}
+        """The exact counts of names with several keys."""
+
+    def take(self, buckets: Iterable[Mapping[str, Any]], least: int) -> None:
+        """Take the buckets of keys. Keys without one have a count of at most `least`."""
+        self._counts = {bucket["key"]: bucket["doc_count"] for bucket in buckets}
+        self._least = least
+
+    def bounds(self) -> tuple[dict[str, int], set[str]]:
+        """The bounds of names with a counted key, and those that are no exact counts."""
+        bounds: dict[str, int] = {}
+        inexact: set[str] = set()
+        for group in dict.fromkeys(map(self._aliases.group_key, self._counts)):
+            if group in self.counted:
+                bounds[group] = self.counted[group]
+                continue
+            members = self._aliases.members(group)
+            known = [self._counts[key] for key in members if key in self._counts]
+            rest = self._least * (len(members) - len(known))
+            bounds[group] = sum(known) + rest
+            if rest or len(known) > 1:
+                inexact.add(group)
+        return {group: count for group, count in bounds.items() if count}, inexact
+
+    @property
+    def unseen(self) -> int:
+        """The bound of a name without any counted key."""
+        return self._least * max(map(len, self._aliases.groups.values()), default=1)
+
+    def count_groups(self, groups: Sequence[str]) -> dict[str, Any]:
+        """The aggregation that counts names with several keys, in the order of `groups`."""
+        members = [{"terms": {ALL_KEYS: list(self._aliases.members(group))}} for group in groups]
+        return {"filters": {"filters": members}}
+
+
+def rank(counts: Mapping[str, int], size: int) -> list[str]:
+    """The names of the greatest counts, ties by key."""
+    return sorted(counts, key=lambda key: (-counts[key], key))[:size]
+
+
+def count_types(cluster: Cluster, keys: Sequence[str]) -> dict[str, dict[str, int]]:
+    """By key, the number of documents that have it with each type."""
+    counts: dict[str, dict[str, int]] = {}
+    for batch in batched(keys, _KEYS_PER_REQUEST):
+        aggs = {
+            type: {"terms": {"field": f"{FIELD}.{type}", "include": batch, "size": len(batch)}}
+            for type in ENTITY_TYPES
+        }
+        answer = search(cluster, index=cluster.documents_alias, size=0, aggs=aggs)["aggregations"]
+        for type in ENTITY_TYPES:
+            for bucket in answer[type]["buckets"]:
+                counts.setdefault(bucket["key"], {})[type] = bucket["doc_count"]
+    return counts
 
 
 class _NameCount(NamedTuple):
@@ -156,7 +262,10 @@ class NameReader:
         self._aliases: Aliases | None = None
         self._counts: dict[str, _NameCount | None] = {}
         """By group key; None for a name that no sentence has."""
+        self._types: dict[str, str | None] = {}
+        """The types of names that are not in `_counts`."""
         self._forms: dict[str, str] = {}
+        self._full_names: dict[str, list[str]] = {}
 
     @property
     def aliases(self) -> Aliases:
@@ -164,8 +273,7 @@ class NameReader:
         self._expire()
         aliases = self._aliases  # another thread may clear it
         if aliases is None:
-            stored = meta.aliases_of(meta.aliased_loads(self._cluster))
-            aliases = self._aliases = Aliases(stored) if stored else NO_ALIASES
+            aliases = self._aliases = meta.aliases_of(meta.aliased_loads(self._cluster)) or NO_ALIASES
         return aliases
 
     def find(self, keys: Iterable[str]) -> dict[str, Name]:
@@ -190,29 +298,93 @@ class NameReader:
 
     def types(self, keys: Iterable[str]) -> dict[str, str]:
         """The type of each name with one of these group keys, without names that no sentence has."""
-        return {key: count.type for key, count in self._count(keys).items() if count is not None}
+        aliases, counts, types = self.aliases, self._counts, self._types
+        keys = list(dict.fromkeys(keys))
+        unread = [key for key in keys if key not in counts and key not in types]
+        for batch in batched(unread, _KEYS_PER_REQUEST):
+            members = {key: aliases.members(key) for key in batch}
+            of_types = _count_types(self._cluster, members, aliases.joined)
+            types.update(
+                {key: majority_type(of_types[key]) if any(of_types[key].values()) else None for key in batch}
+            )
+        known = ((key, count.type if (count := counts.get(key)) else types.get(key)) for key in keys)
+        return {key: type for key, type in known if type is not None}
 
     def forms(self, keys: Iterable[str]) -> dict[str, str]:
         """The form under which each name with one of these group keys is shown."""
         return self._find_forms(list(keys))
 
+    def count_forms(self, key: str) -> dict[str, int]:
+        """The written forms of a name, each with its number of sentences, most first, ties by code points."""
+        counts: Counter[str] = Counter()
+        for of_key in _count_forms(self._cluster, self.aliases.members(key)).values():
+            counts.update(of_key)
+        return dict(sorted(counts.items(), key=lambda form: (-form[1], form[0])))
+
+    def full_names(self, key: str) -> tuple[str, ...]:
+        """The group keys of the other names that a short form stands for in some documents, in order."""
+        aliases, cache = self.aliases, self._full_names
+        if key not in cache:
+            cache[key] = _read_full_names(self._cluster, key)
+        return tuple(sorted({*map(aliases.group_key, cache[key])} - {aliases.group_key(key)}))
+
     def keys(self, prefix: str, limit: int) -> list[str]:
         """The keys of names that have a key or alias with this prefix, most sentences first, ties by key."""
-        aliases = self.aliases
-        aliased = aliases.keys
-        terms: dict[str, Any] = {"field": ALL_KEYS, "size": limit + len(aliased), "shard_size": SHARD_SIZE}
-        if prefix:
-            terms["include"] = f"{_escape(prefix)}.*"
-        query = {"prefix": {ALL_KEYS: prefix}}
-        answer = search(
-            self._cluster, index=self._cluster.alias, size=0, query=query, aggs={"keys": {"terms": terms}}
-        )
-        buckets = answer["aggregations"]["keys"]["buckets"]
-        counts = {bucket["key"]: bucket["doc_count"] for bucket in buckets if bucket["key"] not in aliased}
-        for group, count in self._count(aliases.with_prefix(prefix)).items():
-            if count is not None:
-                counts[group] = count.sentences
-        return sorted(counts, key=lambda key: (-counts[key], key))[:limit]
+        return list(self.count(self._cluster.alias, {"match_all": {}}, limit, prefix))
+
+    def count(
+        self,
+        index: str,
+        query: Mapping[str, Any],
+        size: int,
+        prefix: str = "",
+        keys: Collection[str] | None = None,
+    ) -> dict[str, int]:
+        """The most frequent names of the entries that match, by key, ties by key.
+
+        Counted are names that have a key or alias with this prefix, or only those with these `keys`.
+        """
+        counts, width = NameCounts(self.aliases), size + _MORE_KEYS
+        own: dict[str, Any] = {"include": f"{_escape(prefix)}.*"} if prefix else {}
+        groups = self.aliases.with_prefix(prefix) if prefix else []
+        if keys is not None:
+            groups, own = list(dict.fromkeys(map(self.aliases.group_key, keys))), {"include": []}
+        # Of names that are wanted for one of their keys, the others are counted too.
+        members = sorted({key for group in groups for key in self.aliases.members(group)})
+        mentioning: list[Any] = [{"prefix": {ALL_KEYS: prefix}}] if keys is None else []
+        clauses = [query, {"bool": {"should": [*mentioning, {"terms": {ALL_KEYS: members}}]}}]
+        while True:
+            width = min(width, SHARD_SIZE)
+            aggs = {"keys": {"terms": {"field": ALL_KEYS, "size": width, "shard_size": SHARD_SIZE, **own}}}
+            if members:
+                aggs["members"] = {"terms": {"field": ALL_KEYS, "size": len(members), "include": members}}
+            if keys is not None:
+                del aggs["keys"]
+            answer = _aggregate(self._cluster, index, clauses, aggs) if aggs else {}
+            buckets = answer.get("keys", {}).get("buckets", [])
+            has_all = len(buckets) < width or width == SHARD_SIZE
+            counts.take(
+                [*buckets, *answer.get("members", {}).get("buckets", ())],
+                0 if has_all else buckets[-1]["doc_count"],
+            )
+            best = self._rank_groups(counts, index, clauses, size)
+            if has_all or (len(best) == size and min(best.values()) >= counts.unseen):
+                return best
+            width *= 10
+
+    def _rank_groups(
+        self, counts: NameCounts, index: str, clauses: Sequence[Any], size: int
+    ) -> dict[str, int]:
+        """The most frequent names, those with several keys counted exactly."""
+        while True:
+            found, inexact = counts.bounds()
+            best = rank(found, size)
+            groups = [group for group in best if group in inexact]
+            if not groups:
+                return {group: found[group] for group in best}
+            answer = _aggregate(self._cluster, index, clauses, {"groups": counts.count_groups(groups)})
+            exact = (bucket["doc_count"] for bucket in answer["groups"]["buckets"])
+            counts.counted |= dict(zip(groups, exact, strict=True))
 
     def _expire(self) -> None:
         if time.monotonic() - self._cached_since > MAX_AGE:
@@ -223,7 +395,8 @@ class NameReader:
         groups, aliases = list(dict.fromkeys(groups)), self.aliases
         cache = self._counts  # another thread may replace it
         for batch in batched([group for group in groups if group not in cache], _KEYS_PER_REQUEST):
-            cache.update(_count_names(self._cluster, {group: aliases.members(group) for group in batch}))
+            members = {group: aliases.members(group) for group in batch}
+            cache.update(_count_names(self._cluster, members, aliases.joined))
         return {group: cache[group] for group in groups}
 
     def _find_forms(self, groups: Sequence[str]) -> dict[str, str]:
@@ -236,29 +409,32 @@ class NameReader:
         return {group: cache[group] for group in groups}
 
 
-def _count_names(cluster: Cluster, members: Mapping[str, Sequence[str]]) -> dict[str, _NameCount | None]:
-    """The counts of names by group key. `members` are the keys of each."""
-    keys = [key for group in members.values() for key in group]
-    aggs: dict[str, Any] = {
-        field: {"terms": {"field": f"{FIELD}.{field}", "include": keys, "size": len(keys)}}
-        for field in (*ENTITY_TYPES, "all")
-    }
+def _aggregate(
+    cluster: Cluster, index: str, clauses: Sequence[Any], aggs: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    query = {"bool": {"filter": list(clauses)}}
+    answer: Mapping[str, Any] = search(cluster, index=index, size=0, query=query, aggs=aggs)["aggregations"]
+    return answer
+
+
+_Members = Mapping[str, Sequence[str]]
+"""The keys of names by group key."""
+
+
+def _count_names(
+    cluster: Cluster, members: _Members, joined: Collection[str]
+) -> dict[str, _NameCount | None]:
+    """The counts of names by group key."""
     with_aliases = [group for group, of_group in members.items() if len(of_group) > 1]
-    aggs |= {
+    aggs = {
         f"alias {n}": {"filter": {"terms": {ALL_KEYS: list(members[group])}}}
         for n, group in enumerate(with_aliases)
     }
-    query = {"terms": {ALL_KEYS: keys}}
-    answer = search(cluster, index=cluster.alias, size=0, query=query, aggs=aggs)["aggregations"]
-    counts = {
-        field: {bucket["key"]: bucket["doc_count"] for bucket in answer[field]["buckets"]}
-        for field in (*ENTITY_TYPES, "all")
-    }
+    counts, answer = _count_keys(cluster, members, (*ENTITY_TYPES, "all"), aggs)
     totals = {group: counts["all"].get(group, 0) for group in members}
     totals |= {group: answer[f"alias {n}"]["doc_count"] for n, group in enumerate(with_aliases)}
     names: dict[str, _NameCount | None] = {}
-    for group, of_group in members.items():
-        of_types = {t: sum(counts[t].get(key, 0) for key in of_group) for t in ENTITY_TYPES}
+    for group, of_types in _sum_types(counts, members, joined).items():
         total = totals[group]
         names[group] = (
             _NameCount(majority_type(of_types), other_types(of_types, total), total) if total else None
@@ -266,8 +442,59 @@ def _count_names(cluster: Cluster, members: Mapping[str, Sequence[str]]) -> dict
     return names
 
 
+def _count_types(cluster: Cluster, members: _Members, joined: Collection[str]) -> dict[str, dict[str, int]]:
+    """The number of sentences with each type, by group key."""
+    counts, _ = _count_keys(cluster, members, ENTITY_TYPES, {})
+    return _sum_types(counts, members, joined)
+
+
+def _count_keys(
+    cluster: Cluster, members: _Members, fields: Sequence[str], aggs: Mapping[str, Any]
+) -> tuple[dict[str, dict[str, int]], Mapping[str, Any]]:
+    """By field, the number of sentences with each key, and the answers of further aggregations."""
+    keys = [key for group in members.values() for key in group]
+    own = {
+        field: {"terms": {"field": f"{FIELD}.{field}", "include": keys, "size": len(keys)}}
+        for field in fields
+    }
+    query = {"terms": {ALL_KEYS: keys}}
+    answer = search(cluster, index=cluster.alias, size=0, query=query, aggs={**own, **aggs})["aggregations"]
+    counts = {
+        field: {bucket["key"]: bucket["doc_count"] for bucket in answer[field]["buckets"]} for field in fields
+    }
+    return counts, answer
+
+
+def _sum_types(
+    counts: Mapping[str, Mapping[str, int]], members: _Members, joined: Collection[str]
+) -> dict[str, dict[str, int]]:
+    """The sentences with each type. Joined short forms do not count, unless a name has nothing else."""
+    sums: dict[str, dict[str, int]] = {}
+    for group, keys in members.items():
+        full = [key for key in keys if key not in joined]
+        if not any(key in counts[type] for key in full for type in ENTITY_TYPES):
+            full = list(keys)
+        sums[group] = {type: sum(counts[type].get(key, 0) for key in full) for type in ENTITY_TYPES}
+    return sums
+
+
+def _read_full_names(cluster: Cluster, key: str) -> list[str]:
+    """The keys of the names that a short form stands for in some documents."""
+    start = key + SEPARATOR
+    terms = {"field": SHORT_FORMS, "size": _MAX_FORMS, "include": f"{_escape(key)}{SEPARATOR}.*"}
+    query, aggs = {"prefix": {SHORT_FORMS: start}}, {"pairs": {"terms": terms}}
+    answer = search(cluster, index=cluster.documents_alias, size=0, query=query, aggs=aggs)
+    return [bucket["key"].removeprefix(start) for bucket in answer["aggregations"]["pairs"]["buckets"]]
+
+
 def _read_forms(cluster: Cluster, keys: Sequence[str]) -> dict[str, str]:
-    """The most frequent form of each of these keys."""
+    """The form under which each of these keys is shown."""
+    counts = _count_forms(cluster, keys)
+    return {key: majority_form(key, counts.get(key, {key: 0}).items()) for key in keys}
+
+
+def _count_forms(cluster: Cluster, keys: Sequence[str]) -> dict[str, dict[str, int]]:
+    """The forms of each of these keys, with the number of sentences with each."""
     patterns = [f"({pattern}){SEPARATOR}.*" for pattern in _join_patterns(map(_escape, keys))]
     aggs: dict[str, Any] = {
         str(n): {"terms": {"field": _FORMS, "include": pattern, "size": _MAX_FORMS}}
@@ -275,12 +502,12 @@ def _read_forms(cluster: Cluster, keys: Sequence[str]) -> dict[str, str]:
     }
     query = {"terms": {ALL_KEYS: list(keys)}}
     answer = search(cluster, index=cluster.alias, size=0, query=query, aggs=aggs)
-    counts: dict[str, list[tuple[str, int]]] = {}
+    counts: dict[str, dict[str, int]] = {}
     for aggregation in answer["aggregations"].values():
         for bucket in aggregation["buckets"]:
             key, _, form = bucket["key"].partition(SEPARATOR)
-            counts.setdefault(key, []).append((form, bucket["doc_count"]))
-    return {key: majority_form(counts.get(key, [(key, 0)])) for key in keys}
+            counts.setdefault(key, {})[form] = bucket["doc_count"]
+    return counts
 
 
 def _join_patterns(patterns: Iterable[str]) -> Iterator[str]:

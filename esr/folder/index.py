@@ -21,7 +21,7 @@ from esr.folder.search import vocabulary
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.candidates import TopK, count_masked, mask_allowed, read_candidates
 from esr.folder.search.evidence import read_column, read_evidence
-from esr.folder.search.facets import count_days, count_facets, find_by_date
+from esr.folder.search.facets import count_days, count_facets, count_names, find_by_date
 from esr.folder.search.kernel_loader import LOADER
 from esr.folder.search.records import (
     Location,
@@ -39,6 +39,7 @@ from esr.index.filters import (
     DayCounts,
     FacetCounts,
     Filters,
+    NameUnit,
     ValueTable,
     resolve_condition,
     resolve_filters,
@@ -54,7 +55,7 @@ from esr.index.hits import (
     SentenceRecord,
     make_hits,
 )
-from esr.index.names import Name
+from esr.index.names import Name, name_key
 from esr.plans.condition import Condition
 from esr.plans.evaluate import Evidence, concatenate, no_evidence
 from esr.plans.plan import FIELDS, Plan, Statistics, Unprunable
@@ -228,6 +229,21 @@ class FolderSnapshot:
 
         return count_sentences(LOADER.kernel, conditions, cache, filters)
 
+    def count_names(
+        self,
+        filters: Filters,
+        size: int,
+        *,
+        condition: Condition | None = None,
+        unit: NameUnit = "sentences",
+        prefix: str = "",
+        keys: Collection[str] | None = None,
+    ) -> dict[str, int]:
+        condition = condition and resolve_condition(self, condition)
+        return count_names(
+            self.cache, condition, resolve_filters(self, filters), size, unit, name_key(prefix), keys
+        )
+
     def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
         cache, resolved = self.cache, resolve_filters(self, filters)
         conditions = [each and resolve_condition(self, each) for each in conditions]
@@ -253,6 +269,12 @@ class FolderSnapshot:
 
     def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
         return self.cache.names.find(keys)
+
+    def name_forms(self, key: str) -> dict[str, int]:
+        return self.cache.names.forms(key)
+
+    def full_names(self, key: str) -> Sequence[str]:
+        return self.cache.names.full_names(key)
 
     def name_keys(self, prefix: str, limit: int) -> list[str]:
         return self.cache.names.keys(prefix, limit)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from esr.index.filters import DayCounts, FacetCounts, Filters, Vocabulary
+from esr.index.filters import DayCounts, FacetCounts, Filters, NameUnit, Vocabulary
 from esr.index.hits import CandidateEvidence, Histogram, Hit, SearchResult, SentenceRecord
 from esr.index.names import Aliases
 from esr.index.writer import Description
@@ -278,6 +278,23 @@ class Index(Vocabulary, Protocol):
 
     def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
         """The number of sentences that satisfy each condition and the filters."""
+
+    def count_names(
+        self,
+        filters: Filters,
+        size: int,
+        *,
+        condition: Condition | None = None,
+        unit: NameUnit = "sentences",
+        prefix: str = "",
+        keys: Collection[str] | None = None,
+    ) -> dict[str, int]:
+        """The most frequent names by key, with the number of sentences or documents that mention each.
+
+        The sentences satisfy the condition and the filters. Documents satisfy the filters as a whole, and no
+        condition is taken: an entity may be anywhere in them. Counted are names that have a key or alias with
+        this `prefix`, or these `keys`. Ties are in the order of keys.
+        """
 
     def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
         """The number of sentences per day that satisfy each condition and the filters; None matches all.

@@ -68,7 +68,7 @@ def run_enrichment(
                 on_progress(1)
         finally:
             batch.store()
-        if slice[0] == 1:
+        if slice[0] == 1 or report.documents:  # what short forms stand for depends on all documents
             report.regrouped = enrichment.update_names(aliases)
         report.notes = enricher.describe_missing_models(languages)
         if report.documents or report.regrouped:

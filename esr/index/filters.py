@@ -10,13 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from esr.errors import UsageError, unknown
-from esr.index.names import ENTITY_TYPES, Name, NameFilter, entity_key, name_key, parse_name_filter
+from esr.index.names import (
+    ENTITY_TYPES,
+    Name,
+    NameFilter,
+    NameKey,
+    entity_key,
+    name_key,
+    parse_name_filter,
+)
+from esr.index.resolution import short_key
 from esr.plans.condition import (
     AllOf,
     AnyOf,
@@ -42,6 +51,8 @@ FacetCounts = list[tuple[str, int]]
 """Values of a field, each with the number of candidates that have it."""
 DAY = 86_400_000
 """Milliseconds per day."""
+NameUnit = Literal["sentences", "documents"]
+"""What is counted of a name."""
 DayCounts = Mapping[int, int]
 """The number of sentences by day, in days since 1970-01-01 in UTC."""
 Moment = int | str | date
@@ -306,6 +317,12 @@ class Vocabulary(ValueLister, Protocol):
     def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
         """The names with these keys, by key, without those that no sentence has."""
 
+    def name_forms(self, key: str) -> Mapping[str, int]:
+        """The written forms of the name with this key, each with its number of sentences, most first."""
+
+    def full_names(self, key: str) -> Sequence[str]:
+        """Keys of the other names that a short form, or a name, stands for in some documents, in order."""
+
     def name_keys(self, prefix: str, limit: int) -> list[str]:
         """Keys of names that have a key or alias with this prefix, most sentences first, ties by key."""
 
@@ -385,12 +402,24 @@ def attribute_names(vocabulary: ValueLister, name: str) -> tuple[str, ...]:
 
 
 def resolve_name(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
-    """The keys of the name that an entry of `Filters.entities` means; none if there is no such name."""
+    """The keys of the names that an entry of `Filters.entities` means; none if there is no such name."""
+    if isinstance(text, NameKey):
+        return tuple(key for name in vocabulary.find_names([text]).values() for key in name.keys)
     wanted = parse_name_filter(text)
-    name = vocabulary.find_names([wanted.key]).get(wanted.key)
-    if name is None or not name.has_type(wanted.type):
-        return ()
-    return name.keys
+    names = [name for name in find_meant(vocabulary, wanted.key) if name.has_type(wanted.type)]
+    return tuple(dict.fromkeys(key for name in names for key in name.keys))
+
+
+def find_meant(vocabulary: Vocabulary, key: str) -> list[Name]:
+    """The names that a written form may mean, by its key.
+
+    A short form that stands for different names, or for none in some documents, means all of them.
+    """
+    short = short_key(key)
+    found = vocabulary.find_names(list(dict.fromkeys((key, short))))
+    own = found.get(key, found.get(short))
+    others = vocabulary.full_names(short if own is None else own.key)
+    return [*([] if own is None else [own]), *vocabulary.find_names(others).values()]
 
 
 def resolve_speaker(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
@@ -471,7 +500,8 @@ def _describe(values: ValueTable, kind: str, text: str) -> tuple[str, str | None
 def _unknown_names(vocabulary: Vocabulary, filters: Filters) -> Iterator[UnknownFilter]:
     for text in filters.entities:
         wanted = parse_name_filter(text)
-        name = vocabulary.find_names([wanted.key]).get(wanted.key)
+        names = find_meant(vocabulary, wanted.key)
+        name = next((one for one in names if one.has_type(wanted.type)), names[0] if names else None)
         if name is None:
             near = nearest_name(vocabulary, wanted.key)
             yield UnknownFilter(

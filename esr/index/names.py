@@ -136,6 +136,12 @@ class NameFilter(NamedTuple):
         return name_key(self.text)
 
 
+class NameKey(str):
+    """The key of one name, as a filter takes it from programs: nothing else that it may mean is found."""
+
+    __slots__ = ()
+
+
 def parse_name_filter(text: str) -> NameFilter:
     """The name that an entry of `Filters.entities` asks for."""
     type, colon, name = text.partition(":")
@@ -161,9 +167,9 @@ def other_types(sentences: Mapping[str, int], total: int) -> tuple[str, ...]:
     return tuple(t for t in ENTITY_TYPES if t != majority and sentences.get(t, 0) >= max(least, 1))
 
 
-def majority_form(sentences: Iterable[tuple[str, int]]) -> str:
-    """The form that most sentences have, ties by code point order."""
-    return min(sentences, key=lambda form: (-form[1], form[0]))[0]
+def majority_form(key: str, sentences: Iterable[tuple[str, int]]) -> str:
+    """The form that most sentences have, ties by code point order; a short form only if there is no other."""
+    return min(sentences, key=lambda form: (name_key(form[0]) != key, -form[1], form[0]))[0]
 
 
 MAX_ALIASES = 20_000
@@ -172,12 +178,17 @@ MAX_ALIASES = 20_000
 
 
 class Aliases(Struct, frozen=True, dict=True):
-    """A table of aliases, by the form under which a name is shown."""
+    """A table of aliases, by the form under which a name is shown, and the short forms of other names.
+
+    `short_forms` are keys by the key of their name (`join_short_forms`). The table rules: a short form in it
+    is the name that it gives.
+    """
 
     forms: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    short_forms: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.forms)
+        return bool(self.forms or self.short_forms)
 
     def group_key(self, key: str) -> str:
         """The key of the name that a key belongs to: usually the key itself."""
@@ -204,10 +215,21 @@ class Aliases(Struct, frozen=True, dict=True):
     @cached_property
     def groups(self) -> dict[str, tuple[str, ...]]:
         """The keys of each name by its group key, which comes first."""
-        return {
+        groups = {
             name_key(form): tuple(dict.fromkeys(map(name_key, (form, *aliases))))
             for form, aliases in self.forms.items()
         }
+        given = {key: group for group, keys in groups.items() for key in keys}
+        for full, short_forms in self.short_forms.items():
+            group = given.get(full, full)
+            groups[group] = (*groups.get(group, (full,)), *(s for s in short_forms if s not in given))
+        return {group: keys for group, keys in groups.items() if len(keys) > 1 or group in given}
+
+    @cached_property
+    def joined(self) -> frozenset[str]:
+        """The short forms among the keys. They have no say in the type of their name."""
+        given = {name_key(name) for form, aliases in self.forms.items() for name in (form, *aliases)}
+        return frozenset(s for short_forms in self.short_forms.values() for s in short_forms) - given
 
     @cached_property
     def _group_keys(self) -> dict[str, str]:
@@ -218,7 +240,7 @@ class Aliases(Struct, frozen=True, dict=True):
         return {name_key(form): form for form in self.forms}
 
     def as_dict(self) -> dict[str, Any]:
-        """The table as an index stores it."""
+        """The table as an index stores it, without short forms."""
         return {form: list(aliases) for form, aliases in self.forms.items()}
 
 

@@ -12,6 +12,7 @@ from typing import Any, ParamSpec, TypeVar, Unpack
 
 from esr.corpus.collocations import COLLOCATIONS, MIN_COUNT, WINDOW, Collocations
 from esr.corpus.concordance import LINES, WIDTH, Concordance, Unit
+from esr.corpus.names import COMPANIONS, NAMES, SENTENCES, ListedName, NameNetwork, NamePage
 from esr.corpus.quotations import QUOTATIONS, Quotations
 from esr.following.novelty import DEFAULT_THRESHOLD
 from esr.following.timeline import PEAKS, Interval, Timeline
@@ -144,6 +145,36 @@ class AsyncIndex:
     ) -> Quotations:
         """`Index.quotes`."""
         return await self.run(self.index.quotes, speaker, k, about=about, **options)
+
+    async def name(self, name: str, *, companions: int = COMPANIONS, k: int = SENTENCES) -> NamePage:
+        """`Index.name`."""
+        return await self.run(self.index.name, name, companions=companions, k=k)
+
+    async def names(
+        self,
+        query: str = "",
+        k: int = NAMES,
+        *,
+        type: str | None = None,
+        prefix: str = "",
+        **options: Unpack[SearchOptions],
+    ) -> list[ListedName]:
+        """`Index.names`."""
+        return await self.run(self.index.names, query, k, type=type, prefix=prefix, **options)
+
+    async def network(
+        self,
+        query: str = "",
+        k: int = NAMES,
+        *,
+        type: str | None = None,
+        prefix: str = "",
+        least: int = 1,
+        **options: Unpack[SearchOptions],
+    ) -> NameNetwork:
+        """`Index.network`."""
+        find = partial(self.index.network, query, k, type=type, prefix=prefix)
+        return await self.run(find, least=least, **options)
 
     async def document(self, id: str) -> Document:
         """`Index.document`."""

@@ -20,6 +20,19 @@ from esr.corpus.collocations import (
     find_collocations,
 )
 from esr.corpus.concordance import LINES, SORTS, WIDTH, Concordance, Unit, build_concordance
+from esr.corpus.names import (
+    COMPANIONS,
+    NAMES,
+    SENTENCES,
+    ListedName,
+    NameNetwork,
+    NamePage,
+    Selection,
+    build_network,
+    list_names,
+    read_name,
+    select,
+)
 from esr.corpus.quotations import QUOTATIONS, Quotations, check_quotations, find_quotations
 from esr.errors import UsageError, unknown
 from esr.following.lists import find_passages
@@ -35,6 +48,7 @@ from esr.following.timeline import INTERVALS, PEAKS, Interval, Timeline, build_t
 from esr.index.factory import Where, open_delivery, open_generations, open_index, read_where
 from esr.index.generations import DEFAULT_KEEP, Generation
 from esr.index.login import API_KEY, CA_FILE, INSECURE, PASSWORD, USER, use_login
+from esr.index.names import ENTITY_TYPES
 from esr.index.writer import DEFAULT_WORKERS, Delivery, DeliveryReport
 from esr.index.writer import LoadOptions as WriterOptions
 from esr.library.hits import Hit, Hits
@@ -297,6 +311,57 @@ class Index:
         if not found.quotations:
             check_quotations(self._searcher.index)
         return found
+
+    def name(self, name: str, *, companions: int = COMPANIONS, k: int = SENTENCES) -> NamePage:
+        """What the index has about a name: counts, dates, forms, sources, names with it, sentences about it.
+
+        `name` is any of its forms, in any case, or `person:NAME`. `companions` is how many names that occur
+        with it are given, `k` how many sentences. Raises UsageError if the index has no such name.
+        """
+        return read_name(self._searcher, name, companions=companions, sentences=k)
+
+    def names(
+        self,
+        query: str = "",
+        k: int = NAMES,
+        *,
+        type: str | None = None,
+        prefix: str = "",
+        **options: Unpack[SearchOptions],
+    ) -> list[ListedName]:
+        """The k most frequent names, counted in the sentences with every word of a query if there is one.
+
+        `type` is "person", "location" or "organization". `prefix` begins the name or another form of it, in
+        any case. `options` are those of `SearchOptions`; the ranking has no effect.
+        """
+        return self._list_names(query, k, type, prefix, options)[1]
+
+    def network(
+        self,
+        query: str = "",
+        k: int = NAMES,
+        *,
+        type: str | None = None,
+        prefix: str = "",
+        least: int = 1,
+        **options: Unpack[SearchOptions],
+    ) -> NameNetwork:
+        """Which of the k names that `names` has occur together, in at least `least` sentences.
+
+        `NameNetwork.to_graphml` is what Gephi and networkx read.
+        """
+        selection, listed = self._list_names(query, k, type, prefix, options)
+        return build_network(selection, listed, least=least)
+
+    def _list_names(
+        self, query: str, k: int, type: str | None, prefix: str, options: SearchOptions
+    ) -> tuple[Selection, list[ListedName]]:
+        if type is not None and type not in ENTITY_TYPES:
+            raise unknown("type", type, ENTITY_TYPES)
+        settings = read_search_options(options)
+        read = _read_query(query, settings) if query.strip() else ""
+        selection = select(self._searcher, read, settings.filters)
+        return selection, list_names(selection, type=type, prefix=prefix, k=check_k(k))
 
     def document(self, id: str) -> Document:
         """A whole document. Raises UsageError for an unknown id."""

@@ -24,6 +24,7 @@ _SECTIONS = {
     "Options": "SearchOptions ReadOptions WriteOptions AppendOptions LoginOptions LoadOptions EnrichOptions",
     "What is returned": "Document Sentence Timeline Series Peak Concordance Line Collocations Collocation "
     "Quotations Quotation Quote "
+    "NamePage Companion ListedName NameNetwork "
     "Explanation LoadReport DeliveryReport "
     "EnrichmentReport Generation",
     "Errors": "EsrError UsageError InputError IndexMissing IndexUnusable IndexClosed EngineUnreachable",

@@ -14,8 +14,9 @@ from esr.enrichment.recipe import Recipe
 from esr.errors import InputError
 from esr.index.contract import Index
 from esr.index.factory import is_elasticsearch
-from esr.index.filters import Filters, resolve_name, resolve_source
+from esr.index.filters import Filters, NameUnit, resolve_name, resolve_source
 from esr.index.names import MAX_KEY_CHARS, Aliases, Name, name_key, read_aliases
+from esr.index.resolution import ShortForm, join_short_forms, resolve_names
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Entity, SentenceEnrichment, value_key
@@ -24,9 +25,13 @@ from tests.support.index_contents import forget_keys
 
 PERSON, PLACE, BODY = "person", "location", "organization"
 NAMES = {
-    "a": [[("Barack Obama", PERSON), ("the U.S.", PLACE)], [("Obama", PERSON)]],
+    "a": [[("Barack Obama", PERSON), ("the U.S.", PLACE)], []],
     "b": [[("barack obama's", PERSON), ("Barack Obama", PLACE)], [("Barack Obama", BODY), ("US", PLACE)]],
-    "c": [[("US", BODY), ("U.S.", BODY), ("US", PLACE)], [], [("USA", PLACE), ("US", PLACE)]],
+    "c": [
+        [("US", BODY), ("U.S.", BODY), ("US", PLACE)],
+        [("Obama", PERSON)],
+        [("USA", PLACE), ("US", PLACE)],
+    ],
     "d": [[("Zoé", PERSON)], [("Zoe", PERSON)], [("Am.[a]z*n?", BODY)]],
 }
 SOURCES = {"a": "BBC", "b": "bbc", "c": "The Wire", "d": "BBC"}
@@ -264,6 +269,134 @@ def test_another_version_of_keys_is_computed_again(tmp_path: Path, monkeypatch: 
         for expected in (10, 0):
             with searcher.index.enrichment() as enrichment:
                 assert enrichment.update_names(None) == expected
+
+
+def resolve(*sentences: str) -> dict[str, str]:
+    """The keys of names that forms stand for. Sentences have names by type: `person: Ann Lee, Lee`."""
+    entities = []
+    for sentence in sentences:
+        by_type = {}
+        for part in filter(None, sentence.split("; ")):
+            type, names = part.split(": ")
+            by_type[type] = tuple(names.split(", "))
+        entities.append(by_type)
+    return {form: name.key for form, name in resolve_names(entities).items()}
+
+
+def test_last_words_and_polite_forms_stand_for_the_full_name_of_their_document() -> None:
+    flynn = resolve("person: Michael Flynn", "person: Flynn, Mr Flynn", "organization: Flynn's")
+    assert flynn == dict.fromkeys(("Flynn", "Mr Flynn", "Flynn's"), "michael flynn")
+    assert resolve("person: Bill de Blasio, de Blasio, Blasio") == {
+        "de Blasio": "bill de blasio",
+        "Blasio": "bill de blasio",
+    }
+    assert resolve("person: Xi Jinping", "person: Xi") == {"Xi": "xi jinping"}
+    (name,) = resolve_names([{PERSON: ("Donald Trump",)}, {BODY: ("Trump",)}]).values()
+    assert name == ("donald trump", PERSON)
+
+
+def test_acronyms_and_companies_stand_for_the_full_name_of_their_type() -> None:
+    states = (
+        "location: United States, U.S., US; organization: Federal Bureau of Investigation, FBI, U.S. Senate"
+    )
+    assert resolve(states) == {
+        **{"U.S.": "united states", "US": "united states"},
+        "FBI": "federal bureau of investigation",
+    }
+    assert resolve("location: US; organization: University of Sheffield") == {}
+    assert resolve("organization: Apple Inc., Apple", "organization: Apple") == {"Apple": "apple inc"}
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ("person: Donald Trump, Melania Trump", "person: Trump"),  # either of two persons
+        ("person: George W. Bush, George H. W. Bush", "person: Bush"),
+        ("person: Donald Trump, Donald Trump Jr", "person: Donald"),
+        ("person: Trump", "person: Ivanka Trump"),  # the full name comes later
+        ("person: Denzel Washington", "location: Washington"),
+        ("person: Kim Jong Un", "organization: UN"),
+        ("person: Ford Transit van", "person: van"),
+        ("person: Michael Flynn", "person: Lori Flynn"),
+        ("person: Pope Francis", "person: Lady Gaga"),  # no other name, and no polite form
+    ],
+)
+def test_what_is_not_sure_stands_for_itself(sentences: tuple[str, ...]) -> None:
+    assert resolve(*sentences) == {}
+
+
+def test_a_name_without_its_middle_initial_is_preferred() -> None:
+    assert resolve("person: Donald J. Trump, Donald Trump", "person: Trump") == {"Trump": "donald trump"}
+    assert resolve("person: Donald J. Trump", "person: Trump") == {"Trump": "donald j trump"}
+
+
+def join(found: dict[str, int], alone: dict[str, int]) -> dict[str, list[str]]:
+    """What becomes of "flynn", with these numbers of documents where it has a name, and of types alone."""
+    forms = [ShortForm("flynn", full, documents) for full, documents in found.items()]
+    return join_short_forms(forms, {"flynn": alone, **{full: {PERSON: 1} for full in found}})
+
+
+def test_a_short_form_is_joined_to_a_name_of_the_collection_if_nearly_all_documents_agree() -> None:
+    joined = {"michael flynn": ["flynn"]}
+    assert join({"michael flynn": 8}, {}) == join({"michael flynn": 17, "lori flynn": 1}, {}) == joined
+    assert join({"michael flynn": 7}, {}) == join({"michael flynn": 16, "lori flynn": 1}, {}) == {}
+    assert join({"michael flynn": 7, "mike flynn": 1}, {}) == joined  # one name in two spellings
+    assert join({"michael flynn": 10}, {PERSON: 2, BODY: 4}) == joined
+    assert join({"michael flynn": 10}, {PLACE: 5}) == {}  # mostly something else where it is alone
+
+
+CABINET = {
+    **{f"d{n}": [[("Ann Lee", PERSON)], [("Lee", PERSON), ("FEMA", BODY)]] for n in range(8)},
+    "alone": [[("Lee", BODY)]],
+    "may": [[("Theresa May", PERSON)], [("May", PERSON)]],
+    "other": [[("Brian May", PERSON)], [("Ms May", PERSON)], []],
+    "both": [[("Brian May", PERSON), ("Theresa May", PERSON)], [("May", PERSON)]],
+}
+
+
+@pytest.mark.slow
+def test_short_forms_are_found_as_the_names_that_they_stand_for(anywhere: str, fresh_reads: None) -> None:
+    with open_enriched(anywhere, CABINET) as searcher:
+        update(searcher)
+        lee = Name("ann lee", "Ann Lee", PERSON, 17, ("ann lee", "lee"))
+        assert names(searcher.index, "ann lee", "lee") == [lee, lee]
+        for text in ("person:Lee", "Lee", "person:Ann Lee", "Lee's"):
+            assert total(searcher, text) == 17, text
+        assert total(searcher, "person:Theresa May") == 3 and total(searcher, "Brian May") == 3
+        assert total(searcher, "May") == total(searcher, "Ms May") == 6  # whoever it may be
+        assert facet(searcher, PERSON) == [("Ann Lee", 17), ("Brian May", 3), ("Theresa May", 3), ("May", 1)]
+        assert list(searcher.index.name_forms("lee").items()) == [("Lee", 9), ("Ann Lee", 8)]
+        before = read_counts(searcher)
+        assert before[0]["ann lee"] == 17 and before[1]["ann lee"] == 9
+        forget_keys(anywhere)
+        update(searcher)
+        assert read_counts(searcher) == before
+        store_aliases(searcher, Lee_Corp=["Lee"])  # a table rules
+        assert total(searcher, "Lee") == 1 and total(searcher, "Ann Lee") == 16
+
+
+def update(searcher: Searcher) -> None:
+    with searcher.index.enrichment() as enrichment:
+        enrichment.update_names(None)
+        enrichment.finish(RECIPE)
+
+
+def read_counts(searcher: Searcher) -> list[dict[str, int]]:
+    units: tuple[NameUnit, ...] = ("sentences", "documents")
+    return [searcher.index.count_names(Filters(), 100, unit=unit) for unit in units]
+
+
+def test_enrichment_that_was_interrupted_resolves_the_same_names(tmp_path: Path) -> None:
+    whole, parts = str(tmp_path / "whole"), str(tmp_path / "parts")
+    with open_enriched(whole, CABINET) as searcher:
+        update(searcher)
+        expected = read_counts(searcher), searcher.index.find_names(["lee", "may"])
+    with open_enriched(parts, CABINET) as searcher:
+        for id in reversed(CABINET):
+            enrich(searcher, {id: CABINET[id]})
+        update(searcher)
+        update(searcher)
+        assert (read_counts(searcher), searcher.index.find_names(["lee", "may"])) == expected
 
 
 @pytest.fixture

@@ -177,6 +177,14 @@ class FakeIndex:
                 names |= {name_key(f): Name(name_key(f), f, type, 1, (name_key(f),)) for f in forms}
         return {key: names[key] for key in keys if key in names}
 
+    def name_forms(self, key: str) -> dict[str, int]:
+        self._fail()
+        return {}
+
+    def full_names(self, key: str) -> Sequence[str]:
+        self._fail()
+        return ()
+
     def name_keys(self, prefix: str, limit: int) -> list[str]:
         self._fail()
         forms = (_values(record, type) for record in self.records for type in ENTITY_TYPES)

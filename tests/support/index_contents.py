@@ -148,7 +148,8 @@ def forget_keys(where: str) -> None:
         script = (
             "ctx._source.remove('names'); ctx._source.enriched?.removeIf(mark -> mark.startsWith('names:'))"
         )
-        http("POST", f"{where}/_update_by_query?refresh=true", {"script": {"source": script}})
+        for alias in (where, f"{where}-documents"):
+            http("POST", f"{alias}/_update_by_query?refresh=true", {"script": {"source": script}})
         return
     folder = Path(where)
     commit = manifest.read_manifest(folder)

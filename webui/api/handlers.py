@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from esr import models
 from esr.corpus.collocations import find_collocations
 from esr.corpus.concordance import build_concordance
+from esr.corpus.names import ListedName, Selection, build_network, list_names, read_name, select
 from esr.corpus.quotations import find_quotations
 from esr.dependency.signals import SIGNALS
 from esr.features import FEATURES
@@ -244,6 +245,39 @@ def quotes(call: Call) -> dict[str, Any]:
             ranking=search.ranking,
             k=call.arguments.value("k"),
         ).as_dict()
+
+
+def names(call: Call) -> dict[str, Any]:
+    _, listed = _list_names(call)
+    return {"names": [to_builtins(name) for name in listed]}
+
+
+def network(call: Call) -> dict[str, Any]:
+    selection, listed = _list_names(call)
+    return build_network(selection, listed, least=call.arguments.value("least")).as_dict()
+
+
+def _list_names(call: Call) -> tuple[Selection, list[ListedName]]:
+    value, search = call.arguments.value, parse_search(call.arguments)
+    query = search.parsed if search.query.strip() else ""
+    if query:
+        check_query(call.searcher, search.parsed, call.settings)
+    with blame_argument("q"):
+        selection = select(call.searcher, query, search.filters)
+    prefix = call.arguments.first("prefix")
+    return selection, list_names(selection, type=value("type"), prefix=prefix, k=value("k"))
+
+
+def name(call: Call) -> dict[str, Any]:
+    value = call.arguments.value
+    with blame_argument("name"):
+        page = read_name(
+            call.searcher,
+            call.arguments.first("name"),
+            companions=value("companions"),
+            sentences=value("k"),
+        )
+    return page.as_dict()
 
 
 _OF_ALL_TYPES = 10

@@ -13,6 +13,7 @@ from typing import Any, get_args, get_type_hints
 
 from esr.corpus.collocations import Collocation
 from esr.corpus.concordance import Line
+from esr.corpus.names import Companion, Edge, ListedName, NamePage
 from esr.corpus.quotations import Quotation
 from esr.following.timeline import INTERVALS
 from esr.index.filters import FACET_FIELDS
@@ -277,6 +278,16 @@ SCHEMAS: dict[str, Schema] = {
         quotations=array(having(**of_class(Quotation))),
         sentences={**WHOLE, "description": "how many match"},
     ),
+    "Names": having(names=array(having(**of_class(ListedName)))),
+    "NamePage": having(
+        **of_class(NamePage, without=("forms", "sources", "months", "in_sentences", "in_documents", "best")),
+        **{
+            name: {"type": "object", "additionalProperties": WHOLE} for name in ("forms", "sources", "months")
+        },
+        **{name: array(having(**of_class(Companion))) for name in ("in_sentences", "in_documents")},
+        best=array(reference("Hit")),
+    ),
+    "NameNetwork": having(names=array(having(**of_class(ListedName))), edges=array(having(**of_class(Edge)))),
     "Timeline": having(
         interval={"enum": list(INTERVALS)},
         periods={**TEXTS, "description": "ISO 8601 names, in order and without a gap"},

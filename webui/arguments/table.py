@@ -18,12 +18,14 @@ from esr import models
 from esr.corpus.collocations import COLLOCATIONS, MEASURES, MIN_COUNT, WINDOW
 from esr.corpus.concordance import LINES, WIDTH
 from esr.corpus.concordance import SORTS as LINE_SORTS
+from esr.corpus.names import COMPANIONS, MAX_NETWORK, NAMES, SENTENCES
 from esr.corpus.quotations import QUOTATIONS
 from esr.errors import EsrError, UsageError, unknown
 from esr.following.novelty import DEFAULT_THRESHOLD, MIN_THRESHOLD, parse_threshold
 from esr.following.timeline import INTERVALS, MAX_PEAKS, PEAKS
 from esr.index.filters import FACET_FIELDS
 from esr.index.hits import SentenceRecord
+from esr.index.names import ENTITY_TYPES
 from esr.models import priors
 from esr.plans.plan import CANDIDATES
 from esr.ranking.answers import PASSAGE_FIELDS
@@ -239,11 +241,12 @@ def _ranking(name: str, help: str, type: Type | None = None, is_repeatable: bool
     return Argument(name, help, type or Text(), f"page {_RANKED}", "ranking", is_repeatable=is_repeatable)
 
 
-_LISTS = "search facets timeline similar compare query concordance collocations"
+_LISTS = "search facets timeline similar compare query concordance collocations names network"
 _ASKED = "search facets timeline explain compare query"
 _RANKED = f"{_ASKED} similar document documents"
 _WORDS = "concordance collocations"
-_OF_INDEX = f"{_RANKED} {_WORDS} quotes search_body batch values complete analyze status"
+_NAMES = "names network"
+_OF_INDEX = f"{_RANKED} {_WORDS} {_NAMES} name quotes search_body batch values complete analyze status"
 _HITS = "search similar"
 """The operations whose hits a request can shape."""
 HIT_FIELDS = (
@@ -291,7 +294,26 @@ TABLE: tuple[Argument, ...] = (
         "prefix",
         "the beginning of a value or a name, in any case, such as `bar` or `person:bar`",
         Text(),
-        "values",
+        f"values {_NAMES}",
+    ),
+    Argument(
+        "name",
+        "a form of the name, in any case, such as `Michael Flynn` or `person:flynn`",
+        Text("query_chars", 1),
+        "name",
+        is_required=True,
+    ),
+    Argument("type", "names of this type", Choice(labels=dict.fromkeys(ENTITY_TYPES, "")), _NAMES),
+    Argument(
+        "companions", "how many names that occur with it", Whole(low=0, high=1_000, usual=COMPANIONS), "name"
+    ),
+    Argument("k", "how many sentences about it", Whole(low=0, high=100, usual=SENTENCES), "name"),
+    Argument("k", "how many names to list", Whole(high=MAX_NETWORK, usual=NAMES), _NAMES),
+    Argument(
+        "least",
+        "how many sentences two names have together at least",
+        Whole(high=999_999, usual=1),
+        "network",
     ),
     Argument("text", "what to make terms of", Text("query_chars", 1), "analyze", is_required=True),
     Argument("id", "the id of the document", Text(min_chars=1), "document sentence", is_required=True),
@@ -319,7 +341,7 @@ TABLE: tuple[Argument, ...] = (
         "q",
         _QUERY,
         Text("query_chars"),
-        "page document documents complete quotes",
+        f"page document documents complete quotes {_NAMES}",
         elsewhere=("query", "search"),
     ),
     Argument(
@@ -471,7 +493,7 @@ TABLE: tuple[Argument, ...] = (
         "syntax",
         "none: read all of q as words, without any syntax",
         Choice(labels={"none": ""}),
-        f"page document documents {_ASKED} {_WORDS} quotes",
+        f"page document documents {_ASKED} {_WORDS} quotes {_NAMES}",
         "reading",
         label="Search literally",
         phrase="searched literally",

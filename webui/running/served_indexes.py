@@ -45,6 +45,7 @@ ENGINE_METHODS = frozenset(
         "nearest",
         "facets",
         "count",
+        "count_names",
         "count_days",
         "by_date",
         "document",
@@ -56,6 +57,8 @@ ENGINE_METHODS = frozenset(
         "written_forms",
         "values",
         "find_names",
+        "full_names",
+        "name_forms",
         "name_keys",
         "request",
         "status",
@@ -74,6 +77,7 @@ CACHED_METHODS = frozenset(
         "request",
         "values",
         "find_names",
+        "full_names",
         "name_keys",
     }
 )

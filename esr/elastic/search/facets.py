@@ -13,7 +13,15 @@ from typing import Any
 
 from esr.elastic.cluster import Cluster
 from esr.elastic.dialect import SEPARATOR, Dialect
-from esr.elastic.names import ALL_KEYS, SHARD_SIZE, NameReader, ValueReader, attribute_terms
+from esr.elastic.names import (
+    ALL_KEYS,
+    SHARD_SIZE,
+    NameCounts,
+    NameReader,
+    ValueReader,
+    attribute_terms,
+    rank,
+)
 from esr.elastic.requests import search
 from esr.elastic.search.filters import Query, candidate_query, filter_clauses
 from esr.errors import unknown
@@ -40,36 +48,41 @@ class NameFacets:
         self._types = types
         self._names = names
         self._size = size
-        self._aliases = names.aliases
+        self._found = NameCounts(names.aliases)
+        self._groups: list[str] = []
+        """The names to count exactly in the next step; none if keys are to be counted."""
+        self._has_all = False
         self._width = min(max(_FIRST_KEYS, _KEYS_PER_VALUE * size), SHARD_SIZE)
         self.counts: dict[str, FacetCounts] | None = None
-        """The counted names by type; None while more keys have to be counted."""
+        """The counted names by type; None while more has to be counted."""
 
     def aggregations(self) -> dict[str, Any]:
         """The aggregations of the next step, by name."""
-        size = self._width
-        counted: dict[str, Any] = {
-            "keys": {"terms": {"field": ALL_KEYS, "size": size, "shard_size": SHARD_SIZE}}
-        }
-        if self._aliases:  # not the sum of its keys: a sentence may have several aliases of a name
-            members = [{"terms": {ALL_KEYS: list(keys)}} for keys in self._aliases.groups.values()]
-            counted["aliases"] = {"filters": {"filters": members}}
-        return counted
+        if self._groups:
+            return {"groups": self._found.count_groups(self._groups)}
+        return {"keys": {"terms": {"field": ALL_KEYS, "size": self._width, "shard_size": SHARD_SIZE}}}
 
     def take(self, answers: Mapping[str, Any]) -> None:
         """Take the answers of a step, and set `counts` if they suffice."""
-        buckets = answers["keys"]["buckets"]
-        aliased = self._aliases.keys
-        counts = {bucket["key"]: bucket["doc_count"] for bucket in buckets if bucket["key"] not in aliased}
-        if self._aliases:
-            of_groups = (bucket["doc_count"] for bucket in answers["aliases"]["buckets"])
-            counts |= {group: n for group, n in zip(self._aliases.groups, of_groups, strict=True) if n}
+        if self._groups:
+            of_groups = (bucket["doc_count"] for bucket in answers["groups"]["buckets"])
+            self._found.counted |= dict(zip(self._groups, of_groups, strict=True))
+        else:
+            buckets = answers["keys"]["buckets"]
+            self._has_all = len(buckets) < self._width or self._width == SHARD_SIZE
+            self._found.take(buckets, 0 if self._has_all else buckets[-1]["doc_count"])
+        counts, inexact = self._found.bounds()
         types = self._names.types(counts)
-        ranked = sorted(counts, key=lambda key: (-counts[key], key))
-        best = {type: [key for key in ranked if types.get(key) == type][: self._size] for type in self._types}
-        has_all = len(buckets) < self._width or self._width == SHARD_SIZE
-        if not has_all and any(len(keys) < self._size for keys in best.values()):
-            self._width = min(self._width * _WIDEN, SHARD_SIZE)
+        best = {
+            type: rank({key: n for key, n in counts.items() if types.get(key) == type}, self._size)
+            for type in self._types
+        }
+        least = min((counts[keys[-1]] if len(keys) == self._size else 0 for keys in best.values()), default=0)
+        if not self._has_all and least < self._found.unseen:
+            self._width, self._groups = min(self._width * _WIDEN, SHARD_SIZE), []
+            return
+        self._groups = [key for keys in best.values() for key in keys if key in inexact]
+        if self._groups:
             return
         forms = self._names.forms(key for keys in best.values() for key in keys)
         self.counts = {type: [(forms[key], counts[key]) for key in keys] for type, keys in best.items()}

@@ -2,8 +2,8 @@
 
 An entry's `enriched` holds fingerprints of the recipes that enriched it. Sentences get the recipe's
 fingerprints first, and their document once all of them have them. So work that a killed enricher left
-unfinished is repeated, and machines that share the work by slices need no communication. Keys of names that
-an older version of esr did not store are computed from the stored names.
+unfinished is repeated, and machines that share the work by slices need no communication. What an older
+version of esr did not store of names is computed from the stored entities.
 """
 
 from __future__ import annotations
@@ -16,9 +16,19 @@ from typing import Any, NamedTuple
 from esr.batches import batched
 from esr.elastic import meta
 from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
+from esr.elastic.dialect import SEPARATOR
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
 from esr.elastic.meta import install_templates
-from esr.elastic.names import FIELD, FINGERPRINT, encode_names
+from esr.elastic.names import (
+    FIELD,
+    FINGERPRINT,
+    SHORT_FORMS,
+    count_types,
+    count_values,
+    encode_document_names,
+    encode_names,
+    map_document_names,
+)
 from esr.elastic.quotes import encode_quotes, map_quotes
 from esr.elastic.requests import count, hits_of, refresh, search, search_pages
 from esr.elastic.vectors import encode_vector, map_vectors
@@ -26,11 +36,13 @@ from esr.elastic.write.actions import encode_parse
 from esr.elastic.write.bulk import Action, send_bulk
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError, UsageError
-from esr.index.names import ENTITY_TYPES, Aliases, group_entities
+from esr.index.names import Aliases, group_entities
+from esr.index.resolution import Resolved, ShortForm, join_short_forms, resolve_names
 from esr.text.analyzer import get_analyzer
 from esr.text.document import QUOTES, VECTORS, Document, SentenceEnrichment
 
 Query = dict[str, Any]
+ENTITIES = "entities"
 
 
 def build_done_clause(
@@ -99,37 +111,103 @@ def send_updates(cluster: Cluster, actions: Iterable[Action]) -> None:
         raise EsrError(f"Elasticsearch rejected the enrichment of {item.id}: {item.reason}")
 
 
-_NAME_PAGE = 1000
+_NAME_PAGE = 100
 
 
-def group_stored_names(cluster: Cluster) -> int:
-    """Store the keys of names where they are missing. Returns the number of sentences updated."""
-    refresh(cluster, cluster.alias)
-    fields = [{"exists": {"field": f"entities.{type}"}} for type in ENTITY_TYPES]
-    has_keys = {"term": {"enriched": FINGERPRINT}}
-    query: dict[str, Any] = {"bool": {"should": fields, "minimum_should_match": 1, "must_not": [has_keys]}}
-    updated = count(cluster, cluster.alias, query)
-    if not updated:
-        return 0
-    body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": ["entities"]}
-    for page in search_pages(cluster, _NAME_PAGE, index=cluster.alias, **body):
+def group_stored_names(cluster: Cluster, loads: Mapping[str, meta.Load]) -> int:
+    """Resolve stored names of documents that this version of esr has not. Returns the number of sentences.
+
+    `loads` are by index of documents. A document is marked after its sentences, so that a killed run is
+    taken up.
+    """
+    has_names = {"prefix": {"enriched": f"{ENTITIES}:"}}
+    query = {"bool": {"filter": [has_names], "must_not": [{"term": {"enriched": FINGERPRINT}}]}}
+    body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": ["document_id"]}
+    updated = 0
+    refresh(cluster, [cluster.alias, cluster.documents_alias])
+    map_document_names(cluster, loads)
+    for page in search_pages(cluster, _NAME_PAGE, index=cluster.documents_alias, **body):
+        entries = {hit["_id"]: hit["_index"] for hit in hits_of(page)}
+        sentences = _read_entities(cluster, list(entries))
+        resolved = {id: resolve_names(s["_source"].get(ENTITIES) for s in sentences[id]) for id in entries}
+        with_entities = [
+            (hit, hit["_source"][ENTITIES], resolved[id])
+            for id in entries
+            for hit in sentences[id]
+            if hit["_source"].get(ENTITIES)
+        ]
         send_updates(
             cluster,
             (
-                replace_parts(hit["_index"], hit["_id"], [FINGERPRINT], {FIELD: encode_names(entities)})
-                for hit in hits_of(page)
-                if (entities := hit["_source"].get("entities"))
+                replace_parts(
+                    hit["_index"], hit["_id"], [FINGERPRINT], {FIELD: encode_names(found, of_document)}
+                )
+                for hit, found, of_document in with_entities
+            ),
+        )
+        updated += len(with_entities)
+        send_updates(
+            cluster,
+            (
+                replace_parts(
+                    index,
+                    id,
+                    [FINGERPRINT],
+                    {
+                        FIELD: encode_document_names(
+                            (hit["_source"].get(ENTITIES) for hit in sentences[id]), resolved[id]
+                        )
+                    },
+                )
+                for id, index in entries.items()
             ),
         )
     return updated
 
 
-def with_names(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The enriched fields of a sentence, from any version of esr, with the keys of its names."""
-    if not fields.get("entities"):
-        return dict(fields)
+def _read_entities(cluster: Cluster, document_ids: Sequence[str]) -> dict[str, list[Any]]:
+    """The sentences of each of these documents in their order, as hits with their entities."""
+    sentences: dict[str, list[Any]] = {id: [] for id in document_ids}
+    query = {"terms": {"document_id": list(document_ids)}}
+    body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": [ENTITIES, "document_id"]}
+    for page in search_pages(cluster, _PAGE, index=cluster.alias, **body):
+        for hit in hits_of(page):
+            sentences[hit["_source"]["document_id"]].append(hit)
+    return sentences
+
+
+def with_names(
+    document: Mapping[str, Any], sentences: Sequence[Mapping[str, Any]]
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The enriched fields of a document and of its sentences, from any version of esr, with their names."""
+    entities = [fields.get(ENTITIES) for fields in sentences]
+    if not any(entities):
+        return dict(document), [dict(fields) for fields in sentences]
+    resolved = resolve_names(entities)
+    return _with_field(document, encode_document_names(entities, resolved)), [
+        _with_field(fields, encode_names(found, resolved)) if found else dict(fields)
+        for fields, found in zip(sentences, entities, strict=True)
+    ]
+
+
+def _with_field(fields: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Any]:
     fingerprints = [mark for mark in fields.get("enriched", ()) if not mark.startswith(f"{FIELD}:")]
-    return {**fields, FIELD: encode_names(fields["entities"]), "enriched": [*fingerprints, FINGERPRINT]}
+    return {**fields, FIELD: names, "enriched": [*fingerprints, FINGERPRINT]}
+
+
+def store_short_forms(cluster: Cluster) -> None:
+    """Store what the short forms of names stand for in the whole collection, if that has changed."""
+    refresh(cluster, cluster.documents_alias)
+    found = [
+        ShortForm(short, full, documents)
+        for pair, documents in count_values(cluster, SHORT_FORMS)
+        for short, _, full in [pair.partition(SEPARATOR)]
+    ]
+    keys = sorted({key for form in found for key in (form.short, form.full)})
+    short_forms = join_short_forms(found, count_types(cluster, keys))
+    for load in meta.searchable_loads(cluster):
+        if load.short_forms != short_forms:
+            meta.write(cluster, replace(load, short_forms=short_forms))
 
 
 def store_aliases(cluster: Cluster, aliases: Aliases) -> None:
@@ -141,6 +219,13 @@ def store_aliases(cluster: Cluster, aliases: Aliases) -> None:
 SLICE_SCRIPT = "esr-slice-v2"
 _PAGE = 500
 _MAX_LANGUAGES = 10_000
+
+
+class _DocumentNames(NamedTuple):
+    """What the written forms of a document stand for, and its field `names`."""
+
+    resolved: Resolved
+    field: Mapping[str, Any]
 
 
 class DocumentEntries(NamedTuple):
@@ -167,6 +252,7 @@ class ElasticsearchEnrichment:
         self._analyzer = get_analyzer(description.analyzer)
         self._recorded_recipes: set[str] = set()
         self._dimensions: set[int] = set()
+        self._has_mapped_names = False
         install_templates(cluster)
         self._maps_quotes = False
         refresh(cluster, cluster.documents_alias)  # shows the last writes of an earlier enricher
@@ -191,21 +277,41 @@ class ElasticsearchEnrichment:
             if QUOTES in recipe.parts and not self._maps_quotes:
                 map_quotes(self._cluster, [load.index for load in self._loads.values()])
                 self._maps_quotes = True
-            send_updates(self._cluster, self._sentence_updates(recipe, page, entries))
+            names = self._resolve_names(page) if ENTITIES in recipe.parts else {}
+            send_updates(self._cluster, self._sentence_updates(recipe, page, entries, names))
+            parts = [*recipe.fingerprints.values(), *([FINGERPRINT] if names else ())]
             send_updates(
                 self._cluster,
                 (
                     replace_parts(
-                        entries[document_id].documents_index, document_id, [*recipe.fingerprints.values()], {}
+                        entries[document_id].documents_index,
+                        document_id,
+                        parts,
+                        {FIELD: names[document_id].field} if names else {},
                     )
                     for document_id, _ in page
                 ),
             )
 
+    def _resolve_names(
+        self, batch: Sequence[tuple[str, Sequence[SentenceEnrichment]]]
+    ) -> dict[str, _DocumentNames]:
+        if not self._has_mapped_names:
+            map_document_names(self._cluster, self._loads)
+            self._has_mapped_names = True
+        names: dict[str, _DocumentNames] = {}
+        for document_id, sentences in batch:
+            found = [None if one.entities is None else group_entities(one.entities) for one in sentences]
+            resolved = resolve_names(found)
+            names[document_id] = _DocumentNames(resolved, encode_document_names(found, resolved))
+        return names
+
     def update_names(self, aliases: Aliases | None) -> int:
         if aliases is not None:
             store_aliases(self._cluster, aliases)
-        return group_stored_names(self._cluster)
+        updated = group_stored_names(self._cluster, self._loads)
+        store_short_forms(self._cluster)
+        return updated
 
     def finish(self, recipe: Recipe) -> list[str]:
         """Start to merge replaced entries away, without waiting for it."""
@@ -276,6 +382,7 @@ class ElasticsearchEnrichment:
         recipe: Recipe,
         batch: Sequence[tuple[str, Sequence[SentenceEnrichment]]],
         entries: Mapping[str, DocumentEntries],
+        names: Mapping[str, _DocumentNames],
     ) -> Iterator[Action]:
         for document_id, sentences in batch:
             documents_index, sentence_ids = entries[document_id]
@@ -284,9 +391,10 @@ class ElasticsearchEnrichment:
                 fields = {part: self._field(part, enriched) for part in recipe.parts}
                 stored = {part: value for part, value in fields.items() if value is not None}
                 parts = list(recipe.fingerprints.values())
-                if "entities" in recipe.parts:
+                if ENTITIES in recipe.parts:
                     parts.append(FINGERPRINT)
-                    stored |= {FIELD: encode_names(stored["entities"])} if "entities" in stored else {}
+                    if ENTITIES in stored:
+                        stored[FIELD] = encode_names(stored[ENTITIES], names[document_id].resolved)
                 yield replace_parts(index, sentence_id, parts, stored)
 
     def _field(self, part: str, enriched: SentenceEnrichment) -> Any:

@@ -33,6 +33,7 @@ from esr.elastic.loads import (
 )
 from esr.elastic.location import DOCUMENTS, SENTENCES, documents_index
 from esr.elastic.meta import Load
+from esr.elastic.names import FIELD
 from esr.elastic.requests import hits_of, refresh, search
 from esr.elastic.vectors import map_vectors, source_with_vectors, stored_dimensions
 from esr.elastic.write.actions import DocumentActions
@@ -151,9 +152,11 @@ class ElasticsearchMigration(ElasticsearchWriter):
             of_sentences = self._read_fields(self._source.alias, sentence_ids, _ENRICHED_FIELDS)
             self._map_vectors(batch, of_sentences.values())
             for actions in batch:
-                actions.entry.update(of_documents[actions.document.id])
-                for action in actions.sentences:
-                    action.update(with_names(of_sentences[action["_id"]]))
+                stored = [of_sentences[action["_id"]] for action in actions.sentences]
+                of_document, sentences = with_names(of_documents[actions.document.id], stored)
+                actions.entry.update(of_document)
+                for action, fields in zip(actions.sentences, sentences, strict=True):
+                    action.update(fields)
                 yield actions
 
     def _map_vectors(self, batch: Sequence[DocumentActions], stored: Iterable[Mapping[str, Any]]) -> None:
@@ -182,12 +185,13 @@ class ElasticsearchMigration(ElasticsearchWriter):
         return sources
 
     def _count_fingerprints(self, indices: str) -> dict[str, int]:
-        """The number of documents with each fingerprint of a recipe."""
+        """The number of documents with each fingerprint of a recipe. A migration adds that of names."""
         by_fingerprint = {"fingerprints": {"terms": {"field": "enriched", "size": _MAX_FINGERPRINTS}}}
         refresh(self._cluster, indices)
         answer = search(self._cluster, index=indices, size=0, aggs=by_fingerprint)
         buckets = answer["aggregations"]["fingerprints"]["buckets"]
-        return {bucket["key"]: bucket["doc_count"] for bucket in buckets}
+        counts = {bucket["key"]: bucket["doc_count"] for bucket in buckets}
+        return {mark: count for mark, count in counts.items() if not mark.startswith(f"{FIELD}:")}
 
 
 def _read_shape(cluster: Cluster, loads: Sequence[Load]) -> tuple[int, int | None]:

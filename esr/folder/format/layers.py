@@ -19,6 +19,7 @@ from esr.folder.format.files import Arrays, Numbers, map_bundle, save_bundle
 from esr.folder.format.manifest import LayerInfo, resolve_owners, split_by_owner
 from esr.folder.format.quotes import LayerQuotes, encode_quotes, merge_quotes
 from esr.folder.format.strings import find_string, hash_strings, prefix_range
+from esr.hashing import hash64
 from esr.index.names import (
     ENTITY_TYPES,
     KEY_VERSION,
@@ -28,25 +29,49 @@ from esr.index.names import (
     name_key,
     parse_entity_key,
 )
+from esr.index.resolution import NOTHING_RESOLVED, RESOLUTION_VERSION, Resolved, ResolvedName, short_key
 from esr.plans.evaluate import Array
 from esr.text.document import QUOTES, VECTORS, QuantizedVector, Quote
 
-_VERSION = "name.version"
+_VERSION, _RESOLUTION, _WRITTEN = "name.version", "name.resolution", "name.written"
 
 
-def encode_names(entity_keys: Iterable[str]) -> Arrays:
-    """Encode the names of entities `type:name`, given in the order of their numbers.
+class LayerEntity(NamedTuple):
+    """An entity of a layer, `type:name` as it was found, and the name that it stands for in its documents."""
 
-    `name.of` is the key number of each entity. `name.keys` holds the keys in code point order, `name.ends`
-    the offset of each end, and `name.hashes` their hashes, by which keys are matched across layers.
+    entity: str
+    type: str
+    key: str
+
+    @classmethod
+    def unresolved(cls, entity: str) -> LayerEntity:
+        found = parse_entity_key(entity)
+        return cls(entity, found.type, name_key(found.text))
+
+    @property
+    def written(self) -> str:
+        """The key of the written form, which is that of the name unless it is a short form."""
+        key = name_key(parse_entity_key(self.entity).text)
+        return key if key == self.key else short_key(key)
+
+
+def encode_names(entities: Sequence[LayerEntity], resolution: int = RESOLUTION_VERSION) -> Arrays:
+    """Encode the names of entities, given in the order of their numbers.
+
+    `name.of` is the key number of each entity, `name.types` the type of its name, and `name.written` the hash
+    of the key of its written form. `name.keys` holds the keys in code point order, `name.ends` the offset of
+    each end, and `name.hashes` their hashes, by which keys are matched across layers. `name.resolution` says
+    how short forms were resolved, 0 for not at all.
     """
-    keys = [name_key(parse_entity_key(key).text) for key in entity_keys]
-    distinct = sorted(set(keys))  # code point order, which is also the order of their UTF-8
+    distinct = sorted({entity.key for entity in entities})  # code point order, also that of their UTF-8
     numbers = {key: number for number, key in enumerate(distinct)}
     encoded = [key.encode() for key in distinct]
     return {
         _VERSION: np.array([KEY_VERSION], np.int32),
-        "name.of": np.array([numbers[key] for key in keys], np.int32),
+        _RESOLUTION: np.array([resolution], np.int32),
+        "name.of": np.array([numbers[entity.key] for entity in entities], np.int32),
+        "name.types": np.array([ENTITY_TYPES.index(entity.type) for entity in entities], np.uint8),
+        _WRITTEN: np.array([hash64(entity.written) for entity in entities], np.uint64),
         "name.hashes": hash_strings(distinct),
         "name.ends": np.cumsum([0, *map(len, encoded)], dtype=np.int64),
         "name.keys": np.frombuffer(b"".join(encoded), np.uint8),
@@ -63,6 +88,10 @@ class LayerNames:
 
     def __init__(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         self.of_entity = arrays["name.of"]
+        self.types = arrays["name.types" if "name.types" in arrays else "entity.types"]
+        """The type of the name of each entity, as an index of ENTITY_TYPES."""
+        self.written = arrays.get(_WRITTEN, np.zeros(0, np.uint64))
+        """The hash of the key of each entity's written form; empty if no short form was resolved."""
         self.hashes = arrays["name.hashes"]
         self._ends, self._bytes = arrays["name.ends"], arrays["name.keys"]
 
@@ -163,21 +192,50 @@ class Layer:
         return self.arrays["entity.names"][ends[number] : ends[number + 1]].tobytes().decode()
 
     @property
-    def needs_names(self) -> bool:
-        """Whether its entities lack the keys of their names, because an older version of esr wrote it."""
-        return "entity.types" in self.arrays and not has_names(self.arrays)
+    def resolution(self) -> int:
+        """The version that resolved the short forms of its names, 0 if an older version of esr wrote it."""
+        if "entity.types" not in self.arrays:
+            return RESOLUTION_VERSION
+        return int(self.arrays[_RESOLUTION][0]) if _RESOLUTION in self.arrays and self._has_names else 0
+
+    @property
+    def _has_names(self) -> bool:
+        return has_names(self.arrays)
 
     @cached_property
     def names(self) -> LayerNames:
         """The keys of its names, computed on first use if they are not stored."""
-        return LayerNames(self._encode_names() if self.needs_names else self.arrays)
-
-    def arrays_with_names(self) -> Arrays:
-        """The arrays of this layer together with the keys of its names."""
-        return self.arrays | self._encode_names()
+        return LayerNames(self.arrays if self._has_names else self.arrays | self._encode_names())
 
     def _encode_names(self) -> Arrays:
-        return encode_names(map(self.entity_key, range(self.entity_count)))
+        keys = map(self.entity_key, range(self.entity_count))
+        return encode_names([*map(LayerEntity.unresolved, keys)], 0)
+
+    def named_entity(self, number: int) -> LayerEntity:
+        """An entity with the name that it stands for, by its number."""
+        names = self.names
+        type = ENTITY_TYPES[names.types[number]]
+        return LayerEntity(self.entity_key(number), type, names.key(int(names.of_entity[number])))
+
+    def resolved(self, sentence: int) -> dict[str, ResolvedName]:
+        """What the written forms of a sentence stand for, without those that stand for themselves."""
+        first = self.arrays["entity.first"]
+        numbers = self.arrays["entity.of"][first[sentence] : first[sentence + 1]].tolist()
+        entities = [self.named_entity(number) for number in numbers]
+        return {
+            parse_entity_key(entity.entity).text: ResolvedName(entity.key, entity.type)
+            for entity in entities
+            if entity != LayerEntity.unresolved(entity.entity)
+        }
+
+    def arrays_with_names(self, resolved: Sequence[Resolved]) -> Arrays:
+        """The arrays of this layer with the names that its forms stand for. `resolved` is by sentence."""
+        sentences = [
+            EncodedEnrichment({}, self.entities(number), None, resolved=of_sentence)
+            for number, of_sentence in enumerate(resolved)
+        ]
+        others = {name: array for name, array in self.arrays.items() if not name.startswith("name.")}
+        return others | _encode_entities(sentences)
 
     def sentences_of(self, entity: int) -> npt.NDArray[Any]:
         """The sentences that mention an entity, given by its number, ascending."""
@@ -198,6 +256,8 @@ class EncodedEnrichment(NamedTuple):
     parse: bytes | None
     vector: QuantizedVector | None = None
     quotes: tuple[Quote, ...] = ()
+    resolved: Resolved = NOTHING_RESOLVED
+    """What the written forms of its document stand for."""
 
 
 NO_ENRICHMENT = EncodedEnrichment({}, None, None)
@@ -291,37 +351,51 @@ def _merge_vectors(layers: Sequence[Layer]) -> Arrays:
 
 def _encode_entities(sentences: Sequence[EncodedEnrichment]) -> Arrays:
     known = np.array([sentence.entities is not None for sentence in sentences], bool)
-    numbers: dict[str, int] = {}
+    numbers: dict[LayerEntity, int] = {}
     entities: list[int] = []
     first = np.zeros(len(sentences) + 1, np.int64)
     for sentence, enrichment in enumerate(sentences):
         for type, names in (enrichment.entities or {}).items():
-            entities += [numbers.setdefault(entity_key(type, name), len(numbers)) for name in names]
+            for name in names:
+                entity = _resolve(entity_key(type, name), type, name, enrichment.resolved)
+                entities.append(numbers.setdefault(entity, len(numbers)))
         first[sentence + 1] = len(entities)
-    return _entity_arrays(known, list(numbers), np.array(entities, np.int64), first)
+    return _entity_arrays(known, list(numbers), np.array(entities, np.int64), first, RESOLUTION_VERSION)
+
+
+def _resolve(entity: str, type: str, name: str, resolved: Resolved) -> LayerEntity:
+    full = resolved.get(name)
+    if full is None:
+        return LayerEntity(entity, type, name_key(name))
+    return LayerEntity(entity, full.type or type, full.key)
 
 
 def _merge_entities(layers: Sequence[Layer]) -> Arrays:
-    numbers: dict[str, int] = {}
+    numbers: dict[LayerEntity, int] = {}
     entities: list[Numbers] = []
     for layer in layers:
-        keys = (layer.entity_key(number) for number in range(layer.entity_count))
-        renumbered = np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+        own = map(layer.named_entity, range(layer.entity_count))
+        renumbered = np.array([numbers.setdefault(entity, len(numbers)) for entity in own], np.int64)
         entities.append(renumbered[layer.arrays["entity.of"]])
     known = np.concatenate([layer.arrays["entity.known"] for layer in layers])
     first = _concatenate_ends([layer.arrays["entity.first"] for layer in layers])
-    return _entity_arrays(known, list(numbers), np.concatenate(entities), first)
+    resolution = min(layer.resolution for layer in layers)
+    return _entity_arrays(known, list(numbers), np.concatenate(entities), first, resolution)
 
 
 def _entity_arrays(
-    known: npt.NDArray[np.bool_], keys: list[str], entities: Numbers, first: Numbers
+    known: npt.NDArray[np.bool_],
+    found: Sequence[LayerEntity],
+    entities: Numbers,
+    first: Numbers,
+    resolution: int,
 ) -> Arrays:
     """The entity arrays of a layer.
 
-    Sentence n has the entities `keys[i]` for i in `entities[first[n]:first[n+1]]`.
+    Sentence n has the entities `found[i]` for i in `entities[first[n]:first[n+1]]`.
     """
-    encoded = [key.encode() for key in keys]
-    types = [ENTITY_TYPES.index(parse_entity_key(key).type) for key in keys]
+    encoded = [entity.entity.encode() for entity in found]
+    types = [ENTITY_TYPES.index(parse_entity_key(entity.entity).type) for entity in found]
     sentence = np.repeat(np.arange(len(known)), np.diff(first))
     by_entity = np.argsort(entities, kind="stable")
     return {
@@ -331,9 +405,9 @@ def _entity_arrays(
         "entity.types": np.array(types, np.uint8),
         "entity.name_ends": np.cumsum([0, *map(len, encoded)], dtype=np.int64),
         "entity.names": np.frombuffer(b"".join(encoded), np.uint8),
-        "entity.starts": np.searchsorted(entities[by_entity], np.arange(len(keys) + 1)),
+        "entity.starts": np.searchsorted(entities[by_entity], np.arange(len(found) + 1)),
         "entity.sentences": sentence[by_entity].astype(np.int32),
-        **encode_names(keys),
+        **encode_names(found, resolution),
     }
 
 
@@ -437,6 +511,13 @@ class LayerStack:
             if span.start <= sentence < span.stop:
                 return span.layer.entities(sentence - span.first)
         return None
+
+    def resolved(self, sentence: int) -> Resolved:
+        """What the written forms of a sentence stand for, without those that stand for themselves."""
+        for span in self.entity_spans:
+            if span.start <= sentence < span.stop:
+                return span.layer.resolved(sentence - span.first)
+        return {}
 
     def name_mask(self, keys: Iterable[str]) -> npt.NDArray[np.bool_]:
         """Mask of the sentences that mention a name with one of these keys, in any form, under any type."""

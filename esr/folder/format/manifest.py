@@ -99,7 +99,7 @@ class Manifest(Struct, frozen=True):
     `generation_name` is the name shown by `esr indices`; enrichment adds commits to a generation.
     `kept_generations` are the last commits of other generations, newest first, rejected ones last; their own
     `kept_generations` are empty. `is_rejected` marks a generation that a rollback has skipped. `aliases` maps
-    the displayed form of a name to its aliases.
+    the displayed form of a name to its aliases, `short_forms` the key of one to the keys of its short forms.
     """
 
     description: Description
@@ -112,6 +112,7 @@ class Manifest(Struct, frozen=True):
     kept_generations: tuple[Manifest, ...] = ()
     is_rejected: bool = False
     aliases: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    short_forms: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def has_index(self) -> bool:
@@ -146,6 +147,7 @@ class Manifest(Struct, frozen=True):
             generation_name=name,
             kept_generations=self._all_generations()[:keep],
             aliases=self.aliases,
+            short_forms=self.short_forms,
         )
         return commit._without_unused_recipes()
 
@@ -161,6 +163,12 @@ class Manifest(Struct, frozen=True):
         if aliases == self.aliases:
             return self
         return replace(self, commit_number=self.commit_number + 1, aliases=aliases)
+
+    def with_short_forms(self, short_forms: Mapping[str, Sequence[str]]) -> Manifest:
+        """The next commit, with these short forms of names, or this commit if it has them already."""
+        if short_forms == self.short_forms:
+            return self
+        return replace(self, commit_number=self.commit_number + 1, short_forms=short_forms)
 
     def rolled_back_to(self, name: str) -> Manifest:
         """The next commit, which serves a kept generation, keeps the current one and rejects newer ones."""
@@ -208,6 +216,7 @@ class Manifest(Struct, frozen=True):
             "kept": [commit.as_dict() for commit in self.kept_generations],
             **({"rejected": True} if self.is_rejected else {}),
             **({"aliases": self.aliases} if self.aliases else {}),
+            **({"short_forms": self.short_forms} if self.short_forms else {}),
         }
 
     @classmethod
@@ -223,6 +232,7 @@ class Manifest(Struct, frozen=True):
             kept_generations=tuple(map(cls.from_dict, data["kept"])),
             is_rejected=data.get("rejected", False),
             aliases=data.get("aliases", {}),
+            short_forms=data.get("short_forms", {}),
         )
 
 

@@ -114,4 +114,5 @@ class SearchCache:
     @cached_property
     def names(self) -> NameTable:
         """The names in the sentences, grouped."""
-        return NameTable(self.snapshot.segments, Aliases(self.snapshot.manifest.aliases))
+        commit = self.snapshot.manifest
+        return NameTable(self.snapshot.segments, Aliases(commit.aliases, commit.short_forms))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from esr.errors import unknown
-from esr.folder.format.files import Numbers
+from esr.folder.format.files import Mask, Numbers
 from esr.folder.format.segment import NO_DATE, Segment
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.candidates import mask_allowed, select_candidates
+from esr.folder.search.conditions import mask_documents, mask_entities
 from esr.folder.search.name_table import NameTable, count_values
 from esr.index.filters import (
     DAY,
@@ -20,6 +21,7 @@ from esr.index.filters import (
     DayCounts,
     FacetCounts,
     Filters,
+    NameUnit,
     attribute_names,
     can_be_counted,
 )
@@ -89,6 +91,40 @@ def _top_names(names: NameTable, counts: Numbers, type: str, size: int) -> Facet
     """The most frequent names of a type in their displayed forms, ties by key."""
     best = names.most_frequent(counts, names.by_type[type], size)
     return [(names.name(number).form, int(counts[number])) for number in best]
+
+
+def count_names(
+    cache: SearchCache,
+    condition: Condition | None,
+    filters: Filters,
+    size: int,
+    unit: NameUnit,
+    prefix: str,
+    keys: Collection[str] | None,
+) -> dict[str, int]:
+    """The most frequent names by key, with the number of sentences or documents that mention each."""
+    if unit == "documents":
+        masks = [_mask_mentioning(segment, filters) for segment in cache.snapshot.segments]
+        counts = cache.names.count_documents(cache.snapshot.segments, masks)
+    else:
+        allowed = mask_allowed(condition, cache, filters)
+        sentences = [
+            np.arange(segment.sentence_count) if mask is None else np.flatnonzero(mask)
+            for segment, mask in allowed
+        ]
+        counts = cache.names.count_sentences(sentences)
+    return cache.names.counted(counts, prefix, keys, size)
+
+
+def _mask_mentioning(segment: Segment, filters: Filters) -> Mask | None:
+    """Mask of the documents that satisfy the filters, with the entities anywhere in them."""
+    mask = mask_documents(segment, filters)
+    if not filters.entities:
+        return mask
+    documents = segment.column("document")[mask_entities(segment, filters.entities)]
+    mentioning = np.zeros(segment.document_count, bool)
+    mentioning[documents] = True
+    return mentioning if mask is None else mentioning & mask
 
 
 def count_days(condition: Condition | None, cache: SearchCache, filters: Filters) -> DayCounts:

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from esr.folder.format.files import Numbers
+from esr.folder.format.files import Mask, Numbers
 from esr.folder.format.layers import Layer, LayerSpan
 from esr.folder.format.segment import Segment
 from esr.hashing import hash64
@@ -49,6 +49,33 @@ class NameTable:
                 counts += np.bincount(names, minlength=len(counts))
         return counts[:-1]
 
+    def count_documents(self, segments: Sequence[Segment], masks: Iterable[Mask | None]) -> Numbers:
+        """Count the documents of the masks, one for each segment or None for all, that mention each name."""
+        counts = np.zeros(len(self), np.int64)
+        for segment, spans, mask in zip(segments, self._spans, masks, strict=True):
+            document, found = segment.column("document"), [np.zeros(0, np.int64)]
+            for span in spans:
+                numbers = np.arange(span.start, span.stop)
+                numbers = numbers if mask is None else numbers[mask[document[numbers]]]
+                layer, inside = span.layer, numbers - span.first
+                names = self._occurrences[layer][_places(layer, inside)].astype(np.int64)
+                first = layer.arrays["entity.first"].astype(np.int64)
+                sizes = first[inside + 1] - first[inside]
+                pairs = np.repeat(document[numbers].astype(np.int64), sizes) * (len(self) + 1) + names
+                found.append(pairs[names < len(self)])
+            distinct = np.unique(np.concatenate(found)) % (len(self) + 1)
+            counts += np.bincount(distinct, minlength=len(self))
+        return counts
+
+    def counted(self, counts: Numbers, prefix: str, keys: Iterable[str] | None, size: int) -> dict[str, int]:
+        """The greatest of these counts of names, by key: of all names, those with the prefix, or these."""
+        if keys is not None:
+            found = {number for number in map(self._find, keys) if number is not None}
+            numbers = np.array(sorted(found), np.int64)
+        else:
+            numbers = self._with_prefix(prefix) if prefix else np.arange(len(self))
+        return {self._key(n): int(counts[n]) for n in self.most_frequent(counts, numbers, size)}
+
     @cached_property
     def totals(self) -> Numbers:
         """The number of sentences that mention each name; 0 if later layers have replaced all mentions."""
@@ -57,18 +84,25 @@ class NameTable:
 
     @cached_property
     def _type_counts(self) -> Numbers:
-        """The number of sentences that give each name each type, of shape (names, types of ENTITY_TYPES)."""
-        counts = np.zeros((len(self), len(ENTITY_TYPES)), np.int64)
+        """The number of sentences that give each name each type, of shape (names, types of ENTITY_TYPES).
+
+        Short forms that the collection joins to a name do not count, unless it has nothing else.
+        """
+        counts, of_full_names = np.zeros((2, len(self), len(ENTITY_TYPES)), np.int64)
+        joined = np.array([hash64(key) for key in self._aliases.joined], np.uint64)
         for span in (span for spans in self._spans for span in spans):
             layer = span.layer
             first = layer.arrays["entity.first"][span.start - span.first : span.stop - span.first + 1]
             entities = layer.arrays["entity.of"][first[0] : first[-1]]
             keys = layer.names.of_entity[entities].astype(np.int64)
-            codes = keys * len(ENTITY_TYPES) + layer.arrays["entity.types"][entities]
+            codes = keys * len(ENTITY_TYPES) + layer.names.types[entities]
             is_first = _mask_first(np.repeat(np.arange(len(first) - 1), np.diff(first)), codes)
             of_key = np.bincount(codes[is_first], minlength=len(layer.names) * len(ENTITY_TYPES))
-            np.add.at(counts, self._name_of_key[layer], of_key.reshape(-1, len(ENTITY_TYPES)))
-        return counts
+            by_type = of_key.reshape(-1, len(ENTITY_TYPES))
+            np.add.at(counts, self._name_of_key[layer], by_type)
+            is_full = ~np.isin(layer.names.hashes, joined)[:, np.newaxis]
+            np.add.at(of_full_names, self._name_of_key[layer], by_type * is_full)
+        return np.where(of_full_names.any(axis=1, keepdims=True), of_full_names, counts)
 
     @cached_property
     def types(self) -> npt.NDArray[np.intp]:
@@ -87,11 +121,29 @@ class NameTable:
 
     def keys(self, prefix: str, limit: int) -> list[str]:
         """The keys of names whose key or alias has this prefix, most frequent first, then by key."""
+        numbers = self._with_prefix(prefix)
+        return [self._key(number) for number in self.most_frequent(self.totals, numbers, limit)]
+
+    def _with_prefix(self, prefix: str) -> Numbers:
         parts = [self._name_of_key[layer][_slice(layer.names.with_prefix(prefix))] for layer in self._layers]
         groups = self._aliases.with_prefix(prefix)
         aliased = [number for number in map(self._find, groups) if number is not None]
-        numbers = np.unique(np.concatenate([np.array(aliased, np.int64), *parts]))
-        return [self._key(number) for number in self.most_frequent(self.totals, numbers, limit)]
+        return np.unique(np.concatenate([np.array(aliased, np.int64), *parts]))
+
+    def forms(self, key: str) -> dict[str, int]:
+        """The written forms of a name, each with its number of sentences, most first, ties by code points."""
+        number = self._find(key)
+        counts = () if number is None else self._count_forms(number)
+        return dict(sorted(((f, n) for f, n in counts if n), key=lambda form: (-form[1], form[0])))
+
+    def full_names(self, key: str) -> tuple[str, ...]:
+        """The keys of the names that a short form stands for in some documents, in their order."""
+        hash, numbers = np.uint64(hash64(key)), set()
+        for layer in self._layers:
+            entities = np.flatnonzero(layer.names.written == hash)
+            numbers |= set(self._name_of_key[layer][layer.names.of_entity[entities]].tolist())
+        own = self._find(key)
+        return tuple(sorted(self._key(n) for n in numbers if n != own and self.totals[n] > 0))
 
     def most_frequent(self, counts: Numbers, numbers: Numbers, size: int) -> list[int]:
         """The `size` names with the greatest positive counts among `numbers`, ties by key."""
@@ -107,7 +159,7 @@ class NameTable:
         """The name with this number."""
         if number not in self._names:
             key = self._key(number)
-            form = self._aliases.form(key) or majority_form(self._count_forms(number))
+            form = self._aliases.form(key) or majority_form(key, self._count_forms(number))
             type, total = ENTITY_TYPES[self.types[number]], int(self.totals[number])
             of_types = dict(zip(ENTITY_TYPES, self._type_counts[number].tolist(), strict=True))
             others = other_types(of_types, total)

@@ -30,8 +30,10 @@ from esr.folder.format.manifest import (
     split_by_owner,
 )
 from esr.folder.format.segment import Segment
+from esr.folder.format.short_forms import find_short_forms
 from esr.folder.format.snapshot import Snapshot
 from esr.index.names import Aliases, group_entities
+from esr.index.resolution import RESOLUTION_VERSION, Resolved, resolve_names
 from esr.text.analyzer import get_analyzer
 from esr.text.document import PARTS, QUOTES, VECTORS, Document, SentenceEnrichment
 
@@ -59,6 +61,7 @@ def read_stored(stack: LayerStack, sentences: Numbers, parts: Sequence[str]) -> 
             parses[n],
             vectors[n],
             quotes[n],
+            stack.resolved(sentence) if "entities" in parts else {},
         )
 
 
@@ -74,6 +77,7 @@ def _extract(layer: Layer, sentences: Numbers, parts: Sequence[str]) -> list[Enc
             parses[n],
             vectors[n],
             quotes[n],
+            layer.resolved(sentence) if "entities" in parts else {},
         )
         for n, sentence in enumerate(sentences.tolist())
     ]
@@ -185,23 +189,39 @@ class EmbeddedEnrichment:
 
     def update_names(self, aliases: Aliases | None) -> int:
         before, opened = self._snapshot.manifest, self._snapshot.layers
-        outdated = {layer: opened[layer.name] for layer in before.layers if opened[layer.name].needs_names}
+        outdated = [layer for layer in before.layers if opened[layer.name].resolution != RESOLUTION_VERSION]
         commit = before if aliases is None else before.with_aliases(aliases.as_dict())
+        updated = 0
         with translate_disk_errors(self._folder, "enrich"):
             try:
                 renamed = {layer: replace(layer, name=new_layer_name()) for layer in outdated}
-                for layer, content in outdated.items():
-                    save_bundle(self._folder / LAYERS / renamed[layer].name, content.arrays_with_names())
+                for layer in outdated:
+                    resolved = self._resolve_layer(layer)
+                    arrays = opened[layer.name].arrays_with_names(resolved)
+                    save_bundle(self._folder / LAYERS / renamed[layer].name, arrays)
+                    updated += len(resolved)
                 if renamed:
                     sync_folder(self._folder / LAYERS)
                     layers = tuple(renamed.get(layer, layer) for layer in before.layers)
                     commit = commit.with_layers(layers, before.recipes)
+                snapshot = Snapshot(self._folder, commit, self._snapshot)
+                commit = commit.with_short_forms(find_short_forms(snapshot.segments))
                 if commit != before:
                     manifest.commit(self._folder, commit)
                     self._snapshot = Snapshot(self._folder, commit, self._snapshot)
             finally:
                 delete_unreferenced(self._folder)
-        return sum(len(layer.arrays["entity.known"]) for layer in outdated.values())
+        return updated
+
+    def _resolve_layer(self, layer: LayerInfo) -> list[Resolved]:
+        """What the names of each sentence of a layer stand for, from those of its document in the layer."""
+        (segment,) = (one for one in self._snapshot.segments if one.folder.name == layer.segment)
+        content, first = self._snapshot.layers[layer.name], segment.column("first")
+        resolved: list[Resolved] = []
+        for number in range(layer.start, layer.stop):
+            start, stop = (int(first[n] - first[layer.start]) for n in (number, number + 1))
+            resolved += [resolve_names(map(content.entities, range(start, stop)))] * (stop - start)
+        return resolved
 
     def finish(self, recipe: Recipe) -> list[str]:
         return []  # every batch leaves the layers merged
@@ -290,7 +310,7 @@ class EmbeddedEnrichment:
             sentences: list[EncodedEnrichment] = []
             for number in run.tolist():
                 if number in documents:
-                    sentences += map(self._encode, documents[number])
+                    sentences += self._encode(documents[number])
                 else:
                     sentences += islice(stored, int(first[number + 1] - first[number]))
             if len(sentences) != first[stop] - first[start]:
@@ -302,10 +322,15 @@ class EmbeddedEnrichment:
             save_layer(self._folder / LAYERS / name, sentences, layer.parts)
             yield layer
 
-    def _encode(self, sentence: SentenceEnrichment) -> EncodedEnrichment:
-        entities = None if sentence.entities is None else group_entities(sentence.entities)
-        parse = None if sentence.parse is None else encode(sentence.parse, self._analyzer)
-        return EncodedEnrichment(sentence.features, entities, parse, sentence.vector, sentence.quotes)
+    def _encode(self, sentences: Sequence[SentenceEnrichment]) -> list[EncodedEnrichment]:
+        """The sentences of a document as a layer stores them."""
+        entities = [None if one.entities is None else group_entities(one.entities) for one in sentences]
+        parses = [None if one.parse is None else encode(one.parse, self._analyzer) for one in sentences]
+        resolved = resolve_names(entities)
+        return [
+            EncodedEnrichment(one.features, of_sentence, parse, one.vector, one.quotes, resolved)
+            for one, of_sentence, parse in zip(sentences, entities, parses, strict=True)
+        ]
 
 
 def _sentences_of(first: Numbers, documents: Sequence[int]) -> Numbers:

@@ -8,10 +8,11 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from esr.enrichment.recipe import Recipe
 from esr.index.factory import open_writer
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
-from esr.text.document import Document, Located, Sentence
+from esr.text.document import Document, Entity, Located, Sentence, SentenceEnrichment
 from webui.app import create_app
 from webui.running.settings import Settings
 
@@ -37,7 +38,18 @@ def load(where: Path, texts: dict[str, list[str]] = TEXTS, if_exists: str = "fai
         for name, sentences in texts.items()
     )
     open_writer(str(where), LoadOptions(if_exists=if_exists)).load(documents)
+    if "a" in texts:
+        name_sentences(str(where))
     return str(where)
+
+
+def name_sentences(where: str) -> None:
+    """Store names in the sentences of a document."""
+    found = [(Entity("Ann Lee", "person"), Entity("Ohio", "location")), (Entity("Lee", "person"),), ()]
+    with open_searcher(where) as searcher, searcher.index.enrichment() as enrichment:
+        sentences = [SentenceEnrichment({}, entities, None) for entities in found]
+        enrichment.store(Recipe(("entities",), {"made": "by hand"}), [("a", sentences)])
+        enrichment.update_names(None)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,178 @@
+"""Commands about names: `esr names` lists them and exports their network, `esr name` shows one of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+from msgspec import structs
+
+from esr.cli import options
+from esr.cli.options import FILE
+from esr.cli.output import write_csv
+from esr.cli.ranking_options import filter_options
+from esr.corpus.names import (
+    COMPANIONS,
+    EDGE_COLUMNS,
+    NAMES,
+    SENTENCES,
+    Companion,
+    NamePage,
+    build_network,
+    list_names,
+    read_name,
+    select,
+)
+from esr.errors import UsageError
+from esr.index.filters import Filters
+from esr.index.names import ENTITY_TYPES
+from esr.ranking.answers import guard_formula
+from esr.ranking.searcher import open_searcher
+
+_GRAPHML, _CSV = ".graphml", ".csv"
+
+
+@click.command()
+@click.argument("query", default="")
+@options.index
+@click.option("--type", "type", type=click.Choice(ENTITY_TYPES), help="Only names of this type.")
+@click.option("--prefix", default="", help="Only names that begin so, in any case, in one of their forms.")
+@click.option("-k", type=click.IntRange(1), default=NAMES, show_default=True, help="Names to list.")
+@click.option(
+    "--network",
+    "network_file",
+    type=FILE,
+    help="Also write which of the listed names occur together: .graphml, or .csv with an edge a line.",
+)
+@click.option(
+    "--least",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Sentences that two names of the network have together at least.",
+)
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["text", "json", "csv"]),
+    default="text",
+    show_default=True,
+    help="text for people, json and csv for programs.",
+)
+@filter_options
+def names(
+    query: str,
+    where: str,
+    type: str | None,
+    prefix: str,
+    k: int,
+    network_file: Path | None,
+    least: int,
+    format_name: str,
+    filters: Filters,
+) -> None:
+    """List the persons, places and organizations of an index, the most frequent first.
+
+    With QUERY, they are counted in the sentences with all of its words. Gephi and networkx read the files of
+    --network. The index needs names: esr enrich finds them.
+
+    \b
+    Example:
+      esr names --type person --index my-index
+      esr names "travel ban" --from 2017-03 --format csv --index my-index
+      esr names --type person -k 200 --network people.graphml --least 3 --index my-index
+    """
+    if network_file and network_file.suffix not in (_GRAPHML, _CSV):
+        raise UsageError(f"--network needs a file that ends in {_GRAPHML} or {_CSV}, not {network_file}")
+    with open_searcher(where) as searcher:
+        selection = select(searcher, query, filters)
+        listed = list_names(selection, type=type, prefix=prefix, k=k)
+        if network_file:
+            network = build_network(selection, listed, least=least)
+    if network_file:
+        rows = [(guard_formula(one), guard_formula(other), *rest) for one, other, *rest in network.to_rows()]
+        is_table = network_file.suffix == _CSV
+        text = write_csv([EDGE_COLUMNS, *rows]) if is_table else network.to_graphml()
+        network_file.write_text(text, "utf-8", newline="")
+    if format_name == "json":
+        click.echo(json.dumps([structs.asdict(name) for name in listed], indent=1, ensure_ascii=False))
+    elif format_name == "csv":
+        table = [
+            (guard_formula(name.name), guard_formula(name.key), name.type, name.count) for name in listed
+        ]
+        click.echo(write_csv([("name", "key", "type", "count"), *table]), nl=False)
+    else:
+        lines = [f"{name.count:>9,}  {name.type:<13} {name.name}" for name in listed]
+        click.echo("\n".join(lines or ["No name was found."]))
+
+
+@click.command()
+@click.argument("name")
+@options.index
+@click.option(
+    "--companions",
+    type=click.IntRange(0, 1000),
+    default=COMPANIONS,
+    show_default=True,
+    help="Names to show that occur with it.",
+)
+@click.option(
+    "-k", type=click.IntRange(0, 1000), default=SENTENCES, show_default=True, help="Sentences to show."
+)
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="text for people, json for programs.",
+)
+def name(name: str, where: str, companions: int, k: int, format_name: str) -> None:
+    """Show what an index has about a name: counts, dates, forms, sources, names with it, sentences about it.
+
+    NAME is any form, in any case; person:NAME, location:NAME and organization:NAME ask for a type. Names that
+    occur with it are in the order of their association, the log-likelihood.
+
+    \b
+    Example:
+      esr name "Michael Flynn" --index my-index
+      esr name person:washington --format json --index my-index
+    """
+    with open_searcher(where) as searcher:
+        page = read_name(searcher, name, companions=companions, sentences=k)
+    if format_name == "json":
+        click.echo(json.dumps(page.as_dict(), indent=1, ensure_ascii=False))
+    else:
+        click.echo("\n".join(_draw(page)))
+
+
+_MOST_FORMS = 10
+
+
+def _draw(page: NamePage) -> Iterator[str]:
+    yield f"{click.style(page.name, bold=True)} ({page.type})"
+    if page.others:
+        yield f"may also mean {', '.join(page.others[:_MOST_FORMS])}"
+    yield f"{page.sentences:,} sentences, {page.documents:,} documents"
+    if page.first:
+        yield f"first {page.first}, last {page.last}"
+    for title, counts in (("forms", page.forms), ("sources", page.sources)):
+        shown = [f"{value} {count:,}" for value, count in list(counts.items())[:_MOST_FORMS]]
+        yield f"{title}: {', '.join(shown)}{' …' if len(counts) > _MOST_FORMS else ''}"
+    yield f"months: {', '.join(f'{month} {count:,}' for month, count in page.months.items())}"
+    yield from _draw_companions("in the same sentence", page.in_sentences)
+    yield from _draw_companions("in the same document", page.in_documents)
+    if page.best:
+        yield ""
+    for hit in page.best:
+        if hit.record:
+            yield f"{hit.record.text} ({hit.sentence_id})"
+
+
+def _draw_companions(title: str, companions: Sequence[Companion]) -> Iterator[str]:
+    if companions:
+        yield f"\n{'together':>9}{'in all':>9}{'association':>13}  {title}"
+    for each in companions:
+        yield f"{each.together:>9,}{each.count:>9,}{each.association:>13.1f}  {each.name} ({each.type})"

@@ -1,0 +1,287 @@
+"""Names as data: a list with counts, a page about one name, and the network of names that occur together.
+
+Names are those that `esr enrich` has found, with their short forms resolved. Association is the
+log-likelihood of Dunning (1993), as for collocations, over sentences or documents instead of words; the
+network has logDice (Rychlý 2008), which depends on no other names. docs/formulas.md has the formulas.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from msgspec import Struct, structs
+
+from esr.corpus.collocations import Counts, log_likelihood
+from esr.errors import UsageError
+from esr.index.contract import Index
+from esr.index.filters import NO_FILTERS, Filters, NameUnit, find_meant, find_unknown_filters
+from esr.index.hits import Hit
+from esr.index.names import Name, NameKey, parse_name_filter
+from esr.plans.condition import AllOf, Condition, HasEntity
+from esr.query import ParsedQuery, literal
+from esr.ranking.answers import hit_dict
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher, UnsearchableQuery
+
+NAMES, COMPANIONS, SENTENCES, MAX_NETWORK = 50, 20, 5, 500
+"""Names of a list, companions of a name and its sentences by default; the most names of a network."""
+_CANDIDATES = 1_000
+"""The most frequent companions of a name, among which those of the greatest association are found."""
+_MAX_SOURCES = 100
+_ABOUT = Ranking(priors={"importance": 0.1})
+
+
+class ListedName(Struct, frozen=True):
+    """A name of a list. `count` is the number of sentences with it that the list is made from."""
+
+    name: str
+    key: str
+    type: str
+    count: int
+
+
+class Companion(Struct, frozen=True):
+    """A name that occurs `together` with another one, its own `count`, and the association of the two."""
+
+    name: str
+    type: str
+    together: int
+    count: int
+    association: float
+
+
+class NamePage(Struct, frozen=True):
+    """What an index has about a name.
+
+    `forms` and `sources` are numbers of sentences, most first, `months` those of each month with any, in UTC.
+    `first` and `last` are the dates of its oldest and newest document with a date. `in_sentences` and
+    `in_documents` are the names that occur with it, those of the greatest association first; `best` are
+    sentences about it. `others` are names that the text may mean too.
+    """
+
+    name: str
+    key: str
+    type: str
+    sentences: int
+    documents: int
+    first: str | None
+    last: str | None
+    forms: Mapping[str, int]
+    sources: Mapping[str, int]
+    months: Mapping[str, int]
+    in_sentences: Sequence[Companion]
+    in_documents: Sequence[Companion]
+    best: Sequence[Hit]
+    others: Sequence[str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The page as JSON."""
+        fields = structs.asdict(self)
+        companions = {n: [structs.asdict(c) for c in fields[n]] for n in ("in_sentences", "in_documents")}
+        return {**fields, **companions, "best": [hit_dict(hit) for hit in self.best]}
+
+
+class Edge(Struct, frozen=True):
+    """Two names of a network, by their keys, the sentences with both, and logDice."""
+
+    one: str
+    other: str
+    sentences: int
+    log_dice: float
+
+
+class NameNetwork(Struct, frozen=True):
+    """Names and the pairs of them that occur together in sentences, the most frequent first."""
+
+    names: Sequence[ListedName]
+    edges: Sequence[Edge]
+
+    def as_dict(self) -> dict[str, Any]:
+        """`{"names": [{"name", "key", "type", "count"}], "edges": [{"one", "other", "sentences", ...}]}`"""
+        return {name: [structs.asdict(each) for each in getattr(self, name)] for name in ("names", "edges")}
+
+    def to_rows(self) -> list[tuple[str, str, str, int, float]]:
+        """The edges as Gephi reads them from a table, under EDGE_COLUMNS."""
+        forms = {name.key: name.name for name in self.names}
+        return [(forms[e.one], forms[e.other], "Undirected", e.sentences, e.log_dice) for e in self.edges]
+
+    def to_graphml(self) -> str:
+        """GraphML for Gephi and networkx.
+
+        Nodes have `label`, `type` and `count`, edges `weight` and `log_dice`.
+        """
+        from xml.etree.ElementTree import Element, SubElement, indent, tostring  # others do without it
+
+        root = Element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
+        for key, (of, kind) in _GRAPHML_KEYS.items():
+            SubElement(root, "key", {"id": key, "for": of, "attr.name": key, "attr.type": kind})
+        graph = SubElement(root, "graph", edgedefault="undirected")
+
+        def add(kind: str, ends: dict[str, str], values: Mapping[str, object]) -> None:
+            element = SubElement(graph, kind, ends)
+            for key, value in values.items():
+                SubElement(element, "data", key=key).text = _printable(str(value))
+
+        ids = {name.key: f"n{number}" for number, name in enumerate(self.names)}
+        for name in self.names:
+            values = {"label": name.name, "type": name.type, "count": name.count}
+            add("node", {"id": ids[name.key]}, values)
+        for edge in self.edges:
+            ends = {"source": ids[edge.one], "target": ids[edge.other]}
+            add("edge", ends, {"weight": edge.sentences, "log_dice": edge.log_dice})
+        indent(root, " ")
+        return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
+
+
+EDGE_COLUMNS = ("Source", "Target", "Type", "Weight", "LogDice")
+_GRAPHML_KEYS = {
+    **{"label": ("node", "string"), "type": ("node", "string"), "count": ("node", "int")},
+    **{"weight": ("edge", "int"), "log_dice": ("edge", "double")},
+}
+
+
+class Selection(Struct, frozen=True):
+    """The sentences of an index that names are counted in: those of the filters and the condition."""
+
+    index: Index
+    filters: Filters
+    condition: Condition | None
+
+
+def select(searcher: Searcher, query: str | ParsedQuery, filters: Filters) -> Selection:
+    """The sentences with all words of a query that satisfy the filters; all of these for an empty text."""
+    snapshot = searcher.snapshot()
+    if isinstance(query, str) and not query.strip():
+        return Selection(snapshot.index, filters, None)
+    return Selection(snapshot.index, filters, snapshot.prepare(query, Ranking()).all_words)
+
+
+def list_names(
+    selection: Selection, *, type: str | None = None, prefix: str = "", k: int = NAMES
+) -> list[ListedName]:
+    """The k most frequent names of the selection.
+
+    `type` is a type that most sentences of the collection give the name, or a fair share of them. `prefix`
+    begins the name or another form of it.
+    """
+    index, size = selection.index, k
+    while True:
+        condition = selection.condition
+        counts = index.count_names(selection.filters, size, condition=condition, prefix=prefix)
+        names = _find(index, counts)
+        listed = [ListedName(n.form, n.key, n.type, counts[n.key]) for n in names if n.has_type(type)]
+        if len(listed) >= k or len(counts) < size:
+            return listed[:k]
+        size *= 8
+
+
+def _find(index: Index, keys: Collection[str]) -> list[Name]:
+    found = index.find_names(list(keys))
+    return [found[key] for key in keys if key in found]
+
+
+def read_name(
+    searcher: Searcher, text: str, *, companions: int = COMPANIONS, sentences: int = SENTENCES
+) -> NamePage:
+    """The page of the name that a text such as "Michael Flynn" or "person:Flynn" means.
+
+    If it may mean several names, the page is that of the name whose form it is, or else the most frequent.
+    Raises UsageError if the index has no such name.
+    """
+    snapshot = searcher.snapshot()
+    index, wanted = snapshot.index, parse_name_filter(text)
+    names = [name for name in find_meant(index, wanted.key) if name.has_type(wanted.type)]
+    if not names:
+        unknown = find_unknown_filters(index, Filters(entities=(text,)))
+        raise UsageError(unknown[0].message if unknown else f"unknown name {text!r}")
+    own = next((name for name in names if wanted.key in name.keys), None)
+    name = own or min(names, key=lambda each: (-each.sentences, each.key))
+    mentions, alone = HasEntity((NameKey(name.key),)), Filters(entities=(NameKey(name.key),))
+    (count,) = index.count([mentions], NO_FILTERS)
+    documents = index.count_names(NO_FILTERS, 1, unit="documents", keys=[name.key]).get(name.key, 0)
+    oldest, newest = (index.by_date(mentions, 1, NO_FILTERS, oldest_first=o).hits for o in (True, False))
+    everything = snapshot.prepare(literal("news"), Ranking(candidates="all")).plan
+    sources = index.facets(everything, {"source": alone}, _MAX_SOURCES)["source"]
+    return NamePage(
+        name.form,
+        name.key,
+        name.type,
+        count,
+        documents,
+        _date_of(oldest),
+        _date_of(newest),
+        index.name_forms(name.key),
+        dict(sources),
+        _count_months(index.count_days([mentions], NO_FILTERS)[0]),
+        _find_companions(index, name, count, "sentences", companions),
+        _find_companions(index, name, documents, "documents", companions),
+        _find_best(snapshot, name, alone, mentions, sentences),
+        [each.form for each in names if each.key != name.key],
+    )
+
+
+def _date_of(hits: Sequence[Hit]) -> str | None:
+    record = hits[0].record if hits else None
+    return record.date if record else None
+
+
+def _count_months(days: Mapping[int, int]) -> dict[str, int]:
+    months: Counter[str] = Counter()
+    for day, count in sorted(days.items()):
+        months[str(np.datetime64(day, "D").astype("M8[M]"))] += count
+    return dict(months)
+
+
+def _find_companions(index: Index, name: Name, count: int, unit: NameUnit, k: int) -> list[Companion]:
+    """The k names of the greatest positive association with a name that `count` units mention."""
+    together = index.count_names(Filters(entities=(NameKey(name.key),)), _CANDIDATES + 1, unit=unit)
+    together.pop(name.key, None)
+    counts = index.count_names(NO_FILTERS, len(together), unit=unit, keys=list(together)) if together else {}
+    keys = [key for key in together if key in counts]
+    near, frequency = (np.array([of[key] for key in keys], float) for of in (together, counts))
+    collection = index.statistics(()).collection
+    size = collection.sentences if unit == "sentences" else collection.documents
+    with np.errstate(divide="ignore", invalid="ignore"):  # a cell is empty where a name is in all documents
+        association = log_likelihood(Counts(near, frequency, count, count, size)) if keys else np.zeros(0)
+    of_keys = dict(zip(keys, association.tolist(), strict=True))
+    best = sorted((key for key in keys if of_keys[key] > 0), key=lambda key: (-of_keys[key], key))[:k]
+    return [
+        Companion(each.form, each.type, together[each.key], counts[each.key], of_keys[each.key])
+        for each in _find(index, best)
+    ]
+
+
+def _find_best(searcher: Searcher, name: Name, alone: Filters, mentions: Condition, k: int) -> Sequence[Hit]:
+    """The sentences that the ranking with the prior `importance` has for the name, or the newest ones."""
+    if not k:
+        return []
+    try:
+        return searcher.search(literal(name.form), k, ranking=_ABOUT, filters=alone).hits
+    except UnsearchableQuery:
+        return searcher.index.by_date(mentions, k, NO_FILTERS).hits
+
+
+def build_network(selection: Selection, names: Sequence[ListedName], *, least: int = 1) -> NameNetwork:
+    """The pairs of names of a selection that at least `least` of its sentences have together."""
+    index, filters, condition = structs.astuple(selection)
+    if len(names) > MAX_NETWORK:
+        raise UsageError(f"a network has at most {MAX_NETWORK} names, not {len(names)}")
+    counts, edges = {name.key: name.count for name in names}, []
+    for number, name in enumerate(names):
+        rest = [other.key for other in names[number + 1 :]]
+        own = HasEntity((NameKey(name.key),))
+        both = own if condition is None else AllOf((own, condition))
+        found = index.count_names(filters, len(rest), condition=both, keys=rest) if rest else {}
+        for other, together in found.items():
+            if together >= least:
+                dice = 2 * together / (counts[name.key] + counts[other])
+                edges.append(Edge(name.key, other, together, float(14 + np.log2(dice))))
+    return NameNetwork(names, sorted(edges, key=lambda edge: (-edge.sentences, edge.one, edge.other)))
+
+
+def _printable(text: str) -> str:
+    """The text without control characters, which XML cannot have."""
+    return "".join(character if character.isprintable() else " " for character in text)

@@ -1,0 +1,154 @@
+"""Lists, pages and networks of names beside a count by hand, on both engines, in all the ways to get them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import esr
+from esr.cli.main import main
+from esr.corpus.names import Companion, ListedName, build_network, list_names, read_name, select
+from esr.errors import UsageError
+from esr.index.filters import NO_FILTERS, Filters
+from esr.ranking.searcher import Searcher, open_searcher
+from tests.index.test_names import BODY, PERSON, PLACE, RECIPE, enriched
+from tests.support.elasticsearch import document, load
+from tests.support.needed import need
+
+ANN, BO, FEMA, OHIO = ("Ann Lee", PERSON), ("Bo Derr", PERSON), ("FEMA", BODY), ("Ohio", PLACE)
+SENTENCES = {
+    "a": [
+        ("Ann Lee leads FEMA.", [ANN, FEMA]),
+        ("Lee spoke in Ohio.", [("Lee", PERSON), OHIO]),
+        ("It rained.", []),
+    ],
+    "b": [("FEMA sent trucks to Ohio.", [FEMA, OHIO]), ("Ann Lee was there.", [ANN])],
+    "c": [("Bo Derr sings in Ohio.", [BO, OHIO]), ("Derr went home.", [("Derr", PERSON)])],
+    "d": [("Storms came to Ohio.", [OHIO])],
+}
+DATES = {"a": "2017-02-01", "b": "2017-03-05", "c": "2017-03-09"}
+
+
+def fill(where: str) -> None:
+    load(
+        where,
+        [
+            document(id, *(text for text, _ in of_one), date=DATES.get(id), source="x" if id == "a" else "y")
+            for id, of_one in SENTENCES.items()
+        ],
+    )
+    with open_searcher(where) as opened, opened.index.enrichment() as enrichment:
+        found = [(id, enriched([names for _, names in of_one])) for id, of_one in SENTENCES.items()]
+        enrichment.store(RECIPE, found)
+        enrichment.update_names(None)
+        enrichment.finish(RECIPE)
+
+
+@pytest.fixture
+def searcher(anywhere: str) -> Iterator[Searcher]:
+    fill(anywhere)
+    with open_searcher(anywhere) as opened:
+        yield opened
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    fill(str(tmp_path / "index"))
+    return str(tmp_path / "index")
+
+
+@pytest.mark.slow
+def test_names_are_listed_told_of_and_joined_alike_on_both_engines(searcher: Searcher) -> None:
+    everything = select(searcher, "", NO_FILTERS)
+    assert list_names(everything) == [
+        ListedName("Ohio", "ohio", PLACE, 4),
+        ListedName("Ann Lee", "ann lee", PERSON, 3),
+        ListedName("Bo Derr", "bo derr", PERSON, 2),
+        ListedName("FEMA", "fema", BODY, 2),
+    ]
+    assert [name.name for name in list_names(everything, type=PERSON, k=1)] == ["Ann Lee"]
+    assert [name.name for name in list_names(everything, prefix="BO")] == ["Bo Derr"]
+    assert [(n.name, n.count) for n in list_names(select(searcher, "ohio", Filters(sources=("y",))))] == [
+        ("Ohio", 3),
+        ("Bo Derr", 1),
+        ("FEMA", 1),
+    ]
+    index = searcher.index
+    documents = index.count_names(NO_FILTERS, 9, unit="documents")
+    assert documents == {"ohio": 4, "ann lee": 2, "fema": 2, "bo derr": 1}
+    assert index.count_names(Filters(entities=("lee",)), 9, unit="documents", keys=["fema", "ohio"]) == {
+        "fema": 2,
+        "ohio": 2,
+    }
+    check_page(searcher)
+    network = build_network(everything, list_names(everything))
+    assert [(edge.one, edge.other, edge.sentences) for edge in network.edges] == [
+        ("ann lee", "fema", 1),
+        ("ohio", "ann lee", 1),
+        ("ohio", "bo derr", 1),
+        ("ohio", "fema", 1),
+    ]
+    assert network.edges[0].log_dice == pytest.approx(14 + -1.3219281)  # log2(2 * 1 / (3 + 2))
+    assert build_network(everything, list_names(everything), least=2).edges == []
+
+
+def check_page(searcher: Searcher) -> None:
+    page = read_name(searcher, "person:lee", sentences=2)
+    assert (page.name, page.type, page.sentences, page.documents) == ("Ann Lee", PERSON, 3, 2)
+    assert (page.first, page.last) == ("2017-02-01", "2017-03-05")
+    assert list(page.forms.items()) == [("Ann Lee", 2), ("Lee", 1)]
+    assert page.sources == {"x": 2, "y": 1} and page.months == {"2017-02": 2, "2017-03": 1}
+    # Of 8 sentences, 3 have Ann Lee, 2 FEMA, and 1 both: more than the 0.75 by chance, which Ohio is below.
+    assert page.in_sentences == [Companion("FEMA", BODY, 1, 2, pytest.approx(0.1743, abs=1e-4))]
+    # Of 4 documents, 2 have Ann Lee, 2 FEMA, and 2 both.
+    assert page.in_documents == [Companion("FEMA", BODY, 2, 2, pytest.approx(5.5452, abs=1e-4))]
+    assert page.best[0].sentence_id in ("a.s0", "b.s1") and len(page.best) == 2
+    with pytest.raises(UsageError, match="unknown name 'Ann Lea': did you mean 'Ann Lee'"):
+        read_name(searcher, "Ann Lea")
+
+
+def test_the_commands_and_python_give_the_same(folder: str, tmp_path: Path) -> None:
+    def run(*arguments: str) -> str:
+        result = CliRunner().invoke(main, [*arguments, "--index", folder], catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    with esr.open(folder) as index:
+        page = json.dumps(index.name("lee").as_dict())
+        assert json.loads(run("name", "lee", "--format", "json")) == json.loads(page)
+        listed = json.loads(run("names", "ohio", "--type", PERSON, "--format", "json"))
+        assert [(n["name"], n["count"]) for n in listed] == [("Ann Lee", 1), ("Bo Derr", 1)]
+        assert [name.name for name in index.names("ohio", type=PERSON)] == ["Ann Lee", "Bo Derr"]
+        graphml = index.network("ohio").to_graphml()
+    assert run("names", "--type", PLACE).split() == ["4", "location", "Ohio"]
+    shown = run("name", "FEMA")
+    assert "2 sentences, 2 documents" in shown and "first 2017-02-01, last 2017-03-05" in shown
+    file, table = tmp_path / "names.graphml", tmp_path / "names.csv"
+    run("names", "ohio", "--network", str(file))
+    assert file.read_text() == graphml
+    run("names", "ohio", "--network", str(table))
+    rows = list(csv.reader(io.StringIO(table.read_text())))
+    assert rows[0] == ["Source", "Target", "Type", "Weight", "LogDice"]
+    assert rows[1][:4] == ["Ohio", "Ann Lee", "Undirected", "1"] and len(rows) == 4
+    result = CliRunner().invoke(main, ["names", "--network", "x.txt", "--index", folder])
+    assert result.exit_code == 2 and "ends in .graphml or .csv" in str(result.output) + str(result.exception)
+
+
+def test_other_programs_read_the_network(folder: str, tmp_path: Path) -> None:
+    need("networkx")
+    import networkx
+
+    with esr.open(folder) as index:
+        (tmp_path / "names.graphml").write_text(index.network().to_graphml(), "utf-8")
+    graph = networkx.read_graphml(tmp_path / "names.graphml")
+    labels = networkx.get_node_attributes(graph, "label")
+    counts = {labels[node]: count for node, count in networkx.get_node_attributes(graph, "count").items()}
+    assert counts == {"Ohio": 4, "Ann Lee": 3, "Bo Derr": 2, "FEMA": 2}
+    weights = {frozenset((labels[a], labels[b])): data["weight"] for a, b, data in graph.edges(data=True)}
+    assert weights[frozenset(("Ann Lee", "FEMA"))] == 1 and len(weights) == 4
