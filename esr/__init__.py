@@ -5,8 +5,10 @@ from __future__ import annotations
 TYPE_CHECKING = False  # that of `typing`, which would take longer to import than all of this
 
 if TYPE_CHECKING:
-    from esr.corpus.collocations import Collocation, Collocations
+    from esr.corpus.collocations import Collocation, Collocations, Contrasted, ContrastedCollocations
     from esr.corpus.concordance import Concordance, Line
+    from esr.corpus.frequencies import Frequencies, Frequency
+    from esr.corpus.keyness import KeyWord, KeyWords
     from esr.errors import (
         EngineUnreachable,
         EsrError,
@@ -42,6 +44,8 @@ __all__ = [
     "Collocation",
     "Collocations",
     "Concordance",
+    "Contrasted",
+    "ContrastedCollocations",
     "DeliveryReport",
     "Document",
     "EngineUnreachable",
@@ -49,6 +53,8 @@ __all__ = [
     "EnrichmentReport",
     "EsrError",
     "Explanation",
+    "Frequencies",
+    "Frequency",
     "Generation",
     "Hit",
     "Hits",
@@ -57,6 +63,8 @@ __all__ = [
     "IndexMissing",
     "IndexUnusable",
     "InputError",
+    "KeyWord",
+    "KeyWords",
     "Line",
     "LoadOptions",
     "LoadReport",
@@ -79,8 +87,10 @@ __all__ = [
 __version__ = "0.1.0"
 _MODULES = {
     "esr.errors": "EngineUnreachable EsrError IndexClosed IndexMissing IndexUnusable InputError UsageError",
-    "esr.corpus.collocations": "Collocation Collocations",
+    "esr.corpus.collocations": "Collocation Collocations Contrasted ContrastedCollocations",
     "esr.corpus.concordance": "Concordance Line",
+    "esr.corpus.frequencies": "Frequencies Frequency",
+    "esr.corpus.keyness": "KeyWord KeyWords",
     "esr.following.timeline": "Peak Series Timeline",
     "esr.index.enrichment_run": "EnrichmentReport",
     "esr.index.generations": "Generation",

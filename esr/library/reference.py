@@ -23,6 +23,7 @@ _SECTIONS = {
     "Hits": "Hits Hit",
     "Options": "SearchOptions ReadOptions WriteOptions AppendOptions LoginOptions LoadOptions EnrichOptions",
     "What is returned": "Document Sentence Timeline Series Peak Concordance Line Collocations Collocation "
+    "ContrastedCollocations Contrasted Frequencies Frequency KeyWords KeyWord "
     "Explanation LoadReport DeliveryReport "
     "EnrichmentReport Generation",
     "Errors": "EsrError UsageError InputError IndexMissing IndexUnusable IndexClosed EngineUnreachable",

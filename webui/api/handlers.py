@@ -18,8 +18,10 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from esr import models
-from esr.corpus.collocations import find_collocations
+from esr.corpus.collocations import Reach, contrast_collocations, find_collocations
 from esr.corpus.concordance import build_concordance
+from esr.corpus.frequencies import count_frequencies
+from esr.corpus.keyness import find_key_words
 from esr.dependency.signals import SIGNALS
 from esr.features import FEATURES
 from esr.index.contract import Index
@@ -28,6 +30,7 @@ from esr.index.names import entity_key, parse_name_filter
 from esr.models import priors
 from esr.models.forms import FORMS
 from esr.plans.plan import CANDIDATES, CollectionStatistics
+from esr.query import ParsedQuery, parse
 from esr.ranking import boosts
 from esr.ranking.answers import analysis_dict, answer_dict
 from esr.ranking.passages import single
@@ -224,9 +227,66 @@ def collocations(call: Call) -> dict[str, Any]:
             search.parsed,
             search.filters,
             most=SERVED_SENTENCES,
-            window=value("window") or None,
+            reach=_read_reach(call),
             **{name: value(name) for name in ("k", "measure", "min_count")},
         ).as_dict()
+
+
+def contrast(call: Call) -> dict[str, Any]:
+    value, search = call.arguments.value, parse_search(call.arguments)
+    check_query(call.searcher, search.parsed, call.settings)
+    part, against = _read_part(call, "part"), _read_part(call, "against")
+    assert part is not None  # the argument is required
+    with blame_argument(None):
+        return contrast_collocations(
+            call.searcher,
+            search.parsed,
+            search.filters,
+            part,
+            against,
+            most=SERVED_SENTENCES,
+            reach=_read_reach(call),
+            **{name: value(name) for name in ("k", "min_count")},
+        ).as_dict()
+
+
+def frequencies(call: Call) -> dict[str, Any]:
+    request, by = parse_timeline(call.arguments), call.arguments.value("by")
+    for search in request.searches:
+        field = "q" if search is request.search else "also"
+        check_query(call.searcher, search.parsed, call.settings, field)
+    queries, filters = [search.parsed for search in request.searches], request.search.filters
+    with blame_argument(None):
+        return count_frequencies(call.searcher, queries, filters, by, SERVED_SENTENCES).as_dict()
+
+
+def keyness(call: Call) -> dict[str, Any]:
+    value, search = call.arguments.value, parse_search(call.arguments)
+    check_query(call.searcher, search.parsed, call.settings)
+    against = _read_part(call, "against")
+    with blame_argument(None):
+        return find_key_words(
+            call.searcher,
+            search.parsed,
+            against,
+            most=SERVED_SENTENCES,
+            **{name: value(name) for name in ("k", "order", "min_count")},
+        ).as_dict()
+
+
+def _read_reach(call: Call) -> Reach:
+    value = call.arguments.value
+    return Reach(value("window") or None, value("by"), value("stop_words") == "yes")
+
+
+def _read_part(call: Call, name: str) -> ParsedQuery | None:
+    """The query of an argument that chooses sentences, None if it is not given."""
+    text = call.arguments.first(name)
+    if not text:
+        return None
+    parsed = parse(text)
+    check_query(call.searcher, parsed, call.settings, name)
+    return parsed
 
 
 _OF_ALL_TYPES = 10

@@ -149,9 +149,7 @@ def parse_timeline(arguments: Arguments) -> TimelineRequest:
     search = parse_search(arguments)
     others = arguments.get("also", ())
     if len(others) >= MAX_QUERIES:
-        raise RequestError(
-            f"a timeline has {len(others) + 1} queries: at most {MAX_QUERIES} are allowed", "also"
-        )
+        raise RequestError(f"there are {len(others) + 1} queries: at most {MAX_QUERIES} are allowed", "also")
     return TimelineRequest(
         search,
         [structs.replace(search, query=query) for query in others],
