@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,18 +12,17 @@ from esr.batches import batched
 from esr.corpus.collocations import split_parts
 from esr.corpus.concordance import MAX_SENTENCES
 from esr.corpus.contrast import Contrast
+from esr.corpus.lexicon import get_lexicon
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS
 from esr.plans.condition import AllOf, Condition, HasTerm
 from esr.query import ParsedQuery
 from esr.ranking.searcher import Searcher
-from esr.text.analyzer import Analyzer
-from esr.text.spans import word_span
 
 KEY_WORDS, MIN_COUNT = 50, 5
 """Words that are shown, and times that a word must occur in the part."""
-_SAMPLE = 10
-"""Sentences in which the written form of a term is looked up."""
+_NEWEST, _SAMPLE = 500, 10
+"""Sentences in which the written forms of all terms are looked up, and of one that is not in these."""
 ORDERS: Mapping[str, str] = {
     "log-likelihood": "the surest differences first",
     "log-ratio": "the largest differences first",
@@ -95,7 +93,8 @@ def find_key_words(
         else:
             others = np.array([other.get(term, 0) for term in batch], float)
         best = sorted([*best, *_rank(batch, Contrast(counts, sizes[0], others, sizes[1]), order)])[:k]
-    words = [structs.replace(word, word=_find_form(index, word.term, condition)) for _, _, word in best]
+    forms = _find_forms(index, [word.term for _, _, word in best], condition)
+    words = [structs.replace(word, word=form) for (_, _, word), form in zip(best, forms, strict=True)]
     return KeyWords(words, sizes)
 
 
@@ -126,13 +125,18 @@ def _per_million(count: float, size: float) -> float:
     return round(1e6 * float(count) / max(size, 1), 3)
 
 
-def _find_form(index: Index, term: str, within: Condition) -> str:
-    """The most frequent written form of a term in the newest sentences of a part that have it."""
-    texts = index.texts(AllOf((within, HasTerm(term))), _SAMPLE, NO_FILTERS).texts
-    forms = Counter(form for text in texts for form in _forms(index.analyzer, text, term))
-    return min(forms, key=lambda form: (-forms[form], form), default=term)
+def _find_forms(index: Index, terms: Sequence[str], within: Condition) -> list[str]:
+    """The most frequent written form of each term in the newest sentences, or in those that have it."""
+    known = _read_forms(index, within, _NEWEST)
+    return [
+        known[term] if term in known else _read_forms(index, AllOf((within, HasTerm(term))), _SAMPLE)[term]
+        for term in terms
+    ]
 
 
-def _forms(analyzer: Analyzer, text: str, term: str) -> list[str]:
-    spans = [word_span(text, token) for token in analyzer.tokens(text) if token.term == term]
-    return [text[start:end] for start, end in spans]
+def _read_forms(index: Index, condition: Condition, number: int) -> dict[str, str]:
+    """The most frequent written form of each term in the newest sentences that satisfy a condition."""
+    lexicon = get_lexicon(index.analyzer)
+    words = lexicon.read(index.texts(condition, number, NO_FILTERS).texts)
+    counted = lexicon.count_terms(words.slots)
+    return dict(zip(counted.names, counted.written, strict=True))
