@@ -20,7 +20,7 @@ import numpy.typing as npt
 from msgspec import Struct, structs
 
 from esr.corpus.concordance import MAX_SENTENCES, split_node
-from esr.corpus.contrast import Contrast
+from esr.corpus.contrast import Contrast, per_million
 from esr.corpus.contrast import log_likelihood as compute_log_likelihood
 from esr.corpus.lexicon import Node, UnitCounts, get_lexicon
 from esr.index.contract import Index
@@ -208,40 +208,39 @@ def contrast_collocations(
 ) -> ContrastedCollocations:
     """What is near the node in sentences that match `part` more often than in those that match `against`.
 
-    Without `against`, the part is compared with all other sentences. `min_count` holds for both together.
-    Raises UsageError if more than `most` sentences match in one of them.
+    Without `against`, the part is compared with all other sentences. `min_count` holds for the part. Raises
+    UsageError if more than `most` sentences match in one of them.
     """
     node, required = split_node(query)
     prepared = searcher.prepare(required, Ranking())
     index = prepared.index
-    own, other = split_parts(Searcher(index, owns_index=False), part, against)
+    conditions = split_parts(Searcher(index, owns_index=False), part, against)
     both = [
         _count_near(index, node, AllOf((prepared.all_words, condition)), filters, reach, most)
-        for condition in (own, other)
+        for condition in conditions
     ]
-    units: dict[tuple[str, bool], tuple[list[int], str]] = {}
-    for n, near in enumerate(both):
-        for name, is_form, count, written in zip(
-            near.names, near.is_form.tolist(), near.counts.tolist(), near.written, strict=True
-        ):
-            units.setdefault((name, is_form), ([0, 0], written))[0][n] = count
-    kept = [(name, *of_unit) for (name, _), of_unit in units.items() if sum(of_unit[0]) >= min_count]
-    counts = np.array([of for _, of, _ in kept], float).reshape(-1, 2)
-    sizes = [float(near.window + near.stop_words) for near in both]
-    contrast = Contrast(counts[:, 0], sizes[0], counts[:, 1], sizes[1])
-    likelihood, ratio = contrast.log_likelihood.tolist(), contrast.log_ratio.tolist()
-    order = sorted(range(len(kept)), key=lambda n: (-likelihood[n], kept[n][0]))
-    best = []
-    for n in order[:k]:
-        name, (near_own, near_other), written = kept[n]
-        rates = tuple(round(1e6 * c / max(size, 1), 1) for c, size in zip(kept[n][1], sizes, strict=True))
-        best.append(
-            Contrasted(
-                written, name, near_own, near_other, rates, round(likelihood[n], 4), round(ratio[n], 4)
-            )
+    rows = np.flatnonzero(both[0].counts >= min_count)
+    near, other = both[0].take(rows), both[1]
+    units = zip(other.names, other.is_form.tolist(), strict=True)
+    found = dict(zip(units, other.counts.tolist(), strict=True))
+    others = [found.get(unit, 0) for unit in zip(near.names, near.is_form.tolist(), strict=True)]
+    sizes = [each.window + each.stop_words for each in both]
+    compared = Contrast(near.counts.astype(float), sizes[0], np.array(others, float), sizes[1])
+    likelihood, ratio = compared.log_likelihood, compared.log_ratio
+    order = sorted(np.flatnonzero(likelihood > 0).tolist(), key=lambda n: (-likelihood[n], near.names[n]))
+    best = [
+        Contrasted(
+            near.written[n],
+            near.names[n],
+            int(near.counts[n]),
+            others[n],
+            (per_million(near.counts[n], sizes[0]), per_million(others[n], sizes[1])),
+            round(float(likelihood[n]), 4),
+            round(float(ratio[n]), 4),
         )
-    first, second = both
-    return ContrastedCollocations(best, (first.node, second.node), (first.sentences, second.sentences))
+        for n in order[:k]
+    ]
+    return ContrastedCollocations(best, (near.node, other.node), (near.sentences, other.sentences))
 
 
 def split_parts(

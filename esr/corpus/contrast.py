@@ -61,3 +61,8 @@ class Contrast(NamedTuple):
         """%DIFF: by how many percent the relative frequency is greater. NaN where the other part has none."""
         other = np.where(self.other > 0, self.other, np.nan) / max(self.other_size, 1)
         return np.asarray(100 * (self.own / max(self.own_size, 1) - other) / other)
+
+
+def per_million(count: float, size: float) -> float:
+    """How often something occurs per million of `size`, to three digits."""
+    return round(1e6 * float(count) / max(size, 1), 3)

@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 from esr.batches import batched
 from esr.corpus.collocations import split_parts
 from esr.corpus.concordance import MAX_SENTENCES
-from esr.corpus.contrast import Contrast
+from esr.corpus.contrast import Contrast, per_million
 from esr.corpus.lexicon import get_lexicon
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS
@@ -115,14 +115,10 @@ def _rank(terms: Sequence[str], contrast: Contrast, order: str) -> Iterator[tupl
     rows = zip(terms, _values(contrast, order), *columns, contrast.percent_difference, strict=True)
     for term, value, own, other, likelihood, ratio, percent in rows:
         if likelihood > (SURE if order == "log-ratio" else 0.0):
-            rates = _per_million(own, contrast.own_size), _per_million(other, contrast.other_size)
+            rates = per_million(own, contrast.own_size), per_million(other, contrast.other_size)
             difference = None if np.isnan(percent) else round(float(percent), 2)
             effect = round(float(likelihood), 4), round(float(ratio), 4), difference
             yield -value, term, KeyWord(term, term, int(own), int(other), rates, *effect)
-
-
-def _per_million(count: float, size: float) -> float:
-    return round(1e6 * float(count) / max(size, 1), 3)
 
 
 def _find_forms(index: Index, terms: Sequence[str], within: Condition) -> list[str]:

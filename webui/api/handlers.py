@@ -49,6 +49,7 @@ from webui.arguments.request import (
     SearchRequest,
     check_query,
     parse_search,
+    parse_searches,
     parse_shape,
     parse_similar,
     parse_timeline,
@@ -251,13 +252,12 @@ def contrast(call: Call) -> dict[str, Any]:
 
 
 def frequencies(call: Call) -> dict[str, Any]:
-    request, by = parse_timeline(call.arguments), call.arguments.value("by")
-    for search in request.searches:
-        field = "q" if search is request.search else "also"
-        check_query(call.searcher, search.parsed, call.settings, field)
-    queries, filters = [search.parsed for search in request.searches], request.search.filters
+    searches, by = parse_searches(call.arguments), call.arguments.value("by")
+    queries = [search.parsed for search in searches]
+    for n, query in enumerate(queries):
+        check_query(call.searcher, query, call.settings, "also" if n else "q")
     with blame_argument(None):
-        return count_frequencies(call.searcher, queries, filters, by, SERVED_SENTENCES).as_dict()
+        return count_frequencies(call.searcher, queries, searches[0].filters, by, SERVED_SENTENCES).as_dict()
 
 
 def keyness(call: Call) -> dict[str, Any]:
