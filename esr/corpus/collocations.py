@@ -38,7 +38,7 @@ Array = npt.NDArray[np.float64]
 
 
 By = Literal["stems", "forms"]
-UNITS: Mapping[By, str] = {
+UNITS: Mapping[str, str] = {
     "stems": "forms with the same term of the index's analyzer count together",
     "forms": "each form as it is written, without case and accents",
 }

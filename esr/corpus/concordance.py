@@ -133,7 +133,8 @@ def build_concordance(
         raise UsageError("a sample is not ranked: choose another order")
     node, required = split_node(query)
     prepared = searcher.prepare(required, ranking or Ranking())
-    index, condition, lexicon = prepared.index, prepared.all_words, get_lexicon(searcher.index.analyzer)
+    index, condition = prepared.index, prepared.all_words
+    lexicon = get_lexicon(index.analyzer)
     if sample is None and sort in _SORTED:
         read = index.texts(condition, most, filters)
         words = lexicon.read(read.texts)

@@ -21,8 +21,8 @@ from esr.text.spans import word_span
 
 Numbers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
-_MOST_SLOTS = 1_000_000
-"""Words of chunks that a lexicon has before a new one replaces it. It takes some 300 bytes for each."""
+_MOST_SLOTS = 150_000
+"""Words of chunks that a lexicon has before a new one replaces it. It takes some 600 bytes for each."""
 
 
 class Pattern(NamedTuple):

@@ -317,7 +317,7 @@ class ElasticsearchSnapshot:
         return self.opened.words.count_occurrences(words)
 
     def count_terms(self, condition: Condition, filters: Filters, most: int) -> Mapping[str, int]:
-        check_sentences(*self.count([condition], filters), most)
+        check_sentences(self.count([condition], filters)[0], most)
         found = self.texts(condition, most, filters)
         counts: Counter[str] = Counter()
         for text in found.texts:

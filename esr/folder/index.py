@@ -22,7 +22,6 @@ from esr.folder.search.cache import SearchCache
 from esr.folder.search.candidates import TopK, count_masked, mask_allowed, read_candidates
 from esr.folder.search.evidence import read_column, read_evidence
 from esr.folder.search.facets import count_days, count_facets, find_by_date
-from esr.folder.search.frequencies import count_terms, count_words, sum_lengths
 from esr.folder.search.kernel_loader import LOADER
 from esr.folder.search.records import (
     Location,
@@ -252,13 +251,19 @@ class FolderSnapshot:
         return SentenceTexts(lambda n: sentence_ids(cache.snapshot, ordinals[n]), *columns, total)
 
     def count_words(self, words: Sequence[str]) -> Mapping[str, int]:
+        from esr.folder.search.frequencies import count_words  # searches do without it
+
         return count_words(words, self.cache)
 
     def count_terms(self, condition: Condition, filters: Filters, most: int) -> Mapping[str, int]:
+        from esr.folder.search.frequencies import count_terms
+
         cache = self.cache
         return count_terms(resolve_condition(self, condition), cache, resolve_filters(self, filters))
 
     def sum_lengths(self, by: LengthGroups, filters: Filters) -> Mapping[Any, int]:
+        from esr.folder.search.frequencies import sum_lengths
+
         return sum_lengths(by, self.cache, resolve_filters(self, filters))
 
     def values(self, field: str) -> ValueTable:

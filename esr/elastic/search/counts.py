@@ -70,19 +70,18 @@ def read_texts(
     cluster: Cluster, condition: Condition, k: int, filters: Filters, oldest_first: bool
 ) -> SentenceTexts:
     """The texts of the sentences that `find_by_date` finds, with their ids, dates and sources."""
-    ids: list[str] = []
-    columns: tuple[list[str], list[str | None], list[str | None]] = ([], [], [])
-    total, fields = 0, {"source": [*_TEXT_FIELDS]}
-    for answer in _pages_by_date(cluster, condition, k, filters, oldest_first, fields):
-        total = total if ids else total_of(answer)
-        page = hits_of(answer)
-        ids += [hit["_id"] for hit in page]
-        for column, name in zip(columns, _TEXT_FIELDS, strict=True):
-            column += [hit["_source"].get(name) for hit in page]
-    return SentenceTexts(lambda places: [ids[n] for n in places.tolist()], *columns, total)
+    hits: list[Any] = []
+    total = 0
+    for answer in _pages_by_date(cluster, condition, k, filters, oldest_first, {"source": _TEXT_FIELDS}):
+        total = total if hits else total_of(answer)
+        hits += hits_of(answer)
+    texts, dates, sources = ([hit["_source"].get(name) for hit in hits] for name in _TEXT_FIELDS)
+    return SentenceTexts(
+        lambda places: [hits[n]["_id"] for n in places.tolist()], texts, dates, sources, total
+    )
 
 
-_TEXT_FIELDS = ("text", "date", "source")
+_TEXT_FIELDS = ["text", "date", "source"]
 
 
 def _pages_by_date(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,8 @@ def count_words(words: Sequence[str], cache: SearchCache) -> dict[str, int]:
     """Count the occurrences of written words in sentences."""
     counts = dict.fromkeys(words, 0)
     for segment in cache.snapshot.segments:
-        of_sentences = cache.memory.get(
-            (segment.words, "counts"), lambda table=segment.words: _count_in_sentences(table, cache.positions)
-        )
+        count = partial(_count_in_sentences, segment.words, cache.positions)
+        of_sentences = cache.memory.get((segment.words, "counts"), count)
         numbers = [(word, number) for word in words if (number := segment.words.find(word)) is not None]
         for word, number in numbers:
             counts[word] += int(of_sentences[number])
