@@ -12,6 +12,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -25,6 +26,7 @@ from esr.corpus.collocations import (
     find_collocations,
 )
 from esr.corpus.concordance import SORTS, Concordance, build_concordance, split_node
+from esr.corpus.contrast import Contrast
 from esr.corpus.frequencies import GROUPINGS, Grouping, count_frequencies
 from esr.corpus.keyness import ORDERS, SURE, find_key_words
 from esr.errors import UsageError
@@ -59,6 +61,7 @@ def random_documents(language: str) -> list[Document]:
         document(
             f"d{n:02}",
             *(blank.join(rng.choices(words, k=rng.randint(1, 14))) + "." for _ in range(rng.randint(1, 5))),
+            title=blank.join(words[:3]),
             date=f"2017-0{rng.randint(1, 9)}-1{rng.randint(0, 9)}",
             source=rng.choice(["b.org", "a.org", "C.org"]),
             language={"english": "en", "german": "de", "chinese": "zh"}[language],
@@ -312,7 +315,12 @@ def test_frequencies_are_those_of_a_plain_count(searcher: Searcher, language: st
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_key_words_are_those_of_a_plain_count(searcher: Searcher, language: str, order: str) -> None:
+def test_key_words_are_those_of_a_plain_count(
+    searcher: Searcher, language: str, order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "esr.corpus.keyness._BATCH", 2
+    )  # so that the best of a batch may be the last looked up
     terms = searcher.index.analyzer.terms
     for against, others in (("source:b.org", ["b.org"]), (None, ["b.org", "C.org"])):
         own = Counter(term for text in texts_of(searcher, "a.org") for term in terms(text))
@@ -358,6 +366,16 @@ def test_key_words_are_those_of_a_plain_count(searcher: Searcher, language: str,
             ).words
             == found.words[:2]
         )
+
+
+def test_measures_of_a_contrast_are_those_computed_by_hand() -> None:
+    contrast = Contrast(np.array([20.0, 10.0, 8.0]), 1000, np.array([10.0, 0.0, 16.0]), 2000)
+    assert contrast.log_ratio.tolist() == pytest.approx([2.0, math.log2(0.01 / 0.00025), 0.0])
+    assert contrast.percent_difference.tolist() == pytest.approx([300.0, math.nan, 0.0], nan_ok=True)
+    expected = 2 * (
+        20 * math.log(2) + 10 * math.log(0.5) + 980 * math.log(980 / 990) + 1990 * math.log(1990 / 1980)
+    )
+    assert contrast.log_likelihood.tolist() == pytest.approx([expected, contrast.log_likelihood[1], 0.0])
 
 
 def test_written_forms_are_the_most_frequent_ones(searcher: Searcher, language: str) -> None:
