@@ -5,8 +5,10 @@ from __future__ import annotations
 TYPE_CHECKING = False  # that of `typing`, which would take longer to import than all of this
 
 if TYPE_CHECKING:
-    from esr.corpus.collocations import Collocation, Collocations
+    from esr.corpus.collocations import Collocation, Collocations, Contrasted, ContrastedCollocations
     from esr.corpus.concordance import Concordance, Line
+    from esr.corpus.frequencies import Frequencies, Frequency
+    from esr.corpus.keyness import KeyWord, KeyWords
     from esr.corpus.names import Companion, ListedName, NameNetwork, NamePage
     from esr.corpus.quotations import Quotation, Quotations
     from esr.errors import (
@@ -45,6 +47,8 @@ __all__ = [
     "Collocations",
     "Companion",
     "Concordance",
+    "Contrasted",
+    "ContrastedCollocations",
     "DeliveryReport",
     "Document",
     "EngineUnreachable",
@@ -52,6 +56,8 @@ __all__ = [
     "EnrichmentReport",
     "EsrError",
     "Explanation",
+    "Frequencies",
+    "Frequency",
     "Generation",
     "Hit",
     "Hits",
@@ -60,6 +66,8 @@ __all__ = [
     "IndexMissing",
     "IndexUnusable",
     "InputError",
+    "KeyWord",
+    "KeyWords",
     "Line",
     "ListedName",
     "LoadOptions",
@@ -88,10 +96,12 @@ __all__ = [
 __version__ = "0.1.0"
 _MODULES = {
     "esr.errors": "EngineUnreachable EsrError IndexClosed IndexMissing IndexUnusable InputError UsageError",
-    "esr.corpus.collocations": "Collocation Collocations",
+    "esr.corpus.collocations": "Collocation Collocations Contrasted ContrastedCollocations",
     "esr.corpus.concordance": "Concordance Line",
     "esr.corpus.quotations": "Quotation Quotations",
     "esr.corpus.names": "Companion ListedName NameNetwork NamePage",
+    "esr.corpus.frequencies": "Frequencies Frequency",
+    "esr.corpus.keyness": "KeyWord KeyWords",
     "esr.following.timeline": "Peak Series Timeline",
     "esr.index.enrichment_run": "EnrichmentReport",
     "esr.index.generations": "Generation",

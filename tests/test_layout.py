@@ -42,7 +42,7 @@ MAY_IMPORT = {
     "esr/elastic/write": "dependency elastic enrichment features folder/format folder/write index plans text",
     "esr/ranking": "dependency encoders index models plans query text",
     "esr/following": "index models query ranking text",
-    "esr/corpus": "index plans query ranking text",
+    "esr/corpus": "following index plans query ranking text",
     "esr/bridges": "esr cli following index library ranking",
     "esr/library": "esr corpus enrichment features following index loaders models query ranking text",
     "esr/batch": "index loaders",

@@ -1,10 +1,11 @@
-"""Commands for linguists: `esr concordance` shows words in context, `esr collocations` what is near them."""
+"""Commands for linguists: words in context, what is near them, how frequent they are, and where more so."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -12,12 +13,27 @@ from esr.cli import options
 from esr.cli.options import describe_choices
 from esr.cli.output import write_csv
 from esr.cli.ranking_options import ReadQuery, filter_options, query_argument
-from esr.corpus.collocations import COLLOCATIONS, MEASURES, MIN_COUNT, WINDOW, Collocations, find_collocations
+from esr.corpus.collocations import (
+    COLLOCATIONS,
+    MEASURES,
+    MIN_COUNT,
+    UNITS,
+    WINDOW,
+    By,
+    Collocations,
+    Reach,
+    contrast_collocations,
+    find_collocations,
+)
 from esr.corpus.concordance import LINES, SORTS, WIDTH, Concordance, Unit, build_concordance
+from esr.corpus.frequencies import GROUPINGS, Frequencies, Frequency, Grouping, count_frequencies
+from esr.corpus.keyness import ORDERS, find_key_words
 from esr.index.filters import Filters
+from esr.query import parse
 from esr.ranking.answers import guard_formula
 from esr.ranking.searcher import open_searcher
 
+F = TypeVar("F", bound=Callable[..., Any])
 _format = click.option(
     "--format",
     "format_name",
@@ -99,17 +115,52 @@ def _draw_lines(made: Concordance) -> str:
     return "\n".join([*lines, "", count])
 
 
+_k = click.option(
+    "-k", type=click.IntRange(1), default=COLLOCATIONS, show_default=True, help="Words to show."
+)
+_against = click.option(
+    "--against", metavar="QUERY", help="The sentences to compare with, as a query. Default: all others."
+)
+
+
+def _min_count(help: str) -> Callable[[F], F]:
+    return click.option(
+        "--min-count", type=click.IntRange(1), default=MIN_COUNT, show_default=True, help=help
+    )
+
+
+def _reach_options(command: F) -> F:
+    """Add the options of what is near. The command receives them as the parameter `reach`."""
+
+    @wraps(command)
+    def with_reach(*args: Any, window: int, sentence: bool, by: By, stop_words: bool, **kwargs: Any) -> Any:
+        return command(*args, reach=Reach(None if sentence else window, by, stop_words), **kwargs)
+
+    added = (
+        click.option(
+            "--window",
+            type=click.IntRange(1, 100),
+            default=WINDOW,
+            show_default=True,
+            help="Words on each side that are near.",
+        ),
+        click.option("--sentence", is_flag=True, help="All words of the sentence are near."),
+        click.option(
+            "--by",
+            type=click.Choice(list(UNITS)),
+            default="stems",
+            show_default=True,
+            help=describe_choices(UNITS),
+        ),
+        click.option("--stop-words", is_flag=True, help="Count stop words too."),
+    )
+    return cast(F, options.add_options(added, with_reach))
+
+
 @click.command()
 @query_argument
 @options.index
-@click.option(
-    "--window",
-    type=click.IntRange(1, 100),
-    default=WINDOW,
-    show_default=True,
-    help="Words on each side that are near.",
-)
-@click.option("--sentence", is_flag=True, help="All words of the sentence are near.")
+@_reach_options
 @click.option(
     "--measure",
     type=click.Choice(list(MEASURES)),
@@ -117,21 +168,14 @@ def _draw_lines(made: Concordance) -> str:
     show_default=True,
     help="The measure to order by.",
 )
-@click.option(
-    "--min-count",
-    type=click.IntRange(1),
-    default=MIN_COUNT,
-    show_default=True,
-    help="Show words that are near at least this many times.",
-)
-@click.option("-k", type=click.IntRange(1), default=COLLOCATIONS, show_default=True, help="Words to show.")
+@_min_count("Show words that are near at least this many times.")
+@_k
 @_format
 @filter_options
 def collocations(
     query: ReadQuery,
     where: str,
-    window: int,
-    sentence: bool,
+    reach: Reach,
     measure: str,
     min_count: int,
     k: int,
@@ -140,23 +184,204 @@ def collocations(
 ) -> None:
     """Show the words that stand near a word or phrase more often than their frequency explains.
 
-    The query is read as by esr concordance. Forms with the same term count together; stop words are not
-    counted. Words near the node are compared with all of the collection.
+    The query is read as by esr concordance. Words near the node are compared with all of the collection. See
+    also esr contrast.
 
     \b
     Example:
       esr collocations immigration --index my-index
       esr collocations "climate change" --sentence --measure log-likelihood --from 2017 --index my-index
+      esr collocations budget --by forms --stop-words --window 2 --index my-index
     """
-    reach = None if sentence else window
     with open_searcher(where) as searcher:
         found = find_collocations(
-            searcher, query.parsed, filters, window=reach, measure=measure, min_count=min_count, k=k
+            searcher, query.parsed, filters, reach=reach, measure=measure, min_count=min_count, k=k
         )
     if format_name == "text":
         click.echo(_draw_table(found))
         return
     click.echo(_to_text(format_name, found.as_dict(), "collocations"), nl=False)
+
+
+@click.command()
+@query_argument
+@click.argument("part")
+@options.index
+@_against
+@_reach_options
+@_min_count("Show words that are near at least this many times.")
+@_k
+@_format
+@filter_options
+def contrast(
+    query: ReadQuery,
+    part: str,
+    where: str,
+    against: str | None,
+    reach: Reach,
+    min_count: int,
+    k: int,
+    format_name: str,
+    filters: Filters,
+) -> None:
+    """Show the words that stand near a word or phrase more often in a part of its sentences.
+
+    PART is a query for these sentences: a source, a period, other words. What is near the node there is
+    compared with what is near it in the sentences of --against, or in all others.
+
+    \b
+    Example:
+      esr contrast immigration source:bbc.co.uk --index my-index
+      esr contrast immigration after:2017 --against before:2017 --by forms --index my-index
+    """
+    with open_searcher(where) as searcher:
+        found = contrast_collocations(
+            searcher,
+            query.parsed,
+            filters,
+            parse(part),
+            None if against is None else parse(against),
+            reach=reach,
+            min_count=min_count,
+            k=k,
+        )
+    answer = found.as_dict()
+    if format_name != "text":
+        click.echo(_to_text(format_name, answer, "collocations"), nl=False)
+        return
+    (own, other), sentences = found.node, found.sentences
+    count = f"{own:,} and {other:,} times in {sentences[0]:,} and {sentences[1]:,} sentences"
+    click.echo(_draw_columns(answer["collocations"], _CONTRAST, count))
+
+
+@click.command()
+@click.argument("queries", metavar="QUERY...", nargs=-1, required=True)
+@options.index
+@click.option(
+    "--by",
+    type=click.Choice(GROUPINGS),
+    default="month",
+    show_default=True,
+    help="What occurrences are counted by.",
+)
+@_format
+@filter_options
+def frequencies(
+    queries: tuple[str, ...], where: str, by: Grouping, format_name: str, filters: Filters
+) -> None:
+    """Count the occurrences of words and phrases by period or source, also per million words.
+
+    Each query is read as by esr concordance: words without syntax are a phrase. Words are counted as they are
+    written. Rates are per million words that the index counts, which leaves out stop words.
+
+    \b
+    Example:
+      esr frequencies "climate change" brexit --by month --index my-index
+      esr frequencies "immigra*" --by source --format csv --index my-index
+    """
+    with open_searcher(where) as searcher:
+        made = count_frequencies(searcher, list(map(parse, queries)), filters, by)
+    if format_name == "json":
+        click.echo(_to_text("json", made.as_dict(), ""), nl=False)
+    elif format_name == "csv":
+        click.echo(_to_text("csv", {"rows": made.rows()}, "rows"), nl=False)
+    else:
+        click.echo("\n".join(line for series in made.series for line in _draw_frequency(made, series)))
+
+
+def _draw_frequency(made: Frequencies, series: Frequency) -> Iterator[str]:
+    """The counts of a query with bars of its rates, then its total."""
+    rates = made.rates(series)
+    yield click.style(series.query, bold=True)
+    width, most = max(map(len, made.groups), default=0), max(rates, default=0.0) or 1.0
+    for group, count, rate in zip(made.groups, series.counts, rates, strict=True):
+        bar = "█" * round(_BAR * rate / most)
+        yield f"  {group:<{width}}{count:>9,}{rate:>12,.1f} {bar}".rstrip()
+    ungrouped = f", {series.ungrouped:,} without a {made.by}" if series.ungrouped else ""
+    yield (
+        f"  {series.total:,} times in {series.sentences:,} sentences{ungrouped}; "
+        f"{made.rate(series):,.1f} per million words"
+    )
+
+
+_BAR = 40
+"""Length of the longest bar, in characters."""
+
+
+@click.command()
+@query_argument
+@options.index
+@_against
+@click.option(
+    "--order",
+    type=click.Choice(list(ORDERS)),
+    default="log-likelihood",
+    show_default=True,
+    help=describe_choices(ORDERS),
+)
+@_min_count("Show words that occur at least this many times in the part.")
+@_k
+@_format
+def keyness(
+    query: ReadQuery,
+    where: str,
+    against: str | None,
+    order: str,
+    min_count: int,
+    k: int,
+    format_name: str,
+) -> None:
+    """Show the words that are more frequent in a part of the collection than in another.
+
+    QUERY chooses the sentences of the part: by a source, a date, a word. They are compared with the sentences
+    of --against, or with the rest of the collection. Forms with the same term count together; stop words are
+    not counted.
+
+    \b
+    Example:
+      esr keyness source:bbc.co.uk --index my-index
+      esr keyness "source:BBC after:2017" --against "source:Reuters" --order log-ratio --index my-index
+    """
+    with open_searcher(where) as searcher:
+        found = find_key_words(
+            searcher,
+            query.parsed,
+            None if against is None else parse(against),
+            order=order,
+            min_count=min_count,
+            k=k,
+        )
+    answer = found.as_dict()
+    if format_name == "text":
+        count = f"{found.sizes[0]:,} words in the part, {found.sizes[1]:,} in the other"
+        click.echo(_draw_columns(answer["words"], _KEYNESS, count))
+    else:
+        click.echo(_to_text(format_name, answer, "words"), nl=False)
+
+
+_CONTRAST = {
+    "near": "near",
+    "other": "in other",
+    "log_likelihood": "log-likelihood",
+    "log_ratio": "log ratio",
+}
+_KEYNESS = {
+    "own": "in part",
+    "other": "in other",
+    "log_likelihood": "log-likelihood",
+    "log_ratio": "log ratio",
+    "percent_difference": "%diff",
+}
+"""Columns of tables: the key of the answer, and the heading."""
+
+
+def _draw_columns(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], count: str) -> str:
+    def show(value: float | None) -> str:
+        return "" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
+
+    header = f"{'word':<24}" + "".join(f"{heading:>16}" for heading in columns.values())
+    lines = [f"{row['word']:<24}" + "".join(f"{show(row[name]):>16}" for name in columns) for row in rows]
+    return "\n".join([click.style(header, bold=True), *lines, "", count] if rows else [f"Too rare: {count}"])
 
 
 def _draw_table(found: Collocations) -> str:
@@ -172,7 +397,12 @@ def _draw_table(found: Collocations) -> str:
 
 def _flatten(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, cell in row.items():
-        yield from cell.items() if isinstance(cell, Mapping) else [(name, cell)]
+        if isinstance(cell, Mapping):
+            yield from cell.items()
+        elif isinstance(cell, tuple):  # of the part, and of the other
+            yield from zip((name, f"{name}_other"), cell, strict=True)
+        else:
+            yield name, cell
 
 
 def _to_text(format_name: str, answer: Mapping[str, Any], key: str) -> str:

@@ -1,7 +1,9 @@
 """Collocations: the words that stand near a word or phrase more often than their frequency explains.
 
-Counted are terms of the index's analyzer, so that forms of a word count together and stop words are left out.
-The terms near the node are compared with those of the whole collection, whose counts the index has.
+Units are counted: terms of the index's analyzer, so that forms of a word count together, or forms, words as
+they are written. Words in which no term begins are stop words, and left out unless they are asked for. The
+units near the node are compared with those of the whole collection, whose counts the index has, or with
+those near the node in other sentences.
 
 Sources of the measures: Church & Hanks (1990) for MI, Church et al. (1991) for t, Dunning (1993) for the
 log-likelihood, Rychlý (2008) for logDice; the table of counts is that of surface co-occurrence in Evert
@@ -10,33 +12,24 @@ log-likelihood, Rychlý (2008) for logDice; the table of counts is that of surfa
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
-from itertools import chain, compress
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, structs
 
-from esr.corpus.concordance import (
-    MAX_SENTENCES,
-    Node,
-    Occurrence,
-    find_occurrences,
-    split_node,
-)
-from esr.errors import UsageError
+from esr.corpus.concordance import MAX_SENTENCES, split_node
+from esr.corpus.contrast import Contrast, per_million
+from esr.corpus.contrast import log_likelihood as compute_log_likelihood
+from esr.corpus.lexicon import Node, UnitCounts, get_lexicon
+from esr.index.contract import Index
 from esr.index.filters import Filters
-from esr.index.hits import SentenceRecord
+from esr.index.limits import check_sentences
+from esr.plans.condition import AllOf, Condition, Not
 from esr.query import ParsedQuery
-from esr.ranking.answers import require_record
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from esr.text.analyzer import WORDS_ANALYZER, Analyzer, get_analyzer
-from esr.text.spans import ChunkCache, word_span
 
 WINDOW, COLLOCATIONS, MIN_COUNT = 5, 50, 5
 """Words on each side, collocations that are shown, and times that a term must stand near the node."""
@@ -44,18 +37,25 @@ WINDOW, COLLOCATIONS, MIN_COUNT = 5, 50, 5
 Array = npt.NDArray[np.float64]
 
 
-class Counts(NamedTuple):
-    """The counts that measures compare. `near` and `frequency` are of shape (terms,).
+By = Literal["stems", "forms"]
+UNITS: Mapping[str, str] = {
+    "stems": "forms with the same term of the index's analyzer count together",
+    "forms": "each form as it is written, without case and accents",
+}
 
-    `near`: occurrences of each term near the node; `frequency`: its occurrences in the collection; `node`:
-    occurrences of the node; `window`: all terms near the node; `size`: all terms of the collection.
+
+class Counts(NamedTuple):
+    """The counts that measures compare, of shape (units,) but for `node`.
+
+    `near`: occurrences of each unit near the node; `frequency`: its occurrences in the collection; `node`:
+    occurrences of the node; `window`: all that is near the node; `size`: all of the collection.
     """
 
     near: Array
     frequency: Array
     node: int
-    window: int
-    size: int
+    window: Array
+    size: Array
 
     @property
     def expected(self) -> Array:
@@ -70,13 +70,7 @@ def log_dice(counts: Counts) -> Array:
 
 def log_likelihood(counts: Counts) -> Array:
     """G². Negative for a term that is rarer near the node than elsewhere. 10.83 has a p-value of .001."""
-    near, column = counts.near, counts.frequency
-    row, size = float(counts.window), float(counts.size)
-    observed = np.stack([near, row - near, column - near, size - row - column + near])
-    expected = np.stack([row * column, row * (size - column), (size - row) * column])
-    expected = np.vstack([expected, (size - row) * (size - column)]) / size
-    parts = np.where(observed > 0, observed * np.log(np.maximum(observed, 1e-300) / expected), 0.0)
-    return np.asarray(2 * parts.sum(axis=0) * np.where(near < counts.expected, -1.0, 1.0))
+    return compute_log_likelihood(counts.near, counts.window, counts.frequency, counts.size)
 
 
 def mutual_information(counts: Counts) -> Array:
@@ -120,12 +114,53 @@ class Collocations(Struct, frozen=True):
         return {"node": self.node, "sentences": self.sentences, "collocations": collocations}
 
 
+class Contrasted(Struct, frozen=True):
+    """A unit that is near the node in a part `near` times, and `other` times in the other part.
+
+    `per_million` are these per million of what is near the node. `log_ratio` is their binary logarithm.
+    """
+
+    word: str
+    term: str
+    near: int
+    other: int
+    per_million: tuple[float, float]
+    log_likelihood: float
+    log_ratio: float
+
+
+class ContrastedCollocations(Struct, frozen=True):
+    """What is near the node more often in a part of its sentences than in the other part, the surest first.
+
+    `node` and `sentences` are occurrences of the node and sentences with it, in the part and in the other.
+    """
+
+    collocations: Sequence[Contrasted]
+    node: tuple[int, int]
+    sentences: tuple[int, int]
+
+    def as_dict(self) -> dict[str, Any]:
+        """`{"node", "sentences", "collocations": [{"word", "term", "near", "other", "log_ratio", ...}]}`"""
+        return structs.asdict(self) | {"collocations": [structs.asdict(each) for each in self.collocations]}
+
+
+class Reach(Struct, frozen=True):
+    """What counts as near: `window` words on each side, stop words counted, or None: the whole sentence.
+
+    `by`: which units are counted; `stop_words`: whether those are.
+    """
+
+    window: int | None = WINDOW
+    by: By = "stems"
+    stop_words: bool = False
+
+
 def find_collocations(
     searcher: Searcher,
     query: ParsedQuery,
     filters: Filters,
     *,
-    window: int | None = WINDOW,
+    reach: Reach = Reach(),  # noqa: B008 # frozen
     measure: str = "logdice",
     min_count: int = MIN_COUNT,
     k: int = COLLOCATIONS,
@@ -133,102 +168,169 @@ def find_collocations(
 ) -> Collocations:
     """The k best collocations of the node of a query (`esr.corpus.concordance`) by a measure of MEASURES.
 
-    `window` is the number of words on each side, stop words counted; None takes the whole sentence. Raises
-    UsageError if more than `most` sentences match.
+    Raises UsageError if more than `most` sentences match.
     """
     node, required = split_node(query)
     prepared = searcher.prepare(required, Ranking())
-    index, condition = prepared.index, prepared.all_words  # a snapshot
-    (total,) = index.count([condition], filters)
-    if total > most:
-        raise UsageError(
-            f"{total:,} sentences match, at most {most:,} are counted: limit the dates or sources"
-        )
-    matching = index.by_date(condition, max(total, 1), filters)
-    near = _count_near(node, map(require_record, matching.hits), index.analyzer, window)
-    terms = [term for term, count in near.of_terms.items() if count >= min_count]
-    if not terms:
-        return Collocations([], near.node, total)
-    statistics = index.statistics(terms)
-    counts = Counts(
-        np.array([near.of_terms[term] for term in terms], float),
-        np.array([statistics.terms[term].cf for term in terms], float),
-        near.node,
-        near.of_terms.total(),
-        statistics.collection.occurrences,
-    )
+    index = prepared.index  # a snapshot
+    near = _count_near(index, node, prepared.all_words, filters, reach, most)
+    rows = np.flatnonzero(near.counts >= min_count)
+    if not len(rows):
+        return Collocations([], near.node, near.sentences)
+    near = near.take(rows)
+    counts = _compare(index, near)
     values = {name: compute(counts).tolist() for name, compute in MEASURES.items()}
-    order = sorted(range(len(terms)), key=lambda n: (-values[measure][n], terms[n]))
+    order = sorted(range(len(rows)), key=lambda n: (-values[measure][n], near.names[n], near.is_form[n]))
     best = [
         Collocation(
-            near.forms[terms[n]].most_common(1)[0][0],
-            terms[n],
+            near.written[n],
+            near.names[n],
             int(counts.near[n]),
             int(counts.frequency[n]),
             {name: round(of_measure[n], 4) for name, of_measure in values.items()},
         )
         for n in order[:k]
     ]
-    return Collocations(best, near.node, total)
+    return Collocations(best, near.node, near.sentences)
 
 
-_Terms = Sequence[tuple[str, str]]
-"""Terms, each with its written form."""
+def contrast_collocations(
+    searcher: Searcher,
+    query: ParsedQuery,
+    filters: Filters,
+    part: ParsedQuery,
+    against: ParsedQuery | None = None,
+    *,
+    reach: Reach = Reach(),  # noqa: B008 # frozen
+    min_count: int = MIN_COUNT,
+    k: int = COLLOCATIONS,
+    most: int = MAX_SENTENCES,
+) -> ContrastedCollocations:
+    """What is near the node in sentences that match `part` more often than in those that match `against`.
+
+    Without `against`, the part is compared with all other sentences. `min_count` holds for the part. Raises
+    UsageError if more than `most` sentences match in one of them.
+    """
+    node, required = split_node(query)
+    prepared = searcher.prepare(required, Ranking())
+    index = prepared.index
+    conditions = split_parts(Searcher(index, owns_index=False), part, against)
+    both = [
+        _count_near(index, node, AllOf((prepared.all_words, condition)), filters, reach, most)
+        for condition in conditions
+    ]
+    rows = np.flatnonzero(both[0].counts >= min_count)
+    near, other = both[0].take(rows), both[1]
+    units = zip(other.names, other.is_form.tolist(), strict=True)
+    found = dict(zip(units, other.counts.tolist(), strict=True))
+    others = [found.get(unit, 0) for unit in zip(near.names, near.is_form.tolist(), strict=True)]
+    sizes = [each.window + each.stop_words for each in both]
+    compared = Contrast(near.counts.astype(float), sizes[0], np.array(others, float), sizes[1])
+    likelihood, ratio = compared.log_likelihood, compared.log_ratio
+    order = sorted(np.flatnonzero(likelihood > 0).tolist(), key=lambda n: (-likelihood[n], near.names[n]))
+    best = [
+        Contrasted(
+            near.written[n],
+            near.names[n],
+            int(near.counts[n]),
+            others[n],
+            (per_million(near.counts[n], sizes[0]), per_million(others[n], sizes[1])),
+            round(float(likelihood[n]), 4),
+            round(float(ratio[n]), 4),
+        )
+        for n in order[:k]
+    ]
+    return ContrastedCollocations(best, (near.node, other.node), (near.sentences, other.sentences))
+
+
+def split_parts(
+    searcher: Searcher, part: ParsedQuery, against: ParsedQuery | None
+) -> tuple[Condition, Condition]:
+    """Conditions for the sentences that match a query, and for those that match another, or none of it.
+
+    Raises UsageError for an empty query.
+    """
+    own = searcher.prepare(part, Ranking()).all_words
+    return own, Not(own) if against is None else searcher.prepare(against, Ranking()).all_words
 
 
 class _Near(NamedTuple):
-    """What stands near the node: terms and their written forms, counted, and occurrences of the node."""
+    """The units near the node: names, counts, written forms, whether each is a form, each of shape (units,).
 
-    of_terms: Counter[str]
-    forms: Mapping[str, Counter[str]]
+    `node`: occurrences of the node. `window`: terms near it; `stop_words`: words near it without a term, if
+    they are counted. `plain` is the part of `counts` with a term, so 0 for stop words.
+    """
+
+    names: list[str]
+    counts: npt.NDArray[np.int64]
+    written: list[str]
+    is_form: npt.NDArray[np.bool_]
+    plain: npt.NDArray[np.int64]
     node: int
+    window: int
+    stop_words: int
+    sentences: int
+
+    def take(self, rows: npt.NDArray[np.intp]) -> _Near:
+        """The units of these rows."""
+        names, written = ([column[row] for row in rows.tolist()] for column in (self.names, self.written))
+        return self._replace(
+            names=names,
+            written=written,
+            **{name: getattr(self, name)[rows] for name in ("counts", "is_form", "plain")},
+        )
 
 
 def _count_near(
-    node: Node, records: Iterable[SentenceRecord], analyzer: Analyzer, window: int | None
+    index: Index, node: Node, condition: Condition, filters: Filters, reach: Reach, most: int
 ) -> _Near:
-    """Count what is near any occurrence in each sentence; what is near two of them counts once."""
-    pairs: Counter[tuple[str, str]] = Counter()
-    number = 0
-    terms_of_words = _term_cache(analyzer)
-    for record in records:
-        occurrences = list(find_occurrences(node, record))
-        number += len(occurrences)
-        if occurrences:
-            pairs.update(_terms_near(record.text, occurrences, terms_of_words, window))
-    of_terms: Counter[str] = Counter()
-    forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for (term, form), count in pairs.items():
-        of_terms[term] += count
-        forms[term][form] = count
-    return _Near(of_terms, forms, number)
+    """Count what is near any occurrence of the node. What is near two of them counts once."""
+    (total,) = index.count([condition], filters)
+    check_sentences(total, most)
+    lexicon = get_lexicon(index.analyzer)
+    words = lexicon.read(index.texts(condition, max(total, 1), filters).texts)
+    found = words.find(node)
+    slots = words.near(found, reach.window)
+    has_term = lexicon.has_term(slots)
+    terms, stop_words = slots[has_term], slots[~has_term]
+    if not reach.stop_words:
+        stop_words = stop_words[:0]
+    if reach.by == "stems":
+        plain, other = lexicon.count_terms(terms), lexicon.count_forms(stop_words)
+        counts = UnitCounts(
+            plain.names + other.names,
+            np.concatenate([plain.counts, other.counts]),
+            plain.written + other.written,
+        )
+        with_term = np.concatenate([plain.counts, np.zeros_like(other.counts)])
+        is_form = np.arange(len(counts.names)) >= len(plain.names)
+        window = int(plain.counts.sum())
+    else:
+        counts = lexicon.count_forms(np.concatenate([terms, stop_words]))
+        of_terms = lexicon.count_forms(terms)
+        known = dict(zip(of_terms.names, of_terms.counts.tolist(), strict=True))
+        with_term = np.array([known.get(name, 0) for name in counts.names], np.int64)
+        is_form = np.ones(len(counts.names), bool)
+        window = len(terms)
+    return _Near(*counts, is_form, with_term, len(found.first), window, len(stop_words), total)
 
 
-def _terms_near(
-    text: str, occurrences: Sequence[Occurrence], terms_of_words: ChunkCache[_Terms], window: int | None
-) -> Iterator[tuple[str, str]]:
-    """The terms near the occurrences in a sentence, each with its written form."""
-    of_words = list(chain.from_iterable(map(terms_of_words.__getitem__, text.split(" "))))
-    near = bytearray(len(of_words)) if window is not None else bytearray(b"\1" * len(of_words))
-    if window is not None:
-        for each in occurrences:
-            start, end = max(each.first - window, 0), min(each.last + window, len(near))
-            near[start:end] = b"\1" * (end - start)
-    for each in occurrences:
-        near[each.first : each.last] = bytes(each.last - each.first)
-    return chain.from_iterable(compress(of_words, near))
+def _compare(index: Index, near: _Near) -> Counts:
+    """The counts that measures compare with the whole collection.
 
-
-@cache
-def _term_cache(analyzer: Analyzer) -> ChunkCache[_Terms]:
-    return ChunkCache(partial(_split_terms, analyzer))
-
-
-def _split_terms(analyzer: Analyzer, chunk: str) -> Sequence[_Terms]:
-    """For each word of a chunk, the terms that begin in it, each with its written form."""
-    starts = [word.start for word in get_analyzer(WORDS_ANALYZER).tokens(chunk)]
-    terms: list[list[tuple[str, str]]] = [[] for _ in starts]
-    for token in analyzer.tokens(chunk):
-        start, end = word_span(chunk, token)
-        terms[bisect_right(starts, token.start) - 1].append((token.term, chunk[start:end]))
-    return terms
+    Servers do not count stop words. So a stop word is compared with all terms, as if it were the only one
+    that is counted.
+    """
+    forms = [name for name, is_form in zip(near.names, near.is_form, strict=True) if is_form]
+    terms = [name for name, is_form in zip(near.names, near.is_form, strict=True) if not is_form]
+    statistics, of_forms = index.statistics(terms), index.count_words(forms) if forms else {}
+    frequency = np.array(
+        [
+            of_forms[name] if is_form else statistics.terms[name].cf
+            for name, is_form in zip(near.names, near.is_form, strict=True)
+        ],
+        float,
+    )
+    size = statistics.collection.occurrences + np.where(near.plain > 0, 0.0, frequency)
+    window = near.window + (near.counts - near.plain)
+    return Counts(near.counts.astype(float), frequency, near.node, window.astype(float), size)

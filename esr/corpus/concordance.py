@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
-from typing import Any, Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any, Literal
 from unicodedata import normalize
 
+import numpy as np
 from msgspec import Struct, structs
 
+from esr.corpus.lexicon import Node, Numbers, Occurrences, Pattern, Words, get_lexicon
 from esr.errors import UsageError
 from esr.index.filters import Filters
 from esr.index.hits import SentenceRecord
@@ -25,7 +27,7 @@ from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
-from esr.text.spans import ChunkCache, word_span
+from esr.text.spans import word_span
 
 LINES, WIDTH = 100, 50
 """Lines of a concordance by default, and characters on each side of the node."""
@@ -34,25 +36,6 @@ MAX_SENTENCES = 100_000
 _SORTED_WORDS = 3
 
 Unit = Literal["characters", "words"]
-
-
-class Pattern(NamedTuple):
-    """Adjacent words. The last of them may be a prefix."""
-
-    words: tuple[str, ...]
-    is_prefix: bool = False
-
-    def match(self, words: Sequence[str], at: int) -> int:
-        """The number of words of the pattern if they stand at this position, else 0."""
-        end = at + len(self.words)
-        if end > len(words) or tuple(words[at : end - 1]) != self.words[:-1]:
-            return 0
-        last, own = words[end - 1], self.words[-1]
-        return end - at if last == own or (self.is_prefix and last.startswith(own)) else 0
-
-
-Node = Sequence[Pattern]
-"""Alternatives, of which the longest that matches is taken."""
 
 
 def split_node(query: ParsedQuery) -> tuple[Node, ParsedQuery]:
@@ -86,42 +69,6 @@ def _read_pattern(clause: Clause) -> Pattern:
     return Pattern(tuple(words), clause.form == "prefix")
 
 
-class Occurrence(NamedTuple):
-    """The node in a sentence: the words of the sentence, and which of them are the node's, `first` to `last`,
-    the last not included.
-    """
-
-    record: SentenceRecord
-    words: Sequence[str]
-    first: int
-    last: int
-
-    @property
-    def span(self) -> tuple[int, int]:
-        """The characters of the node in the sentence."""
-        text = self.record.text
-        tokens = list(islice(get_analyzer(WORDS_ANALYZER).tokens(text), self.first, self.last))
-        return word_span(text, tokens[0]).start, word_span(text, tokens[-1]).end
-
-
-def find_occurrences(node: Node, record: SentenceRecord) -> Iterator[Occurrence]:
-    """Yield the occurrences of a node in a sentence, from left to right. They do not overlap."""
-    words = list(chain.from_iterable(map(_WORDS.__getitem__, record.text.split(" "))))
-    first_words = {pattern.words[0] for pattern in node}
-    if any(pattern.is_prefix for pattern in node):
-        starts: Iterable[int] = range(len(words))
-    else:
-        starts = [at for at, word in enumerate(words) if word in first_words]
-    end = 0
-    for at in starts:
-        if at >= end and (length := max(pattern.match(words, at) for pattern in node)):
-            end = at + length
-            yield Occurrence(record, words, at, end)
-
-
-_WORDS = ChunkCache(lambda chunk: get_analyzer(WORDS_ANALYZER).terms(chunk))
-
-
 class Line(Struct, frozen=True):
     """An occurrence with the text on both sides, which may reach into the neighbouring sentences."""
 
@@ -149,23 +96,6 @@ class Concordance(Struct, frozen=True):
         return {"sentences": self.sentences, "read": self.read, "lines": lines}
 
 
-def _sort_words(is_right: bool, first: int) -> Callable[[Occurrence], Any]:
-    """A key: the words on one side, from the n-th word from the node outwards."""
-
-    def key(occurrence: Occurrence) -> Sequence[str]:
-        words = occurrence.words
-        side = words[occurrence.last :] if is_right else words[: occurrence.first][::-1]
-        return side[first - 1 : _SORTED_WORDS]
-
-    return key
-
-
-_KEYS: Mapping[str, Callable[[Occurrence], Any]] = {
-    **{f"left{n}": _sort_words(False, n) for n in range(1, _SORTED_WORDS + 1)},
-    **{f"right{n}": _sort_words(True, n) for n in range(1, _SORTED_WORDS + 1)},
-    "node": lambda found: found.words[found.first : found.last],
-    "source": lambda found: (found.record.source or "").casefold(),
-}
 _ORDINALS = {1: "first", 2: "second", 3: "third"}
 SORTS: Mapping[str, str] = {
     "newest": "newest first",
@@ -203,39 +133,82 @@ def build_concordance(
         raise UsageError("a sample is not ranked: choose another order")
     node, required = split_node(query)
     prepared = searcher.prepare(required, ranking or Ranking())
-    key = _KEYS.get(sort)
-    limit = min(k, most) if key is None else most
-    if sample is not None:
-        records, sentences = _sample(prepared, filters, sort == "oldest", min(sample, most), seed)
-    elif sort == "best":
-        answer = prepared.with_all_words().search(limit, filters)
-        records, sentences = list(map(require_record, answer.hits)), answer.total
+    index, condition = prepared.index, prepared.all_words
+    lexicon = get_lexicon(index.analyzer)
+    if sample is None and sort in _SORTED:
+        read = index.texts(condition, most, filters)
+        words = lexicon.read(read.texts)
+        found = _sort(words, words.find(node), read.sources, sort, k)
+        places = np.unique(found.texts)
+        records = dict(zip(places.tolist(), index.sentences(read.read_ids(places)), strict=True))
+        sentences, number = read.total, len(read.texts)
     else:
-        oldest_first = sort == "oldest"
-        result = prepared.index.by_date(prepared.all_words, limit, filters, oldest_first=oldest_first)
-        records, sentences = list(map(require_record, result.hits)), result.total
-    found = [each for record in records for each in find_occurrences(node, record)]
-    if key is not None:
-        found.sort(key=key)
-    lines = [_make_line(occurrence, width, unit) for occurrence in found[:k]]
-    return Concordance(lines, sentences, len(records))
+        listed, sentences = _read_records(prepared, filters, sort, min(k, most), sample, seed, most)
+        words, records, number = (
+            lexicon.read([each.text for each in listed]),
+            dict(enumerate(listed)),
+            len(listed),
+        )
+        found = words.find(node)
+        found = _sort(words, found, [each.source for each in listed], sort, k)
+    lines = [
+        _make_line(records[text], first - start, last - start, width, unit)
+        for first, last, text, start in zip(
+            *(column.tolist() for column in (*found, words.starts[found.texts])), strict=True
+        )
+    ]
+    return Concordance(lines, sentences, number)
 
 
-def _sample(
-    prepared: PreparedQuery, filters: Filters, oldest_first: bool, size: int, seed: int
-) -> tuple[list[SentenceRecord], int]:
-    """Sentences drawn at random, in the order of their dates, and how many match."""
-    index = prepared.index
-    result = index.by_date(
-        prepared.all_words, MAX_SENTENCES, filters, oldest_first=oldest_first, records=False
-    )
-    places = range(len(result.hits))
-    chosen = sorted(random.Random(seed).sample(places, min(size, len(places))))
-    return index.sentences([result.hits[place].sentence_id for place in chosen]), result.total
+_SORTED = frozenset(SORTS) - {"newest", "oldest", "best"}
+"""The orders for which all occurrences must be known."""
 
 
-def _make_line(occurrence: Occurrence, width: int, unit: Unit) -> Line:
-    record, (start, end) = occurrence.record, occurrence.span
+def _sort(words: Words, found: Occurrences, sources: Sequence[str | None], sort: str, k: int) -> Occurrences:
+    """The first k occurrences in this order. Ties, and the orders of sentences, keep that of the texts."""
+    starts, ends = words.starts[found.texts], words.starts[found.texts + 1]
+    side, first = sort.rstrip("123"), sort[-1]
+    keys: list[Numbers] = []
+    if side == "left":
+        keys = [
+            words.ranks(found.first - n, starts, found.first) for n in range(int(first), _SORTED_WORDS + 1)
+        ]
+    elif side == "right":
+        keys = [
+            words.ranks(found.last - 1 + n, found.last, ends) for n in range(int(first), _SORTED_WORDS + 1)
+        ]
+    elif sort == "node":
+        longest = int((found.last - found.first).max(initial=0))
+        keys = [words.ranks(found.first + n, found.first, found.last) for n in range(longest)]
+    elif sort == "source":
+        folded = [(source or "").casefold() for source in sources]
+        rank = {source: n for n, source in enumerate(sorted(set(folded)))}
+        keys = [np.array([rank[source] for source in folded], np.int64)[found.texts]]
+    order = np.lexsort(keys[::-1])[:k] if keys else np.arange(len(found.first))[:k]
+    return Occurrences(*(column[order] for column in found))
+
+
+def _read_records(
+    prepared: PreparedQuery, filters: Filters, sort: str, k: int, sample: int | None, seed: int, most: int
+) -> tuple[Sequence[SentenceRecord], int]:
+    """The sentences that the lines are chosen from, in the order of the lines, and how many match."""
+    index, condition, oldest_first = prepared.index, prepared.all_words, sort == "oldest"
+    if sample is not None:
+        listed = index.by_date(condition, most, filters, oldest_first=oldest_first, records=False)
+        places = range(len(listed.hits))
+        chosen = sorted(random.Random(seed).sample(places, min(sample, len(places))))
+        return index.sentences([listed.hits[place].sentence_id for place in chosen]), listed.total
+    if sort == "best":
+        answer = prepared.with_all_words().search(k, filters)
+        return list(map(require_record, answer.hits)), answer.total
+    result = index.by_date(condition, k, filters, oldest_first=oldest_first)
+    return list(map(require_record, result.hits)), result.total
+
+
+def _make_line(record: SentenceRecord, first: int, last: int, width: int, unit: Unit) -> Line:
+    """The line of the words from `first` to before `last` of a sentence."""
+    tokens = list(islice(get_analyzer(WORDS_ANALYZER).tokens(record.text), first, last))
+    start, end = word_span(record.text, tokens[0]).start, word_span(record.text, tokens[-1]).end
     left, node, right = (
         text.translate(_BREAKS)
         for text in (

@@ -7,6 +7,7 @@ answer confirm that (`Presumption`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -34,13 +35,15 @@ from esr.elastic.search.counts import (
     find_by_date,
     find_written_forms,
     match_sentences,
+    read_texts,
     similar_words,
+    sum_lengths,
     words_with_prefix,
 )
 from esr.elastic.search.evidence import SCRIPTS as SIMILARITY_SCRIPTS
 from esr.elastic.search.evidence import EvidenceReader, SimilarityReader, add_rescoring, find_nearest
 from esr.elastic.search.facets import count_facets
-from esr.elastic.search.filters import condition_query, filter_clauses, names_clause
+from esr.elastic.search.filters import WORDS_FIELD, condition_query, filter_clauses, names_clause
 from esr.elastic.search.pruned_search import search_pruned
 from esr.elastic.search.score_query import RECORD_FIELDS, search_body
 from esr.elastic.search.sentence_search import (
@@ -55,7 +58,7 @@ from esr.elastic.statistics import STATISTICS_SCRIPTS, AliasStatistics, read_his
 from esr.elastic.vectors import EncoderReader
 from esr.elastic.write.enrichment import ElasticsearchEnrichment, open_enrichment, summarize_enrichment
 from esr.errors import EngineUnreachable, EsrError, UsageError
-from esr.index.contract import Index, Result, Similarities, SimilarityRescoring
+from esr.index.contract import Index, LengthGroups, Result, Similarities, SimilarityRescoring
 from esr.index.filters import (
     DayCounts,
     FacetCounts,
@@ -66,7 +69,8 @@ from esr.index.filters import (
     resolve_filters,
     resolve_plan,
 )
-from esr.index.hits import CandidateEvidence, Histogram, Hit, SearchResult, SentenceRecord
+from esr.index.hits import CandidateEvidence, Histogram, Hit, SearchResult, SentenceRecord, SentenceTexts
+from esr.index.limits import check_sentences
 from esr.index.names import Name, name_key
 from esr.plans.condition import Condition
 from esr.plans.evaluate import Evidence
@@ -86,6 +90,8 @@ class Opened:
         self.impacts = loads[0].impacts if len(loads) == 1 else {}
         self.analyzer = get_analyzer(self.description.analyzer)
         self.statistics = AliasStatistics(cluster, is_pinned)
+        self.words = AliasStatistics(cluster, is_pinned, WORDS_FIELD["sentence"])
+        """Of the words as written."""
         self.evidence_reader = EvidenceReader(self.analyzer)
         self.names = NameReader(cluster)
         self.encoders = EncoderReader(cluster)
@@ -332,6 +338,26 @@ class ElasticsearchSnapshot:
     ) -> SearchResult:
         condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
         return find_by_date(self.cluster, condition, k, filters, oldest_first, records)
+
+    def texts(
+        self, condition: Condition, k: int, filters: Filters, *, oldest_first: bool = False
+    ) -> SentenceTexts:
+        condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
+        return read_texts(self.cluster, condition, k, filters, oldest_first)
+
+    def count_words(self, words: Sequence[str]) -> Mapping[str, int]:
+        return self.opened.words.count_occurrences(words)
+
+    def count_terms(self, condition: Condition, filters: Filters, most: int) -> Mapping[str, int]:
+        check_sentences(self.count([condition], filters)[0], most)
+        found = self.texts(condition, most, filters)
+        counts: Counter[str] = Counter()
+        for text in found.texts:
+            counts.update(self.analyzer.terms(text))
+        return counts
+
+    def sum_lengths(self, by: LengthGroups, filters: Filters) -> Mapping[Any, int]:
+        return sum_lengths(self.cluster, by, resolve_filters(self, filters))
 
     def enrichment(self) -> AbstractContextManager[ElasticsearchEnrichment]:
         return open_enrichment(self._where_with_login)

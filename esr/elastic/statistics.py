@@ -90,21 +90,24 @@ class TermStatisticsReader:
     it is added to every request. Without such a proof, occurrences are summed over the hits too.
     """
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, field: str = "text") -> None:
+        """`field` is the one of the sentences. Documents are counted for "text" alone."""
         self._cluster = cluster
+        self._field = field
         self._repeated: str | None = None
 
     def read(self, terms: Sequence[str]) -> dict[str, TermStatistics]:
         """The statistics of these terms. Raises the errors of `search`."""
-        searches = [
-            (self._cluster.alias, _count_each("text", terms)),
-            (self._cluster.documents_alias, _count_each("context", terms)),
-        ]
-        asked = [("text", term) for term in terms] if self._cluster.dialect.counts_occurrences else []
+        field = self._field
+        searches = [(self._cluster.alias, _count_each(field, terms))]
+        if field == "text":
+            searches.append((self._cluster.documents_alias, _count_each("context", terms)))
+        asked = [(field, term) for term in terms] if self._cluster.dialect.counts_occurrences else []
         if asked:
-            asked += [] if self._repeated is None else [("context", self._repeated)]
+            asked += [] if self._repeated is None else [(field, self._repeated)]
             searches.append((self._cluster.alias, _engine_counts(asked)))
-        sentence_counts, document_counts, *answers = msearch_dfs(self._cluster, searches)
+        sentence_counts, *answers = msearch_dfs(self._cluster, searches)
+        document_counts = answers.pop(0) if field == "text" else sentence_counts
         of_engine = [counts for answer in answers for counts in _decode_engine_counts(answer, len(asked))]
         is_proven = any(_counts_occurrences(answer, of_engine) for answer in answers)
         statistics = {}
@@ -118,7 +121,7 @@ class TermStatisticsReader:
             statistics[term] = TermStatistics(sf, df, high * _EXACT + low)
             if sf % _EXACT != engine_sf or (sf and not is_proven):
                 inexact.append(term)
-        statistics |= _sum_occurrences(self._cluster, {term: statistics[term] for term in inexact})
+        statistics |= _sum_occurrences(self._cluster, field, {term: statistics[term] for term in inexact})
         if self._repeated is None:
             self._repeated = next((term for term in terms if statistics[term].cf > statistics[term].sf), None)
         return statistics
@@ -210,13 +213,15 @@ def _find_repeated_term(cluster: Cluster) -> str | None:
     return next((term for counts in frequent for term, count in counts if count > 1), None)
 
 
-def _sum_occurrences(cluster: Cluster, inexact: Mapping[str, TermStatistics]) -> dict[str, TermStatistics]:
+def _sum_occurrences(
+    cluster: Cluster, field: str, inexact: Mapping[str, TermStatistics]
+) -> dict[str, TermStatistics]:
     """The same statistics with a cf that is summed over the hits."""
     if not inexact:
         return {}
     searches = []
     for term in inexact:
-        counts = {"query": {"term": {"text": term}}, "script": {"id": _COUNT}}
+        counts = {"query": {"term": {field: term}}, "script": {"id": _COUNT}}
         total = {"occurrences": {"sum": {"script": "_score"}}}
         searches.append((cluster.alias, {"size": 0, "aggs": total, "query": {"script_score": counts}}))
     return {
@@ -381,9 +386,9 @@ class AliasStatistics:
     generation never change. Columns do change: by enrichment, and when priors are refreshed.
     """
 
-    def __init__(self, cluster: Cluster, is_pinned: bool = False) -> None:
+    def __init__(self, cluster: Cluster, is_pinned: bool = False, field: str = "text") -> None:
         self._cluster = cluster
-        self._term_reader = TermStatisticsReader(cluster)
+        self._term_reader = TermStatisticsReader(cluster, field)
         self._is_pinned = is_pinned
         self._collection: CollectionStatistics | None = None
         self._terms: dict[str, TermStatistics] = {}
@@ -395,13 +400,21 @@ class AliasStatistics:
     def lookup(self, terms: Sequence[str]) -> Statistics:
         """The statistics of the collection and of these terms."""
         self._expire()
-        # Another thread may clear the caches: it replaces them, and modifies none.
-        term_cache, collection = self._terms, self._collection
+        collection = self._collection  # another thread may clear the cache
         if collection is None:
             collection = self._collection = read_collection_statistics(self._cluster)
-        for batch in batched([term for term in terms if term not in term_cache], _BATCH):
-            term_cache.update(self._term_reader.read(batch))
-        return Statistics(collection, {term: term_cache[term] for term in terms})
+        return Statistics(collection, self._look_up(terms))
+
+    def count_occurrences(self, terms: Sequence[str]) -> dict[str, int]:
+        """The number of occurrences of these terms of the field."""
+        self._expire()
+        return {term: of_term.cf for term, of_term in self._look_up(terms).items()}
+
+    def _look_up(self, terms: Sequence[str]) -> dict[str, TermStatistics]:
+        cache = self._terms  # another thread may clear the caches: it replaces them, and modifies none
+        for batch in batched([term for term in terms if term not in cache], _BATCH):
+            cache.update(self._term_reader.read(batch))
+        return {term: cache[term] for term in terms}
 
     def check_engine_counts(self) -> None:
         """Raise UsageError if Elasticsearch's own cf of terms is not exact because of its version."""

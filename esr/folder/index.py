@@ -30,11 +30,12 @@ from esr.folder.search.records import (
     group_by_segment,
     locate,
     read_records,
+    read_texts,
     sentence_ids,
 )
 from esr.folder.search.similarity import find_nearest, read_similarities
 from esr.folder.search.top_k import search_exhaustive, search_pruned
-from esr.index.contract import Index, Result, Similarities, SimilarityRescoring
+from esr.index.contract import Index, LengthGroups, Result, Similarities, SimilarityRescoring
 from esr.index.filters import (
     DayCounts,
     FacetCounts,
@@ -53,6 +54,7 @@ from esr.index.hits import (
     LazyHits,
     SearchResult,
     SentenceRecord,
+    SentenceTexts,
     make_hits,
 )
 from esr.index.names import Name, name_key
@@ -263,6 +265,31 @@ class FolderSnapshot:
         ordinals, total = find_by_date(condition, cache, k, filters, oldest_first)
         best = TopK(ordinals, np.zeros(len(ordinals)), total, 0)
         return SearchResult(_read_hits(cache, best, records), total)
+
+    def texts(
+        self, condition: Condition, k: int, filters: Filters, *, oldest_first: bool = False
+    ) -> SentenceTexts:
+        cache = self.cache
+        condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
+        ordinals, total = find_by_date(condition, cache, k, filters, oldest_first)
+        columns = read_texts(cache.snapshot, cache.documents, ordinals)
+        return SentenceTexts(lambda n: sentence_ids(cache.snapshot, ordinals[n]), *columns, total)
+
+    def count_words(self, words: Sequence[str]) -> Mapping[str, int]:
+        from esr.folder.search.frequencies import count_words  # searches do without it
+
+        return count_words(words, self.cache)
+
+    def count_terms(self, condition: Condition, filters: Filters, most: int) -> Mapping[str, int]:
+        from esr.folder.search.frequencies import count_terms
+
+        cache = self.cache
+        return count_terms(resolve_condition(self, condition), cache, resolve_filters(self, filters))
+
+    def sum_lengths(self, by: LengthGroups, filters: Filters) -> Mapping[Any, int]:
+        from esr.folder.search.frequencies import sum_lengths
+
+        return sum_lengths(by, self.cache, resolve_filters(self, filters))
 
     def values(self, field: str) -> ValueTable:
         return self.cache.values(field)

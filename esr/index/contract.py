@@ -7,14 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
 from esr.index.filters import DayCounts, FacetCounts, Filters, NameUnit, Vocabulary
-from esr.index.hits import CandidateEvidence, Histogram, Hit, SearchResult, SentenceRecord
+from esr.index.hits import (
+    CandidateEvidence,
+    Histogram,
+    Hit,
+    SearchResult,
+    SentenceRecord,
+    SentenceTexts,
+)
 from esr.index.names import Aliases
 from esr.index.writer import Description
 from esr.plans.condition import Condition
@@ -121,6 +128,7 @@ class Enrichment(Protocol):
 
 
 Result = TypeVar("Result")
+LengthGroups = Literal["day", "source"]
 
 
 class Index(Vocabulary, Protocol):
@@ -314,6 +322,26 @@ class Index(Vocabulary, Protocol):
         """The k newest, or oldest, sentences that satisfy a condition and the filters. Their scores are 0.
 
         Ties are in collection order. Sentences of documents without a date come last.
+        """
+
+    def texts(
+        self, condition: Condition, k: int, filters: Filters, *, oldest_first: bool = False
+    ) -> SentenceTexts:
+        """The texts of the sentences that `by_date` finds, in its order."""
+
+    def count_words(self, words: Sequence[str]) -> Mapping[str, int]:
+        """How often each of these words of the analyzer `words` occurs in the sentences of the collection."""
+
+    def count_terms(self, condition: Condition, filters: Filters, most: int) -> Mapping[str, int]:
+        """How often each term occurs in the sentences that satisfy a condition and the filters, if it does.
+
+        Raises UsageError if the engine would have to read more than `most` sentences.
+        """
+
+    def sum_lengths(self, by: LengthGroups, filters: Filters) -> Mapping[Any, int]:
+        """The number of terms in the sentences that pass the filters, by day or by source as written.
+
+        Days are numbers since 1970-01-01 in UTC. Documents without a date, or a source, are left out.
         """
 
     def enrichment(self) -> AbstractContextManager[Enrichment]:

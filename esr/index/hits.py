@@ -19,6 +19,9 @@ from esr.errors import UsageError
 from esr.plans.evaluate import Array, Evidence
 
 _new_tuple = tuple.__new__
+Numbers = npt.NDArray[np.int64]
+Places = npt.NDArray[np.intp]
+ReadIds = Callable[[Places], list[str]]
 EVIDENCE_COLUMNS = ("length", "importance", "importance_surrounding")
 """The columns that all evidence has. Others are `position` and those of the features."""
 
@@ -95,6 +98,19 @@ class SearchResult(Struct, frozen=True):
         return self.incomplete, self.scored, self.exhaustive
 
 
+class SentenceTexts(Struct, frozen=True):
+    """The texts of n sentences with the dates and sources of their documents, for counts of words.
+
+    `read_ids` maps positions among them to their ids. `total` counts all sentences that match.
+    """
+
+    read_ids: ReadIds
+    texts: Sequence[str]
+    dates: Sequence[str | None]
+    sources: Sequence[str | None]
+    total: int
+
+
 class CandidateEvidence(Struct, frozen=True):
     """All candidates of a plan, in collection order, with their evidence: the input of tuning.
 
@@ -112,11 +128,6 @@ class Histogram(NamedTuple):
 
     values: Array
     counts: npt.NDArray[np.int64]
-
-
-Numbers = npt.NDArray[np.int64]
-Places = npt.NDArray[np.intp]
-ReadIds = Callable[[Places], list[str]]
 
 
 class LazyIds(Sequence[str]):

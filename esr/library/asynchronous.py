@@ -10,8 +10,10 @@ from functools import partial
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar, Unpack
 
-from esr.corpus.collocations import COLLOCATIONS, MIN_COUNT, WINDOW, Collocations
+from esr.corpus.collocations import COLLOCATIONS, MIN_COUNT, WINDOW, By, Collocations, ContrastedCollocations
 from esr.corpus.concordance import LINES, WIDTH, Concordance, Unit
+from esr.corpus.frequencies import Frequencies, Grouping
+from esr.corpus.keyness import KEY_WORDS, KeyWords
 from esr.corpus.names import COMPANIONS, NAMES, SENTENCES, ListedName, NameNetwork, NamePage
 from esr.corpus.quotations import QUOTATIONS, Quotations
 from esr.following.novelty import DEFAULT_THRESHOLD
@@ -127,13 +129,50 @@ class AsyncIndex:
         k: int = COLLOCATIONS,
         *,
         window: int | None = WINDOW,
+        by: By = "stems",
+        stop_words: bool = False,
         measure: str = "logdice",
         min_count: int = MIN_COUNT,
         **options: Unpack[SearchOptions],
     ) -> Collocations:
         """`Index.collocations`."""
-        find = partial(self.index.collocations, query, k, window=window, measure=measure)
-        return await self.run(find, min_count=min_count, **options)
+        find = partial(self.index.collocations, query, k, window=window, by=by, stop_words=stop_words)
+        return await self.run(find, measure=measure, min_count=min_count, **options)
+
+    async def contrast(
+        self,
+        query: str,
+        part: str,
+        k: int = COLLOCATIONS,
+        *,
+        against: str | None = None,
+        window: int | None = WINDOW,
+        by: By = "stems",
+        stop_words: bool = False,
+        min_count: int = MIN_COUNT,
+        **options: Unpack[SearchOptions],
+    ) -> ContrastedCollocations:
+        """`Index.contrast`."""
+        find = partial(self.index.contrast, query, part, k, against=against, window=window, by=by)
+        return await self.run(find, stop_words=stop_words, min_count=min_count, **options)
+
+    async def frequencies(
+        self, *queries: str, by: Grouping = "month", **options: Unpack[SearchOptions]
+    ) -> Frequencies:
+        """`Index.frequencies`."""
+        return await self.run(self.index.frequencies, *queries, by=by, **options)
+
+    async def keyness(
+        self,
+        part: str,
+        k: int = KEY_WORDS,
+        *,
+        against: str | None = None,
+        order: str = "log-likelihood",
+        min_count: int = MIN_COUNT,
+    ) -> KeyWords:
+        """`Index.keyness`."""
+        return await self.run(self.index.keyness, part, k, against=against, order=order, min_count=min_count)
 
     async def quotes(
         self,

@@ -15,11 +15,18 @@ from esr.corpus.collocations import (
     COLLOCATIONS,
     MEASURES,
     MIN_COUNT,
+    UNITS,
     WINDOW,
+    By,
     Collocations,
+    ContrastedCollocations,
+    Reach,
+    contrast_collocations,
     find_collocations,
 )
 from esr.corpus.concordance import LINES, SORTS, WIDTH, Concordance, Unit, build_concordance
+from esr.corpus.frequencies import GROUPINGS, Frequencies, Grouping, count_frequencies
+from esr.corpus.keyness import KEY_WORDS, ORDERS, KeyWords, find_key_words
 from esr.corpus.names import (
     COMPANIONS,
     NAMES,
@@ -265,14 +272,17 @@ class Index:
         k: int = COLLOCATIONS,
         *,
         window: int | None = WINDOW,
+        by: By = "stems",
+        stop_words: bool = False,
         measure: str = "logdice",
         min_count: int = MIN_COUNT,
         **options: Unpack[SearchOptions],
     ) -> Collocations:
         """The k words that stand near a word or phrase more often than their frequency explains.
 
-        `window` is the number of words on each side; None takes the whole sentence. `measure` is "logdice",
-        "log-likelihood", "mi" or "t". Raises UsageError if too many sentences match.
+        `window` is the number of words on each side; None takes the whole sentence. `by` is "stems", so that
+        forms of a word count together, or "forms". `measure` is "logdice", "log-likelihood", "mi" or "t".
+        Raises UsageError if too many sentences match.
         """
         if measure not in MEASURES:
             raise unknown("measure", measure, MEASURES)
@@ -281,7 +291,7 @@ class Index:
             self._searcher,
             _read_query(query, settings),
             settings.filters,
-            window=window,
+            reach=_read_reach(window, by, stop_words),
             measure=measure,
             min_count=min_count,
             k=k,
@@ -362,6 +372,72 @@ class Index:
         read = _read_query(query, settings) if query.strip() else ""
         selection = select(self._searcher, read, settings.filters)
         return selection, list_names(selection, type=type, prefix=prefix, k=check_k(k))
+
+    def contrast(
+        self,
+        query: str,
+        part: str,
+        k: int = COLLOCATIONS,
+        *,
+        against: str | None = None,
+        window: int | None = WINDOW,
+        by: By = "stems",
+        stop_words: bool = False,
+        min_count: int = MIN_COUNT,
+        **options: Unpack[SearchOptions],
+    ) -> ContrastedCollocations:
+        """The k words that stand near a word or phrase more often in a part of its sentences.
+
+        `part` is a query for these sentences, such as "source:bbc.co.uk"; `against` one for those to compare
+        with, by default all others. The rest is as in `collocations`.
+        """
+        settings = read_search_options(options)
+        return contrast_collocations(
+            self._searcher,
+            _read_query(query, settings),
+            settings.filters,
+            parse(part),
+            None if against is None else parse(against),
+            reach=_read_reach(window, by, stop_words),
+            min_count=min_count,
+            k=k,
+        )
+
+    def frequencies(
+        self, *queries: str, by: Grouping = "month", **options: Unpack[SearchOptions]
+    ) -> Frequencies:
+        """How often words or phrases occur by period or source, also per million words.
+
+        `by` is "day", "week", "month", "year" or "source". Words without syntax are read as a phrase. Raises
+        UsageError if too many sentences match.
+        """
+        if not queries:
+            raise UsageError("frequencies need a query: frequencies('travel ban')")
+        if by not in GROUPINGS:
+            raise unknown("grouping", by, GROUPINGS)
+        settings = read_search_options(options)
+        read = [_read_query(query, settings) for query in queries]
+        return count_frequencies(self._searcher, read, settings.filters, by)
+
+    def keyness(
+        self,
+        part: str,
+        k: int = KEY_WORDS,
+        *,
+        against: str | None = None,
+        order: str = "log-likelihood",
+        min_count: int = MIN_COUNT,
+    ) -> KeyWords:
+        """The k words that are more frequent in a part of the collection than in another.
+
+        `part` and `against` are queries that choose sentences, such as "source:bbc.co.uk after:2017"; without
+        `against`, the part is compared with the rest. `order` is "log-likelihood" or "log-ratio". Raises
+        UsageError if a server would have to read too many sentences.
+        """
+        if order not in ORDERS:
+            raise unknown("order", order, ORDERS)
+        other = None if against is None else parse(against)
+        return find_key_words(self._searcher, parse(part), other, order=order, min_count=min_count, k=k)
 
     def document(self, id: str) -> Document:
         """A whole document. Raises UsageError for an unknown id."""
@@ -510,6 +586,12 @@ def _prepare(index: contract.Index, query: str, settings: SearchSettings) -> Pre
     return Searcher(index).prepare(
         query, settings.ranking, require_all=settings.require_all, literal=settings.literal
     )
+
+
+def _read_reach(window: int | None, by: By, stop_words: bool) -> Reach:
+    if by not in UNITS:
+        raise unknown("unit", by, UNITS)
+    return Reach(window, by, stop_words)
 
 
 def _read_query(query: str, settings: SearchSettings) -> ParsedQuery:

@@ -25,6 +25,7 @@ _SECTIONS = {
     "What is returned": "Document Sentence Timeline Series Peak Concordance Line Collocations Collocation "
     "Quotations Quotation Quote "
     "NamePage Companion ListedName NameNetwork "
+    "ContrastedCollocations Contrasted Frequencies Frequency KeyWords KeyWord "
     "Explanation LoadReport DeliveryReport "
     "EnrichmentReport Generation",
     "Errors": "EsrError UsageError InputError IndexMissing IndexUnusable IndexClosed EngineUnreachable",

@@ -7,23 +7,35 @@ import math
 import random
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
 import esr
 from esr.cli.main import main
-from esr.corpus.collocations import MEASURES, find_collocations
+from esr.corpus.collocations import (
+    MEASURES,
+    By,
+    Reach,
+    contrast_collocations,
+    find_collocations,
+)
 from esr.corpus.concordance import SORTS, Concordance, build_concordance, split_node
+from esr.corpus.contrast import Contrast
+from esr.corpus.frequencies import GROUPINGS, Grouping, count_frequencies
+from esr.corpus.keyness import ORDERS, SURE, find_key_words
 from esr.errors import UsageError
-from esr.index.filters import NO_FILTERS
+from esr.index.filters import NO_FILTERS, Filters
 from esr.query import parse
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Document
-from tests.support.elasticsearch import document, load
+from tests.support.elasticsearch import document, fresh, load
 from webui.app import create_app
 from webui.running.settings import Settings
 
@@ -49,6 +61,7 @@ def random_documents(language: str) -> list[Document]:
         document(
             f"d{n:02}",
             *(blank.join(rng.choices(words, k=rng.randint(1, 14))) + "." for _ in range(rng.randint(1, 5))),
+            title=blank.join(words[:3]),
             date=f"2017-0{rng.randint(1, 9)}-1{rng.randint(0, 9)}",
             source=rng.choice(["b.org", "a.org", "C.org"]),
             language={"english": "en", "german": "de", "chinese": "zh"}[language],
@@ -57,17 +70,26 @@ def random_documents(language: str) -> list[Document]:
     ]
 
 
-@pytest.fixture(params=list(VOCABULARY))
+ENGINES = ["embedded", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)]
+
+
+@pytest.fixture(scope="module", params=list(VOCABULARY))
 def language(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture
-def searcher(anywhere: str, language: str) -> Iterator[Searcher]:
+@pytest.fixture(scope="module", params=ENGINES)
+def searcher(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, language: str
+) -> Iterator[Searcher]:
     analyzer = {"english": "english-stem", "german": "german", "chinese": "multilingual"}[language]
-    load(anywhere, random_documents(language), analyzer=analyzer)
-    with open_searcher(anywhere) as opened:
-        yield opened
+    with ExitStack() as stack:
+        if request.param == "embedded":
+            where = str(tmp_path_factory.mktemp(language) / "index")
+        else:
+            where = stack.enter_context(fresh(request.getfixturevalue("elasticsearch_url")))
+        load(where, random_documents(language), analyzer=analyzer)
+        yield stack.enter_context(open_searcher(where))
 
 
 def make(searcher: Searcher, query: str, **options: Any) -> Concordance:
@@ -153,13 +175,17 @@ def test_a_sample_depends_on_its_seed_alone(searcher: Searcher, language: str) -
     assert make(searcher, query, k=10_000, sample=10_000) == every
 
 
-def test_collocations_are_those_of_a_plain_count(searcher: Searcher, language: str) -> None:
-    analyzer = searcher.index.analyzer
-    texts = [each.text for one in searcher.index.documents() for each in one.sentences]
-    frequency = Counter(term for text in texts for term in analyzer.terms(text))
-    query, window = QUERIES[language][0], 2
-    node = get_analyzer("words").terms(query)
-    near: Counter[str] = Counter()
+Unit = tuple[str, bool]
+"""What is counted, and whether it is a word as written, not a term."""
+
+
+def count_near(
+    searcher: Searcher, texts: list[str], query: str, window: int | None, by: By, stop_words: bool
+) -> tuple[Counter[Unit], Counter[str], int]:
+    """By a plain scan: the units near the node, forms among them that begin a term, and occurrences."""
+    analyzer, node = searcher.index.analyzer, get_analyzer("words").terms(query)
+    near: Counter[Unit] = Counter()
+    with_term: Counter[str] = Counter()
     occurrences = 0
     for text in texts:
         words = list(get_analyzer("words").tokens(text))
@@ -171,21 +197,189 @@ def test_collocations_are_those_of_a_plain_count(searcher: Searcher, language: s
             if folded[at : at + len(node)] == node:
                 occurrences += 1
                 inside |= {*range(at, at + len(node))}
-                around |= {*range(at - window, at + len(node) + window)}
+                reach = len(folded) if window is None else window
+                around |= {*range(at - reach, at + len(node) + reach)}
                 at += len(node)
             else:
                 at += 1
+        terms: list[list[str]] = [[] for _ in words]
         for token in analyzer.tokens(text):
-            place = max(n for n, word in enumerate(words) if word.start <= token.start)
-            near[token.term] += place in around - inside
-    found = find_collocations(searcher, parse(query), NO_FILTERS, window=window, min_count=1, k=1000)
+            terms[max(n for n, word in enumerate(words) if word.start <= token.start)].append(token.term)
+        for place in (around - inside) & {*range(len(words))}:
+            if by == "stems":
+                near.update((term, False) for term in terms[place])
+            if (by == "forms" and terms[place]) or (stop_words and not terms[place]):
+                near[folded[place], True] += 1
+                with_term[folded[place]] += bool(terms[place])
+    return near, with_term, occurrences
+
+
+def texts_of(searcher: Searcher, source: str | None = None) -> list[str]:
+    """The sentences of the export, in documents of this source."""
+    return [
+        sentence.text
+        for document in searcher.index.documents()
+        for sentence in document.sentences
+        if source is None or document.source == source
+    ]
+
+
+@pytest.mark.parametrize(
+    ("by", "stop_words", "window"),
+    [("stems", False, 2), ("stems", True, None), ("forms", False, 3), ("forms", True, 2)],
+)
+def test_collocations_are_those_of_a_plain_count(
+    searcher: Searcher, language: str, by: By, stop_words: bool, window: int | None
+) -> None:
+    analyzer, query, texts = searcher.index.analyzer, QUERIES[language][0], texts_of(searcher)
+    near, with_term, occurrences = count_near(searcher, texts, query, window, by, stop_words)
+    frequency: Counter[Unit] = Counter((term, False) for text in texts for term in analyzer.terms(text))
+    size = frequency.total()
+    frequency.update((word, True) for text in texts for word in get_analyzer("words").terms(text))
+    found = find_collocations(
+        searcher, parse(query), NO_FILTERS, reach=Reach(window, by, stop_words), min_count=1, k=1000
+    )
     assert found.node == occurrences
-    assert {each.term: (each.near, each.frequency) for each in found.collocations} == {
-        term: (count, frequency[term]) for term, count in near.items() if count
-    }
+    expected = Counter(
+        (name, count, frequency[name, is_form]) for (name, is_form), count in near.items() if count
+    )
+    assert Counter((each.term, each.near, each.frequency) for each in found.collocations) == expected
+    plain = sum(with_term.values()) if by == "forms" else sum(n for (_, f), n in near.items() if not f)
     for each in found.collocations:
         dice = 14 + math.log2(2 * each.near / (each.frequency + occurrences))
         assert each.measures["logdice"] == pytest.approx(dice, abs=1e-4)
+        # A stop word is compared with the terms and itself.
+        is_stop = near[each.term, True] == each.near and not with_term[each.term] and stop_words
+        window_size = plain + each.near - (with_term[each.term] if near[each.term, True] else each.near)
+        all_size = size + (each.frequency if is_stop else 0)
+        mi = math.log2(each.near * all_size / (each.frequency * window_size))
+        assert each.measures["mi"] == pytest.approx(mi, abs=1e-4)
+
+
+@pytest.mark.parametrize(("by", "stop_words"), [("stems", False), ("forms", True)])
+def test_the_neighbourhood_in_a_part_is_compared_with_that_in_the_rest(
+    searcher: Searcher, language: str, by: By, stop_words: bool
+) -> None:
+    query, reach = QUERIES[language][0], Reach(2, by, stop_words)
+    for against, sources in (("source:b.org", ["b.org"]), (None, ["b.org", "C.org"])):
+        parts = [texts_of(searcher, "a.org"), [t for one in sources for t in texts_of(searcher, one)]]
+        counted = [count_near(searcher, texts, query, 2, by, stop_words) for texts in parts]
+        found = contrast_collocations(
+            searcher,
+            parse(query),
+            NO_FILTERS,
+            parse("source:A.ORG"),
+            against and parse(against),
+            reach=reach,
+            min_count=2,
+            k=1000,
+        )
+        (own, _, own_node), (other, _, other_node) = counted
+        assert found.node == (own_node, other_node)
+        assert {(each.term, each.near, each.other) for each in found.collocations} == {
+            (unit[0], own[unit], other[unit])
+            for unit in own
+            if own[unit] >= 2 and own[unit] * other.total() > other[unit] * own.total()
+        }
+        for each in found.collocations:
+            shares = each.near / own.total(), max(each.other, 0.5) / other.total()
+            assert each.log_ratio == pytest.approx(math.log2(shares[0] / shares[1]), abs=1e-4)
+        values = [each.log_likelihood for each in found.collocations]
+        assert values == sorted(values, reverse=True) and values[-1] > 0
+
+
+@pytest.mark.parametrize("by", GROUPINGS)
+def test_frequencies_are_those_of_a_plain_count(searcher: Searcher, language: str, by: Grouping) -> None:
+    queries = QUERIES[language][:3]
+    filters = Filters(date_from="2017-02", sources=["A.org", "c.org"])
+    made = count_frequencies(searcher, list(map(parse, queries)), filters, by)
+    groups: dict[str, str] = {}
+    lengths: Counter[str] = Counter()
+    for stored in searcher.index.documents():
+        assert stored.date is not None and stored.source is not None
+        if stored.date >= "2017-02" and stored.source in ("a.org", "C.org"):
+            day = date.fromisoformat(stored.date)
+            week = "{}-W{:02}".format(*day.isocalendar())
+            names = {"day": stored.date, "week": week, "month": stored.date[:7], "year": stored.date[:4]}
+            group = {**names, "source": stored.source}[by]
+            groups |= {sentence.id: group for sentence in stored.sentences}
+            lengths[group] += sum(len(searcher.index.analyzer.terms(s.text)) for s in stored.sentences)
+    for query, series in zip(queries, made.series, strict=True):
+        counts = Counter(groups[id] for id, *_ in scan(searcher, query) if id in groups)
+        assert {g: n for g, n in zip(made.groups, series.counts, strict=True) if n} == counts
+        assert (series.total, series.ungrouped) == (counts.total(), 0)
+        rates = {g: 1e6 * counts[g] / n for g, n in lengths.items() if counts[g]}
+        found = {g: rate for g, rate in zip(made.groups, made.rates(series), strict=True) if rate}
+        assert found == pytest.approx(rates, abs=1e-3)
+    assert list(made.groups) == sorted(made.groups) and made.all_words == lengths.total()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_key_words_are_those_of_a_plain_count(
+    searcher: Searcher, language: str, order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("esr.corpus.keyness._BATCH", 1)
+    terms = searcher.index.analyzer.terms
+    for against, others in (("source:b.org", ["b.org"]), (None, ["b.org", "C.org"])):
+        own = Counter(term for text in texts_of(searcher, "a.org") for term in terms(text))
+        other = Counter(term for one in others for text in texts_of(searcher, one) for term in terms(text))
+        sizes = own.total(), other.total()
+        expected = {}
+        for term in own:
+            a, b = own[term], other[term]
+            ratio = math.log2(a / sizes[0] / (max(b, 0.5) / sizes[1]))
+            if order == "log-likelihood":
+                cells = [
+                    (a, sizes[0] * (a + b)),
+                    (b, sizes[1] * (a + b)),
+                    (sizes[0] - a, sizes[0] * (sum(sizes) - a - b)),
+                    (sizes[1] - b, sizes[1] * (sum(sizes) - a - b)),
+                ]
+                value = 2 * sum(o * math.log(o * sum(sizes) / e) for o, e in cells if o)
+                if a * sizes[1] > b * sizes[0]:
+                    expected[term] = value
+            else:
+                expected[term] = ratio
+        found = find_key_words(
+            searcher,
+            parse("source:a.org"),
+            against and parse(against),
+            order=order,
+            min_count=1,
+            k=1000,
+        )
+        assert found.sizes == sizes
+        values = {word.term: (word.log_likelihood, word.log_ratio) for word in found.words}
+        if order == "log-likelihood":
+            assert {term: value for term, (value, _) in values.items()} == pytest.approx(expected, abs=1e-4)
+        else:
+            assert all(
+                ratio == pytest.approx(expected[term], abs=1e-4) for term, (_, ratio) in values.items()
+            )
+        assert all((word.own, word.other) == (own[word.term], other[word.term]) for word in found.words)
+        assert all(word.log_likelihood > SURE for word in found.words) or order == "log-likelihood"
+        for k in range(1, 6):  # looked up one by one, until no other can be among the best
+            best = find_key_words(
+                searcher, parse("source:a.org"), against and parse(against), order=order, min_count=1, k=k
+            )
+            assert best.words == found.words[:k]
+
+
+def test_measures_of_a_contrast_are_those_computed_by_hand() -> None:
+    contrast = Contrast(np.array([20.0, 10.0, 8.0]), 1000, np.array([10.0, 0.0, 16.0]), 2000)
+    assert contrast.log_ratio.tolist() == pytest.approx([2.0, math.log2(0.01 / 0.00025), 0.0])
+    assert contrast.percent_difference.tolist() == pytest.approx([300.0, math.nan, 0.0], nan_ok=True)
+    cells = [(20, 10), (10, 20), (980, 990), (1990, 1980)]
+    expected = 2 * sum(observed * math.log(observed / by_chance) for observed, by_chance in cells)
+    assert contrast.log_likelihood.tolist() == pytest.approx([expected, contrast.log_likelihood[1], 0.0])
+
+
+def test_written_forms_are_the_most_frequent_ones(searcher: Searcher, language: str) -> None:
+    found = find_collocations(searcher, parse(QUERIES[language][0]), NO_FILTERS, min_count=1, k=1000)
+    texts = " ".join(texts_of(searcher))
+    assert found.collocations and all(each.word in texts for each in found.collocations)
+    for word in find_key_words(searcher, parse("source:a.org"), min_count=1).words:
+        assert word.word in texts and searcher.index.analyzer.terms(word.word) == [word.term]
 
 
 @pytest.fixture
@@ -208,6 +402,12 @@ def test_measures_are_those_of_nltk(folder: str) -> None:
         assert each.measures["t"] == pytest.approx(nltk.BigramAssocMeasures.student_t(*marginals), abs=1e-4)
         likelihood = nltk.BigramAssocMeasures.likelihood_ratio(*marginals)
         assert abs(each.measures["log-likelihood"]) == pytest.approx(likelihood, abs=1e-3)
+    with open_searcher(folder) as searcher:
+        words = find_key_words(searcher, parse("flood"), parse("rain"), min_count=1)
+    for word in words.words:
+        marginals = word.own, (words.sizes[0], word.own + word.other), sum(words.sizes)
+        likelihood = nltk.BigramAssocMeasures.likelihood_ratio(*marginals)
+        assert word.log_likelihood == pytest.approx(likelihood, abs=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -244,6 +444,14 @@ def test_no_more_sentences_are_read_than_is_told(folder: str) -> None:
         assert (made.read, made.sentences) == (2, 6)
         with pytest.raises(UsageError, match="6 sentences match, at most 2"):
             find_collocations(searcher, parse("flood"), NO_FILTERS, most=2)
+        with pytest.raises(UsageError, match="6 sentences match, at most 2"):
+            count_frequencies(searcher, [parse("flood")], NO_FILTERS, most=2)
+        with pytest.raises(UsageError, match="6 sentences match, at most 5"):
+            contrast_collocations(searcher, parse("flood"), NO_FILTERS, parse("rain"), most=5)
+        newest = {line.sentence_id for line in make(searcher, "flood", k=3).lines}
+        for seed in range(20):
+            drawn = make(searcher, "flood", sample=2, seed=seed, most=3)
+            assert {line.sentence_id for line in drawn.lines} <= newest and drawn.read == 2
 
 
 @pytest.mark.parametrize("unit", ["characters", "words"])
@@ -255,6 +463,14 @@ def test_the_width_is_that_of_the_text_on_each_side(folder: str, unit: Any) -> N
                     assert (len(text) if unit == "characters" else len(text.split())) <= width
         line = make(searcher, '"flood warning"', width=2, unit="words").lines[0]
         assert (line.left, line.node, line.right) == ("rose A ", "flood warning", " came late.")
+
+
+def test_a_server_tells_how_many_sentences_it_reads(searcher: Searcher) -> None:
+    if searcher.index.where.startswith("http"):
+        with pytest.raises(UsageError, match=r"\d+ sentences match, at most 3"):
+            find_key_words(searcher, parse("source:a.org"), most=3)
+    else:  # a folder reads postings
+        assert find_key_words(searcher, parse("source:a.org"), most=3, min_count=1).words
 
 
 def run(*args: object) -> Result:
@@ -271,6 +487,15 @@ def test_the_commands_print_text_json_and_csv(folder: str) -> None:
     assert table.splitlines()[0] == ",".join(["word", "term", "near", "frequency", *MEASURES])
     assert "warn,6,7" in table
     assert "Too rare" in run("collocations", "snow", "--index", folder).stdout
+    compared = run("contrast", "flood", "late", "--index", folder, "--min-count", 1).stdout
+    assert "3 and 3 times in 3 and 3 sentences" in compared and "came" in compared
+    text = run("frequencies", "flood", "snow", "--by", "year", "--index", folder).stdout
+    assert "6 times in 6 sentences" in text
+    rows = run("frequencies", "flood", "--by", "source", "--index", folder, "--format", "csv").stdout
+    assert rows == "" or rows.startswith("query,group,count,words,per_million")
+    assert "Flood,flood,6,0," in run("keyness", "flood", "--index", folder, "--format", "csv").stdout
+    text = run("keyness", "flood", "--against", "rain", "--min-count", 1, "--index", folder).stdout
+    assert "%diff" in text and "words in the part" in text
     assert "Nothing matched." in run("concordance", "absent", "--index", folder).stdout
     for sort in SORTS:
         assert run("concordance", "flood", "--index", folder, "--sort", sort).exit_code == 0
@@ -287,6 +512,19 @@ def test_the_python_api_has_the_same_lines_and_collocations(folder: str) -> None
             index.concordance("flood", sort="right")
         with pytest.raises(UsageError, match="unknown measure 'dice'"):
             index.collocations("flood", measure="dice")
+        with pytest.raises(UsageError, match="unknown unit 'words'"):
+            index.collocations("flood", by="words")  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="unknown grouping 'author'"):
+            index.frequencies("flood", by="author")  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="unknown order 'size'"):
+            index.keyness("flood", order="size")
+        queries = parse("flood"), parse("late")
+        found_in_part = contrast_collocations(searcher, queries[0], NO_FILTERS, queries[1], min_count=1)
+        assert index.contrast("flood", "late", min_count=1) == found_in_part
+        assert index.frequencies("flood", by="year") == count_frequencies(
+            searcher, queries[:1], NO_FILTERS, "year"
+        )
+        assert index.keyness("flood", against="rain") == find_key_words(searcher, queries[0], parse("rain"))
 
 
 def test_the_api_answers_as_the_library(folder: str) -> None:
@@ -295,7 +533,22 @@ def test_the_api_answers_as_the_library(folder: str) -> None:
         answer = client.get("/api/v1/concordance?q=flood&sort=right1&k=4&width=12").json
         assert answer == make(searcher, "flood", sort="right1", k=4, width=12).as_dict()
         answer = client.get("/api/v1/collocations?q=flood&window=0&min_count=1&measure=t").json
-        found = find_collocations(searcher, parse("flood"), NO_FILTERS, window=None, min_count=1, measure="t")
+        reach = Reach(None)
+        found = find_collocations(searcher, parse("flood"), NO_FILTERS, reach=reach, min_count=1, measure="t")
         assert answer == json.loads(json.dumps(found.as_dict()))
+        answer = client.get("/api/v1/contrast?q=flood&part=late&min_count=1&by=forms&stop_words=yes").json
+        reach = Reach(by="forms", stop_words=True)
+        compared = contrast_collocations(
+            searcher, parse("flood"), NO_FILTERS, parse("late"), reach=reach, min_count=1
+        )
+        assert answer == json.loads(json.dumps(compared.as_dict())) and compared.collocations
+        answer = client.get("/api/v1/frequencies?q=flood&also=snow&by=source").json
+        counted = count_frequencies(searcher, [parse("flood"), parse("snow")], NO_FILTERS, "source")
+        assert answer == json.loads(json.dumps(counted.as_dict()))
+        answer = client.get("/api/v1/keyness?q=flood&against=rain&min_count=1&order=log-likelihood").json
+        words = find_key_words(searcher, parse("flood"), parse("rain"), min_count=1)
+        assert answer == json.loads(json.dumps(words.as_dict())) and words.words
+        refused = client.get("/api/v1/keyness?q=flood&against=-").json["error"]["message"]  # type: ignore[index]
+        assert "query" in refused
         refused = client.get("/api/v1/concordance?q=source:x")
         assert refused.status_code == 400 and "Give a word" in refused.json["error"]["message"]  # type: ignore[index]

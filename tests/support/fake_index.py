@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from esr.errors import UsageError
+from esr.index.contract import LengthGroups
 from esr.index.filters import DAY, DayCounts, FacetCounts, Filters, ValueTable
-from esr.index.hits import EVIDENCE_COLUMNS, Hit, SearchResult, SentenceRecord
+from esr.index.hits import EVIDENCE_COLUMNS, Hit, SearchResult, SentenceRecord, SentenceTexts
 from esr.index.names import ENTITY_TYPES, Name, choose_written_form, name_key
 from esr.index.writer import Description
 from esr.plans.condition import AllOf, AnyOf, Condition, HasPrefix, HasTerm, HasWords, Not
@@ -145,6 +146,35 @@ class FakeIndex:
         matches.sort(key=lambda r: sign * parse_date_start(r.date) if r.date else math.inf)
         hits = [Hit(r.sentence_id, 0.0, r if records else None) for r in matches]
         return SearchResult(hits[:k], len(hits), self.incomplete)
+
+    def texts(
+        self, condition: Condition, k: int, filters: Filters, *, oldest_first: bool = False
+    ) -> SentenceTexts:
+        found = self.by_date(condition, k, filters, oldest_first=oldest_first)
+        records = [hit.record for hit in found.hits if hit.record]
+        columns = ([getattr(r, name) for r in records] for name in ("text", "date", "source"))
+        return SentenceTexts(lambda n: [records[i].sentence_id for i in n.tolist()], *columns, found.total)
+
+    def count_words(self, words: Sequence[str]) -> Mapping[str, int]:
+        self._fail()
+        counts = Counter(word for record in self.records for word in _words(record))
+        return {word: counts[word] for word in words}
+
+    def count_terms(self, condition: Condition, filters: Filters, most: int) -> Mapping[str, int]:
+        self._fail()
+        matches = (record for record in self.records if self._satisfies(record, condition))
+        return Counter(term for record in matches for term in self._terms(record))
+
+    def sum_lengths(self, by: LengthGroups, filters: Filters) -> Mapping[Any, int]:
+        self._fail()
+        lengths: Counter[Any] = Counter()
+        for record in self.records:
+            group = record.source if by == "source" else record.date
+            if group is not None:
+                lengths[group if by == "source" else parse_date_start(group) // DAY] += len(
+                    self._terms(record)
+                )
+        return lengths
 
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
         terms = {term for record in self.records for term in self._terms(record)}

@@ -18,8 +18,10 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from esr import models
-from esr.corpus.collocations import find_collocations
+from esr.corpus.collocations import Reach, contrast_collocations, find_collocations
 from esr.corpus.concordance import build_concordance
+from esr.corpus.frequencies import count_frequencies
+from esr.corpus.keyness import find_key_words
 from esr.corpus.names import ListedName, Selection, build_network, list_names, read_name, select
 from esr.corpus.quotations import find_quotations
 from esr.dependency.signals import SIGNALS
@@ -30,6 +32,7 @@ from esr.index.names import entity_key, parse_name_filter
 from esr.models import priors
 from esr.models.forms import FORMS
 from esr.plans.plan import CANDIDATES, CollectionStatistics
+from esr.query import ParsedQuery, parse
 from esr.ranking import boosts
 from esr.ranking.answers import analysis_dict, answer_dict
 from esr.ranking.passages import single
@@ -48,6 +51,7 @@ from webui.arguments.request import (
     SearchRequest,
     check_query,
     parse_search,
+    parse_searches,
     parse_shape,
     parse_similar,
     parse_timeline,
@@ -226,7 +230,7 @@ def collocations(call: Call) -> dict[str, Any]:
             search.parsed,
             search.filters,
             most=SERVED_SENTENCES,
-            window=value("window") or None,
+            reach=_read_reach(call),
             **{name: value(name) for name in ("k", "measure", "min_count")},
         ).as_dict()
 
@@ -278,6 +282,62 @@ def name(call: Call) -> dict[str, Any]:
             sentences=value("k"),
         )
     return page.as_dict()
+
+
+def contrast(call: Call) -> dict[str, Any]:
+    value, search = call.arguments.value, parse_search(call.arguments)
+    check_query(call.searcher, search.parsed, call.settings)
+    part, against = _read_part(call, "part"), _read_part(call, "against")
+    assert part is not None  # the argument is required
+    with blame_argument(None):
+        return contrast_collocations(
+            call.searcher,
+            search.parsed,
+            search.filters,
+            part,
+            against,
+            most=SERVED_SENTENCES,
+            reach=_read_reach(call),
+            **{name: value(name) for name in ("k", "min_count")},
+        ).as_dict()
+
+
+def frequencies(call: Call) -> dict[str, Any]:
+    searches, by = parse_searches(call.arguments), call.arguments.value("by")
+    queries = [search.parsed for search in searches]
+    for n, query in enumerate(queries):
+        check_query(call.searcher, query, call.settings, "also" if n else "q")
+    with blame_argument(None):
+        return count_frequencies(call.searcher, queries, searches[0].filters, by, SERVED_SENTENCES).as_dict()
+
+
+def keyness(call: Call) -> dict[str, Any]:
+    value, search = call.arguments.value, parse_search(call.arguments)
+    check_query(call.searcher, search.parsed, call.settings)
+    against = _read_part(call, "against")
+    with blame_argument(None):
+        return find_key_words(
+            call.searcher,
+            search.parsed,
+            against,
+            most=SERVED_SENTENCES,
+            **{name: value(name) for name in ("k", "order", "min_count")},
+        ).as_dict()
+
+
+def _read_reach(call: Call) -> Reach:
+    value = call.arguments.value
+    return Reach(value("window") or None, value("by"), value("stop_words") == "yes")
+
+
+def _read_part(call: Call, name: str) -> ParsedQuery | None:
+    """The query of an argument that chooses sentences, None if it is not given."""
+    text = call.arguments.first(name)
+    if not text:
+        return None
+    parsed = parse(text)
+    check_query(call.searcher, parsed, call.settings, name)
+    return parsed
 
 
 _OF_ALL_TYPES = 10

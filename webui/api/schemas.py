@@ -11,8 +11,10 @@ import typing
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args, get_type_hints
 
-from esr.corpus.collocations import Collocation
+from esr.corpus.collocations import Collocation, Contrasted
 from esr.corpus.concordance import Line
+from esr.corpus.frequencies import GROUPINGS
+from esr.corpus.keyness import KeyWord
 from esr.corpus.names import Companion, Edge, ListedName, NamePage
 from esr.corpus.quotations import Quotation
 from esr.following.timeline import INTERVALS
@@ -288,6 +290,32 @@ SCHEMAS: dict[str, Schema] = {
         best=array(reference("Hit")),
     ),
     "NameNetwork": having(names=array(having(**of_class(ListedName))), edges=array(having(**of_class(Edge)))),
+    "Contrast": having(
+        node={**array(WHOLE), "description": "occurrences of the word or phrase in the part and the other"},
+        sentences=array(WHOLE),
+        collocations=array(having(**of_class(Contrasted))),
+    ),
+    "Frequencies": having(
+        by={"enum": list(GROUPINGS)},
+        groups={**TEXTS, "description": "periods in order and without a gap, or sources"},
+        words={**array(WHOLE), "description": "terms of each group that pass the filters"},
+        all_words=WHOLE,
+        series=array(
+            having(
+                query=_TEXT,
+                counts={**array(WHOLE), "description": "occurrences in each group"},
+                rates={**array(NUMBER), "description": "occurrences per million words of the group"},
+                total=WHOLE,
+                rate=NUMBER,
+                ungrouped={**WHOLE, "description": "occurrences in documents without a date or a source"},
+                sentences=WHOLE,
+            )
+        ),
+    ),
+    "KeyWords": having(
+        sizes={**array(WHOLE), "description": "terms of the part and of the other"},
+        words=array(having(**of_class(KeyWord))),
+    ),
     "Timeline": having(
         interval={"enum": list(INTERVALS)},
         periods={**TEXTS, "description": "ISO 8601 names, in order and without a gap"},

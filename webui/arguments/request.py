@@ -146,17 +146,19 @@ class TimelineRequest:
 
 def parse_timeline(arguments: Arguments) -> TimelineRequest:
     """The timeline of these arguments. Raises RequestError."""
+    search, *others = parse_searches(arguments)
+    return TimelineRequest(
+        search, others, *(arguments.value(name) for name in ("interval", "scale", "peaks"))
+    )
+
+
+def parse_searches(arguments: Arguments) -> list[SearchRequest]:
+    """The search of these arguments, and one for each further query. Raises RequestError."""
     search = parse_search(arguments)
     others = arguments.get("also", ())
     if len(others) >= MAX_QUERIES:
-        raise RequestError(
-            f"a timeline has {len(others) + 1} queries: at most {MAX_QUERIES} are allowed", "also"
-        )
-    return TimelineRequest(
-        search,
-        [structs.replace(search, query=query) for query in others],
-        *(arguments.value(name) for name in ("interval", "scale", "peaks")),
-    )
+        raise RequestError(f"there are {len(others) + 1} queries: at most {MAX_QUERIES} are allowed", "also")
+    return [search, *(structs.replace(search, query=query) for query in others)]
 
 
 class HitShape(Struct, frozen=True):

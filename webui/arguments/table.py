@@ -15,9 +15,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from esr import models
-from esr.corpus.collocations import COLLOCATIONS, MEASURES, MIN_COUNT, WINDOW
+from esr.corpus.collocations import COLLOCATIONS, MEASURES, MIN_COUNT, UNITS, WINDOW
 from esr.corpus.concordance import LINES, WIDTH
 from esr.corpus.concordance import SORTS as LINE_SORTS
+from esr.corpus.frequencies import GROUPINGS
+from esr.corpus.keyness import KEY_WORDS, ORDERS
 from esr.corpus.names import COMPANIONS, MAX_NETWORK, NAMES, SENTENCES
 from esr.corpus.quotations import QUOTATIONS
 from esr.errors import EsrError, UsageError, unknown
@@ -241,10 +243,12 @@ def _ranking(name: str, help: str, type: Type | None = None, is_repeatable: bool
     return Argument(name, help, type or Text(), f"page {_RANKED}", "ranking", is_repeatable=is_repeatable)
 
 
-_LISTS = "search facets timeline similar compare query concordance collocations names network"
+_LISTS = (
+    "search facets timeline similar compare query concordance collocations contrast frequencies names network"
+)
 _ASKED = "search facets timeline explain compare query"
 _RANKED = f"{_ASKED} similar document documents"
-_WORDS = "concordance collocations"
+_WORDS = "concordance collocations contrast frequencies keyness"
 _NAMES = "names network"
 _OF_INDEX = f"{_RANKED} {_WORDS} {_NAMES} name quotes search_body batch values complete analyze status"
 _HITS = "search similar"
@@ -345,7 +349,20 @@ TABLE: tuple[Argument, ...] = (
         elsewhere=("query", "search"),
     ),
     Argument(
-        "also", "another query in the same timeline", Text("query_chars"), "timeline", is_repeatable=True
+        "also", "another query beside it", Text("query_chars"), "timeline frequencies", is_repeatable=True
+    ),
+    Argument(
+        "part",
+        "a query for the sentences in which what is near is counted, such as source:bbc.co.uk",
+        Text("query_chars", 1),
+        "contrast",
+        is_required=True,
+    ),
+    Argument(
+        "against",
+        "a query for the sentences to compare with; by default, all others",
+        Text("query_chars", 1),
+        "contrast keyness",
     ),
     Argument(
         "k",
@@ -360,7 +377,8 @@ TABLE: tuple[Argument, ...] = (
     Argument("k", "how many lines to return", Whole(high=1_000, usual=LINES), "concordance"),
     Argument("k", "how many quotations to return", Whole(high=1_000, usual=QUOTATIONS), "quotes"),
     Argument("speaker", "who said it: a name, or a speaker as written", Text(), "quotes"),
-    Argument("k", "how many words to return", Whole(high=1_000, usual=COLLOCATIONS), "collocations"),
+    Argument("k", "how many words to return", Whole(high=1_000, usual=COLLOCATIONS), "collocations contrast"),
+    Argument("k", "how many words to return", Whole(high=1_000, usual=KEY_WORDS), "keyness"),
     Argument("sort", "the order of the lines", Choice(labels=_LINE_SORTS, usual="newest"), "concordance"),
     Argument("width", "how much text on each side", Whole(low=0, high=1_000, usual=WIDTH), "concordance"),
     Argument(
@@ -375,7 +393,31 @@ TABLE: tuple[Argument, ...] = (
         "window",
         "how many words on each side are near; 0: all of the sentence",
         Whole(low=0, high=100, usual=WINDOW),
-        "collocations",
+        "collocations contrast",
+    ),
+    Argument(
+        "by",
+        "; ".join(f"{name}: {meaning}" for name, meaning in UNITS.items()),
+        Choice(labels=UNITS, usual="stems"),
+        "collocations contrast",
+    ),
+    Argument(
+        "stop_words",
+        "yes: stop words are counted too",
+        Choice(labels={"yes": "", "no": ""}, usual="no"),
+        "collocations contrast",
+    ),
+    Argument(
+        "by",
+        "what occurrences are counted by",
+        Choice(labels=dict.fromkeys(GROUPINGS, ""), usual="month"),
+        "frequencies",
+    ),
+    Argument(
+        "order",
+        "; ".join(f"{name}: {meaning}" for name, meaning in ORDERS.items()),
+        Choice(labels=ORDERS, usual="log-likelihood"),
+        "keyness",
     ),
     Argument(
         "measure",
@@ -387,7 +429,13 @@ TABLE: tuple[Argument, ...] = (
         "min_count",
         "return words that are near at least this many times",
         Whole(high=999_999, usual=MIN_COUNT),
-        "collocations",
+        "collocations contrast",
+    ),
+    Argument(
+        "min_count",
+        "return words that occur at least this many times in the part",
+        Whole(high=999_999, usual=MIN_COUNT),
+        "keyness",
     ),
     Argument("limit", "how many completions to list", Whole(high=20, usual=8), "complete"),
     Argument(

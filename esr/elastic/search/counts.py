@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from esr.elastic.cluster import Cluster
 from esr.elastic.requests import hits_of, msearch, search, total_of
 from esr.elastic.search.filters import WORDS_FIELD, Query, condition_query, filter_clauses
 from esr.elastic.search.sentence_search import PAGE, decode_hits, hit_fields
+from esr.index.contract import LengthGroups
 from esr.index.filters import DAY, NO_FILTERS, DayCounts, Filters
-from esr.index.hits import Hit, SearchResult
+from esr.index.hits import Hit, SearchResult, SentenceTexts
 from esr.index.names import SAMPLE, choose_written_form
 from esr.plans.condition import Condition, HasWords
 from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
@@ -57,23 +58,77 @@ def find_by_date(
     cluster: Cluster, condition: Condition, k: int, filters: Filters, oldest_first: bool, records: bool
 ) -> SearchResult:
     """The first k sentences by date, without scores. Missing dates come last, ties in collection order."""
+    hits: list[Hit] = []
+    total = 0
+    for answer in _pages_by_date(cluster, condition, k, filters, oldest_first, hit_fields(records)):
+        total = total if hits else total_of(answer)
+        hits += decode_hits(hits_of(answer), records)
+    return SearchResult(hits, total)
+
+
+def read_texts(
+    cluster: Cluster, condition: Condition, k: int, filters: Filters, oldest_first: bool
+) -> SentenceTexts:
+    """The texts of the sentences that `find_by_date` finds, with their ids, dates and sources."""
+    hits: list[Any] = []
+    total = 0
+    for answer in _pages_by_date(cluster, condition, k, filters, oldest_first, {"source": _TEXT_FIELDS}):
+        total = total if hits else total_of(answer)
+        hits += hits_of(answer)
+    texts, dates, sources = ([hit["_source"].get(name) for hit in hits] for name in _TEXT_FIELDS)
+    return SentenceTexts(
+        lambda places: [hits[n]["_id"] for n in places.tolist()], texts, dates, sources, total
+    )
+
+
+_TEXT_FIELDS = ["text", "date", "source"]
+
+
+def _pages_by_date(
+    cluster: Cluster,
+    condition: Condition,
+    k: int,
+    filters: Filters,
+    oldest_first: bool,
+    fields: Mapping[str, Any],
+) -> Iterator[Any]:
+    """Yield the answers with the first k sentences by date. The first of them has the total."""
     order = "asc" if oldest_first else "desc"
     body: dict[str, Any] = {
         "query": match_sentences(condition, filters),
         "sort": [{"date": {"order": order, "missing": "_last"}}, {"ordinal": "asc"}],
-        **hit_fields(records),
+        **fields,
     }
-    hits: list[Hit] = []
-    total = 0
+    read = 0
     while True:
-        size = min(PAGE, k - len(hits))
-        answer = search(cluster, index=cluster.alias, size=size, track_total_hits=not hits, **body)
-        total = total if hits else total_of(answer)
+        size = min(PAGE, k - read)
+        answer = search(cluster, index=cluster.alias, size=size, track_total_hits=not read, **body)
+        yield answer
         page = hits_of(answer)
-        hits += decode_hits(page, records)
-        if len(page) < PAGE or len(hits) >= k:
-            return SearchResult(hits, total)
+        read += len(page)
+        if len(page) < PAGE or read >= k:
+            return
         body["search_after"] = page[-1]["sort"]
+
+
+def sum_lengths(cluster: Cluster, by: LengthGroups, filters: Filters) -> dict[Any, int]:
+    """The number of terms in the sentences that pass the filters, by day or by source."""
+    query, length = match_sentences(None, filters), {"length": {"sum": {"field": "length"}}}
+    if by == "day":
+        aggs: dict[str, Any] = {"days": {**_DAYS, "aggs": length}}
+        answer = search(cluster, index=cluster.alias, size=0, query=query, aggs=aggs)
+        buckets = answer["aggregations"]["days"]["buckets"] if "aggregations" in answer else []
+        return {bucket["key"] // DAY: int(bucket["length"]["value"]) for bucket in buckets}
+    composite: dict[str, Any] = {"size": PAGE, "sources": [{"source": {"terms": {"field": "source"}}}]}
+    sums: dict[Any, int] = {}
+    while True:
+        aggs = {"sources": {"composite": composite, "aggs": length}}
+        answer = search(cluster, index=cluster.alias, size=0, query=query, aggs=aggs)
+        page = answer["aggregations"]["sources"] if "aggregations" in answer else {"buckets": []}
+        sums |= {b["key"]["source"]: int(b["length"]["value"]) for b in page["buckets"]}
+        if len(page["buckets"]) < PAGE:
+            return {source: terms for source, terms in sums.items() if terms}
+        composite["after"] = page["after_key"]
 
 
 _SAMPLE = 200

@@ -206,6 +206,12 @@ class WordPositions:
                 self._counts[members[first:last]].astype(np.int64),
             )
 
+    def words_of(self, lists: EncodedLists) -> Column:
+        """The words whose positions these lists hold, in their order."""
+        members, _ = self._members[lists.group.low_bits]
+        words: Column = members[lists.first : lists.first + len(lists.lengths)]
+        return words
+
     @cached_property
     def position_lists(self) -> PositionLists:
         """The encoded positions of all words, for a decoder of single lists."""

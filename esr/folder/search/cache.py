@@ -91,6 +91,11 @@ class SearchCache:
         return self._texts.documents
 
     @property
+    def positions(self) -> PositionCache:
+        """The positions of written words."""
+        return self._texts.positions
+
+    @property
     def impacts(self) -> ImpactCache:
         """Upper bounds of what terms add."""
         return self._texts.impacts

@@ -1,0 +1,167 @@
+"""Frequencies: how often words and phrases occur in each period or source, also per million words.
+
+Occurrences are those of a concordance: words as they are written. The base of rates is what the index knows
+the length of: its terms, so that stop words are not in the base.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Literal, get_args
+
+from msgspec import Struct
+
+from esr.corpus.concordance import MAX_SENTENCES, split_node
+from esr.corpus.lexicon import get_lexicon
+from esr.errors import UsageError
+from esr.following.timeline import Interval, count_periods, name_of, period_of
+from esr.index.contract import Index
+from esr.index.filters import DAY, Filters
+from esr.index.limits import check_sentences
+from esr.query import ParsedQuery
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+from esr.text.dates import parse_date_start
+
+Grouping = Literal["month", "source", "year", "week", "day"]
+GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
+MAX_GROUPS = 5_000
+TABLE_COLUMNS = ("query", "group", "count", "words", "per_million")
+
+
+class Frequency(Struct, frozen=True):
+    """The occurrences of one query by group, in all, and in documents without a date or a source.
+
+    `sentences` is the number of sentences with them.
+    """
+
+    query: str
+    counts: Sequence[int]
+    total: int
+    ungrouped: int
+    sentences: int
+
+
+class Frequencies(Struct, frozen=True):
+    """One or several queries over the same groups: periods in order and without gaps, or sources by name.
+
+    `words` are the terms of each group that pass the filters, the base of rates; `all_words` those of all.
+    """
+
+    by: Grouping
+    groups: Sequence[str]
+    words: Sequence[int]
+    all_words: int
+    series: Sequence[Frequency]
+
+    def rates(self, series: Frequency) -> list[float]:
+        """Occurrences per million words of each group; 0 for an empty group."""
+        pairs = zip(series.counts, self.words, strict=True)
+        return [round(1e6 * count / of, 3) if of else 0.0 for count, of in pairs]
+
+    def rate(self, series: Frequency) -> float:
+        """Occurrences per million words of all groups together."""
+        return round(1e6 * sum(series.counts) / self.all_words, 3) if self.all_words else 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """`{"by", "groups", "words", "all_words", "series": [{"query", "counts", "rates", "total", ...}]}`.
+
+        A series also has `"rate"`, `"ungrouped"` and `"sentences"`. Lists have one value for each group.
+        """
+        return {
+            "by": self.by,
+            "groups": list(self.groups),
+            "words": list(self.words),
+            "all_words": self.all_words,
+            "series": [
+                {
+                    "query": series.query,
+                    "counts": list(series.counts),
+                    "rates": self.rates(series),
+                    "total": series.total,
+                    "rate": self.rate(series),
+                    "ungrouped": series.ungrouped,
+                    "sentences": series.sentences,
+                }
+                for series in self.series
+            ],
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A table with the columns TABLE_COLUMNS and a row for each group of each query."""
+        return [
+            dict(zip(TABLE_COLUMNS, (series.query, *row), strict=True))
+            for series in self.series
+            for row in zip(self.groups, series.counts, self.words, self.rates(series), strict=True)
+        ]
+
+
+def count_frequencies(
+    searcher: Searcher,
+    queries: Sequence[ParsedQuery],
+    filters: Filters,
+    by: Grouping = "month",
+    most: int = MAX_SENTENCES,
+) -> Frequencies:
+    """Count the occurrences of the node of each query (`esr.corpus.concordance`).
+
+    Raises UsageError if more than `most` sentences match one of them, or if there would be too many periods.
+    """
+    searcher = searcher.snapshot()
+    index = searcher.index
+    counted = [_count(searcher, query, filters, by, most) for query in queries]
+    lengths = index.sum_lengths("source" if by == "source" else "day", filters)
+    keys: list[Any]
+    if by == "source":
+        values = index.values("source")
+        words: Counter[Any] = Counter()
+        for source, length in lengths.items():
+            words[values.form(source)] += length
+        keys = sorted({key for counts, _ in counted for key in counts if key is not None})
+        groups = keys
+    else:
+        words = Counter(count_periods(lengths, by))
+        known = [key for counts, _ in counted for key in counts if key is not None]
+        keys = list(range(min(known), max(known) + 1)) if known else []
+        if len(keys) > MAX_GROUPS:
+            raise UsageError(
+                f"there would be {len(keys):,} {by}s, at most {MAX_GROUPS:,} are allowed: take longer "
+                "periods, or limit the dates"
+            )
+        groups = [name_of(key, by) for key in keys]
+    series = [
+        Frequency(query.text, [counts[key] for key in keys], counts.total(), counts[None], sentences)
+        for query, (counts, sentences) in zip(queries, counted, strict=True)
+    ]
+    return Frequencies(by, groups, [words[key] for key in keys], words.total(), series)
+
+
+def _count(
+    searcher: Searcher, query: ParsedQuery, filters: Filters, by: Grouping, most: int
+) -> tuple[Counter[Any], int]:
+    """The occurrences by group, None for none, and the number of sentences."""
+    node, required = split_node(query)
+    index, condition = searcher.index, searcher.prepare(required, Ranking()).all_words
+    (total,) = index.count([condition], filters)
+    check_sentences(total, most)
+    read = index.texts(condition, max(total, 1), filters)
+    found = get_lexicon(index.analyzer).read(read.texts).find(node)
+    group_of = _group_of(index, by)
+    groups = [group_of(each) for each in (read.sources if by == "source" else read.dates)]
+    return Counter([groups[text] for text in found.texts.tolist()]), total
+
+
+def _group_of(index: Index, by: Grouping) -> Callable[[str | None], Any]:
+    """A function from the source or the date of a document to its group; None for none."""
+    if by == "source":
+        values = index.values("source")
+        return lambda source: None if source is None else values.form(source)
+    interval: Interval = by
+
+    @cache
+    def period(date: str | None) -> int | None:
+        return None if date is None else period_of(parse_date_start(date) // DAY, interval)
+
+    return period

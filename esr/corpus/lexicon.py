@@ -1,0 +1,278 @@
+"""The words of many sentences as numbers, so that counts of them are operations on arrays.
+
+Texts are cut at blanks, and news repeats what stands between them. A lexicon numbers these chunks, and knows
+the words of each (analyzer `words`), as they are written and as they are compared, and the terms of the
+index's analyzer that begin in each word.
+"""
+
+from __future__ import annotations
+
+import threading
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.text.analyzer import WORDS_ANALYZER, Analyzer, get_analyzer
+from esr.text.spans import word_span
+
+Numbers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+_MOST_SLOTS = 150_000
+"""Words of chunks that a lexicon has before a new one replaces it. It takes some 600 bytes for each."""
+
+
+class Pattern(NamedTuple):
+    """Adjacent words. The last of them may be a prefix."""
+
+    words: tuple[str, ...]
+    is_prefix: bool = False
+
+
+Node = Sequence[Pattern]
+"""Alternatives, of which the longest that matches is taken."""
+
+
+class _Numbering(dict[str, int]):
+    """Numbers for strings, in the order in which they were first seen."""
+
+    def __missing__(self, string: str) -> int:
+        number = self[string] = len(self)
+        return number
+
+
+class _Chunks(dict[str, int]):
+    """Numbers for chunks. `add` numbers one that is missing."""
+
+    def __init__(self, add: Callable[[str], int]) -> None:
+        self._add = add
+
+    def __missing__(self, chunk: str) -> int:
+        return self._add(chunk)
+
+
+class _Units:
+    """The units of each slot: pairs of a name and a written form, none, one or several a slot."""
+
+    def __init__(self) -> None:
+        self.pairs: dict[tuple[str, str], int] = {}
+        self.names = _Numbering()
+        self.of_pairs = array("q")
+        self.numbers = array("q")
+        self.ends = array("q", [0])
+
+    def add(self, units: Sequence[tuple[str, str]]) -> None:
+        """Add the units of the next slot."""
+        for pair in units:
+            number = self.pairs.setdefault(pair, len(self.pairs))
+            if number == len(self.of_pairs):
+                self.of_pairs.append(self.names[pair[0]])
+            self.numbers.append(number)
+        self.ends.append(len(self.numbers))
+
+
+class UnitCounts(NamedTuple):
+    """What was counted: names, their counts, and of each the written form that is most frequent."""
+
+    names: list[str]
+    counts: Numbers
+    written: list[str]
+
+
+class Lexicon:
+    """The chunks that were read, with their words. Threads share it.
+
+    A slot is a word of a chunk. Slots are numbered through all chunks.
+    """
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        self._analyzer = analyzer
+        self._chunks = _Chunks(self._add)
+        self._lock = threading.Lock()
+        self._chunk_ends = array("q", [0])
+        self._words = _Numbering()
+        self._slot_words = array("q")
+        self._forms, self._terms = _Units(), _Units()
+
+    def __len__(self) -> int:
+        """The number of slots."""
+        return len(self._slot_words)
+
+    def read(self, texts: Sequence[str]) -> Words:
+        """The words of these texts."""
+        chunks = " ".join(texts).split(" ") if texts else []
+        numbers = np.fromiter(map(self._chunks.__getitem__, chunks), np.int64, len(chunks))
+        with self._lock:
+            ends, slot_words = np.array(self._chunk_ends), np.array(self._slot_words)
+        lengths = ends[numbers + 1] - ends[numbers]
+        after = np.cumsum(lengths)
+        slots = np.arange(after[-1] if len(after) else 0) + np.repeat(
+            ends[numbers] - after + lengths, lengths
+        )
+        last_chunks = np.cumsum(np.fromiter((text.count(" ") + 1 for text in texts), np.int64, len(texts)))
+        starts = np.concatenate([[0], after[last_chunks - 1]])
+        return Words(self, slots, slot_words[slots], starts)
+
+    def number(self, word: str) -> int:
+        """The number of a word, -1 if no chunk has it."""
+        return self._words.get(word, -1)
+
+    def with_prefix(self, prefix: str) -> Mask:
+        """A mask of the words with this prefix, by their numbers."""
+        with self._lock:
+            words = list(self._words)
+        return np.fromiter((word.startswith(prefix) for word in words), bool, len(words))
+
+    def names(self, numbers: Numbers) -> list[str]:
+        """The words with these numbers."""
+        with self._lock:
+            words = list(self._words)
+        return [words[number] for number in numbers.tolist()]
+
+    def has_term(self, slots: Numbers) -> Mask:
+        """A mask of the slots in which a term begins."""
+        with self._lock:
+            ends = np.array(self._terms.ends)
+        return np.asarray(ends[slots] < ends[slots + 1])
+
+    def count_terms(self, slots: Numbers) -> UnitCounts:
+        """Count the terms that begin in these slots."""
+        return self._count(self._terms, slots)
+
+    def count_forms(self, slots: Numbers) -> UnitCounts:
+        """Count the words of these slots."""
+        return self._count(self._forms, slots)
+
+    def _count(self, units: _Units, slots: Numbers) -> UnitCounts:
+        with self._lock:
+            ends, numbers, of_pairs = map(np.array, (units.ends, units.numbers, units.of_pairs))
+            names, pairs = list(units.names), list(units.pairs)
+        lengths = ends[slots + 1] - ends[slots]
+        after = np.cumsum(lengths)
+        found = numbers[
+            np.arange(after[-1] if len(after) else 0) + np.repeat(ends[slots] - after + lengths, lengths)
+        ]
+        of_forms = np.bincount(found, minlength=len(pairs))
+        seen = np.flatnonzero(of_forms)
+        # Of each name the most frequent form last; ties by the form itself.
+        rows = sorted(zip(of_pairs[seen].tolist(), of_forms[seen].tolist(), seen.tolist(), strict=True))
+        counts: dict[int, int] = {}
+        best: dict[int, tuple[int, str]] = {}
+        for name, count, pair in rows:
+            counts[name] = counts.get(name, 0) + count
+            form = pairs[pair][1]
+            if name not in best or (-count, form) < best[name]:
+                best[name] = -count, form
+        written = [form for _, form in best.values()]
+        return UnitCounts([names[n] for n in counts], np.array([*counts.values()], np.int64), written)
+
+    def _add(self, chunk: str) -> int:
+        with self._lock:
+            if chunk in self._chunks:  # another thread was faster
+                return self._chunks[chunk]
+            words = list(get_analyzer(WORDS_ANALYZER).tokens(chunk))
+            terms: list[list[tuple[str, str]]] = [[] for _ in words]
+            starts = [word.start for word in words]
+            for token in self._analyzer.tokens(chunk) if words else ():
+                start, end = word_span(chunk, token)
+                at = max(bisect_right(starts, token.start) - 1, 0)
+                terms[at].append((token.term, chunk[start:end]))
+            for word, of_word in zip(words, terms, strict=True):
+                start, end = word_span(chunk, word)
+                self._slot_words.append(self._words[word.term])
+                self._forms.add([(word.term, chunk[start:end])])
+                self._terms.add(of_word)
+            self._chunk_ends.append(len(self._slot_words))
+            number = self._chunks[chunk] = len(self._chunks)
+            return number
+
+
+class Occurrences(NamedTuple):
+    """Where a node is: the places of its words, `first` to `last`, the last not included; and the text."""
+
+    first: Numbers
+    last: Numbers
+    texts: Numbers
+
+
+class Words:
+    """The words of n texts, one after another. A place is the position of a word among them."""
+
+    def __init__(self, lexicon: Lexicon, slots: Numbers, words: Numbers, starts: Numbers) -> None:
+        """`slots` and `words` are of shape (places,). `starts`: the first place of each text, and the end."""
+        self.lexicon = lexicon
+        self.slots = slots
+        self.words = words
+        self.starts = starts
+
+    def find(self, node: Node) -> Occurrences:
+        """The occurrences of a node, from left to right. They do not overlap."""
+        count = len(self.words)
+        lengths = np.zeros(count, np.int64)
+        ends = np.repeat(self.starts[1:], np.diff(self.starts))
+        for pattern in node:
+            n = len(pattern.words)
+            at = np.arange(count - n + 1)
+            for offset, word in enumerate(pattern.words):
+                here = self.words[at + offset]
+                if offset == n - 1 and pattern.is_prefix:
+                    at = at[self.lexicon.with_prefix(word)[here]]
+                else:
+                    at = at[here == self.lexicon.number(word)]
+            at = at[at + n <= ends[at]]
+            lengths[at] = np.maximum(lengths[at], n)
+        first = np.flatnonzero(lengths)
+        last = first + lengths[first]
+        if (first[1:] < last[:-1]).any():
+            kept, end = [], 0
+            for place, (start, stop) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
+                if start >= end:
+                    kept.append(place)
+                    end = stop
+            first, last = first[kept], last[kept]
+        return Occurrences(first, last, np.searchsorted(self.starts, first, "right") - 1)
+
+    def near(self, found: Occurrences, window: int | None) -> Numbers:
+        """The slots of the words within `window` words of an occurrence, or in its text, the node's left out.
+
+        A word near two occurrences is there once.
+        """
+        starts, ends = self.starts[found.texts], self.starts[found.texts + 1]
+        if window is not None:
+            starts, ends = np.maximum(found.first - window, starts), np.minimum(found.last + window, ends)
+        around = self._cover(starts, ends) & ~self._cover(found.first, found.last)
+        return self.slots[around]
+
+    def _cover(self, starts: Numbers, ends: Numbers) -> Mask:
+        """A mask of the places in any of these ranges."""
+        count = len(self.words) + 1
+        steps = np.bincount(starts, minlength=count) - np.bincount(ends, minlength=count)
+        return np.asarray(np.cumsum(steps[:-1]) > 0)
+
+    def ranks(self, places: Numbers, starts: Numbers, ends: Numbers) -> Numbers:
+        """The ranks of the words at these places, in the order of strings; -1 where a place is not inside.
+
+        All are of shape (n,): each place has its own range from `starts` to before `ends`.
+        """
+        inside = np.flatnonzero((places >= starts) & (places < ends))
+        known, found = np.unique(self.words[places[inside]], return_inverse=True)
+        names = self.lexicon.names(known)
+        rank_of = np.empty(len(names), np.int64)
+        rank_of[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+        ranks = np.full(len(places), -1)
+        ranks[inside] = rank_of[found]
+        return ranks
+
+
+_LEXICONS: dict[str, Lexicon] = {}
+
+
+def get_lexicon(analyzer: Analyzer) -> Lexicon:
+    """The lexicon of an analyzer, which has the words of the texts that were read before."""
+    lexicon = _LEXICONS.get(analyzer.name)
+    if lexicon is None or len(lexicon) > _MOST_SLOTS:
+        lexicon = _LEXICONS[analyzer.name] = Lexicon(analyzer)
+    return lexicon
