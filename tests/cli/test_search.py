@@ -432,7 +432,7 @@ KNOWN = {
     "priors": priors.PRIORS,
     "features": features.FEATURES,
     "boosts": boosts.BOOSTS,
-    "encoders": encoders.KNOWN,
+    "encoders": {**encoders.KNOWN, **encoders.HUB_MODELS},
     "analyzers": all_definitions(),
     "formats": loaders.FORMATS,
 }
