@@ -138,8 +138,8 @@ def search(
             )
         if answer.unread:
             click.echo(
-                f"The cross-encoder had no time for {answer.unread:,} sentences, which keep their order "
-                "below the others: give it more with :seconds=, or a smaller :depth=.",
+                f"The cross-encoder had no time for {answer.unread:,} of the sentences. They keep their "
+                "order below the others: give it more with :seconds=, or a smaller :depth=.",
                 err=True,
             )
         for value in answer.unknown_filters:

@@ -103,6 +103,8 @@ def cross_scores(
     """
     from esr.encoders import load_cross_encoder  # slow to import, needed by few searches
 
+    if not texts:
+        return np.zeros(0)
     name = model or os.environ.get(CROSS_VARIABLE)
     if not name:
         raise UsageError(

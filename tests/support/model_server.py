@@ -10,7 +10,7 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -19,6 +19,8 @@ from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import pytest
+
+from esr.encoders import CrossEncoder, loading
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -164,3 +166,13 @@ def write_hub_folder(folder: Path, files: Path, **configuration: Any) -> Path:
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(data))
     return folder
+
+
+def slow_cross_encoder(name: str, monkeypatch: pytest.MonkeyPatch, batch: int = 2) -> None:
+    """Register a cross-encoder that reads a batch in a tenth of a second, and likes the later of it more."""
+
+    def compute(query: str, texts: Sequence[str], seconds: float) -> list[float]:
+        time.sleep(0.1)
+        return [100.0 * n for n in range(len(texts))]
+
+    monkeypatch.setitem(loading._cross_encoders, name, CrossEncoder(compute, batch))

@@ -128,18 +128,25 @@ def _as_text(signal: RankingSignal) -> str:
 
 _ANSWER_FEATURES = frozenset({"pers", "loc", "org", "numbers"})
 _HYBRID = Ranking.from_file("hybrid")
+_MEANING = Ranking.from_file("meaning")
 _LATEST = Ranking.from_file("latest")
 BY_MEANING = {"rerank": _as_text(_HYBRID.rerank[0]), "depth": str(_HYBRID.depth)}
 """The arguments that rank by words and meaning."""
 PRESETS = (
-    Preset("Balanced", "the sentence, its neighbours and its document"),
-    Preset("Words alone", "the sentence alone, with BM25", {"model": "bm25"}),
+    Preset("Words", "those of the sentence, its neighbours and its document"),
     Preset(
         "Words and meaning",
         "also sentences that say it in other words",
         BY_MEANING,
         frozenset({VECTORS}),
     ),
+    Preset(
+        "Meaning",
+        "sentences that say it, in whatever words",
+        {"rerank": _as_text(_MEANING.rerank[0]), "depth": str(_MEANING.depth)},
+        frozenset({VECTORS}),
+    ),
+    Preset("Sentence alone", "the words of the sentence, with BM25", {"model": "bm25"}),
     Preset(
         "Latest and best",
         "a sentence thirty days older counts half",
