@@ -29,7 +29,7 @@ ONNX_FILES = ("onnx/model.onnx", MODEL)
 _CONFIG = "config.json"
 _POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first"}
 _MODULES = ("Transformer", "Pooling", "Normalize")
-_FETCHED = (
+_FETCHED = [
     *ONNX_FILES,
     *(f"{file}_data" for file in ONNX_FILES),
     TOKENIZER,
@@ -39,7 +39,7 @@ _FETCHED = (
     "*_Pooling/config.json",
     "sentence_bert_config.json",
     "config_sentence_transformers.json",
-)
+]
 _MAX_TOKENS = 512
 """Tokens that a model is given if its configuration names no number that it can take."""
 
@@ -189,7 +189,8 @@ def _find_pooling(path: Path) -> Mapping[str, Any]:
                 f"the model has a layer {type!r}, which its ONNX export lacks: choose one without it",
             )
     folder = types.get("Pooling", "1_Pooling")
-    return _read(path, f"{folder}/{_CONFIG}")
+    pooling: Mapping[str, Any] = _read(path, f"{folder}/{_CONFIG}")
+    return pooling
 
 
 def _module_types(path: Path) -> dict[str, str]:

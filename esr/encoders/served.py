@@ -69,7 +69,8 @@ def _pool() -> PoolManager:
     return PoolManager(maxsize=16, retries=retries)
 
 
-os.register_at_fork(after_in_child=_pool.cache_clear)  # connections belong to one process
+if hasattr(os, "register_at_fork"):  # connections belong to one process
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def post(address: Address, body: dict[str, Any], seconds: float = _SECONDS) -> Any:

@@ -135,7 +135,7 @@ def rerank_last(hits: list[Hit], signal: RankingSignal, query: str, texts: Seque
     read = np.flatnonzero(np.isfinite(values))
     first = np.array([hit.score for hit in hits])
     scores = merge_scores(first, read, first[read] + signal.weight * values[read])
-    order = np.lexsort(([hit.ordinal for hit in hits], -scores))
+    order = np.lexsort((np.array([hit.ordinal for hit in hits]), -scores))
     return LastHits([hits[n]._replace(score=float(scores[n])) for n in order], len(texts) - len(read))
 
 
