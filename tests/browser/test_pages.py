@@ -97,7 +97,7 @@ def test_two_rankings_are_shown_side_by_side_with_what_moved(opens: Opens) -> No
     page.get_by_role("link", name="Compare rankings").click()
     page.locator(".sides section").nth(1).wait_for()  # `all` does not wait for the page that was clicked
     left, right = page.locator(".sides section").all()
-    assert [side.locator("h2").inner_text() for side in (left, right)] == ["Words", "Sentence alone"]
+    assert [side.locator("h2").inner_text() for side in (left, right)] == ["Words", "Words alone"]
     boxes = left.bounding_box(), right.bounding_box()
     assert boxes[0] and boxes[1] and boxes[0]["y"] == boxes[1]["y"]
     moves = page.locator(".moved").all_inner_texts()
@@ -129,9 +129,9 @@ def test_the_controls_follow_the_model_and_make_a_short_complete_address(opens: 
 def test_a_preset_sets_the_ranking_and_keeps_the_query(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}")
     page.locator(".controls > summary").click()
-    page.get_by_role("link", name="Sentence alone").click()
+    page.get_by_role("link", name="Words alone").click()
     page.wait_for_url(f"**/search?{QUERY}&model=bm25")
-    assert "Sentence alone" in page.locator(".controls > summary").inner_text()
+    assert "Words alone" in page.locator(".controls > summary").inner_text()
 
 
 def test_pasted_queries_are_answered_with_a_table(opens: Opens) -> None:
