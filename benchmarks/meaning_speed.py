@@ -69,6 +69,7 @@ def main() -> None:
 
 def measure_rate(path: str, number: int) -> None:
     encoder, vectors = load_encoder(DEFAULT), SentenceVectors(DEFAULT_SETTINGS)
+    assert isinstance(encoder, Encoder)
     documents = (located.document for located in islice(loaders.read_documents([path]), 0, None, STEP))
     own = bare = 0.0
     sentences = 0

@@ -29,7 +29,7 @@ MODULES = {
     "learn": ("lightgbm",),
     "llama-index": ("llama_index",),
     "mcp": ("mcp", "pydantic", "uvicorn"),
-    "meaning": ("onnxruntime", "onnxruntime_extensions", "tokenizers"),
+    "meaning": ("huggingface_hub", "onnxruntime", "onnxruntime_extensions", "tokenizers"),
     "pyterrier": ("pyterrier",),
     "report": ("matplotlib",),
 }

@@ -67,7 +67,8 @@ from esr.text.document import DEFAULT_PARTS, PARTS
     "--encoder",
     default=DEFAULT_ENCODER,
     show_default=True,
-    help=f"The encoder of vectors: {', '.join(KNOWN)}, or a folder. See docs/meaning.md.",
+    help=f"The encoder of vectors: {', '.join(KNOWN)}, hf:OWNER/NAME of the Hugging Face hub, the address of "
+    "a server, or a folder. See docs/meaning.md.",
 )
 @click.option(
     "--title-weight",

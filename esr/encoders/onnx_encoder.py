@@ -1,12 +1,8 @@
-"""Encodes texts with the ONNX runtime on the processor, and quantizes vectors to 8-bit numbers.
-
-`load_encoder` keeps one encoder of each name for the whole process.
-"""
+"""Encodes texts with the ONNX runtime on the processor, and quantizes vectors to 8-bit numbers."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from esr.encoders.description import KNOWN, MODEL, TOKENIZER, EncoderDescription
-from esr.encoders.folder import find_folder
+from esr.encoders.description import MODEL, TOKENIZER, EncoderDescription
 from esr.errors import EsrError, InputError, to_one_line
 from esr.extras import require
 from esr.text.document import QuantizedVector
@@ -38,7 +33,7 @@ def quantize(vector: Floats) -> QuantizedVector:
     return QuantizedVector(values.tobytes(), float(scale))
 
 
-_CACHED_QUERIES = 1024
+CACHED_QUERIES = 1024
 
 
 class Encoder:
@@ -48,17 +43,20 @@ class Encoder:
     text would depend on the other texts of its batch.
     """
 
-    def __init__(self, folder: Path, description: EncoderDescription) -> None:
-        """Raises UsageError if the extra is not installed, and InputError for a file that is not a model."""
+    def __init__(self, folder: Path, description: EncoderDescription, model: str = MODEL) -> None:
+        """`model` is a file in the folder.
+
+        Raises UsageError if the extra is not installed, and InputError for a file that is not a model.
+        """
         require_runtime(description)
         self.description = description
         self._tokenizer = (
-            None if description.takes_text else _open_tokenizer(folder / TOKENIZER, description.max_tokens)
+            None if description.takes_text else open_tokenizer(folder / TOKENIZER, description.max_tokens)
         )
-        self._session = _open_session(folder / MODEL, description.takes_text)
+        self._session = open_session(folder / model, description.takes_text)
         self._inputs = [node.name for node in self._session.get_inputs()]
         self._output = self._session.get_outputs()[0].name
-        self.encode_query = lru_cache(_CACHED_QUERIES)(self._encode_query)
+        self.encode_query = lru_cache(CACHED_QUERIES)(self._encode_query)
         """The quantized vector of a query."""
         dimensions = len(self.encode_passage("vector"))
         if dimensions != description.dimensions:
@@ -70,6 +68,10 @@ class Encoder:
     def encode_passage(self, text: str) -> Floats:
         """The vector of a sentence, of shape (dimensions,)."""
         return self._encode(self.description.passage_prefix + text)
+
+    def encode_passages(self, texts: Sequence[str]) -> list[Floats]:
+        """The vectors of sentences, each of shape (dimensions,)."""
+        return [self.encode_passage(text) for text in texts]
 
     def _encode_query(self, text: str) -> QuantizedVector:
         return quantize(self._encode(self.description.query_prefix + text))
@@ -96,9 +98,9 @@ class Encoder:
         return {name: feed[name] for name in self._inputs}
 
 
-def require_runtime(description: EncoderDescription) -> None:
-    """Raise UsageError if a package that an encoder needs is not installed."""
-    splitter = "onnxruntime_extensions" if description.takes_text else "tokenizers"
+def require_runtime(description: EncoderDescription | None) -> None:
+    """Raise UsageError if a package that an encoder needs is not installed. None: one with a tokenizer."""
+    splitter = "onnxruntime_extensions" if description and description.takes_text else "tokenizers"
     require("an encoder", "onnxruntime", splitter)
 
 
@@ -107,7 +109,7 @@ def _pool(output: Floats, pooling: str) -> Floats:
 
     If the model pools by itself, `output` is already the vector of the text.
     """
-    if pooling == "none":
+    if pooling == "none" or output.ndim == 1:
         return output.reshape(-1)
     return output[0] if pooling == "first" else np.asarray(output.mean(axis=0), np.float32)
 
@@ -118,7 +120,8 @@ def normalize(vector: Floats) -> Floats:
     return np.asarray(vector / length, np.float32) if length > 0 else vector
 
 
-def _open_tokenizer(path: Path, max_tokens: int) -> Tokenizer:
+def open_tokenizer(path: Path, max_tokens: int) -> Tokenizer:
+    """Open a tokenizer that does not pad. Raises InputError."""
     from tokenizers import Tokenizer
 
     try:
@@ -130,12 +133,13 @@ def _open_tokenizer(path: Path, max_tokens: int) -> Tokenizer:
     return tokenizer
 
 
-def _open_session(path: Path, takes_text: bool) -> InferenceSession:
+def open_session(path: Path, takes_text: bool = False, threads: int = 1) -> InferenceSession:
+    """Open a model, whose inputs must be those of a tokenizer or a text. Raises InputError."""
     from onnxruntime import InferenceSession, SessionOptions
 
     options = SessionOptions()
     # On a single sentence, threads would wait for each other longer than they compute.
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.log_severity_level = 3  # errors are raised; warnings are of no use to users
     if takes_text:
         from onnxruntime_extensions import get_library_path
@@ -156,17 +160,3 @@ def _open_session(path: Path, takes_text: bool) -> InferenceSession:
             str(path), f"the model wants {', '.join(sorted(unknown_inputs))}, which no tokenizer gives"
         )
     return session
-
-
-_lock = threading.Lock()
-_loaded: dict[str, Encoder] = {}
-
-
-def load_encoder(name: str) -> Encoder:
-    """The encoder of a known name or a folder, loaded at its first use. Raises EsrError."""
-    with _lock:
-        if name not in _loaded:
-            if name in KNOWN:
-                require_runtime(KNOWN[name])  # before anything is fetched
-            _loaded[name] = Encoder(*find_folder(name))
-        return _loaded[name]

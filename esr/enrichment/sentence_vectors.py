@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from esr.encoders import DEFAULT, Encoder, load_encoder, quantize
+from esr.encoders import DEFAULT, AnyEncoder, load_encoder, quantize
 from esr.encoders.folder import find_folder
 from esr.encoders.onnx_encoder import Floats, normalize
 from esr.errors import UsageError
@@ -60,25 +60,28 @@ class SentenceVectors:
 
     def encode(self, document: Document) -> list[QuantizedVector]:
         """The vector of each sentence, in order."""
-        return [quantize(self._vector(document.title, sentence.text)) for sentence in document.sentences]
+        weight = self._settings.title_weight if document.title else 0.0
+        bare = [sentence.text for sentence in document.sentences] if weight < 1.0 else []
+        titled = [f"{document.title}. {s.text}" for s in document.sentences] if weight > 0.0 else []
+        vectors = self._encode([*bare, *titled])
+        if not bare or not titled:
+            return [quantize(vector) for vector in vectors]
+        pairs = zip(vectors[: len(bare)], vectors[len(bare) :], strict=True)
+        return [
+            quantize(normalize(np.asarray(weight * with_title + (1.0 - weight) * alone, np.float32)))
+            for alone, with_title in pairs
+        ]
 
-    def _vector(self, title: str | None, text: str) -> Floats:
-        weight = self._settings.title_weight if title else 0.0
-        if weight == 0.0:
-            return self._encode(text)
-        titled = self._encode(f"{title}. {text}")
-        if weight == 1.0:
-            return titled
-        return normalize(np.asarray(weight * titled + (1.0 - weight) * self._encode(text), np.float32))
-
-    def _encode(self, text: str) -> Floats:
-        vector = self._texts.get(text)
-        if vector is None:
-            vector = self._texts[text] = self._encoder.encode_passage(text)
-            if len(self._texts) > _CACHED_TEXTS:
-                self._texts.popitem(last=False)
-        return vector
+    def _encode(self, texts: Sequence[str]) -> list[Floats]:
+        """The vectors of texts, those of new texts in one call, and those of a text before from the cache."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._texts]
+        made = dict(zip(new, self._encoder.encode_passages(new), strict=True)) if new else {}
+        vectors = [made[text] if text in made else self._texts[text] for text in texts]
+        self._texts |= made
+        while len(self._texts) > _CACHED_TEXTS:
+            self._texts.popitem(last=False)
+        return vectors
 
     @cached_property
-    def _encoder(self) -> Encoder:
+    def _encoder(self) -> AnyEncoder:
         return load_encoder(self._settings.encoder)

@@ -37,7 +37,7 @@ def list_signals(index: Index, base: Ranking) -> tuple[RankingSignal, ...]:
     """All signals with values in the index, except features and priors that the base already uses."""
     stored = {*BUILTIN_FEATURES, *index.features()}
     names = [
-        *(kind.name for kind in signal_types().values() if kind.group != "time"),
+        *(kind.name for kind in signal_types().values() if kind.group != "time" and not kind.is_last),
         *(FEATURE + name for name in features.FEATURES if name in stored),
     ]
     used = {FEATURE + feature.feature for feature in base.features} | {PRIOR + name for name in base.priors}

@@ -291,6 +291,8 @@ class Tuner:
 
         Consecutive settings with the same candidates share their retrieval.
         """
+        if any((reranker := s.reranker()) is not None and reranker.last for s in settings):
+            raise UsageError("no tuning computes a cross-encoder: leave out --rerank cross")
         figures = self.cache.figures
         keys = [f"{self._objective} {json.dumps(s.as_dict(), sort_keys=True)}" for s in settings]
         if self._workers is not None:

@@ -227,6 +227,11 @@ class Hits(Sequence[Hit]):
         return self._answer.incomplete
 
     @property
+    def unread(self) -> int | None:
+        """How many sentences the cross-encoder had no time for; None if the ranking has no cross-encoder."""
+        return self._answer.unread
+
+    @property
     def unknown_filters(self) -> tuple[UnknownFilter, ...]:
         """The values of filters that the index does not have, each with a message and the nearest value."""
         return self._answer.unknown_filters

@@ -39,6 +39,7 @@ def answer_dict(
         "unknown_filters": [value._asdict() for value in answer.unknown_filters],
         "without_vector": answer.without_vector,
         "without_parse": answer.without_parse,
+        "unread": answer.unread,
         **({} if report is None else {"query": report.as_dict()}),
     }
 

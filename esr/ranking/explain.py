@@ -306,13 +306,20 @@ def explain_second(
     first: float,
     tree_score: float | None,
     missing: Mapping[str, float],
+    is_read: bool = True,
 ) -> SecondPart:
     """Split a sentence's second-stage score, without tie breaking, which depends on the other sentences.
 
     `context` is that of this sentence alone. `tree_score` is what the trees add, None without trees.
-    `missing` maps each signal without a value here to what it adds instead, if that is not 0.
+    `missing` maps each signal without a value here to what it adds instead, if that is not 0. `is_read`:
+    whether the last signal was computed for the sentence.
     """
     parts = tuple(_signal_part(signal, context, missing) for signal in reranker.signals)
+    if reranker.last is not None and is_read:
+        parts += (_signal_part(reranker.last, context, missing),)
+    elif reranker.last is not None:
+        origin = Origin("signal", reranker.last.signal)
+        parts += (SignalPart(origin, None, reranker.last.weight, 0.0, (), False),)
     tree = sentence_tree(index, tuple(context.counts), sentence_id, context.parses())
     return SecondPart(
         reranker.first_weight * first + sum(part.adds for part in parts) + (tree_score or 0.0),
@@ -450,11 +457,18 @@ def explain(prepared: PreparedQuery, sentence_id: str, filters: Filters = NO_FIL
     if reranker is not None and (plan.terms or reranker.uses_vectors):
         context = prepared.rerank_context([sentence_id], reranker.columns)
         tree_score, missing = _list_effects(prepared, sentence_id, reranker, context, filters)
-        second = explain_second(index, context, sentence_id, reranker, first, tree_score, missing)
+        is_read = reranker.last is not None and sentence_id in _read_by_last(prepared, reranker, filters)
+        second = explain_second(index, context, sentence_id, reranker, first, tree_score, missing, is_read)
     score = first if second is None else second.score
     return Explanation(
         sentence_id, score, first, terms, length, priors, features, steps, second, unseen, plan
     )
+
+
+def _read_by_last(prepared: PreparedQuery, reranker: Reranker, filters: Filters) -> set[str]:
+    """The sentences for which the last signal was computed: the best of the answer."""
+    answer = prepared.search(reranker.last_depth, filters, records=False)
+    return {hit.sentence_id for hit in answer.hits[: len(answer.hits) - (answer.unread or 0)]}
 
 
 def _term_parts(prepared: PreparedQuery, evidence: Evidence) -> tuple[list[TermPart], float]:

@@ -29,7 +29,7 @@ from esr.ranking import boosts
 from esr.ranking.furniture import search_best
 from esr.ranking.ranking import Origin, Ranking
 from esr.ranking.rerank_context import RerankContext, build_context, encode_query
-from esr.ranking.reranker import Candidates, Reranker, rerank
+from esr.ranking.reranker import Candidates, Reranker, rerank, rerank_last
 
 
 def add_nearest(
@@ -89,6 +89,8 @@ class Answer(Struct, frozen=True):
     the ranking uses no vectors.
     - `without_parse` counts the reranked sentences without a parse, which get nothing from signals of term
     dependence; None if there are no such signals.
+    - `unread` counts the sentences that a cross-encoder was to read and had no time for, which keep their
+    order below those it has read; None if the ranking has no cross-encoder.
     """
 
     hits: Sequence[Hit]
@@ -101,6 +103,7 @@ class Answer(Struct, frozen=True):
     unknown_filters: tuple[UnknownFilter, ...] = ()
     without_vector: int | None = None
     without_parse: int | None = None
+    unread: int | None = None
 
 
 class PreparedQuery(Struct, frozen=True):
@@ -147,7 +150,12 @@ class PreparedQuery(Struct, frozen=True):
         candidates = self.add_candidates(result, reranker, filters)
         top = candidates.top
         context = self.rerank_context(top.ids, reranker.columns, top.ordinals.tolist())
-        hits = rerank(candidates, context, reranker, k)
+        hits, unread = rerank(candidates, context, reranker, max(k, reranker.last_depth)), None
+        if reranker.last is not None:
+            best = self.index.sentences([hit.sentence_id for hit in hits[: reranker.last_depth]])
+            texts = [sentence.text for sentence in best]
+            hits, unread = rerank_last(hits, reranker.last, self.interpretation.ranked_text, texts)
+            hits = hits[:k]
         if records:
             sentences = self.index.sentences([hit.sentence_id for hit in hits])
             hits = [hit._replace(record=record) for hit, record in zip(hits, sentences, strict=True)]
@@ -156,6 +164,7 @@ class PreparedQuery(Struct, frozen=True):
             answer,
             without_vector=reranker.count_without_vector(context),
             without_parse=reranker.count_without_parse(context),
+            unread=unread,
         )
 
     @property
@@ -269,7 +278,7 @@ def score_given(
     """Score given sentences wherever they rank. Returns (n,) scores, and (n,) whether each has a query term.
 
     `ordinals` are those of the sentences' hits. The second stage is included, except for the parts that
-    depend on other sentences: learned trees and tie breaking.
+    depend on other sentences: learned trees, tie breaking and a cross-encoder.
     """
     plan = prepared.plan
     columns = [static_score.column for static_score in plan.static_scores]

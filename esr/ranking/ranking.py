@@ -81,8 +81,10 @@ def check_types(data: Any, keys: Collection[str]) -> Mapping[str, Any]:
 
 
 SHIPPED = {
-    "latest": "latest and best: the default ranking, where a sentence 30 days older is half as probable",
+    "words": "words: the default ranking",
     "hybrid": "words and meaning: the default ranking, and how close the vectors of sentence and query are",
+    "meaning": "meaning: how close these vectors are; words decide between equally close ones",
+    "latest": "latest and best: the default ranking, where a sentence 30 days older is half as probable",
 }
 """Descriptions of the shipped rankings, by name."""
 
@@ -144,6 +146,8 @@ class Ranking(Struct, frozen=True, dict=True):
         for name in signals:
             if signals.count(name) > 1:
                 raise UsageError(f"signal {name!r} is duplicated: leave one out")
+        if sum(signal.type.is_last for signal in self.rerank) > 1:
+            raise UsageError("a ranking has one cross-encoder at most: leave the others out")
         for name, weight in self.priors.items():
             check_weight(priors.get(name).name, weight)
         if self.candidates is not None and self.candidates not in CANDIDATES:
@@ -250,18 +254,21 @@ class Ranking(Struct, frozen=True, dict=True):
     def reranker(self) -> Reranker | None:
         """The second stage, or None if neither the model nor the ranking has one."""
         model = models.get(self.model)
+        signals = tuple(signal for signal in self.rerank if not signal.type.is_last)
+        last = next((signal for signal in self.rerank if signal.type.is_last), None)
         if model.second_stage is None:
+            # Without another signal, the order of the first stage is that of the second.
+            depth = self.depth if last is None or signals or self.trees else int(last.settings()["depth"])
             if not self.rerank and not self.trees:
                 return None
-            return Reranker(1.0, tuple(self.rerank), self.depth, trees=self.trees)
+            return Reranker(1.0, signals, depth, trees=self.trees, last=last)
         settings = self.settings()
         first_weight, name, breaks_ties = model.second_stage(settings)
-        signals = tuple(self.rerank)
         if name is not None:
             names = {parameter.name for parameter in find_signal_type(name).parameters}
             params = {k: v for k, v in settings.values.items() if k in names}
             signals = (RankingSignal(name, params), *signals)
-        return Reranker(first_weight, signals, self.depth, breaks_ties, self.trees)
+        return Reranker(first_weight, signals, self.depth, breaks_ties, self.trees, last)
 
     def needs(self) -> frozenset[str]:
         """The parts of enrichment that the second stage needs."""

@@ -28,8 +28,11 @@ from esr.text.document import QuantizedVector
 MILLISECONDS = 86_400_000
 """Milliseconds of a day."""
 VARIABLE = "ESR_ENCODER"
+CROSS_VARIABLE = "ESR_CROSS_ENCODER"
 ENCODER_VARIABLES = {
-    VARIABLE: "the folder of the encoder of queries, where an index has vectors of one that has no known name"
+    VARIABLE: "the folder or address of the encoder of queries, where that of an index has no known name",
+    CROSS_VARIABLE: "the cross-encoder of the signal `cross`: hf:OWNER/NAME, an address or a folder",
+    "ESR_MODEL_KEY": "the bearer token for models on servers",
 }
 
 
@@ -46,22 +49,22 @@ def encode_query(index: Index, text: str) -> QueryVector:
     Raises UsageError if the index has no vectors or those of another encoder, EsrError if the encoder cannot
     be loaded.
     """
-    from esr.encoders import KNOWN, load_encoder  # slow to import, needed by few searches
+    from esr.encoders import HUB_PREFIX, KNOWN, load_encoder  # slow to import, needed by few searches
 
     id = index.encoder()
     if id is None:
         raise UsageError(f"{index.where} has no vectors: run esr enrich --only vectors")
     name = os.environ.get(VARIABLE) or id.rpartition(" ")[0]
-    if name not in KNOWN and VARIABLE not in os.environ:
+    if name not in KNOWN and not name.startswith(HUB_PREFIX) and VARIABLE not in os.environ:
         raise UsageError(
             f"the vectors of {index.where} are of the encoder {id}, which has no known name: "
-            f"set {VARIABLE} to its folder"
+            f"set {VARIABLE} to its folder or address"
         )
     encoder = load_encoder(name)
     if encoder.description.id != id:
         raise UsageError(
             f"the vectors of {index.where} are of the encoder {id}, and this is {encoder.description.id}: "
-            f"set {VARIABLE} to the folder of that one, or run esr enrich --only vectors with this one"
+            f"set {VARIABLE} to that one, or run esr enrich --only vectors with this one"
         )
     return QueryVector(id, encoder.encode_query(text))
 
@@ -82,6 +85,10 @@ class RerankContext(Struct, frozen=True):
     """Similarities of the query's vector to the sentences, and to the named contexts."""
     newest_day: Callable[[], float] = lambda: math.nan
     """The day of the newest sentence of the index, in days since the epoch, NaN if none has a date."""
+    text: str = ""
+    """The text of the query."""
+    sentence_texts: Callable[[], Sequence[str]] = tuple
+    """The texts of the sentences."""
 
     def plan_scores(self, plan: Plan) -> Array:
         """The sentences' scores by a plan for this query, of shape (n,)."""
@@ -122,6 +129,8 @@ def build_context(
         cache(lambda: load_parses(index, counts, ids, ordinals)),
         cache(lambda contexts: read_similarities(index, text, ids, ordinals, contexts)),
         cache(lambda: read_newest_day(index)),
+        text,
+        cache(lambda: [record.text for record in index.sentences(ids)]),
     )
 
 

@@ -6,13 +6,16 @@ second stage's depth keep their order and stay below the others.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 from msgspec import Struct
 
 from esr.index.hits import Hit, LazyHits
 from esr.plans.evaluate import Array
 from esr.ranking.rerank_context import RerankContext
-from esr.ranking.signals import Positions, RankingSignal, TreeEnsemble
+from esr.ranking.signals import CROSS, Positions, RankingSignal, TreeEnsemble, cross_scores
 from esr.text.document import PARSE
 
 DEPTH = 1000
@@ -42,7 +45,8 @@ class Candidates(Struct, frozen=True):
 class Reranker(Struct, frozen=True):
     """Computes `first_weight` * the first-stage score + the weighted signals + the trees.
 
-    With `breaks_ties`, the first-stage score also orders sentences that are otherwise equal.
+    With `breaks_ties`, the first-stage score also orders sentences that are otherwise equal. `last`, if any,
+    is a signal that then reorders the best sentences by this sum.
     """
 
     first_weight: float
@@ -50,6 +54,12 @@ class Reranker(Struct, frozen=True):
     depth: int = DEPTH
     breaks_ties: bool = False
     trees: TreeEnsemble | None = None
+    last: RankingSignal | None = None
+
+    @property
+    def last_depth(self) -> int:
+        """The number of sentences that the last signal is computed for."""
+        return 0 if self.last is None else int(self.last.settings()["depth"])
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -58,7 +68,7 @@ class Reranker(Struct, frozen=True):
 
     @property
     def inputs(self) -> tuple[RankingSignal, ...]:
-        """The signals that are added or that the trees use."""
+        """The signals that are added or that the trees use, without the last one."""
         return (*self.signals, *(self.trees.inputs if self.trees else ()))
 
     @property
@@ -108,6 +118,25 @@ def rerank(
     scores = merge_scores(columns.scores, top, new)
     order = np.lexsort((columns.ordinals, -scores))[:k]
     return columns.rescored(order, scores[order])
+
+
+class LastHits(NamedTuple):
+    """Hits after the last signal, and how many of those that it was to read it had no time for."""
+
+    hits: list[Hit]
+    unread: int
+
+
+def rerank_last(hits: list[Hit], signal: RankingSignal, query: str, texts: Sequence[str]) -> LastHits:
+    """Add the last signal to the best hits, whose texts are given. The others stay below in their order."""
+    settings = signal.settings()
+    model = signal.signal.removeprefix(CROSS).strip()
+    values = cross_scores(model, query, texts, float(settings["seconds"]))
+    read = np.flatnonzero(np.isfinite(values))
+    first = np.array([hit.score for hit in hits])
+    scores = merge_scores(first, read, first[read] + signal.weight * values[read])
+    order = np.lexsort((np.array([hit.ordinal for hit in hits]), -scores))
+    return LastHits([hits[n]._replace(score=float(scores[n])) for n in order], len(texts) - len(read))
 
 
 def merge_scores(first: Array, top: Positions, new: Array) -> Array:

@@ -268,7 +268,13 @@ def raw_request(
 def can_rescore(ranking: Ranking) -> bool:
     """Whether the ranking's second stage can be part of a request: only the sentence's own similarity can."""
     reranker = ranking.reranker()
-    if reranker is None or reranker.trees or reranker.first_weight != 1.0 or len(reranker.signals) != 1:
+    if (
+        reranker is None
+        or reranker.trees
+        or reranker.first_weight != 1.0
+        or len(reranker.signals) != 1
+        or reranker.last
+    ):
         return False
     (signal,) = reranker.signals
     settings = signal.settings()

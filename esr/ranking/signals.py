@@ -7,6 +7,7 @@ A signal is one of:
     prior importance             a prior
     feature subj                 the value of a feature
     meaning                      similarity of vectors (docs/formulas.md, section F)
+    cross hf:OWNER/NAME          what a cross-encoder says of query and sentence
     freshness                    how new the document is
 
 Regression trees come from `esr learn --learner lambdamart`. Ranking files store them as plain numbers, so a
@@ -16,6 +17,8 @@ file from elsewhere can do nothing worse than be rejected, and ranking with them
 from __future__ import annotations
 
 import math
+import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
@@ -34,7 +37,7 @@ from esr.models.adjustment import feature_column
 from esr.parameter import Parameter, Value, check_parameters, describe, parse_values
 from esr.plans.evaluate import Array
 from esr.plans.plan import DAY, Plan
-from esr.ranking.rerank_context import RerankContext
+from esr.ranking.rerank_context import CROSS_VARIABLE, RerankContext
 from esr.text.document import PARSE, VECTORS
 
 # The signal `meaning`
@@ -71,6 +74,45 @@ def meaning_values(context: RerankContext, settings: Mapping[str, Value]) -> Arr
     return sum(meaning_shares(context, settings).values(), start=np.zeros(()))
 
 
+# The signal `cross`
+
+CROSS = "cross"
+CROSS_DEPTH = Parameter(
+    "depth", "number of the best sentences that it reads", 50, low=1, high=1000, integer=True
+)
+SECONDS = Parameter(
+    "seconds",
+    "time in which it reads; sentences for which none is left keep their order",
+    5.0,
+    high=600.0,
+    open_low=True,
+)
+_CROSS_TEXT = re.compile(
+    rf"{CROSS}[: ](?P<model>https?://(?:\[[^\]]*\]|[^/:]*)(?::\d+)?(?:/[^:]*)?|hf:[^:]*|(?![^:]*=|[\d.+-]+(?::|$))[^:]+)"
+    r"(?::(?P<rest>.*))?"
+)
+"""Text of a signal. A model is an address, a name of the hub or a folder, but no weight and no parameter."""
+
+
+def cross_scores(
+    model: str, query: str, texts: Sequence[str], seconds: float = math.inf
+) -> npt.NDArray[np.float64]:
+    """The scores of a cross-encoder, of shape (n,), NaN for those it had no time for. Raises EsrError.
+
+    Without a model, it is that of the environment.
+    """
+    from esr.encoders import load_cross_encoder  # slow to import, needed by few searches
+
+    if not texts:
+        return np.zeros(0)
+    name = model or os.environ.get(CROSS_VARIABLE)
+    if not name:
+        raise UsageError(
+            f"the signal {CROSS} needs a cross-encoder: write {CROSS}:MODEL, or set {CROSS_VARIABLE}"
+        )
+    return load_cross_encoder(name).scores(query, texts, seconds)
+
+
 # The signal `freshness`
 
 FRESHNESS = "freshness"
@@ -103,6 +145,7 @@ class SignalType(Struct, frozen=True):
     Reports group signals by `group`. `column` names the stored number that the signal equals, if any. `parts`
     returns the addends of the value. `needs` is the part of enrichment that the values come from.
 
+    A signal that `is_last` is computed for the best sentences by all the others together, and reorders them.
     A signal that needs vectors also adds the nearest sentences by vector to the candidates. A sentence
     without a vector gets the mean of the others: similarities are far above 0, so the usual 0 would be a
     penalty.
@@ -118,6 +161,7 @@ class SignalType(Struct, frozen=True):
     weight: Parameter = WEIGHT
     parts: Callable[[RerankContext, Settings], Mapping[str, Array]] | None = None
     needs: str | None = None
+    is_last: bool = False
 
     @property
     def uses_vectors(self) -> bool:
@@ -137,6 +181,8 @@ def find_signal_type(name: str) -> SignalType:
     """Return the signal type of a name or short name. Raises UsageError with the nearest name."""
     if name.startswith(FEATURE):
         return _feature(name.removeprefix(FEATURE))
+    if name.startswith(f"{CROSS} "):
+        return _cross(name.removeprefix(f"{CROSS} "))
     by_name = signal_types()
     full_name = signals.ALIASES.get(name, name)
     if full_name not in by_name:
@@ -152,7 +198,7 @@ def signal_types() -> Mapping[str, SignalType]:
         if model.second_stage is None:
             types += [_model(model, context) for context in model.contexts or (None,)]
     types += [_prior(prior) for prior in priors.PRIORS.values()]
-    types += [_meaning(), _freshness()]
+    types += [_meaning(), _cross(""), _freshness()]
     return {signal_type.name: signal_type for signal_type in types}
 
 
@@ -212,6 +258,22 @@ def _meaning() -> SignalType:
         weight=MEANING_WEIGHT,
         parts=meaning_shares,
         needs=VECTORS,
+    )
+
+
+@cache
+def _cross(model: str) -> SignalType:
+    def compute(context: RerankContext, settings: Settings) -> Array:
+        return cross_scores(model, context.text, context.sentence_texts())
+
+    return SignalType(
+        f"{CROSS} {model}".strip(),
+        "cross-encoder",
+        f"what a cross-encoder, {model or CROSS_VARIABLE}, says of query and sentence, read together",
+        "Nogueira & Cho 2019; docs/meaning.md",
+        (CROSS_DEPTH, SECONDS),
+        compute,
+        is_last=True,
     )
 
 
@@ -318,7 +380,11 @@ def signal_from_dict(data: Any) -> RankingSignal:
 
 def parse_signal(text: str) -> RankingSignal:
     """Read a signal, `NAME[:WEIGHT][:PARAMETER=VALUE...]`, such as `sdm:0.5` or `tdsr:1:alpha=0.3`."""
-    name, *parts = text.split(":")
+    if match := _CROSS_TEXT.fullmatch(text):
+        name, rest = f"{CROSS} {match['model']}", match["rest"]
+        parts = rest.split(":") if rest else []
+    else:
+        name, *parts = text.split(":")
     return RankingSignal(name, parse_values("--rerank", text, parts))
 
 
@@ -410,6 +476,8 @@ def trees_from_dict(data: Any) -> TreeEnsemble:
     if not isinstance(data["inputs"], list) or not isinstance(data["trees"], list) or not data["inputs"]:
         raise UsageError("'inputs' and 'trees' of a ranking's trees must be lists, 'inputs' not empty")
     inputs = tuple(map(signal_from_dict, data["inputs"]))
+    if any(signal.type.is_last for signal in inputs):
+        raise UsageError("trees cannot use a cross-encoder, which reads only what they have ordered")
     trees = tuple(_tree_from_dict(n, tree, len(inputs)) for n, tree in enumerate(data["trees"], 1))
     if sum(len(tree.value) for tree in trees) > MAX_LEAVES:
         raise UsageError(f"the trees of a ranking have more than {MAX_LEAVES:,} leaves")

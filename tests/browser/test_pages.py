@@ -123,7 +123,7 @@ def test_two_rankings_are_shown_side_by_side_with_what_moved(opens: Opens) -> No
     page.get_by_role("link", name="Compare rankings").click()
     page.locator(".sides section").nth(1).wait_for()  # `all` does not wait for the page that was clicked
     left, right = page.locator(".sides section").all()
-    assert [side.locator("h2").inner_text() for side in (left, right)] == ["Balanced", "Words alone"]
+    assert [side.locator("h2").inner_text() for side in (left, right)] == ["Words", "Words alone"]
     boxes = left.bounding_box(), right.bounding_box()
     assert boxes[0] and boxes[1] and boxes[0]["y"] == boxes[1]["y"]
     moves = page.locator(".moved").all_inner_texts()

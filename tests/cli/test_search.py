@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from esr.ranking import boosts
 from esr.ranking.answers import COLUMNS
 from esr.text.analyzer import all_definitions, get_analyzer
 from tests.cli.conftest import Esr
+from tests.support.model_server import slow_cross_encoder
 
 
 @pytest.fixture
@@ -432,7 +434,7 @@ KNOWN = {
     "priors": priors.PRIORS,
     "features": features.FEATURES,
     "boosts": boosts.BOOSTS,
-    "encoders": encoders.KNOWN,
+    "encoders": {**encoders.KNOWN, **encoders.HUB_MODELS},
     "analyzers": all_definitions(),
     "formats": loaders.FORMATS,
 }
@@ -506,3 +508,16 @@ def test_an_analyzer_and_an_index_cannot_both_be_given(esr_error: Esr, index: Pa
     message = esr_error("analyze", "storm", "--index", index, "--analyzer", "plain")
     assert message == "give --analyzer or --index, not both"
     assert "did you mean 'plain'" in str(esr_error("analyze", "storm", "--analyzer", "plian"))
+
+
+def test_a_cross_encoder_without_time_says_so_and_a_run_ends(
+    esr: Esr, esr_error: Esr, news: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow_cross_encoder("slow", monkeypatch, batch=1)
+    signal = ("--rerank", "cross:slow:depth=3:seconds=0.05")
+    result = esr("search", "storm flood", "--index", news, *signal)
+    assert re.search(r"cross-encoder had no time for [12] of the sentences\. They keep", result.stderr)
+    (tmp_path / "topics.tsv").write_text("1\tstorm rain flood\n")
+    run = ("run", tmp_path / "topics.tsv", "--index", news, "-o", tmp_path / "my.run")
+    assert re.match(r"topic 1: the cross-encoder had no time for [12] of", str(esr_error(*run, *signal)))
+    assert esr(*run, "--rerank", "cross:slow:depth=3").exit_code == 0

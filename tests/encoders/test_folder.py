@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
+import subprocess
+import sys
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +15,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from esr.encoders import DEFAULT, KNOWN, Encoder, EncoderDescription, load_encoder
+from esr.encoders import DEFAULT, HUB_MODELS, KNOWN, Encoder, EncoderDescription, load_encoder
+from esr.encoders import hub as hub_models
 from esr.encoders.folder import Unreachable, find_folder
 from esr.encoders.onnx_encoder import quantize
 from esr.errors import EsrError, InputError, UsageError
 from tests.support.distribution import find_maven
 from tests.support.fake_enricher import write_tiny_encoder
+from tests.support.model_server import COMMIT, Server, write_hub_folder
 
 
 @pytest.fixture
@@ -53,7 +58,7 @@ def test_a_known_encoder_is_unpacked_into_the_cache_once(known: EncoderDescripti
     assert json.loads((found.path / "encoder.json").read_text())["name"] == "tiny"
     assert [path.name for path in found.path.parent.iterdir()] == [found.path.name]
     jar_of(tmp_path).unlink()
-    assert find_folder("tiny") == found == (found.path, find_folder(str(found.path)).description)
+    assert find_folder("tiny") == found == find_folder(str(found.path))
 
 
 def test_a_damaged_cache_says_what_to_delete(known: EncoderDescription) -> None:
@@ -107,7 +112,7 @@ def test_without_a_registry_the_message_says_what_to_do(
 def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(
         UsageError,
-        match=r"no encoder 'minilm': .* all-minilm-l6-v2, bge-small-en-v1\.5, use-multilingual-v3, or",
+        match=r"no encoder 'minilm': .* all-minilm-l6-v2, bge-small-en-v1\.5, use-multilingual-v3, hf:",
     ):
         find_folder("minilm")
 
@@ -195,7 +200,7 @@ def test_a_model_that_takes_text_has_no_tokenizer(folder: Path) -> None:
         load_encoder(str(folder))
 
 
-def load(folder: Path) -> Encoder:
+def load(folder: Path | str) -> Encoder:
     return Encoder(*find_folder(str(folder)))
 
 
@@ -293,3 +298,151 @@ def test_the_multilingual_encoder_finds_it_in_other_languages() -> None:
     others = ["При землетрясении погибли две тысячи человек.", "Суд оштрафовал банк.", "市议会星期日投票。"]
     cosines = np.array([encoder.encode_passage(text) for text in others]) @ query.array
     assert cosines.argmax() == 0
+
+
+# Models of the Hugging Face hub
+
+
+TRANSFORMER = {"path": "", "type": "sentence_transformers.models.Transformer"}
+POOLING = {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}
+NORMALIZE = {"path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}
+
+
+def test_a_model_of_the_hub_gives_the_vectors_of_its_files(hub: Server, folder: Path) -> None:
+    found = find_folder("hf:example/tiny")
+    assert found.description.name == f"hf:example/tiny@{COMMIT}" and found.model == "onnx/model.onnx"
+    assert found.description.files == find_folder(str(folder)).description.files
+    assert load("hf:example/tiny").encode_query("storm") == load(folder).encode_query("storm")
+
+
+def test_a_model_of_the_hub_stays_at_the_revision_that_was_fetched_first(hub: Server) -> None:
+    first = find_folder("hf:example/tiny").description
+    (hub.folder / "tokenizer.json").write_text((hub.folder / "tokenizer.json").read_text() + " ")
+    hub.commit, calls = "f" * 40, len(hub.calls)
+    assert find_folder("hf:example/tiny").description == first
+    assert find_folder(first.name).description == first
+    assert len(hub.calls) == calls, "what is in the cache needs no network"
+    newer = find_folder(f"hf:example/tiny@{hub.commit}").description
+    assert newer.files != first.files and newer.id != first.id
+    assert find_folder("hf:example/tiny").description == first
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("hf:example/none", "the hub has no such model, or it is private: check the name, or set HF_TOKEN"),
+        ("hf:example/tiny@v3", "the hub has no such revision"),
+        ("hf:tiny", "is no model of the Hugging Face hub: write hf:OWNER/NAME"),
+    ],
+)
+def test_a_bad_name_of_the_hub_is_one_message(hub: Server, name: str, problem: str) -> None:
+    with pytest.raises(EsrError, match=problem):
+        find_folder(name)
+
+
+def test_a_gated_model_wants_a_token(hub: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    hub.token = "secret"
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    with pytest.raises(EsrError, match=r"accept terms on the hub: do, then set HF_TOKEN"):
+        find_folder("hf:example/tiny")
+    monkeypatch.setenv("HF_TOKEN", "secret")
+    assert find_folder("hf:example/tiny").description.name.endswith(COMMIT)
+
+
+def test_without_the_hub_the_message_says_why(hub: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(
+        EsrError, match=r"not in the cache, and the hub does not answer \(.*: see HF_ENDPOINT"
+    ):
+        find_folder("hf:example/tiny")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(EsrError, match="it is not in the cache, and HF_HUB_OFFLINE is set"):
+        find_folder("hf:example/tiny")
+
+
+@pytest.mark.slow
+def test_the_variables_of_the_hub_are_honoured(hub: Server, tmp_path: Path) -> None:
+    variables = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home"), "HF_TOKEN": "secret"}
+    hub.token = "secret"
+    code = "from esr.encoders.folder import find_folder; print(find_folder('hf:example/tiny').path)"
+    for offline in ({}, {"HF_HUB_OFFLINE": "1", "HF_ENDPOINT": "http://127.0.0.1:9"}):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, **variables, **offline},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stdout.startswith(str(tmp_path / "home/hub/models--example--tiny")), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("configuration", "expected"),
+    [
+        ({}, {"pooling": "mean", "max_tokens": 64, "dimensions": 16, "normalize": True, "query_prefix": ""}),
+        ({"sentence_bert_config": {"max_seq_length": 32}}, {"max_tokens": 32}),
+        ({"tokenizer_config": {"model_max_length": 48}}, {"max_tokens": 48}),
+        ({"tokenizer_config": {"model_max_length": 10**30}}, {"max_tokens": 64}),
+        (
+            {
+                "modules": [TRANSFORMER, POOLING],
+                "1_Pooling__config": {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False},
+            },
+            {"pooling": "first"},
+        ),
+        (
+            {"config_sentence_transformers": {"prompts": {"query": "ask: ", "document": "text: "}}},
+            {"query_prefix": "ask: ", "passage_prefix": "text: "},
+        ),
+        ({"config_sentence_transformers": {"similarity_fn_name": "dot"}}, {"normalize": False}),
+        (
+            {
+                "modules": [TRANSFORMER, POOLING, NORMALIZE],
+                "config_sentence_transformers": {"similarity_fn_name": "dot"},
+            },
+            {"normalize": True},
+        ),
+    ],
+)
+def test_a_model_is_described_by_its_own_configuration(
+    tmp_path: Path, folder: Path, configuration: dict[str, object], expected: dict[str, object]
+) -> None:
+    description = hub_models.describe(write_hub_folder(tmp_path / "model", folder, **configuration), "hf:a/b")
+    assert {name: getattr(description, name) for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("configuration", "problem"),
+    [
+        ({"modules": [TRANSFORMER, {"path": "2", "type": "x.Dense"}]}, "a layer 'Dense'"),
+        ({"1_Pooling__config": {"pooling_mode_max_tokens": True}}, "pools by pooling_mode_max_tokens; esr"),
+        (
+            {"1_Pooling__config": {"pooling_mode_mean_tokens": True, "include_prompt": False}},
+            "pools by pooling_mode_mean_tokens without its prompt",
+        ),
+        ({"modules": {}}, "not a JSON list"),
+        ({"config": {}}, "there is no 'dimensions'"),
+    ],
+)
+def test_a_model_that_esr_cannot_compute_is_refused(
+    tmp_path: Path, folder: Path, configuration: dict[str, object], problem: str
+) -> None:
+    path = write_hub_folder(tmp_path / "model", folder, **configuration)
+    with pytest.raises(InputError, match=problem):
+        hub_models.describe(path, "hf:a/b")
+
+
+def test_a_model_without_an_export_is_refused(hub: Server) -> None:
+    (hub.folder / "onnx/model.onnx").unlink()
+    with pytest.raises(InputError, match=r"no ONNX export: neither onnx/model\.onnx nor model\.onnx; choose"):
+        find_folder("hf:example/tiny")
+
+
+def test_prefixes_that_a_configuration_lacks_are_known(tmp_path: Path, folder: Path) -> None:
+    path = write_hub_folder(tmp_path / "model", folder)
+    description = hub_models.describe(path, "hf:intfloat/multilingual-e5-small@main")
+    assert (description.query_prefix, description.passage_prefix) == ("query: ", "passage: ")
+    assert description.licence == "MIT" and {model.kind for model in HUB_MODELS.values()} == {
+        "encoder",
+        "cross-encoder",
+    }

@@ -556,6 +556,7 @@ def test_equal_texts_are_encoded_once(encoder: str, monkeypatch: pytest.MonkeyPa
     assert first[0] == first[2] == vectors.encode(UNTITLED)[0] and texts == ["storm rose", "bank fraud"]
     monkeypatch.setattr(sentence_vectors, "_CACHED_TEXTS", 1)
     small = SentenceVectors(VectorSettings(encoder, 0.0))
+    assert small.encode(TITLED) == first and len(texts) == 4
     assert small.encode(TITLED) == first and len(texts) == 5, "what is forgotten is encoded again"
 
 

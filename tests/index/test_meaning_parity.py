@@ -30,7 +30,12 @@ from esr.text.validate import build_document
 from tests.index.test_parity import SPLITS, Engines, compare_answers
 from tests.support.elasticsearch import differences, fresh, http, load, located
 from tests.support.elasticsearch import document as bare_document
-from tests.support.fake_enricher import SYNONYMS, VOCABULARY, write_tiny_encoder
+from tests.support.fake_enricher import (
+    SYNONYMS,
+    VOCABULARY,
+    write_tiny_cross_encoder,
+    write_tiny_encoder,
+)
 from tests.support.folder_index import ODD, WORDS, boost_corpus
 from tests.support.texts import made_up_words, spoilt_texts
 
@@ -80,6 +85,8 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         folder = str(write_tiny_encoder(tmp_path_factory.mktemp("encoder") / "tiny", 24))
         patch.setenv("ESR_ENCODER", folder)
+        cross = write_tiny_cross_encoder(tmp_path_factory.mktemp("cross") / "tiny")
+        patch.setenv("ESR_CROSS_ENCODER", str(cross))
         yield folder
 
 
@@ -109,6 +116,11 @@ def compare(places: tuple[str, str]) -> list[int | None]:
                     assert one is not None and two is not None
                     assert two.signals[0].value == one.signals[0].value, "products are exact"
                     assert two.signals[0].parts == one.signals[0].parts
+        for query in QUERIES:
+            signals = [{"signal": "meaning", "w": 8}, {"signal": "cross", "w": 0.2, "depth": 20}]
+            ranking = Ranking.from_dict({"depth": DEPTH, "rerank": signals})
+            by_exact, by_other = (each.search(query, 100, ranking=ranking) for each in (exact, other))
+            assert not differences(by_exact.hits, by_other.hits, 100), query
     return missing
 
 

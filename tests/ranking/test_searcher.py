@@ -204,6 +204,7 @@ def test_an_answer_as_json_has_the_keys_that_programs_read(searcher: Searcher) -
         "unknown_filters",
         "without_vector",
         "without_parse",
+        "unread",
     }
     (hit,) = data["hits"]
     expected = {"sentence_id", "document_id", "score", "text", "previous", "next", "title", "source", "date"}
@@ -439,6 +440,7 @@ def test_an_answer_has_the_documented_keys() -> None:
         "unknown_filters": [],
         "without_vector": None,
         "without_parse": None,
+        "unread": None,
     }
 
 

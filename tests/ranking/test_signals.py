@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 import esr
 from esr import features, models
-from esr.encoders import load_encoder, quantize
+from esr.encoders import load_cross_encoder, load_encoder, quantize
 from esr.enrichment.enricher import Enricher
 from esr.enrichment.sentence_vectors import VectorSettings
 from esr.errors import InputError, UsageError
@@ -34,14 +34,17 @@ from esr.ranking.signals import (
     RankingSignal,
     RegressionTree,
     find_signal_type,
+    parse_signal,
     relative_to_best,
+    signal_from_dict,
     signal_types,
     trees_from_dict,
 )
 from esr.text.document import Document, Sentence
 from tests.support.elasticsearch import load
-from tests.support.fake_enricher import write_tiny_encoder
+from tests.support.fake_enricher import write_tiny_cross_encoder, write_tiny_encoder
 from tests.support.index_contents import ENGINES, open_loaded
+from tests.support.model_server import slow_cross_encoder
 
 TEXTS = {
     "a": ("storm in the town", "the river rose", "bank fraud", "food aid"),
@@ -557,3 +560,100 @@ def test_latest_and_best_puts_the_newest_of_equals_first(dated: Searcher) -> Non
 
 def test_freshness_is_no_signal_to_learn_from(dated: Searcher) -> None:
     assert "freshness" not in {signal.signal for signal in list_signals(dated.index, Ranking())}
+
+
+# The signal `cross`
+
+
+@pytest.fixture
+def cross(tmp_path: Path) -> str:
+    return str(write_tiny_cross_encoder(tmp_path / "cross"))
+
+
+@pytest.mark.parametrize("base", [{}, {"rerank": [{"signal": "meaning", "w": 10}]}], ids=["words", "meaning"])
+def test_a_cross_encoder_reorders_the_best_and_the_others_stay_below(
+    searcher: Searcher, cross: str, base: dict[str, Any]
+) -> None:
+    before = searcher.search(QUERY, 100, ranking=base).hits
+    best, rest = before[:3], before[3:]
+    values = load_cross_encoder(cross).scores(QUERY, [SENTENCES[hit.sentence_id] for hit in best])
+    expected = {h.sentence_id: h.score - 0.5 * v for h, v in zip(best, values.tolist(), strict=True)}
+    with_cross = {"rerank": [*base.get("rerank", ()), {"signal": f"cross {cross}", "w": -0.5, "depth": 3}]}
+    for k in (2, 100):
+        answer = searcher.search(QUERY, k, ranking=with_cross)
+        found = {hit.sentence_id: hit.score for hit in answer.hits[:3]}
+        assert found == pytest.approx({id: expected[id] for id in found})
+        assert [*found.values()] == sorted(expected.values(), reverse=True)[:k]
+        assert [h.sentence_id for h in answer.hits[3:]] == [h.sentence_id for h in rest][: max(k - 3, 0)]
+        assert answer.unread == 0 and len(answer.hits) == min(k, len(before))
+    assert [hit.score for hit in answer.hits] == sorted((hit.score for hit in answer.hits), reverse=True)
+    assert [hit.sentence_id for hit in answer.hits] != [hit.sentence_id for hit in before]
+    assert searcher.search(QUERY, ranking=base).unread is None
+
+
+def test_what_a_cross_encoder_adds_is_explained(searcher: Searcher, cross: str) -> None:
+    ranking = Ranking.from_dict({"rerank": [{"signal": f"cross {cross}", "w": 0.5, "depth": 2}]})
+    prepared = searcher.prepare(QUERY, ranking)
+    hits = prepared.search(100).hits
+    for place, hit in enumerate(hits):
+        explanation = explain(prepared, hit.sentence_id)
+        assert explanation.second is not None
+        (part,) = explanation.second.signals
+        if place < 2:
+            assert part.value is not None and part.adds == 0.5 * part.value
+            assert explanation.score == pytest.approx(hit.score)
+        else:
+            assert (part.value, part.adds) == (None, 0.0)
+
+
+def test_sentences_for_which_there_is_no_time_keep_their_order_and_are_counted(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow_cross_encoder("slow", monkeypatch)
+    before = [hit.sentence_id for hit in searcher.search(QUERY, 100).hits]
+    answer = searcher.search(QUERY, 100, rerank=[parse_signal("cross:slow:depth=5:seconds=0.05")])
+    first, second, *rest = before
+    assert [hit.sentence_id for hit in answer.hits] == [second, first, *rest] and answer.unread == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "signal", "params"),
+    [
+        ("cross", "cross", {}),
+        ("cross:2", "cross", {"w": "2"}),
+        ("cross:depth=20", "cross", {"depth": "20"}),
+        ("cross:hf:a/b", "cross hf:a/b", {}),
+        ("cross:hf:a/b@main:0.5:depth=20", "cross hf:a/b@main", {"w": "0.5", "depth": "20"}),
+        ("cross:./models/cross:2", "cross ./models/cross", {"w": "2"}),
+        ("cross:http://localhost:8080/rerank", "cross http://localhost:8080/rerank", {}),
+        ("cross:https://[::1]:80/v1/rerank#m:3", "cross https://[::1]:80/v1/rerank#m", {"w": "3"}),
+        ("cross http://host/rerank:seconds=2", "cross http://host/rerank", {"seconds": "2"}),
+    ],
+)
+def test_a_cross_encoder_has_a_name_in_its_signal(text: str, signal: str, params: dict[str, str]) -> None:
+    parsed = parse_signal(text)
+    assert (parsed.signal, dict(parsed.params)) == (signal, params)
+    assert signal_from_dict(parsed.as_dict()).signal == signal
+
+
+def test_without_a_name_the_cross_encoder_is_that_of_the_environment(
+    searcher: Searcher, cross: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ESR_CROSS_ENCODER", raising=False)
+    with pytest.raises(UsageError, match="needs a cross-encoder: write cross:MODEL, or set ESR_CROSS"):
+        searcher.search(QUERY, rerank=[parse_signal("cross")])
+    monkeypatch.setenv("ESR_CROSS_ENCODER", cross)
+    named = searcher.search(QUERY, rerank=[parse_signal(f"cross:{cross}")])
+    assert searcher.search(QUERY, rerank=[parse_signal("cross")]).hits == named.hits
+
+
+def test_what_reads_the_whole_list_has_no_cross_encoder(searcher: Searcher, cross: str) -> None:
+    assert "cross" not in {signal.signal for signal in list_signals(searcher.index, Ranking())}
+    ranking = Ranking.from_dict({"rerank": [{"signal": f"cross {cross}"}]})
+    tuner = Tuner(searcher, [Task("t", QUERY, ("a.s0",))])
+    with pytest.raises(UsageError, match="no tuning computes a cross-encoder"):
+        tuner.compute_figures([ranking])
+    with pytest.raises(UsageError, match="one cross-encoder at most"):
+        Ranking.from_dict({"rerank": [{"signal": "cross"}, {"signal": f"cross {cross}"}]})
+    with pytest.raises(UsageError, match="trees cannot use a cross-encoder"):
+        trees_from_dict({"inputs": [{"signal": "cross"}], "trees": []})

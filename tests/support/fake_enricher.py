@@ -163,6 +163,38 @@ _FLOAT, _INT64 = 1, 7
 
 def write_tiny_encoder(folder: Path, dimensions: int = 16, **description: Any) -> Path:
     """Write an encoder. `description` replaces entries of its `encoder.json`. Returns the folder."""
+    table = _write_tokenizer(folder, dimensions)
+    nodes = _node("Gather", ["table", "input_ids"], "tokens")
+    model = _model(nodes, {"table": table}, ["input_ids"], "tokens")
+    (folder / "model.onnx").write_bytes(model)
+    content = {"name": "tiny", "dimensions": dimensions, **description}
+    (folder / "encoder.json").write_text(json.dumps(content))
+    return folder
+
+
+def write_tiny_cross_encoder(folder: Path, dimensions: int = 16) -> Path:
+    """Write a cross-encoder: its score is the product of the sums of the vectors of both texts."""
+    tables = {"table": _write_tokenizer(folder, dimensions)}
+    tables |= {"first": np.array([1, 0], np.float32), "second": np.array([0, 1], np.float32)}
+    inputs = ["input_ids", "attention_mask", "token_type_ids"]
+    nodes = _node("Gather", ["table", "input_ids"], "tokens")
+    nodes += _node("Gather", ["second", "attention_mask"], "is_token")
+    nodes += _node("Gather", ["first", "token_type_ids"], "is_query")
+    nodes += _node("Gather", ["second", "token_type_ids"], "is_text")
+    factors = ["tokens", "is_query", "is_token", "tokens", "is_text", "is_token"]
+    equation = b"bnd,bn,bn,bmd,bm,bm->b"
+    nodes += _node(
+        "Einsum", factors, "logits", _bytes(1, b"equation") + _bytes(4, equation) + _varint_field(20, 3)
+    )
+    (folder / "model.onnx").write_bytes(_model(nodes, tables, inputs, "logits"))
+    return folder
+
+
+Table = np.ndarray[Any, np.dtype[np.float32]]
+
+
+def _write_tokenizer(folder: Path, dimensions: int) -> Table:
+    """Write a tokenizer. Returns the vectors of its tokens."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -171,10 +203,7 @@ def write_tiny_encoder(folder: Path, dimensions: int = 16, **description: Any) -
     tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.save(str(folder / "tokenizer.json"))
-    (folder / "model.onnx").write_bytes(_lookup_model(_token_vectors(vocabulary, dimensions)))
-    content = {"name": "tiny", "dimensions": dimensions, **description}
-    (folder / "encoder.json").write_text(json.dumps(content))
-    return folder
+    return _token_vectors(vocabulary, dimensions)
 
 
 def _token_vectors(vocabulary: dict[str, int], dimensions: int) -> np.ndarray[Any, np.dtype[np.float32]]:
@@ -185,15 +214,20 @@ def _token_vectors(vocabulary: dict[str, int], dimensions: int) -> np.ndarray[An
     return vectors
 
 
-def _lookup_model(table: np.ndarray[Any, np.dtype[np.float32]]) -> bytes:
+def _model(nodes: bytes, tables: Mapping[str, Table], inputs: Sequence[str], output: str) -> bytes:
     """An ONNX model, in the encoding of Protocol Buffers, by the numbers of the fields in onnx.proto."""
-    tensor = (
-        _numbers(1, table.shape) + _varint_field(2, _FLOAT) + _bytes(8, b"table") + _bytes(9, table.tobytes())
-    )
-    node = _bytes(1, b"table") + _bytes(1, b"input_ids") + _bytes(2, b"tokens") + _bytes(4, b"Gather")
-    graph = _bytes(1, node) + _bytes(2, b"tiny") + _bytes(5, tensor)
-    graph += _bytes(11, _value("input_ids", _INT64)) + _bytes(12, _value("tokens", _FLOAT))
+    graph = nodes + _bytes(2, b"tiny")
+    for name, table in tables.items():
+        tensor = _numbers(1, table.shape) + _varint_field(2, _FLOAT) + _bytes(8, name.encode())
+        graph += _bytes(5, tensor + _bytes(9, table.tobytes()))
+    graph += b"".join(_bytes(11, _value(name, _INT64)) for name in inputs)
+    graph += _bytes(12, _value(output, _FLOAT))
     return _varint_field(1, 8) + _bytes(7, graph) + _bytes(8, _varint_field(2, 13))
+
+
+def _node(operator: str, inputs: Sequence[str], output: str, attribute: bytes = b"") -> bytes:
+    names = b"".join(_bytes(1, name.encode()) for name in inputs) + _bytes(2, output.encode())
+    return _bytes(1, names + _bytes(4, operator.encode()) + (_bytes(5, attribute) if attribute else b""))
 
 
 def _value(name: str, type: int) -> bytes:

@@ -13,6 +13,7 @@ from esr.errors import UsageError
 from esr.ranking.ranking import Ranking
 from webui.api.operation import Call
 from webui.arguments.query_string import Arguments, check_text
+from webui.arguments.rankings import check_signals
 from webui.arguments.table import MAX_DEPTH, PAGE, Argument, Schema, rows
 from webui.running.request_errors import RequestError, blame_argument
 from webui.running.settings import Settings
@@ -129,5 +130,6 @@ def read_ranking(call: Call, body: Mapping[str, Any]) -> Ranking:
         ranking = Ranking.from_dict(body.get("ranking", {}))
         if ranking.depth > MAX_DEPTH:
             raise UsageError(f"ranking key 'depth' is {ranking.depth:,}: at most {MAX_DEPTH:,} is allowed")
+        check_signals(ranking.rerank)
         call.searcher.check_features(feature.feature for feature in ranking.features)
     return ranking

@@ -178,6 +178,11 @@ _ANSWER: dict[str, Schema] = {
         "minimum": 0,
         "description": "how many of the reranked sentences have no parse, where the ranking uses parses",
     },
+    "unread": {
+        "type": ["integer", "null"],
+        "minimum": 0,
+        "description": "how many sentences the cross-encoder had no time for, where the ranking has one",
+    },
 }
 _SIDE = having(
     ranking={"type": "object", "description": "as a ranking file, defaults filled in"},

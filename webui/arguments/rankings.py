@@ -8,6 +8,7 @@ checkboxes.
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,8 +26,9 @@ from esr.plans.plan import CANDIDATES
 from esr.ranking import boosts
 from esr.ranking.boosts import Boost
 from esr.ranking.ranking import Ranking
+from esr.ranking.rerank_context import CROSS_VARIABLE
 from esr.ranking.reranker import DEPTH
-from esr.ranking.signals import RankingSignal, SignalType, parse_signal, signal_types
+from esr.ranking.signals import CROSS, SECONDS, RankingSignal, SignalType, parse_signal, signal_types
 from esr.text.document import PARTS, VECTORS
 from webui.arguments.table import MAX_DEPTH, PARAMETER, PRIOR, is_ranking_argument, parse_whole
 from webui.running.request_errors import blame_argument
@@ -67,6 +69,7 @@ def parse_ranking(arguments: Mapping[str, Sequence[str]], prefix: str = "") -> R
         expansions = boosts.from_json(dict(map(boosts.parse, own.get("boost", ()))))
     with blame_argument(prefix + "rerank"):
         signals = tuple(parse_signal(text) for text in own.get("rerank", ()))
+        check_signals(signals)
     depth = parse_whole(prefix + "depth", first["depth"], 1, MAX_DEPTH) if "depth" in first else DEPTH
     with blame_argument(prefix + "rerank" if signals else prefix + "feature" if features else None):
         return Ranking(
@@ -80,6 +83,15 @@ def parse_ranking(arguments: Mapping[str, Sequence[str]], prefix: str = "") -> R
             rerank=signals,
             depth=depth,
         )
+
+
+def check_signals(signals: Iterable[RankingSignal]) -> None:
+    """Raise UsageError for a signal that only the server's operator may choose."""
+    for signal in signals:
+        if signal.signal.startswith(f"{CROSS} "):
+            raise UsageError(f"the server chooses the cross-encoder ({CROSS_VARIABLE}): write {CROSS} alone")
+        if signal.type.is_last and float(signal.settings()["seconds"]) > float(SECONDS.default):
+            raise UsageError(f"'seconds' of {CROSS} is at most {SECONDS.default:g} here")
 
 
 def _without_prefix(first: Mapping[str, str], prefix: str) -> dict[str, Any]:
@@ -116,18 +128,25 @@ def _as_text(signal: RankingSignal) -> str:
 
 _ANSWER_FEATURES = frozenset({"pers", "loc", "org", "numbers"})
 _HYBRID = Ranking.from_file("hybrid")
+_MEANING = Ranking.from_file("meaning")
 _LATEST = Ranking.from_file("latest")
 BY_MEANING = {"rerank": _as_text(_HYBRID.rerank[0]), "depth": str(_HYBRID.depth)}
 """The arguments that rank by words and meaning."""
 PRESETS = (
-    Preset("Balanced", "the sentence, its neighbours and its document"),
-    Preset("Words alone", "the sentence alone, with BM25", {"model": "bm25"}),
+    Preset("Words", "those of the sentence, its neighbours and its document"),
     Preset(
         "Words and meaning",
         "also sentences that say it in other words",
         BY_MEANING,
         frozenset({VECTORS}),
     ),
+    Preset(
+        "Meaning",
+        "sentences that say it, in whatever words",
+        {"rerank": _as_text(_MEANING.rerank[0]), "depth": str(_MEANING.depth)},
+        frozenset({VECTORS}),
+    ),
+    Preset("Words alone", "the words of the sentence, with BM25", {"model": "bm25"}),
     Preset(
         "Latest and best",
         "a sentence thirty days older counts half",
@@ -374,7 +393,8 @@ _OFFERED = ("term dependence", "meaning", "time")
 
 def _signals(chosen: Collection[str], stored: Collection[str]) -> list[SignalType]:
     """The signals that rows offer. Others are chosen by other controls or in the address."""
-    kinds = [kind for kind in signal_types().values() if kind.group in _OFFERED]
+    offered = {*_OFFERED, "cross-encoder"} if os.environ.get(CROSS_VARIABLE) else _OFFERED
+    kinds = [kind for kind in signal_types().values() if kind.group in offered]
     return [kind for kind in kinds if kind.needs is None or kind.needs in stored or kind.name in chosen]
 
 

@@ -276,7 +276,11 @@ _RANKING = (
     _ranking("candidates", "which sentences are ranked", Choice(labels=CANDIDATES)),
     _ranking("feature", "a feature that adjusts the score, as in len:log:0.1", is_repeatable=True),
     _ranking("boost", "an expansion of the query, as in variants:0.2", is_repeatable=True),
-    _ranking("rerank", "a signal of the second stage, as in mrf_sdm:0.5", is_repeatable=True),
+    _ranking(
+        "rerank",
+        "a signal of the second stage, as in mrf_sdm:0.5, or cross for the server's cross-encoder",
+        is_repeatable=True,
+    ),
     _ranking(
         "depth",
         "how many of the best sentences the second stage ranks again",

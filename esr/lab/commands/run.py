@@ -105,6 +105,11 @@ def run(
                 continue
             if answer.incomplete:
                 raise EsrError(f"topic {topic}: the answer is incomplete: {answer.incomplete}; run again")
+            if answer.unread:
+                raise EsrError(
+                    f"topic {topic}: the cross-encoder had no time for {answer.unread} of the sentences: "
+                    "give it more, as in --rerank cross:MODEL:seconds=60, or a smaller depth"
+                )
             file.writelines(runs.format_lines(topic, answer.hits, tag))
             total += len(answer.hits)
     for reason in skipped:

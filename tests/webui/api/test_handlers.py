@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from esr.ranking.answers import COLUMNS
 from esr.ranking.query_report import Completion, report_query
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
+from tests.support.fake_enricher import write_tiny_cross_encoder
+from tests.support.model_server import slow_cross_encoder
 from tests.support.page_corpus import error, get, ids, post
 from tests.webui.api.conftest import TEXTS, load
 from webui.api.handlers import page_token
@@ -272,6 +275,28 @@ def test_a_bad_argument_is_named(client: FlaskClient, arguments: dict[str, str],
         client, "/search", q="storm", **{name.replace(".", "__"): v for name, v in arguments.items()}
     )
     assert (failure["code"], failure["field"]) == ("bad_input", field)
+
+
+def test_the_server_has_one_cross_encoder_and_visitors_no_other(
+    client: FlaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ESR_CROSS_ENCODER", str(write_tiny_cross_encoder(tmp_path / "cross")))
+    assert get(client, "/search", q="storm")["unread"] is None
+    answer = get(client, "/search", q="storm", rerank="cross:2:depth=20")
+    assert answer["unread"] == 0 and answer["hits"]
+    body = {"q": "storm", "ranking": {"rerank": [{"signal": "cross", "w": 2, "depth": 20}]}}
+    assert ids(client.post("/api/v1/search", json=body).json) == ids(answer)
+    for other in ("cross:http://localhost:9/rerank", "cross:hf:a/b", "cross:/tmp"):
+        failure = error(client, "/search", q="storm", rerank=other)
+        assert "server chooses the cross-encoder" in failure["message"] and failure["field"] == "rerank"
+        body = {"q": "storm", "ranking": {"rerank": [{"signal": other.replace(":", " ", 1)}]}}
+        failure = client.post("/api/v1/search", json=body).json["error"]
+        assert "server chooses the cross-encoder" in failure["message"]
+    assert "at most 5" in error(client, "/search", q="storm", rerank="cross:seconds=60")["message"]
+    slow_cross_encoder("slow", monkeypatch)
+    monkeypatch.setenv("ESR_CROSS_ENCODER", "slow")
+    page = client.get("/search?q=storm&rerank=cross:depth=30:seconds=0.05").get_data(as_text=True)
+    assert re.search(r"cross-encoder had no time for \d+ of the sentences\. They keep their order", page)
 
 
 @pytest.mark.slow

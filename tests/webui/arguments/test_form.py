@@ -45,7 +45,7 @@ def test_the_form_has_the_values_of_the_address() -> None:
     assert (form.query, ticked(form)) == ("storm", {"group", "fold"})
     assert [(field.row.name, field.value) for field in form.days] == [("from", "2017")]
     assert selected(form, "k", "sort") == [("7", "7"), ("date", "newest first")]
-    assert form.summary == ["Balanced", "newest first", "by document", "from 2017"]
+    assert form.summary == ["Words", "newest first", "by document", "from 2017"]
 
 
 def test_every_argument_with_a_label_has_a_field() -> None:
@@ -56,7 +56,7 @@ def test_every_argument_with_a_label_has_a_field() -> None:
 
 def test_the_form_has_the_share_that_makes_a_repeat() -> None:
     form = form_of(("q", "storm"), ("novel", "yes"), ("overlap", "0.75"))
-    assert ticked(form) == {"novel", "fold"} and form.summary == ["Balanced", "only what is new"]
+    assert ticked(form) == {"novel", "fold"} and form.summary == ["Words", "only what is new"]
     assert selected(form, "overlap") == [("0.75", "75% or more")]
     assert selected(form_of(("overlap", "much")), "overlap") == [("0.8", "80% or more")]
 
@@ -64,13 +64,13 @@ def test_the_form_has_the_share_that_makes_a_repeat() -> None:
 def test_the_form_keeps_lists_without_passages_and_with_furniture() -> None:
     form = form_of(("q", "storm"), ("passages", "no"), ("furniture", "yes"))
     assert ticked(form) == {"fold", "passages", "furniture"}
-    assert form.summary == ["Balanced", "one by one", "links and notices like sentences"]
+    assert form.summary == ["Words", "one by one", "links and notices like sentences"]
 
 
 def test_the_form_says_how_the_query_is_read() -> None:
     form = form_of(("q", "storm"), ("require", "all"), ("syntax", "none"))
     assert ticked(form) == {"require", "syntax", "fold"}
-    assert form.summary == ["Balanced", "all words", "searched literally"]
+    assert form.summary == ["Words", "all words", "searched literally"]
     assert ticked(form_of(("require", "some"), ("syntax", "full"), ("fold", "no"))) == set()
 
 
@@ -268,13 +268,14 @@ def test_a_preset_is_offered_only_where_sentences_have_its_feature() -> None:
     assert {p.label for p in full} - {p.label for p in plain} == {"Reports first", "Opinions first"}
 
 
-def test_words_and_meaning_is_offered_where_sentences_have_vectors() -> None:
+@pytest.mark.parametrize(("label", "name"), [("Words and meaning", "hybrid"), ("Meaning", "meaning")])
+def test_meaning_is_offered_where_sentences_have_vectors(label: str, name: str) -> None:
     labels = [preset.label for preset in available_presets(["position", VECTORS])]
-    assert "Words and meaning" in labels
-    assert "Words and meaning" not in [preset.label for preset in available_presets(["position"])]
-    (preset,) = (preset for preset in PRESETS if preset.label == "Words and meaning")
+    assert label in labels and labels[0] == "Words"
+    assert label not in [preset.label for preset in available_presets(["position"])]
+    (preset,) = (preset for preset in PRESETS if preset.label == label)
     query = urlencode({"q": "storm", **preset.arguments}).encode()
-    assert read_search(query, Settings()).ranking.as_dict() == Ranking.from_file("hybrid").as_dict()
+    assert read_search(query, Settings()).ranking.as_dict() == Ranking.from_file(name).as_dict()
 
 
 def test_every_model_parameter_prior_and_form_of_the_registries_has_a_control() -> None:

@@ -105,7 +105,7 @@ def test_the_reason_in_words_comes_before_any_number(real: FlaskClient) -> None:
         reason = re.search(r'<p class="reason">(All|Both|One|Two) [a-z ]*words', page)
         assert reason, address
         assert not re.search(r"[−-]\d+\.\d+", page[: reason.start()])
-    assert ">Balanced</h2>" in real.get(f"/compare?{Q}&vs.model=bm25").text
+    assert ">Words</h2>" in real.get(f"/compare?{Q}&vs.model=bm25").text
     assert ">Words alone</h2>" in real.get(f"/compare?{Q}&vs.model=bm25").text
     assert "score −" not in real.get(f"/compare?{Q}&vs.model=bm25").text
 

@@ -1,0 +1,226 @@
+"""Models of the Hugging Face hub: fetched by `huggingface_hub`, described by their own configuration.
+
+A name is `hf:OWNER/NAME`, or `hf:OWNER/NAME@REVISION` with a commit, a tag or a branch. Without a revision,
+the one in the cache is meant, or else the newest; so a model changes only if its user names another revision.
+The package reads HF_ENDPOINT, HF_TOKEN, HF_HOME and HF_HUB_OFFLINE, and caches files by their digest.
+
+The configuration is that of sentence-transformers: `modules.json`, `1_Pooling/config.json`,
+`sentence_bert_config.json` and `config_sentence_transformers.json`, beside those of transformers.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from msgspec import Struct, to_builtins
+from msgspec import json as msgspec_json
+
+from esr.encoders.description import MODEL, TOKENIZER, EncoderDescription
+from esr.errors import EsrError, InputError, UsageError, to_one_line
+from esr.extras import require
+
+PREFIX = "hf:"
+ONNX_FILES = ("onnx/model.onnx", MODEL)
+"""The ONNX export of a model is the first of these that it has."""
+_CONFIG = "config.json"
+_POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first"}
+_MODULES = ("Transformer", "Pooling", "Normalize")
+_FETCHED = [
+    *ONNX_FILES,
+    *(f"{file}_data" for file in ONNX_FILES),
+    TOKENIZER,
+    _CONFIG,
+    "tokenizer_config.json",
+    "modules.json",
+    "*_Pooling/config.json",
+    "sentence_bert_config.json",
+    "config_sentence_transformers.json",
+]
+_MAX_TOKENS = 512
+"""Tokens that a model is given if its configuration names no number that it can take."""
+
+
+class HubModel(Struct, frozen=True):
+    """What is known about a model of the hub: for people, and the prefixes that its configuration lacks."""
+
+    name: str
+    kind: str
+    megabytes: int
+    licence: str
+    languages: str
+    dimensions: int | None = None
+    query_prefix: str = ""
+    passage_prefix: str = ""
+
+    @property
+    def description(self) -> str:
+        return f"{self.kind} for {self.languages}; {self.megabytes:,} MB; {self.licence}"
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**to_builtins(self), "description": self.description}
+
+
+def _read_hub_models() -> Mapping[str, HubModel]:
+    text = Path(__file__).with_name("hub_models.json").read_bytes()
+    return {model.name: model for model in msgspec_json.decode(text, type=list[HubModel])}
+
+
+HUB_MODELS = _read_hub_models()
+"""Models of the hub that are known to have what esr needs, by name. Others work too."""
+
+
+class Snapshot(NamedTuple):
+    """A folder with the files of a model, and its name with the commit that they are of."""
+
+    path: Path
+    name: str
+
+
+def fetch(name: str) -> Snapshot:
+    """The files of a model of the hub, from the cache, or fetched into it.
+
+    Raises UsageError for a bad name or a missing package, EsrError if the files cannot be had.
+    """
+    match = re.fullmatch(rf"{PREFIX}([\w.-]+/[\w.-]+)(?:@([\w./-]+))?", name)
+    if match is None:
+        raise UsageError(
+            f"{name!r} is no model of the Hugging Face hub: write {PREFIX}OWNER/NAME or …@REVISION"
+        )
+    require(f"the model {name}", "huggingface_hub")
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    repository, revision = match.groups()
+    try:
+        try:
+            path = snapshot_download(
+                repository, revision=revision, allow_patterns=_FETCHED, local_files_only=True
+            )
+        except LocalEntryNotFoundError:
+            path = snapshot_download(repository, revision=revision, allow_patterns=_FETCHED)
+    except Exception as error:  # of the HTTP client, which is another in each version of the package
+        raise EsrError(f"{name} cannot be fetched: {_say_problem(error)}") from error
+    return Snapshot(Path(path), f"{PREFIX}{repository}@{Path(path).name}")
+
+
+def _say_problem(error: Exception) -> str:
+    from huggingface_hub import errors
+
+    if isinstance(error, errors.GatedRepoError):
+        return "its owner wants you to accept terms on the hub: do, then set HF_TOKEN"
+    if isinstance(error, errors.RevisionNotFoundError):
+        return "the hub has no such revision"
+    if isinstance(error, errors.RepositoryNotFoundError):
+        return "the hub has no such model, or it is private: check the name, or set HF_TOKEN"
+    if isinstance(error, errors.LocalEntryNotFoundError):
+        cause = error.__cause__
+        if cause is None or isinstance(cause, errors.OfflineModeIsEnabled):
+            return "it is not in the cache, and HF_HUB_OFFLINE is set"
+        return f"it is not in the cache, and the hub does not answer ({to_one_line(cause)}): see HF_ENDPOINT"
+    return to_one_line(error)
+
+
+def find_onnx(path: Path) -> str:
+    """The ONNX export in a model's folder, relative to it. Raises InputError if there is none."""
+    for name in ONNX_FILES:
+        if (path / name).is_file():
+            return name
+    raise InputError(
+        str(path),
+        f"the model has no ONNX export: neither {' nor '.join(ONNX_FILES)}; choose a model with one",
+    )
+
+
+def describe(path: Path, name: str) -> EncoderDescription:
+    """Describe an encoder by its configuration. Raises InputError for what esr cannot compute."""
+    config = _read(path, _CONFIG)
+    own = _read(path, "config_sentence_transformers.json")
+    pooling = _find_pooling(path)
+    known = HUB_MODELS.get(name.partition("@")[0])
+    prompts = own.get("prompts") or {}
+    passage = next((prompts[key] for key in ("passage", "document") if prompts.get(key)), None)
+    is_cosine = own.get("similarity_fn_name") in (None, "cosine")
+    dimensions = pooling.get("word_embedding_dimension") or config.get("hidden_size")
+    return EncoderDescription.from_dict(
+        {
+            "name": name,
+            **({"dimensions": dimensions} if dimensions else {}),
+            "pooling": _pooling_name(pooling, path),
+            "query_prefix": prompts.get("query") or (known.query_prefix if known else ""),
+            "passage_prefix": passage or (known.passage_prefix if known else ""),
+            "normalize": is_cosine or "Normalize" in _module_types(path),
+            "max_tokens": find_max_tokens(path),
+            "licence": known.licence if known else "",
+            "description": known.description if known else "",
+        },
+        str(path),
+    )
+
+
+def find_max_tokens(path: Path) -> int:
+    """How many tokens a model takes, by the first file of its configuration that says so."""
+    positions = _read(path, _CONFIG).get("max_position_embeddings")
+    for file, key in (
+        ("sentence_bert_config.json", "max_seq_length"),
+        ("tokenizer_config.json", "model_max_length"),
+    ):
+        number = _read(path, file).get(key)
+        if isinstance(number, int) and 0 < number <= (positions or 1_000_000):
+            return number
+    return min(positions or _MAX_TOKENS, _MAX_TOKENS)
+
+
+def find_padding(path: Path) -> int:
+    """The token that fills up the shorter texts of a batch."""
+    token = _read(path, _CONFIG).get("pad_token_id")
+    return token if isinstance(token, int) else 0
+
+
+def _find_pooling(path: Path) -> Mapping[str, Any]:
+    types = _module_types(path)
+    for type in types:
+        if type not in _MODULES:
+            raise InputError(
+                str(path / "modules.json"),
+                f"the model has a layer {type!r}, which its ONNX export lacks: choose one without it",
+            )
+    folder = types.get("Pooling", "1_Pooling")
+    pooling: Mapping[str, Any] = _read(path, f"{folder}/{_CONFIG}")
+    return pooling
+
+
+def _module_types(path: Path) -> dict[str, str]:
+    """The folders of the model's modules by type, such as Pooling."""
+    modules = _read(path, "modules.json", list)
+    return {str(module["type"]).rpartition(".")[2]: str(module["path"]) for module in modules}
+
+
+def _pooling_name(pooling: Mapping[str, Any], path: Path) -> str:
+    """The pooling of POOLINGS. Without a configuration it is the mean, as in sentence-transformers."""
+    chosen = [key for key, value in pooling.items() if key.startswith("pooling_mode_") and value]
+    if not chosen:
+        return "mean"
+    if len(chosen) > 1 or chosen[0] not in _POOLINGS or not pooling.get("include_prompt", True):
+        without = "" if pooling.get("include_prompt", True) else " without its prompt"
+        raise InputError(
+            str(path),
+            f"the model pools by {', '.join(chosen)}{without}; esr cannot: choose another",
+        )
+    return _POOLINGS[chosen[0]]
+
+
+def _read(path: Path, name: str, kind: type = dict) -> Any:
+    """The content of a JSON file of a model, empty without the file."""
+    try:
+        data = json.loads((path / name).read_text("utf-8"))
+    except FileNotFoundError:
+        return kind()
+    except (OSError, ValueError) as error:
+        raise InputError(str(path / name), f"not JSON: {error}") from None
+    if not isinstance(data, kind):
+        raise InputError(str(path / name), f"not a JSON {'object' if kind is dict else 'list'}")
+    return data

@@ -1,0 +1,178 @@
+"""A server on this machine that speaks the API of the Hugging Face hub, as `huggingface_hub` calls it.
+
+It also answers as servers of models do: OpenAI's embeddings, and the rerank JSON of text-embeddings-inference
+(/rerank) and of Cohere (/v1/rerank).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+import pytest
+
+from esr.encoders import CrossEncoder, loading
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+class Server(ThreadingHTTPServer):
+    """Serves one repository of the hub, and collects the requests: their method and path.
+
+    As a server of models, it encodes by `encode` and scores by `score`, or always gives `answer`. It first
+    answers `failures` times with 503, and waits before each answer as long as the next of `delays` says.
+    """
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.repository = "example/tiny"
+        self.folder = Path("/nowhere")
+        self.commit = COMMIT
+        self.token: str | None = None
+        self.calls: list[tuple[str, str]] = []
+        self.bodies: list[dict[str, Any]] = []
+        self.encode: Callable[[str], Any] = lambda text: np.zeros(16)
+        self.score: Callable[[str, str], float] = lambda query, text: 0.0
+        self.failures = 0
+        self.answer: Any = None
+        self.delays: list[float] = []
+
+    def handle_error(self, *args: object) -> None:
+        """Say nothing of a client that has gone."""
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+    protocol_version = "HTTP/1.1"
+
+    def do_HEAD(self) -> None:
+        self._answer()
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def do_POST(self) -> None:
+        hub, body = self.server, json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        hub.calls.append((self.command, self.path))
+        hub.bodies.append(body)
+        time.sleep(hub.delays.pop(0) if hub.delays else 0.0)
+        if hub.token and self.headers.get("Authorization") != f"Bearer {hub.token}":
+            self._send(401, b"who are you", {})
+        elif hub.failures:
+            hub.failures -= 1
+            self._send(503, b"busy", {})
+        elif hub.answer is not None:
+            self._send_json(hub.answer)
+        elif self.path == "/v1/embeddings":
+            vectors = [hub.encode(text) for text in body["input"]]
+            rows = [{"index": n, "embedding": [float(x) for x in v]} for n, v in enumerate(vectors)]
+            self._send_json({"data": rows[::-1]})
+        elif self.path == "/rerank":
+            assert body["raw_scores"]
+            scores = [hub.score(body["query"], text) for text in body["texts"]]
+            self._send_json([{"index": n, "score": score} for n, score in enumerate(scores)][::-1])
+        else:
+            scores = [hub.score(body["query"], text) for text in body["documents"]]
+            rows = [{"index": n, "relevance_score": score} for n, score in enumerate(scores)]
+            self._send_json({"results": rows[::-1]})
+
+    def log_message(self, *args: object) -> None:
+        """Say nothing."""
+
+    def _answer(self) -> None:
+        hub, path = self.server, unquote(urlsplit(self.path).path)
+        hub.calls.append((self.command, path))
+        info, files = f"/api/models/{hub.repository}", f"/{hub.repository}/resolve/"
+        if hub.token and self.headers.get("Authorization") != f"Bearer {hub.token}":
+            self._send(401, b"", {"X-Error-Code": "GatedRepo", "X-Error-Message": "log in"})
+        elif path.startswith(f"{info}/revision/") or path == info:
+            revision = path.rpartition("/")[2]
+            if revision not in ("main", "tiny", hub.commit):
+                self._send(404, b"", {"X-Error-Code": "RevisionNotFound"})
+            else:
+                self._send_json({"id": hub.repository, "sha": hub.commit, "siblings": []})
+        elif path.startswith(f"{info}/tree/"):
+            paths = sorted(path for path in hub.folder.rglob("*") if path.is_file())
+            self._send_json([self._entry(path) for path in paths])
+        elif path.startswith(files):
+            content = (hub.folder / path.removeprefix(files).partition("/")[2]).read_bytes()
+            etag = f'"{hashlib.sha256(content).hexdigest()}"'
+            self._send(200, content, {"ETag": etag, "X-Repo-Commit": hub.commit})
+        else:
+            self._send(404, b"", {"X-Error-Code": "RepoNotFound"})
+
+    def _entry(self, path: Path) -> dict[str, Any]:
+        name = path.relative_to(self.server.folder).as_posix()
+        content = path.read_bytes()
+        return {"type": "file", "path": name, "size": len(content), "oid": hashlib.sha1(content).hexdigest()}
+
+    def _send_json(self, data: Any) -> None:
+        self._send(200, json.dumps(data).encode(), {"Content-Type": "application/json"})
+
+    def _send(self, status: int, content: bytes, headers: dict[str, str]) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content)
+
+
+@contextmanager
+def serve() -> Iterator[Server]:
+    with Server() as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def use_hub(server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `huggingface_hub`, which reads its variables once, use this server and an own cache."""
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", server.url)
+    template = f"{server.url}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
+    monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", template)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_PROGRESS_BARS", True)
+
+
+def write_hub_folder(folder: Path, files: Path, **configuration: Any) -> Path:
+    """Put an encoder's files as they are on the hub. `configuration`: JSON by file, `/` written as `__`."""
+    (folder / "onnx").mkdir(parents=True)
+    (folder / "onnx/model.onnx").write_bytes((files / "model.onnx").read_bytes())
+    (folder / "tokenizer.json").write_bytes((files / "tokenizer.json").read_bytes())
+    content = {"config": {"hidden_size": 16, "max_position_embeddings": 64}, **configuration}
+    for name, data in content.items():
+        path = folder / f"{name.replace('__', '/')}.json"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(data))
+    return folder
+
+
+def slow_cross_encoder(name: str, monkeypatch: pytest.MonkeyPatch, batch: int = 2) -> None:
+    """Register a cross-encoder that reads a batch in a tenth of a second, and likes the later of it more."""
+
+    def compute(query: str, texts: Sequence[str], seconds: float) -> list[float]:
+        time.sleep(0.1)
+        return [100.0 * n for n in range(len(texts))]
+
+    monkeypatch.setitem(loading._cross_encoders, name, CrossEncoder(compute, batch))
