@@ -14,8 +14,8 @@ import numpy as np
 
 from esr.errors import IndexClosed, IndexMissing, UsageError
 from esr.folder.format import manifest
+from esr.folder.format.checksums import SegmentDamaged
 from esr.folder.format.files import size_on_disk
-from esr.folder.format.segment import SegmentDamaged
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.search import vocabulary
 from esr.folder.search.cache import SearchCache

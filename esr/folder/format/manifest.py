@@ -7,7 +7,6 @@ which neither manifest nor checkpoint refers may be deleted.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import uuid
@@ -22,7 +21,14 @@ from msgspec import Struct, field, to_builtins
 from msgspec.structs import asdict, replace
 
 from esr.errors import IndexMissing, IndexUnusable
-from esr.folder.format.files import Numbers, replace_json
+from esr.folder.format.files import (
+    FileCheck,
+    Numbers,
+    check_file,
+    decode_sealed,
+    recorded_check,
+    replace_json,
+)
 from esr.index.writer import Description, outdated_analyzer
 
 LAYERS = "layers"
@@ -88,6 +94,8 @@ MANIFEST_NAME = "esr-index.json"
 FORMAT = 5
 SEGMENTS = "segments"
 """The subfolder of the segments."""
+CHECKSUMS = "checksums.json"
+"""The file of a segment with the checks of its other files."""
 UNNAMED = "0"
 """The name of the generation before the first load."""
 
@@ -99,7 +107,8 @@ class Manifest(Struct, frozen=True):
     `generation_name` is the name shown by `esr indices`; enrichment adds commits to a generation.
     `kept_generations` are the last commits of other generations, newest first, rejected ones last; their own
     `kept_generations` are empty. `is_rejected` marks a generation that a rollback has skipped. `aliases` maps
-    the displayed form of a name to its aliases.
+    the displayed form of a name to its aliases. `checksums` has the checks of the segments' tables of
+    checksums and of the layers, by path. What an older version has written has none.
     """
 
     description: Description
@@ -112,6 +121,7 @@ class Manifest(Struct, frozen=True):
     kept_generations: tuple[Manifest, ...] = ()
     is_rejected: bool = False
     aliases: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    checksums: Mapping[str, FileCheck] = field(default_factory=dict)
 
     @property
     def has_index(self) -> bool:
@@ -146,6 +156,7 @@ class Manifest(Struct, frozen=True):
             generation_name=name,
             kept_generations=self._all_generations()[:keep],
             aliases=self.aliases,
+            checksums=self.checksums,
         )
         return commit._without_unused_recipes()
 
@@ -188,6 +199,17 @@ class Manifest(Struct, frozen=True):
         )
         return tuple(sorted(newest_first, key=lambda commit: commit.is_rejected))
 
+    @property
+    def checked_files(self) -> list[str]:
+        """The paths of the files of which `checksums` has the checks."""
+        tables = [f"{SEGMENTS}/{name}/{CHECKSUMS}" for name in self.segments]
+        return [*tables, *(f"{LAYERS}/{layer.name}" for layer in self.layers)]
+
+    def with_checksums(self, folder: Path) -> Manifest:
+        """This commit, with the checks of the files that have come with it."""
+        checks = {path: self.checksums.get(path) or _read_check(folder / path) for path in self.checked_files}
+        return replace(self, checksums={path: check for path, check in checks.items() if check})
+
     def layers_of(self, segment: str) -> list[LayerInfo]:
         return [layer for layer in self.layers if layer.segment == segment]
 
@@ -208,6 +230,7 @@ class Manifest(Struct, frozen=True):
             "kept": [commit.as_dict() for commit in self.kept_generations],
             **({"rejected": True} if self.is_rejected else {}),
             **({"aliases": self.aliases} if self.aliases else {}),
+            **({"checksums": self.checksums} if self.checksums else {}),
         }
 
     @classmethod
@@ -223,7 +246,30 @@ class Manifest(Struct, frozen=True):
             kept_generations=tuple(map(cls.from_dict, data["kept"])),
             is_rejected=data.get("rejected", False),
             aliases=data.get("aliases", {}),
+            checksums={path: FileCheck(*check) for path, check in data.get("checksums", {}).items()},
         )
+
+
+class ManifestDamaged(IndexUnusable):
+    """The manifest is not as it was written."""
+
+    def __init__(self, path: Path, problem: object) -> None:
+        super().__init__(
+            f"{path} is damaged, {problem}: restore a backup with esr restore, "
+            "or delete the folder and load everything again"
+        )
+        self.path, self.problem = path, str(problem)
+
+    def __reduce__(self) -> tuple[type[ManifestDamaged], tuple[Path, str]]:
+        return type(self), (self.path, self.problem)
+
+
+def _read_check(path: Path) -> FileCheck | None:
+    """The check of a table of checksums, or of a layer. None if an older version has written it."""
+    try:
+        return check_file(path) if path.name == CHECKSUMS else recorded_check(path)
+    except FileNotFoundError:
+        return None
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -241,29 +287,34 @@ def read_manifest(folder: Path) -> Manifest:
 def read_any_format(folder: Path) -> Manifest:
     """Read the last commit, possibly in an older format. Then only its documents may be read."""
     try:
-        data = json.loads((folder / MANIFEST_NAME).read_text("utf-8"))
+        data = decode_sealed((folder / MANIFEST_NAME).read_bytes())
     except NotADirectoryError as error:
         raise IndexUnusable(f"{folder} is a file, not an index folder") from error
     except FileNotFoundError as error:
         if not folder.exists():
             raise IndexMissing(f"there is no index at {folder}: make one with esr load") from error
+        if (folder / SEGMENTS).exists():
+            raise ManifestDamaged(folder / MANIFEST_NAME, "it is missing") from error
         raise IndexUnusable(f"{folder} is not an index: it has no {MANIFEST_NAME}") from error
     except (OSError, ValueError) as error:
-        raise IndexUnusable(f"{folder / MANIFEST_NAME} cannot be read: {error}") from error
-    format = data.get("format") if isinstance(data, dict) else None
+        raise ManifestDamaged(folder / MANIFEST_NAME, error) from error
+    format = data.get("format")
     if not isinstance(format, int) or not 1 <= format <= FORMAT:
         raise IndexUnusable(f"{folder} has index format {format}, this esr knows {FORMAT}: use a newer esr")
     try:
         return Manifest.from_dict(data)
     except (KeyError, TypeError) as error:
-        raise IndexUnusable(
-            f"{folder / MANIFEST_NAME} is incomplete: delete the folder and load everything again"
-        ) from error
+        raise ManifestDamaged(folder / MANIFEST_NAME, "it is incomplete") from error
 
 
-def commit(folder: Path, manifest: Manifest) -> None:
-    """Replace the manifest atomically: readers see either the old commit or the new one."""
+def commit(folder: Path, manifest: Manifest) -> Manifest:
+    """Replace the manifest atomically: readers see either the old commit or the new one.
+
+    Returns the commit as it was written, with checksums.
+    """
+    manifest = manifest.with_checksums(folder)
     replace_json(folder / MANIFEST_NAME, manifest.as_dict())
+    return manifest
 
 
 # The checkpoint of a load
@@ -303,7 +354,7 @@ class Checkpoint(Struct, frozen=True):
 def read_checkpoint(folder: Path) -> Checkpoint | None:
     """Read the checkpoint of an unfinished load, None if there is none that can be read."""
     try:
-        return _from_dict(json.loads((folder / CHECKPOINT_NAME).read_text("utf-8")))
+        return _from_dict(decode_sealed((folder / CHECKPOINT_NAME).read_bytes()))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.errors import IndexUnusable
+from esr.folder.format.checksums import SegmentDamaged
 from esr.folder.format.document_codec import StoredDocument
 from esr.folder.format.files import Column, Integers, map_array
 from esr.folder.format.layers import Layer, LayerStack
@@ -67,16 +67,6 @@ class SentenceViews(NamedTuple):
     document: memoryview
     first: memoryview
     paragraph: memoryview
-
-
-class SegmentDamaged(IndexUnusable):
-    """Files of a segment, or of a layer, are missing or truncated."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(
-            f"{path} is damaged, files are missing or truncated: "
-            "load everything again with --if-exists replace"
-        )
 
 
 PARAGRAPH = "paragraph"

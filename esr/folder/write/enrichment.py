@@ -173,8 +173,7 @@ class EmbeddedEnrichment:
                     return
                 sync_folder(self._folder / LAYERS)
                 recipes = {**before.recipes, recipe.digest: recipe.as_dict()}
-                commit = before.with_layers(tuple(layers), recipes)
-                manifest.commit(self._folder, commit)
+                commit = manifest.commit(self._folder, before.with_layers(tuple(layers), recipes))
                 self._snapshot = Snapshot(self._folder, commit, self._snapshot)
             finally:
                 delete_unreferenced(self._folder)
@@ -193,7 +192,7 @@ class EmbeddedEnrichment:
                     layers = tuple(renamed.get(layer, layer) for layer in before.layers)
                     commit = commit.with_layers(layers, before.recipes)
                 if commit != before:
-                    manifest.commit(self._folder, commit)
+                    commit = manifest.commit(self._folder, commit)
                     self._snapshot = Snapshot(self._folder, commit, self._snapshot)
             finally:
                 delete_unreferenced(self._folder)

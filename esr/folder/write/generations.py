@@ -12,6 +12,7 @@ from pathlib import Path
 
 from esr.errors import IndexUnusable
 from esr.folder.format import manifest
+from esr.folder.format.checksums import SegmentDamaged
 from esr.folder.format.files import NO_SPACE, size_on_disk, translate_disk_errors
 from esr.folder.format.manifest import (
     LAYERS,
@@ -24,7 +25,7 @@ from esr.folder.format.manifest import (
     remove_checkpoint,
     remove_index,
 )
-from esr.folder.format.segment import SegmentDamaged, read_counts
+from esr.folder.format.segment import read_counts
 from esr.index.generations import (
     BROKEN,
     KEPT,
