@@ -67,7 +67,7 @@ def read_checks(folder: Path, part: Part) -> dict[str, FileCheck]:
     if part.is_layer:
         return {part.path: part.check}
     path = f"{part.path}/{CHECKSUMS}"
-    damage = examine(folder, path, part.check, read=True)
+    damage = _examine(folder, path, part.check, read=True)
     try:
         if damage is None:
             table = decode_sealed((folder / path).read_bytes())
@@ -78,7 +78,7 @@ def read_checks(folder: Path, part: Part) -> dict[str, FileCheck]:
     raise SegmentDamaged(folder / path, damage.problem)
 
 
-def examine(folder: Path, path: str, check: FileCheck, *, read: bool) -> Damage | None:
+def _examine(folder: Path, path: str, check: FileCheck, *, read: bool) -> Damage | None:
     """Compare a file with its check. Its content is compared with `read`, or if it is small, or if the file
     was written to or copied since.
     """
@@ -102,7 +102,7 @@ def find_damage(
 ) -> Iterator[Damage]:
     """Yield what is damaged of a segment or a layer, nothing if it has no checksums.
 
-    `read` is that of `examine`. With `names`, only these files of the segment are examined.
+    `read` is that of `_examine`. With `names`, only these files of the segment are examined.
     """
     if part.check is None:
         return
@@ -113,9 +113,21 @@ def find_damage(
         return
     for path, check in checks.items():
         if not names or path.rpartition("/")[2] in names:
-            damage = examine(folder, path, check, read=read)
+            damage = _examine(folder, path, check, read=read)
             if damage is not None:
                 yield damage
+
+
+TABLES = frozenset(
+    [
+        *(f"{table}.{kind}" for table in ("documents", "given") for kind in ("bytes", "ends.npy")),
+        *(f"{table}.{kind}.npy" for table in ("documents", "given") for kind in ("hashes", "numbers")),
+        *("given_at.npy", "texts.ends.npy", "first.npy", "length.npy"),
+        *("document.npy", "document_length.npy", "paragraph.npy"),
+    ]
+)
+"""The files of a segment by which a delivery finds and compares documents. The blobs of the documents, which
+it reads too, have checksums of their own."""
 
 
 def require_intact(

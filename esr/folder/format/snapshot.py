@@ -230,6 +230,10 @@ class Snapshot:
         """The paths of the segments and layers that nothing, such as esr restore, has replaced."""
         return {path for path, inode in self._inodes.items() if _inode(self.folder / path) == inode}
 
+    def require_intact(self) -> None:
+        """Read all files of the commit. Raises SegmentDamaged."""
+        require_intact(self.folder, self.parts)
+
     @cached_property
     def features(self) -> list[str]:
         """The names of all stored features."""

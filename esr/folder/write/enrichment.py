@@ -147,6 +147,7 @@ class EmbeddedEnrichment:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._snapshot = Snapshot(folder, manifest.read_manifest(folder))
+        self._snapshot.require_intact()
         self._analyzer = get_analyzer(self._snapshot.manifest.description.analyzer)
         self._languages: dict[str, list[str | None]] = {}
 

@@ -12,7 +12,7 @@ from esr.folder.format.files import translate_disk_errors
 from esr.folder.format.manifest import SEGMENTS, Checkpoint, LayerInfo, Manifest, hold_writer_lock, is_bare
 from esr.folder.format.segment import Segment
 from esr.folder.format.snapshot import describe_known_content, find_known_content, survey_terms
-from esr.folder.write.session import LoadSession, clean_up_load, recover, start_or_resume
+from esr.folder.write.session import LoadSession, clean_up_load, open_tables, recover, start_or_resume
 from esr.index.generations import DEFAULT_KEEP, new_generation_name
 from esr.index.writer import Description, LoadOptions, LoadReport, SetAside
 from esr.text.document import Located
@@ -70,7 +70,7 @@ class FolderWriter:
 
     def _write(self, documents: Iterable[Located], before: Manifest, report: LoadReport) -> Checkpoint:
         start = self._start(before)
-        existing = before.segments if self._append else ()
+        existing = open_tables(self._folder, before) if self._append else []
         session = LoadSession(self._folder, start, existing, self._set_aside, report)
         session.write(documents)
         return session.checkpoint
