@@ -23,7 +23,7 @@ from esr.folder.write.safekeeping import back_up, restore, verify
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Located, ParseWord, Sentence
 from esr.text.validate import to_json_line
-from tests.support.folder_index import document, file_contents, load
+from tests.support.folder_index import document, file_contents, forget_checksums, load
 from tests.support.index_contents import enrich
 from tests.support.processes import wait_until
 
@@ -251,18 +251,6 @@ def test_an_error_of_a_reader_is_that_of_the_damaged_file(
     index = EmbeddedIndex(str(where))
     with pytest.raises(SegmentDamaged, match=r"texts\.bytes is damaged"):
         index.document(index.cache.snapshot.segments[0].document_ids[0])
-
-
-def forget_checksums(where: Path) -> None:
-    """Leave an index as an older version has written it."""
-    path = where / manifest.MANIFEST_NAME
-    commit = manifest.read_manifest(where)
-    for table in where.glob(f"segments/*/{manifest.CHECKSUMS}"):
-        table.unlink()
-    assert commit.checksums
-    with mock.patch.object(manifest, "_read_check", return_value=None):
-        manifest.commit(where, manifest.Manifest.from_dict({**commit.as_dict(), "checksums": {}}))
-    assert not manifest.read_manifest(where).checksums and path.exists()
 
 
 def test_what_an_older_version_has_written_is_read_and_gets_checksums_as_it_is_rewritten(
