@@ -246,8 +246,12 @@ class Manifest(Struct, frozen=True):
             kept_generations=tuple(map(cls.from_dict, data["kept"])),
             is_rejected=data.get("rejected", False),
             aliases=data.get("aliases", {}),
-            checksums={path: FileCheck(*check) for path, check in data.get("checksums", {}).items()},
+            checksums=_decode_checks(data),
         )
+
+
+def _decode_checks(data: Mapping[str, Any]) -> dict[str, FileCheck]:
+    return {path: FileCheck(*check) for path, check in data.get("checksums", {}).items()}
 
 
 class ManifestDamaged(IndexUnusable):
@@ -342,6 +346,18 @@ class Checkpoint(Struct, frozen=True):
     digest: str = ""
     is_migration: bool = False
     """Whether the load converts the index to another format, reading the documents of the index itself."""
+    checksums: Mapping[str, FileCheck] = field(default_factory=dict)
+    """Those of its segments and layers, as in a manifest."""
+
+    def as_manifest(self) -> Manifest:
+        """What it has written, as a commit."""
+        return Manifest(
+            self.description,
+            self.segments,
+            layers=self.layers,
+            generation_name=self.generation_name,
+            checksums=self.checksums,
+        )
 
     def with_segment(self, segment: str, layer: LayerInfo | None, documents: int, digest: str) -> Checkpoint:
         """The checkpoint after one more segment has been written to disk."""
@@ -359,9 +375,12 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
         return None
 
 
-def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
+def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> Checkpoint:
+    """Replace the checkpoint. Returns it as it was written, with checksums."""
+    checkpoint = replace(checkpoint, checksums=checkpoint.as_manifest().with_checksums(folder).checksums)
     stored = {_STORED_NAMES.get(name, name): value for name, value in to_builtins(checkpoint).items()}
     replace_json(folder / CHECKPOINT_NAME, stored)
+    return checkpoint
 
 
 def remove_checkpoint(folder: Path) -> None:
@@ -374,6 +393,7 @@ def _from_dict(data: Mapping[str, Any]) -> Checkpoint:
     fields["description"] = Description(**data["description"])
     fields["segments"] = tuple(data["segments"])
     fields["layers"] = tuple(map(LayerInfo.from_dict, data["layers"]))
+    fields["checksums"] = _decode_checks(data)
     return Checkpoint(**fields)
 
 

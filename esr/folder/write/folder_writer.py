@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from esr.errors import EsrError
 from esr.folder.format import manifest
 from esr.folder.format.files import translate_disk_errors
@@ -89,7 +91,8 @@ class FolderWriter:
         layers = (*written.layers, *self._copy_layers(before, segments))
         name = written.generation_name
         commit = before.next_generation(name, segments, self._description, layers, self._keep)
-        manifest.commit(self._folder, commit)
+        checksums = {**commit.checksums, **written.checksums}
+        manifest.commit(self._folder, replace(commit, checksums=checksums))
 
     def _describe_known_content(self, before: Manifest, written: Checkpoint) -> list[str]:
         if not self._append:

@@ -89,13 +89,8 @@ def verify(folder: Path, *, fast: bool) -> Verification:
 def _all_parts(folder: Path, commit: Manifest) -> dict[Part, tuple[str, ...]]:
     """The parts of all generations and of an interrupted load, each with the names of its generations."""
     unfinished = read_checkpoint(folder)
-    if unfinished is None:
-        return _parts(commit, *commit.kept_generations)
-    name = unfinished.generation_name
-    load = Manifest(
-        unfinished.description, unfinished.segments, layers=unfinished.layers, generation_name=name
-    )
-    return _parts(commit, *commit.kept_generations, load.with_checksums(folder))
+    loads = [] if unfinished is None else [unfinished.as_manifest()]
+    return _parts(commit, *commit.kept_generations, *loads)
 
 
 def _parts(*commits: Manifest) -> dict[Part, tuple[str, ...]]:

@@ -159,8 +159,7 @@ class LoadSession:
         self._folder = folder
         self._start = start
         self._existing = existing
-        written = Manifest(start.description, start.segments, layers=start.layers).with_checksums(folder)
-        require_intact(folder, parts_of(written))
+        require_intact(folder, parts_of(start.as_manifest()))
         self._new = [Segment(folder / SEGMENTS / name) for name in start.segments]
         self._set_aside = set_aside
         self._report = report
@@ -256,8 +255,8 @@ class LoadSession:
         self._ids.segment_written()
         self._new.append(segment)
         digest = self._digest.hexdigest()
-        self.checkpoint = self.checkpoint.with_segment(segment.folder.name, layer, self._read, digest)
-        write_checkpoint(self._folder, self.checkpoint)
+        checkpoint = self.checkpoint.with_segment(segment.folder.name, layer, self._read, digest)
+        self.checkpoint = write_checkpoint(self._folder, checkpoint)
 
 
 def open_tables(folder: Path, commit: Manifest) -> list[Segment]:
