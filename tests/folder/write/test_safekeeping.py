@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from esr.text.document import Located, ParseWord, Sentence
 from esr.text.validate import to_json_line
 from tests.support.folder_index import document, file_contents, forget_checksums, load
 from tests.support.index_contents import enrich
-from tests.support.processes import wait_until
+from tests.support.processes import ForkedProcess, run_esr, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -353,3 +354,49 @@ def test_a_damaged_backup_restores_nothing(intact: Path, where: Path, tmp_path: 
     with pytest.raises(SegmentDamaged, match="backup"):
         restore(target, where, copy=True)
     assert search(where) == found
+
+
+def write_generations(where: str, count: int) -> None:
+    """Load anew again and again: all documents of a generation say its number."""
+    for number in range(count):
+        documents = (document(f"n{n}", f"storm {number}", f"flood {n}") for n in range(30))
+        load(Path(where), documents, if_exists="replace", keep=0)
+
+
+@pytest.mark.endurance
+def test_backups_during_loads_are_those_of_one_commit(where: Path, tmp_path: Path) -> None:
+    write_generations(str(where), 1)
+    writer = ForkedProcess(write_generations, str(where), 60)
+    seen = set()
+    for attempt in range(40):
+        target = tmp_path / f"backup{attempt % 4}"
+        back_up(where, target, copy=attempt % 2 == 0)
+        assert not verify(target, fast=False).damaged
+        exported = export_at(target)
+        (number,) = {line.split("storm ")[1].split('"')[0] for line in exported}
+        assert len(exported) == 30
+        seen.add(number)
+    writer.finish()
+    assert len(seen) > 2, "no load ended meanwhile: the test shows nothing"
+
+
+@pytest.mark.endurance
+def test_a_killed_backup_or_restore_can_be_repeated(where: Path, tmp_path: Path) -> None:
+    load(where, news(0, 200))
+    target, rng = tmp_path / "backup", random.Random()
+    for attempt in range(20):
+        EmbeddedDelivery(where).append(news(1000 + 3 * attempt, 3))
+        command = ["backup", where, target] if attempt % 2 else ["restore", where, target, "--yes"]
+        target = tmp_path / f"{command[0]}{attempt % 4}"
+        command[2] = target
+        before = export_at(target) if (target / manifest.MANIFEST_NAME).exists() else None
+        process = ForkedProcess(run_esr, [*command, "--copy"])
+        time.sleep(rng.uniform(0, 0.3))
+        process.kill()
+        if (target / manifest.MANIFEST_NAME).exists():
+            assert not verify(target, fast=False).damaged
+            assert export_at(target) in (before, export_at(where))
+        ForkedProcess(run_esr, [*command, "--copy"]).finish()
+        assert not verify(target, fast=False).damaged and export_at(target) == export_at(where)
+        left = [path.name for path in target.glob("*/*") if path.suffix]
+        assert not left, "what was killed leaves nothing"
