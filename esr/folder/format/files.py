@@ -118,7 +118,7 @@ _CHUNKS = 4096
 def save_array(path: Path, array: npt.NDArray[Any]) -> None:
     with _create(path) as file:
         # np.save bypasses the file object, and reports a full disk only as "1 of 9 written".
-        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))  # type: ignore[arg-type]
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
         file.write(np.ascontiguousarray(array).data)
 
 

@@ -303,7 +303,9 @@ def read_any_format(folder: Path) -> Manifest:
     except (OSError, ValueError) as error:
         raise ManifestDamaged(folder / MANIFEST_NAME, error) from error
     format = data.get("format")
-    if not isinstance(format, int) or not 1 <= format <= FORMAT:
+    if not isinstance(format, int):
+        raise ManifestDamaged(folder / MANIFEST_NAME, "it is incomplete")
+    if not 1 <= format <= FORMAT:
         raise IndexUnusable(f"{folder} has index format {format}, this esr knows {FORMAT}: use a newer esr")
     try:
         return Manifest.from_dict(data)

@@ -125,12 +125,12 @@ def _verify_part(folder: Path, part: Part, fast: bool) -> Iterator[Damage]:
 
 
 def _verify_checkpoint(folder: Path) -> Iterator[Damaged]:
-    try:
-        decode_sealed((folder / CHECKPOINT_NAME).read_bytes())
-    except FileNotFoundError:
-        pass
-    except (OSError, ValueError) as error:
-        yield Damaged(CHECKPOINT_NAME, f"{error}: the interrupted load cannot be resumed, load again")
+    if (folder / CHECKPOINT_NAME).exists() and read_checkpoint(folder) is None:
+        if not (folder / CHECKPOINT_NAME).exists():
+            return  # the load has ended meanwhile
+        yield Damaged(
+            CHECKPOINT_NAME, "it cannot be read: the interrupted load cannot be resumed, load again"
+        )
 
 
 def _is_gone(folder: Path, part: Part) -> bool:
