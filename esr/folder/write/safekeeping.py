@@ -125,12 +125,10 @@ def _verify_part(folder: Path, part: Part, fast: bool) -> Iterator[Damage]:
 
 
 def _verify_checkpoint(folder: Path) -> Iterator[Damaged]:
-    if (folder / CHECKPOINT_NAME).exists() and read_checkpoint(folder) is None:
-        if not (folder / CHECKPOINT_NAME).exists():
-            return  # the load has ended meanwhile
-        yield Damaged(
-            CHECKPOINT_NAME, "it cannot be read: the interrupted load cannot be resumed, load again"
-        )
+    is_unreadable = (folder / CHECKPOINT_NAME).exists() and read_checkpoint(folder) is None
+    if is_unreadable and (folder / CHECKPOINT_NAME).exists():  # otherwise the load has ended meanwhile
+        problem = "it cannot be read: the interrupted load cannot be resumed, load again"
+        yield Damaged(CHECKPOINT_NAME, problem)
 
 
 def _is_gone(folder: Path, part: Part) -> bool:
