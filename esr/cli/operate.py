@@ -1,5 +1,6 @@
-"""Commands that operate an index: its generations (`esr indices`, `rollback`, `delete`), `migrate`,
-`refresh-priors`, `status`, `export`, the roles that Elasticsearch needs (`roles`), and the server (`serve`).
+"""Commands that operate an index: its generations (`esr indices`, `rollback`, `delete`), `verify`, `backup`,
+`restore`, `migrate`, `refresh-priors`, `status`, `export`, the roles for Elasticsearch (`roles`), and the
+server (`serve`).
 """
 
 from __future__ import annotations
@@ -25,9 +26,17 @@ from esr.cli.source_options import impacts, keep, workers
 from esr.errors import UsageError
 from esr.index.access import ROLES, create_api_key, parse_alias, role_descriptors
 from esr.index.contract import Index
-from esr.index.factory import open_generations, open_migration, open_priors
+from esr.index.factory import (
+    back_up_index,
+    open_generations,
+    open_migration,
+    open_priors,
+    restore_index,
+    verify_index,
+)
 from esr.index.generations import KEPT, SERVING, STATES, Drift, Generation, describe_missing
 from esr.index.login import redact
+from esr.index.safekeeping import CopyReport
 from esr.index.writer import LoadOptions
 from esr.plans.plan import Mixture
 from esr.ranking.searcher import open_searcher
@@ -146,6 +155,100 @@ def _format_size(size: int | None) -> str:
         if size >= bytes:
             return f"{size / bytes:.1f} {unit}"
     return f"{size} B"
+
+
+# esr verify, esr backup and esr restore
+
+
+@click.command()
+@place
+@click.option("--fast", is_flag=True, help="Compare sizes and times; read only small and changed files.")
+@as_json
+def verify(where: str, fast: bool, as_json: bool) -> None:
+    """Read all files of an index, and list those that are not as they were written.
+
+    The exit status is 1 if anything is damaged. Elasticsearch compares the checksums of its files itself:
+    there, parts that are missing are listed.
+
+    \b
+    Example:
+      esr verify my-index
+      esr verify my-index --fast --json
+    """
+    report = verify_index(where, fast=fast)
+    if as_json:
+        click.echo(json.dumps(to_builtins(report), indent=1))
+    else:
+        for damage in report.damaged:
+            generations = f" (generation {', '.join(damage.generations)})" if damage.generations else ""
+            click.echo(f"{damage.path}: {damage.problem}{generations}")
+        for part in report.unknown:
+            click.echo(f"{part}: has no checksums, an older version of esr wrote it; it can be read")
+        if report.damaged:
+            click.echo(f"{redact(where)} is damaged: {report.advice or 'see above'}")
+        else:
+            what = f"{report.files:,} files, " if report.files else ""
+            click.echo(f"{redact(where)} is intact: {what}{_format_size(report.size_bytes)}")
+    if report.damaged:
+        raise SystemExit(1)
+
+
+_target = click.argument("target", metavar="TARGET")
+_copy = click.option("--copy", is_flag=True, help="Copy files that could be linked.")
+
+
+@click.command()
+@place
+@_target
+@_copy
+@as_json
+def backup(where: str, target: str, copy: bool, as_json: bool) -> None:
+    """Bring the backup TARGET of an index folder up to date: a folder with all generations of the index.
+
+    Loads and searches go on meanwhile. Only what the backup lacks is written. On one disk files are linked,
+    which takes no room, but a damaged block then damages both: use --copy, or another disk.
+
+    \b
+    Example:
+      esr backup my-index /backups/my-index
+    """
+    report = back_up_index(where, target, copy=copy)
+    _show_copy(report, f"backed {where} up to {target}", as_json)
+
+
+@click.command()
+@_target
+@place
+@_copy
+@click.option("--yes", is_flag=True, help="Do not ask before an index is replaced.")
+@as_json
+def restore(target: str, where: str, copy: bool, yes: bool, as_json: bool) -> None:
+    """Make an index folder of the backup TARGET, or bring an index back to it.
+
+    All that is restored is compared with its checksums first. Searches see the old state or the new one.
+
+    \b
+    Example:
+      esr restore /backups/my-index my-index
+    """
+    if not yes and (Path(where) / "segments").exists():
+        click.confirm(f"Replace the index {where} by {target}?", abort=True, err=True)
+    report = restore_index(target, where, copy=copy)
+    _show_copy(report, f"restored {where} from {target}", as_json)
+
+
+def _show_copy(report: CopyReport, done: str, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(to_builtins(report), indent=1))
+        return
+    ways = {
+        "copied": report.copied_bytes,
+        "linked": report.linked_bytes,
+        "there already": report.present_bytes,
+    }
+    sizes = [f"{_format_size(size)} {way}" for way, size in ways.items() if size]
+    documents, sentences = _format_count(report.documents), _format_count(report.sentences)
+    click.echo(f"{done}: {documents} documents with {sentences} sentences, {', '.join(sizes)}")
 
 
 # esr migrate and esr refresh-priors

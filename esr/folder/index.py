@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import wraps
@@ -11,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from isal.isal_zlib import IsalError
 
-from esr.errors import IndexClosed, IndexMissing, UsageError
+from esr.errors import EsrError, IndexClosed, IndexMissing, IndexUnusable, UsageError, to_one_line
 from esr.folder.format import manifest
+from esr.folder.format.checksums import Part, SegmentDamaged, parts_of, require_intact
 from esr.folder.format.files import size_on_disk
-from esr.folder.format.segment import SegmentDamaged
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.search import vocabulary
 from esr.folder.search.cache import SearchCache
@@ -79,12 +81,22 @@ class FolderSnapshot:
         self._cache = cache
         self._closed = closed
         self._process = os.getpid()
+        self._last_blamed = -_BLAME_SECONDS
+        self._damage: SegmentDamaged | None = None
+        """What is damaged of its files, if that was found after it was opened. It answers no more."""
 
     @property
     def cache(self) -> SearchCache:
-        """The opened commit, and what its searches keep in memory. Raises IndexClosed."""
+        """The opened commit, and what its searches keep in memory. Raises IndexClosed or SegmentDamaged."""
         if self._closed.is_set():
             raise IndexClosed(self.where)
+        if self._damage is not None:
+            raise self._damage
+        return self._opened_cache
+
+    @property
+    def _opened_cache(self) -> SearchCache:
+        """The opened commit, even if it is damaged."""
         if self._process != os.getpid():
             # Another thread may have held the locks of the caches in the process that forked.
             self._cache, self._process = SearchCache(self._cache.snapshot), os.getpid()
@@ -92,6 +104,39 @@ class FolderSnapshot:
 
     def snapshot(self) -> FolderSnapshot:
         return self
+
+    def _blame_damage(self, error: Exception) -> None:
+        """Raise SegmentDamaged, or IndexUnusable, if damaged files are the reason of an error."""
+        parts = self._cache.snapshot.parts
+        if time.monotonic() - self._last_blamed > _BLAME_SECONDS:
+            self._examine(parts)
+            self._last_blamed = time.monotonic()
+        if self._damage is not None:
+            raise self._damage from error
+        if isinstance(error, _ERRORS_OF_DAMAGE) and not all(part.check for part in parts):
+            raise IndexUnusable(
+                f"{self.where} cannot be read ({type(error).__name__}: {to_one_line(error)}). Its files have "
+                "no checksums, but may be damaged: load everything again with --if-exists replace"
+            ) from error
+
+    def _examine(self, parts: Iterable[Part], pause: bool = False) -> None:
+        """Read the files of these segments and layers, and note what is damaged.
+
+        With `pause`, this takes half of the time of a thread.
+        """
+        folder = self._cache.snapshot.folder
+        for part in parts:
+            if self._closed.is_set():
+                return
+            started = time.perf_counter()
+            try:
+                require_intact(folder, [part])
+            except SegmentDamaged as damage:
+                if _is_served(folder, part):  # otherwise a writer has deleted it
+                    self._damage = damage
+                    return
+            if pause:
+                time.sleep(time.perf_counter() - started)
 
     def on_latest(self, work: Callable[[Index], Result]) -> Result:
         return work(self.snapshot())
@@ -354,6 +399,7 @@ class FolderSnapshot:
         return found
 
     def documents(self) -> Iterator[Document]:
+        self.cache.snapshot.require_intact()
         for segment in self.cache.snapshot.segments:
             yield from (segment.document(number) for number in range(segment.document_count))
 
@@ -413,6 +459,46 @@ def _read_hits(cache: SearchCache, best: TopK, records: bool) -> Sequence[Hit]:
     return make_hits([entry.sentence_id for entry in entries], best.scores.tolist(), entries, ordinals)
 
 
+def _blaming_damage(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method, whose errors are those of damaged files if there are any."""
+
+    @wraps(method)
+    def call(snapshot: FolderSnapshot, /, *arguments: Any, **options: Any) -> Any:
+        try:
+            return method(snapshot, *arguments, **options)
+        except EsrError:
+            raise
+        except Exception as error:
+            snapshot._blame_damage(error)
+            raise
+
+    return call
+
+
+for _name, _method in [*vars(FolderSnapshot).items()]:
+    if callable(_method) and _name[0] != "_" and _name != "on_latest":
+        setattr(FolderSnapshot, _name, _blaming_damage(_method))
+
+
+_BLAME_SECONDS = 60.0
+"""How long an error does not make a snapshot read all its files again, after another one did."""
+_ERRORS_OF_DAMAGE = (IndexError, ValueError, OverflowError, IsalError)
+"""What the readers of damaged files raise. Errors of msgspec and of UTF-8 are ValueErrors."""
+
+
+def _examine_apart(snapshot: FolderSnapshot, parts: Iterable[Part]) -> None:
+    """Read files of a commit in a thread of its own."""
+    threading.Thread(target=snapshot._examine, args=(parts, True), name="esr-examine", daemon=True).start()
+
+
+def _is_served(folder: Path, part: Part) -> bool:
+    """Whether the last commit has a segment or layer."""
+    try:
+        return part in parts_of(manifest.read_any_format(folder))
+    except EsrError:
+        return False
+
+
 class EmbeddedIndex(FolderSnapshot):
     """An index in a folder. Each call uses the commit that is the last one at that time."""
 
@@ -420,17 +506,29 @@ class EmbeddedIndex(FolderSnapshot):
         """Open the last commit. Raises IndexMissing or IndexUnusable."""
         self.where = where
         self._closed = threading.Event()
+        self._is_warm = False
         mark = _commit_mark(where)
         self._use(SearchCache(_open(where)), mark)
 
     def snapshot(self) -> FolderSnapshot:
         """The last commit, which is opened if it is new. Raises IndexClosed."""
         snapshot, opened = self._opened
-        before, mark = snapshot.cache, _commit_mark(self.where)
+        before, mark = snapshot._opened_cache, _commit_mark(self.where)
         # If the folder was removed, mapped files are still readable.
         if mark is not None and mark != opened:
             snapshot = self._use(SearchCache(_open(self.where, before.snapshot), before), mark)
+            if self._is_warm:
+                known = frozenset(before.snapshot.parts)
+                _examine_apart(
+                    snapshot, [part for part in snapshot.cache.snapshot.parts if part not in known]
+                )
         return snapshot
+
+    def warm_up(self) -> None:
+        snapshot = self.snapshot()
+        snapshot.warm_up()
+        self._is_warm = True
+        _examine_apart(snapshot, snapshot.cache.snapshot.parts)
 
     @property
     def cache(self) -> SearchCache:

@@ -5,18 +5,22 @@ Each imports its engine when called, so that a user of one engine does not load 
 
 from __future__ import annotations
 
+from contextlib import closing
 from os import PathLike, fspath
+from pathlib import Path
 
 from esr.errors import UsageError, unknown
 from esr.index.contract import Index
 from esr.index.generations import Generations, StoredPriors
 from esr.index.login import redact
+from esr.index.safekeeping import CopyReport, Verification, verify_generations
 from esr.index.writer import IF_EXISTS, Delivery, Description, IndexWriter, LoadOptions, Migration
 from esr.text.analyzer import get_analyzer
 
 __all__ = [
     "IF_EXISTS",
     "LoadOptions",
+    "back_up_index",
     "is_elasticsearch",
     "open_delivery",
     "open_generations",
@@ -24,6 +28,8 @@ __all__ = [
     "open_migration",
     "open_priors",
     "open_writer",
+    "restore_index",
+    "verify_index",
 ]
 
 
@@ -125,6 +131,39 @@ def open_migration(where: str, options: LoadOptions) -> Migration:
     from esr.folder.write.migration import EmbeddedMigration
 
     return EmbeddedMigration(where, options.keep)
+
+
+def verify_index(where: str, *, fast: bool) -> Verification:
+    """Find what is damaged of an index. Elasticsearch compares the checksums of its files itself."""
+    if is_elasticsearch(where):
+        with closing(open_generations(where)) as generations:
+            return verify_generations(generations.all())
+    from esr.folder.write.safekeeping import verify
+
+    return verify(Path(where), fast=fast)
+
+
+def back_up_index(where: str, target: str, *, copy: bool) -> CopyReport:
+    """Bring the backup of an index folder up to date. Raises UsageError for Elasticsearch."""
+    from esr.folder.write.safekeeping import back_up
+
+    return back_up(_folder(where), _folder(target), copy=copy)
+
+
+def restore_index(backup: str, where: str, *, copy: bool) -> CopyReport:
+    """Make an index folder as its backup is. Raises UsageError for Elasticsearch."""
+    from esr.folder.write.safekeeping import restore
+
+    return restore(_folder(backup), _folder(where), copy=copy)
+
+
+def _folder(where: str) -> Path:
+    if is_elasticsearch(where):
+        raise UsageError(
+            "esr backup and esr restore are for folders: take a snapshot of Elasticsearch (operating.md), "
+            "or use esr export"
+        )
+    return Path(where)
 
 
 def _check_folder_options(options: LoadOptions) -> None:

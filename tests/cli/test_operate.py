@@ -1,4 +1,5 @@
-"""The commands that operate an index: export, indices, rollback, delete, migrate, status, refresh-priors.
+"""The commands that operate an index: export, indices, rollback, delete, verify, backup, restore, migrate,
+status, refresh-priors.
 
 The output of `esr export` makes the same index again.
 """
@@ -372,3 +373,30 @@ def test_the_section_names_every_key_that_is_no_option_and_every_exit_status() -
         assert f"`{key}`" in SECTION
     statuses = set(re.findall(r"^ *(\d+) ", main.commands["sync"].help or "", re.MULTILINE))
     assert statuses == set(re.findall(r"^\| (\d+) \|", SECTION, re.MULTILINE)) == {"0", "1", "2", "75"}
+
+
+def test_damage_is_listed_and_a_backup_restores_the_index(esr: Esr, tmp_path: Path) -> None:
+    where, target = tmp_path / "index", tmp_path / "backup"
+    call("load", ARTICLES, "--index", where)
+    assert "is intact: " in esr("verify", where).output
+    assert esr("backup", where, target).output.startswith(f"backed {where} up to {target}: 12 documents")
+    before = esr("export", target).output
+    texts = next(where.glob("segments/*/texts.bytes"))
+    content = texts.read_bytes()
+    texts.unlink()  # it is linked to the backup
+    texts.write_bytes(content[:-1] + b"?")
+    result = esr("verify", where)
+    assert result.exit_code == 1
+    name = texts.relative_to(where)
+    assert result.output.startswith(f"{name}: its checksum is another one (generation ")
+    assert f"{where} is damaged: restore a backup with esr restore, or load everything" in result.output
+    (damaged,) = json.loads(esr("verify", where, "--fast", "--json").output)["damaged"]
+    assert damaged["path"] == str(name)
+    for command in (["export", where], ["append", where, ARTICLES], ["search", "storm", "--index", where]):
+        failed = esr(*command)
+        assert failed.exit_code == 1 and f"{texts} is damaged" in failed.output, command
+    assert esr("restore", target, where, input="n\n").exit_code == 1
+    assert "restored" in esr("restore", target, where, input="y\n").output
+    assert json.loads(esr("restore", target, where, "--yes", "--json").output)["copied_bytes"] == 0
+    assert esr("verify", where).exit_code == 0 and esr("export", where).output == before
+    assert "are for folders: take a snapshot" in esr("backup", "http://localhost:9/news", target).output

@@ -11,7 +11,9 @@ from typing import Any
 from unittest import mock
 
 import pytest
+from msgspec.structs import replace
 
+from esr.folder.format import manifest
 from esr.folder.index import EmbeddedIndex
 from esr.folder.write import segment_writer
 from esr.index.factory import open_writer
@@ -66,6 +68,15 @@ def file_contents(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.name != "lock"
     }
+
+
+def forget_checksums(where: Path) -> None:
+    """Leave an index as the versions of esr that stored no checksums wrote it."""
+    commit = manifest.read_manifest(where)
+    for table in where.glob(f"{manifest.SEGMENTS}/*/{manifest.CHECKSUMS}"):
+        table.unlink()
+    with mock.patch.object(manifest, "_read_check", return_value=None):
+        manifest.commit(where, replace(commit, checksums={}))
 
 
 # An index in a folder of documents that a test has drawn.

@@ -1,6 +1,7 @@
 """Files of arrays and bytes: written whole and synced, read through memory maps.
 
-A bundle holds several arrays in one file. Disk errors are translated to what they mean for an index.
+A bundle holds several arrays in one file. Checksums are computed while files are written. Disk errors are
+translated to what they mean for an index.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from isal.isal_zlib import crc32
 
+from esr.batches import batched
 from esr.errors import EsrError, IndexUnusable
 
 Column = npt.NDArray[Any]
@@ -34,20 +39,93 @@ _HEADER = re.compile(
 )
 
 
+class FileCheck(NamedTuple):
+    """What a file must be: its size, the CRC-32 of its content, and when it was written, in nanoseconds."""
+
+    size: int
+    checksum: int
+    modified: int
+
+
+def check_file(path: str | Path) -> FileCheck:
+    """Read a file, and compute what `FileCheck` holds. Raises OSError."""
+    checksum = 0
+    with open(path, "rb", buffering=0) as file:
+        status = os.fstat(file.fileno())
+        buffer = bytearray(min(status.st_size + 1, _READ))
+        view = memoryview(buffer)
+        while count := file.readinto(buffer):
+            checksum = crc32(view[:count], checksum)
+        return FileCheck(status.st_size, checksum, status.st_mtime_ns)
+
+
+def copy_file(source: Path, target: Path) -> FileCheck:
+    """Copy a file with the time it was written, and sync it. Returns what was read. Raises OSError."""
+    with source.open("rb", buffering=0) as file:
+        status = os.fstat(file.fileno())
+        with _create(target) as copy:
+            while chunk := file.read(_READ):
+                copy.write(chunk)
+    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
+    return FileCheck(status.st_size, copy.checksum, status.st_mtime_ns)
+
+
+_READ = 1 << 17
+_recorded: ContextVar[dict[str, FileCheck] | None] = ContextVar("recorded", default=None)
+
+
+@contextmanager
+def record_files() -> Iterator[dict[str, FileCheck]]:
+    """Collect the checks of the files that the block writes, by name. They must be in one folder."""
+    checks: dict[str, FileCheck] = {}
+    token = _recorded.set(checks)
+    try:
+        yield checks
+    finally:
+        _recorded.reset(token)
+
+
+class _NewFile:
+    """A file that is being written, with the checksum of what was written so far."""
+
+    def __init__(self, file: FileIO) -> None:
+        self._file = file
+        self.checksum = 0
+
+    def write(self, data: bytes | memoryview) -> None:
+        self.checksum = crc32(data, self.checksum)
+        view = memoryview(data).cast("B") if len(data) else memoryview(b"")
+        while len(view):
+            view = view[self._file.write(view) :]
+
+
+@contextmanager
+def _create(path: Path) -> Iterator[_NewFile]:
+    """Create a file, and sync it as the block ends."""
+    with path.open("wb", buffering=0) as file:
+        new = _NewFile(file)
+        yield new
+        os.fsync(file.fileno())
+        recorded = _recorded.get()
+        if recorded is not None:
+            status = os.fstat(file.fileno())
+            recorded[path.name] = FileCheck(status.st_size, new.checksum, status.st_mtime_ns)
+
+
+_CHUNKS = 4096
+
+
 def save_array(path: Path, array: npt.NDArray[Any]) -> None:
-    with path.open("wb") as file:
+    with _create(path) as file:
         # np.save bypasses the file object, and reports a full disk only as "1 of 9 written".
         np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
         file.write(np.ascontiguousarray(array).data)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def save_bytes(path: Path, chunks: Iterable[bytes]) -> None:
-    with path.open("wb") as file:
-        file.writelines(chunks)
-        file.flush()
-        os.fsync(file.fileno())
+    with _create(path) as file:
+        for batch in batched(chunks, _CHUNKS):
+            file.write(b"".join(batch))
 
 
 def map_array(path: Path) -> npt.NDArray[Any]:
@@ -79,13 +157,37 @@ def narrow(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array.astype(np.min_scalar_type(int(array.max(initial=0))))
 
 
-def replace_json(path: Path, content: Any) -> None:
-    """Replace a JSON file atomically and durably: readers see either the old content or the new."""
+_SEAL = re.compile(rb'\{\n "checksum": "([0-9a-f]{8})",\n')
+_SEALED = "sealed"
+"""The last key of a sealed file. It tells a file whose first line is damaged from one of an older version."""
+
+
+def encode_sealed(content: Mapping[str, Any]) -> bytes:
+    """Encode a JSON object, with a first line that holds the checksum of all other lines."""
+    body = json.dumps({**content, _SEALED: True}, indent=1).encode()[len("{\n") :]
+    return b'{\n "checksum": "%08x",\n%s' % (crc32(body), body)
+
+
+def decode_sealed(data: bytes) -> dict[str, Any]:
+    """Decode a JSON object, also one that older versions wrote without a checksum.
+
+    Raises ValueError if it is damaged.
+    """
+    seal = _SEAL.match(data)
+    content = json.loads(data)
+    if not isinstance(content, dict):
+        raise ValueError("it holds no JSON object")
+    is_damaged = crc32(data[seal.end() :]) != int(seal[1], 16) if seal else _SEALED in content
+    if is_damaged:
+        raise ValueError("its checksum is another one")
+    return {key: value for key, value in content.items() if key not in ("checksum", _SEALED)}
+
+
+def replace_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Replace a sealed JSON file atomically and durably: readers see either the old content or the new."""
     temporary = path.with_name(f"{path.name}.new")
-    with temporary.open("w", encoding="utf-8") as file:
-        json.dump(content, file, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
+    with _create(temporary) as file:
+        file.write(encode_sealed(content))
     os.replace(temporary, path)
     sync_folder(path.parent)
 
@@ -106,7 +208,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def save_bundle(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Write one-dimensional arrays by name.
+    """Write one-dimensional arrays by name, then the checksum of all before it.
 
     The file is written from front to back, so an incomplete one is too short.
     """
@@ -114,16 +216,38 @@ def save_bundle(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     for name, array in arrays.items():
         contents.append((name, array.dtype.str, len(array), offset))
         offset = _align(offset + array.nbytes)
+    contents.append((_CHECKSUM, "<u4", _COPIES, offset))
     table = json.dumps(contents).encode()
     first = _align(_HEADER_BYTES + len(table))
-    with path.open("wb") as file:
-        file.write(len(table).to_bytes(8, "little") + (first + offset).to_bytes(8, "little") + table)
+    size = first + offset + _ALIGNMENT
+    with _create(path) as file:
+        file.write(len(table).to_bytes(8, "little") + size.to_bytes(8, "little") + table)
         file.write(bytes(first - _HEADER_BYTES - len(table)))
         for array in arrays.values():
             file.write(np.ascontiguousarray(array).data)
             file.write(bytes(_align(array.nbytes) - array.nbytes))
-        file.flush()
-        os.fsync(file.fileno())
+        file.write(_trailer(file.checksum))
+
+
+_CHECKSUM = "checksum"
+"""The last array of a bundle, which fills it to its end with copies of one checksum."""
+_COPIES = _ALIGNMENT // 4
+
+
+def _trailer(checksum: int) -> bytes:
+    return checksum.to_bytes(4, "little") * _COPIES
+
+
+def recorded_check(path: Path) -> FileCheck | None:
+    """The check of a bundle, from what was recorded as it was written. None if an older version wrote it."""
+    with path.open("rb") as file:
+        status = os.fstat(file.fileno())
+        file.seek(max(status.st_size - _ALIGNMENT, 0))
+        trailer = file.read()
+    checksum = int.from_bytes(trailer[:4], "little")
+    if trailer != _trailer(checksum):
+        return None
+    return FileCheck(status.st_size, crc32(trailer, checksum), status.st_mtime_ns)
 
 
 def map_bundle(path: Path) -> Arrays:
@@ -136,6 +260,7 @@ def map_bundle(path: Path) -> Arrays:
     return {
         name: np.frombuffer(content, np.dtype(dtype), count, first + offset)
         for name, dtype, count, offset in json.loads(bytes(content[_HEADER_BYTES : _HEADER_BYTES + length]))
+        if name != _CHECKSUM
     }
 
 

@@ -7,7 +7,6 @@ which neither manifest nor checkpoint refers may be deleted.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import uuid
@@ -22,7 +21,14 @@ from msgspec import Struct, field, to_builtins
 from msgspec.structs import asdict, replace
 
 from esr.errors import IndexMissing, IndexUnusable
-from esr.folder.format.files import Numbers, replace_json
+from esr.folder.format.files import (
+    FileCheck,
+    Numbers,
+    check_file,
+    decode_sealed,
+    recorded_check,
+    replace_json,
+)
 from esr.index.writer import Description, outdated_analyzer
 
 LAYERS = "layers"
@@ -88,6 +94,8 @@ MANIFEST_NAME = "esr-index.json"
 FORMAT = 5
 SEGMENTS = "segments"
 """The subfolder of the segments."""
+CHECKSUMS = "checksums.json"
+"""The file of a segment with the checks of its other files."""
 UNNAMED = "0"
 """The name of the generation before the first load."""
 
@@ -100,6 +108,8 @@ class Manifest(Struct, frozen=True):
     `kept_generations` are the last commits of other generations, newest first, rejected ones last; their own
     `kept_generations` are empty. `is_rejected` marks a generation that a rollback has skipped. `aliases` maps
     the displayed form of a name to its aliases, `short_forms` the key of one to the keys of its short forms.
+    `checksums` has the checks of the segments' tables of checksums and of the layers, by path. What an older
+    version has written has none.
     """
 
     description: Description
@@ -113,6 +123,7 @@ class Manifest(Struct, frozen=True):
     is_rejected: bool = False
     aliases: Mapping[str, Sequence[str]] = field(default_factory=dict)
     short_forms: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    checksums: Mapping[str, FileCheck] = field(default_factory=dict)
 
     @property
     def has_index(self) -> bool:
@@ -148,6 +159,7 @@ class Manifest(Struct, frozen=True):
             kept_generations=self._all_generations()[:keep],
             aliases=self.aliases,
             short_forms=self.short_forms,
+            checksums=self.checksums,
         )
         return commit._without_unused_recipes()
 
@@ -196,6 +208,17 @@ class Manifest(Struct, frozen=True):
         )
         return tuple(sorted(newest_first, key=lambda commit: commit.is_rejected))
 
+    @property
+    def checked_files(self) -> list[str]:
+        """The paths of the files of which `checksums` has the checks."""
+        tables = [f"{SEGMENTS}/{name}/{CHECKSUMS}" for name in self.segments]
+        return [*tables, *(f"{LAYERS}/{layer.name}" for layer in self.layers)]
+
+    def with_checksums(self, folder: Path) -> Manifest:
+        """This commit, with the checks of the files that have come with it."""
+        checks = {path: self.checksums.get(path) or _read_check(folder / path) for path in self.checked_files}
+        return replace(self, checksums={path: check for path, check in checks.items() if check})
+
     def layers_of(self, segment: str) -> list[LayerInfo]:
         return [layer for layer in self.layers if layer.segment == segment]
 
@@ -217,6 +240,7 @@ class Manifest(Struct, frozen=True):
             **({"rejected": True} if self.is_rejected else {}),
             **({"aliases": self.aliases} if self.aliases else {}),
             **({"short_forms": self.short_forms} if self.short_forms else {}),
+            **({"checksums": self.checksums} if self.checksums else {}),
         }
 
     @classmethod
@@ -233,7 +257,34 @@ class Manifest(Struct, frozen=True):
             is_rejected=data.get("rejected", False),
             aliases=data.get("aliases", {}),
             short_forms=data.get("short_forms", {}),
+            checksums=_decode_checks(data),
         )
+
+
+def _decode_checks(data: Mapping[str, Any]) -> dict[str, FileCheck]:
+    return {path: FileCheck(*check) for path, check in data.get("checksums", {}).items()}
+
+
+class ManifestDamaged(IndexUnusable):
+    """The manifest is not as it was written."""
+
+    def __init__(self, path: Path, problem: object) -> None:
+        super().__init__(
+            f"{path} is damaged, {problem}: restore a backup with esr restore, "
+            "or delete the folder and load everything again"
+        )
+        self.path, self.problem = path, str(problem)
+
+    def __reduce__(self) -> tuple[type[ManifestDamaged], tuple[Path, str]]:
+        return type(self), (self.path, self.problem)
+
+
+def _read_check(path: Path) -> FileCheck | None:
+    """The check of a table of checksums, or of a layer. None if an older version has written it."""
+    try:
+        return check_file(path) if path.name == CHECKSUMS else recorded_check(path)
+    except FileNotFoundError:
+        return None
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -251,29 +302,36 @@ def read_manifest(folder: Path) -> Manifest:
 def read_any_format(folder: Path) -> Manifest:
     """Read the last commit, possibly in an older format. Then only its documents may be read."""
     try:
-        data = json.loads((folder / MANIFEST_NAME).read_text("utf-8"))
+        data = decode_sealed((folder / MANIFEST_NAME).read_bytes())
     except NotADirectoryError as error:
         raise IndexUnusable(f"{folder} is a file, not an index folder") from error
     except FileNotFoundError as error:
         if not folder.exists():
             raise IndexMissing(f"there is no index at {folder}: make one with esr load") from error
+        if (folder / SEGMENTS).exists():
+            raise ManifestDamaged(folder / MANIFEST_NAME, "it is missing") from error
         raise IndexUnusable(f"{folder} is not an index: it has no {MANIFEST_NAME}") from error
     except (OSError, ValueError) as error:
-        raise IndexUnusable(f"{folder / MANIFEST_NAME} cannot be read: {error}") from error
-    format = data.get("format") if isinstance(data, dict) else None
-    if not isinstance(format, int) or not 1 <= format <= FORMAT:
+        raise ManifestDamaged(folder / MANIFEST_NAME, error) from error
+    format = data.get("format")
+    if not isinstance(format, int):
+        raise ManifestDamaged(folder / MANIFEST_NAME, "it is incomplete")
+    if not 1 <= format <= FORMAT:
         raise IndexUnusable(f"{folder} has index format {format}, this esr knows {FORMAT}: use a newer esr")
     try:
         return Manifest.from_dict(data)
     except (KeyError, TypeError) as error:
-        raise IndexUnusable(
-            f"{folder / MANIFEST_NAME} is incomplete: delete the folder and load everything again"
-        ) from error
+        raise ManifestDamaged(folder / MANIFEST_NAME, "it is incomplete") from error
 
 
-def commit(folder: Path, manifest: Manifest) -> None:
-    """Replace the manifest atomically: readers see either the old commit or the new one."""
+def commit(folder: Path, manifest: Manifest) -> Manifest:
+    """Replace the manifest atomically: readers see either the old commit or the new one.
+
+    Returns the commit as it was written, with checksums.
+    """
+    manifest = manifest.with_checksums(folder)
     replace_json(folder / MANIFEST_NAME, manifest.as_dict())
+    return manifest
 
 
 # The checkpoint of a load
@@ -301,6 +359,18 @@ class Checkpoint(Struct, frozen=True):
     digest: str = ""
     is_migration: bool = False
     """Whether the load converts the index to another format, reading the documents of the index itself."""
+    checksums: Mapping[str, FileCheck] = field(default_factory=dict)
+    """Those of its segments and layers, as in a manifest."""
+
+    def as_manifest(self) -> Manifest:
+        """What it has written, as a commit."""
+        return Manifest(
+            self.description,
+            self.segments,
+            layers=self.layers,
+            generation_name=self.generation_name,
+            checksums=self.checksums,
+        )
 
     def with_segment(self, segment: str, layer: LayerInfo | None, documents: int, digest: str) -> Checkpoint:
         """The checkpoint after one more segment has been written to disk."""
@@ -313,14 +383,17 @@ class Checkpoint(Struct, frozen=True):
 def read_checkpoint(folder: Path) -> Checkpoint | None:
     """Read the checkpoint of an unfinished load, None if there is none that can be read."""
     try:
-        return _from_dict(json.loads((folder / CHECKPOINT_NAME).read_text("utf-8")))
+        return _from_dict(decode_sealed((folder / CHECKPOINT_NAME).read_bytes()))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
+def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> Checkpoint:
+    """Replace the checkpoint. Returns it as it was written, with checksums."""
+    checkpoint = replace(checkpoint, checksums=checkpoint.as_manifest().with_checksums(folder).checksums)
     stored = {_STORED_NAMES.get(name, name): value for name, value in to_builtins(checkpoint).items()}
     replace_json(folder / CHECKPOINT_NAME, stored)
+    return checkpoint
 
 
 def remove_checkpoint(folder: Path) -> None:
@@ -333,6 +406,7 @@ def _from_dict(data: Mapping[str, Any]) -> Checkpoint:
     fields["description"] = Description(**data["description"])
     fields["segments"] = tuple(data["segments"])
     fields["layers"] = tuple(map(LayerInfo.from_dict, data["layers"]))
+    fields["checksums"] = _decode_checks(data)
     return Checkpoint(**fields)
 
 

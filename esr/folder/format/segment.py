@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from isal.isal_zlib import IsalError
 
-from esr.errors import IndexUnusable
+from esr.folder.format.checksums import SegmentDamaged
 from esr.folder.format.document_codec import StoredDocument
 from esr.folder.format.files import Column, Integers, map_array
 from esr.folder.format.layers import Layer, LayerStack
@@ -67,16 +68,6 @@ class SentenceViews(NamedTuple):
     document: memoryview
     first: memoryview
     paragraph: memoryview
-
-
-class SegmentDamaged(IndexUnusable):
-    """Files of a segment, or of a layer, are missing or truncated."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(
-            f"{path} is damaged, files are missing or truncated: "
-            "load everything again with --if-exists replace"
-        )
 
 
 PARAGRAPH = "paragraph"
@@ -267,8 +258,15 @@ class Segment:
         return self.stored_document(number).document(paragraphs)
 
     def stored_document(self, number: int) -> StoredDocument:
-        """A document decoded as far as its blob, without its paragraphs."""
-        return StoredDocument(self._files.documents[number])
+        """A document decoded as far as its blob, without its paragraphs.
+
+        Its blob has a checksum of its own. Raises SegmentDamaged.
+        """
+        try:
+            return StoredDocument(self._files.documents[number])
+        except (IsalError, ValueError, LookupError, TypeError) as error:
+            problem = f"document {number} of the segment cannot be decoded"
+            raise SegmentDamaged(self.folder / "texts.bytes", problem) from error
 
     @cached_property
     def sentence_views(self) -> SentenceViews:

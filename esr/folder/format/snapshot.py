@@ -6,6 +6,7 @@ the content of new documents under other ids, and surveys the terms of segments.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -16,10 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from esr.folder.format.checksums import SegmentDamaged, parts_of, require_intact
 from esr.folder.format.files import Numbers
 from esr.folder.format.layers import Layer
 from esr.folder.format.manifest import LAYERS, SEGMENTS, LayerInfo, Manifest
-from esr.folder.format.segment import Segment, SegmentDamaged
+from esr.folder.format.segment import Segment
 from esr.hashing import hash64
 from esr.index.contract import find_main_encoder
 from esr.plans.evaluate import Array
@@ -195,26 +197,42 @@ class Snapshot:
 
     def __init__(self, folder: Path, manifest: Manifest, before: Snapshot | None = None) -> None:
         """Open a commit. Segments and layers that `before` has open are reused. Raises SegmentDamaged."""
-        self.manifest = manifest
+        self.folder, self.manifest = folder, manifest
+        self.parts = parts_of(manifest)
+        unchanged = set() if before is None else before._find_unreplaced()
+        require_intact(folder, (part for part in self.parts if part.path not in unchanged), read=False)
+        self._inodes = {part.path: _inode(folder / part.path) for part in self.parts}
         open_segments = {} if before is None else {s.folder.name: s for s in before.segments}
         open_layers = {} if before is None else before.layers
         self.layers: dict[str, Layer] = {
-            run.name: open_layers.get(run.name) or _open_layer(folder, run) for run in manifest.layers
+            run.name: open_layers[run.name]
+            if f"{LAYERS}/{run.name}" in unchanged
+            else _open_layer(folder, run)
+            for run in manifest.layers
         }
         self.segments: list[Segment] = [
             Segment(
                 folder / SEGMENTS / name,
                 [(run, self.layers[run.name]) for run in manifest.layers_of(name)],
-                open_segments.get(name),
+                open_segments[name] if f"{SEGMENTS}/{name}" in unchanged else None,
             )
             for name in manifest.segments
         ]
         self.statistics: CommitStatistics
-        if before is not None and before.manifest.segments == manifest.segments:
+        is_reused = {f"{SEGMENTS}/{name}" for name in manifest.segments} <= unchanged
+        if before is not None and is_reused and before.manifest.segments == manifest.segments:
             # Enrichment changes no sentences, hence neither statistics nor priors.
             self.statistics = before.statistics
         else:
             self.statistics = CommitStatistics(self.segments)
+
+    def _find_unreplaced(self) -> set[str]:
+        """The paths of the segments and layers that nothing, such as esr restore, has replaced."""
+        return {path for path, inode in self._inodes.items() if _inode(self.folder / path) == inode}
+
+    def require_intact(self) -> None:
+        """Read all files of the commit. Raises SegmentDamaged."""
+        require_intact(self.folder, self.parts)
 
     @cached_property
     def features(self) -> list[str]:
@@ -236,6 +254,13 @@ class Snapshot:
                     encoder = self.manifest.recipes[span.recipe]["made_with"]["encoder"]
                     sentences[encoder] += span.stop - span.start
         return find_main_encoder(sentences)
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return os.stat(path).st_ino
+    except FileNotFoundError:
+        return None
 
 
 def _open_layer(folder: Path, run: LayerInfo) -> Layer:

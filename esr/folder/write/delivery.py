@@ -15,6 +15,7 @@ import numpy as np
 
 from esr.errors import EsrError, IndexMissing
 from esr.folder.format import manifest
+from esr.folder.format.checksums import parts_of, require_intact
 from esr.folder.format.files import Mask, sync_folder, translate_disk_errors
 from esr.folder.format.manifest import (
     LAYERS,
@@ -30,7 +31,7 @@ from esr.folder.format.snapshot import describe_known_content, find_known_conten
 from esr.folder.write.enrichment import copy_layer
 from esr.folder.write.prefetch import prepare
 from esr.folder.write.segment_writer import FULL_BYTES, FULL_TERMS, SegmentWriter
-from esr.folder.write.session import IdRegistry, find_document, recover
+from esr.folder.write.session import IdRegistry, find_document, open_tables, recover
 from esr.index.generations import DEFAULT_KEEP, new_generation_name
 from esr.index.writer import DeliveryReport, Description, FindIds, no_ids, sentence_id_conflict
 from esr.text.document import Located
@@ -61,17 +62,20 @@ def rewrite_segments(
 ) -> Manifest:
     """Write what a new generation needs: the remaining documents of `before`, then the new segments.
 
-    Returns its commit, which is not yet written. Its segments and layers are.
+    Returns its commit, which is not yet written. Its segments and layers are. Raises SegmentDamaged.
     """
     segments = [Segment(folder / SEGMENTS / name) for name in before.segments] + [*changes.segments]
     remaining = {segment.folder.name: _remaining(segment, changes) for segment in segments}
     names: list[str] = []
     targets: dict[str, _Target] = {}
+    parts = {part.path: part for part in parts_of(before)}
     for group in _group_segments(segments, remaining):
         first = group[0].folder.name
         if len(group) == 1 and remaining[first].all():
             names.append(first)
             continue
+        copied = [f"{SEGMENTS}/{segment.folder.name}" for segment in group]
+        require_intact(folder, (parts[path] for path in copied if path in parts))
         name, starts = _write_group(folder, before.description, group, remaining)
         if name is not None:
             names.append(name)
@@ -81,6 +85,7 @@ def rewrite_segments(
     for layer in (*before.layers, *changes.layers):
         old = layer.segment
         if old in targets:
+            require_intact(folder, [part] if (part := parts.get(f"{LAYERS}/{layer.name}")) else [])
             layers += _copy_layer(folder, layer, by_name[old], remaining[old], targets[old])
     if (folder / LAYERS).exists():
         sync_folder(folder / LAYERS)
@@ -184,9 +189,7 @@ class EmbeddedDelivery:
 
     def compare(self, documents: Iterable[Located], find_removed: FindIds = no_ids) -> DeliveryReport:
         report = DeliveryReport()
-        segments = [
-            Segment(self._folder / SEGMENTS / name) for name in manifest.read_manifest(self._folder).segments
-        ]
+        segments = open_tables(self._folder, manifest.read_manifest(self._folder))
         for located in _skip_unchanged(documents, segments, report):
             if find_document(segments, located.document.id) is None:
                 report.added += 1
@@ -235,7 +238,7 @@ class EmbeddedDelivery:
         report = DeliveryReport()
         with translate_disk_errors(self._folder, command), hold_writer_lock(self._folder), self._clean_up():
             before = recover(self._folder, manifest.read_manifest(self._folder).description)
-            old = [Segment(self._folder / SEGMENTS / name) for name in before.segments]
+            old = open_tables(self._folder, before)
             changes = make_changes(before.description, old, report)
             if report.has_changes:
                 self._commit(before, old, changes, report)

@@ -155,6 +155,7 @@ class EmbeddedEnrichment:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._snapshot = Snapshot(folder, manifest.read_manifest(folder))
+        self._snapshot.require_intact()
         self._analyzer = get_analyzer(self._snapshot.manifest.description.analyzer)
         self._languages: dict[str, list[str | None]] = {}
 
@@ -181,8 +182,7 @@ class EmbeddedEnrichment:
                     return
                 sync_folder(self._folder / LAYERS)
                 recipes = {**before.recipes, recipe.digest: recipe.as_dict()}
-                commit = before.with_layers(tuple(layers), recipes)
-                manifest.commit(self._folder, commit)
+                commit = manifest.commit(self._folder, before.with_layers(tuple(layers), recipes))
                 self._snapshot = Snapshot(self._folder, commit, self._snapshot)
             finally:
                 delete_unreferenced(self._folder)
@@ -207,7 +207,7 @@ class EmbeddedEnrichment:
                 snapshot = Snapshot(self._folder, commit, self._snapshot)
                 commit = commit.with_short_forms(find_short_forms(snapshot.segments))
                 if commit != before:
-                    manifest.commit(self._folder, commit)
+                    commit = manifest.commit(self._folder, commit)
                     self._snapshot = Snapshot(self._folder, commit, self._snapshot)
             finally:
                 delete_unreferenced(self._folder)

@@ -6,13 +6,15 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from esr.errors import EsrError
 from esr.folder.format import manifest
 from esr.folder.format.files import translate_disk_errors
 from esr.folder.format.manifest import SEGMENTS, Checkpoint, LayerInfo, Manifest, hold_writer_lock, is_bare
 from esr.folder.format.segment import Segment
 from esr.folder.format.snapshot import describe_known_content, find_known_content, survey_terms
-from esr.folder.write.session import LoadSession, clean_up_load, recover, start_or_resume
+from esr.folder.write.session import LoadSession, clean_up_load, open_tables, recover, start_or_resume
 from esr.index.generations import DEFAULT_KEEP, new_generation_name
 from esr.index.writer import Description, LoadOptions, LoadReport, SetAside
 from esr.text.document import Located
@@ -70,7 +72,7 @@ class FolderWriter:
 
     def _write(self, documents: Iterable[Located], before: Manifest, report: LoadReport) -> Checkpoint:
         start = self._start(before)
-        existing = before.segments if self._append else ()
+        existing = open_tables(self._folder, before) if self._append else []
         session = LoadSession(self._folder, start, existing, self._set_aside, report)
         session.write(documents)
         return session.checkpoint
@@ -89,7 +91,8 @@ class FolderWriter:
         layers = (*written.layers, *self._copy_layers(before, segments))
         name = written.generation_name
         commit = before.next_generation(name, segments, self._description, layers, self._keep)
-        manifest.commit(self._folder, commit)
+        checksums = {**commit.checksums, **written.checksums}
+        manifest.commit(self._folder, replace(commit, checksums=checksums))
 
     def _describe_known_content(self, before: Manifest, written: Checkpoint) -> list[str]:
         if not self._append:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from esr.errors import IndexUnusable
 from esr.folder.format import manifest
+from esr.folder.format.checksums import SegmentDamaged, find_damage, parts_of, require_intact
 from esr.folder.format.files import NO_SPACE, size_on_disk, translate_disk_errors
 from esr.folder.format.manifest import (
     LAYERS,
@@ -24,7 +25,7 @@ from esr.folder.format.manifest import (
     remove_checkpoint,
     remove_index,
 )
-from esr.folder.format.segment import SegmentDamaged, read_counts
+from esr.folder.format.segment import read_counts
 from esr.index.generations import (
     BROKEN,
     KEPT,
@@ -73,8 +74,9 @@ class EmbeddedGenerations:
     def rollback(self, to: str | None = None) -> Generation:
         with self._locked("roll back"):
             target = find_rollback_target(self.all(), to, str(self._folder))
-            commit = manifest.read_any_format(self._folder)
-            manifest.commit(self._folder, commit.rolled_back_to(target.name))
+            commit = manifest.read_any_format(self._folder).rolled_back_to(target.name)
+            require_intact(self._folder, parts_of(commit))
+            manifest.commit(self._folder, commit)
         return target
 
     def delete(self, names: Sequence[str]) -> None:
@@ -132,14 +134,17 @@ class EmbeddedGenerations:
                 missing.append(folder)
         layers = [self._folder / LAYERS / layer.name for layer in commit.layers]
         missing += (layer for layer in layers if not layer.exists())
+        damaged = [d for part in parts_of(commit) for d in find_damage(self._folder, part, read=False)]
+        incomplete = [f"a file of {path.relative_to(self._folder)}" for path in missing]
+        incomplete += [f"an intact {damage.path}" for damage in damaged if not incomplete]
         return Generation(
             commit.generation_name,
-            BROKEN if missing and state == KEPT else state,
+            BROKEN if incomplete and state == KEPT else state,
             None if missing else sum(documents for documents, _ in counts),
             None if missing else sum(sentences for _, sentences in counts),
             sum(size_on_disk(path) for path in (*folders, *layers) if path.exists()),
             is_rejected=commit.is_rejected,
-            missing=tuple(f"a file of {path.relative_to(self._folder)}" for path in missing),
+            missing=tuple(incomplete),
         )
 
     def _unfinished(self, commit: Manifest) -> Generation | None:

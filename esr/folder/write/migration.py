@@ -13,6 +13,7 @@ import numpy as np
 
 from esr.errors import IndexMissing, UsageError
 from esr.folder.format import manifest
+from esr.folder.format.checksums import parts_of, require_intact
 from esr.folder.format.files import sync_folder
 from esr.folder.format.manifest import (
     LAYERS,
@@ -58,6 +59,7 @@ class EmbeddedMigration(FolderWriter):
                 f"a load into {self._folder} was interrupted or is running: finish it with "
                 "esr load --resume, or discard it with esr delete, then migrate"
             )
+        require_intact(self._folder, parts_of(self._before))
         documents = _documents(self._open(self._before.segments))
         return self.load(Located("index", document) for document in documents)
 

@@ -19,9 +19,17 @@ from esr.dependency.parses import encode
 from esr.errors import EsrError
 from esr.features.furniture import NAME as FURNITURE
 from esr.features.furniture import FurnitureFinder
-from esr.folder.format.files import Column, narrow, save_array, save_bytes, sync_folder
+from esr.folder.format.files import (
+    Column,
+    encode_sealed,
+    narrow,
+    record_files,
+    save_array,
+    save_bytes,
+    sync_folder,
+)
 from esr.folder.format.layers import NO_ENRICHMENT, EncodedEnrichment, save_layer
-from esr.folder.format.manifest import LAYERS, SEGMENTS, LayerInfo
+from esr.folder.format.manifest import CHECKSUMS, LAYERS, SEGMENTS, LayerInfo
 from esr.folder.format.segment import LANGUAGE, LANGUAGES, NO_DATE, PARAGRAPH, Segment
 from esr.folder.format.strings import AttributeBuilder, BlobTable, StringTable, hash_strings
 from esr.folder.write.batches import PreparedDocument
@@ -152,8 +160,14 @@ class SegmentBuilder:
         return EncodedEnrichment(sentence.features, None, parse, quotes=sentence.quotes)
 
     def save(self, folder: Path) -> None:
-        """Write the segment to a new folder and sync it."""
+        """Write the segment to a new folder, with the checksums of its files, and sync it."""
         folder.mkdir(parents=True)
+        with record_files() as checks:
+            self._save_files(folder)
+        save_bytes(folder / CHECKSUMS, [encode_sealed(checks)])
+        sync_folder(folder)
+
+    def _save_files(self, folder: Path) -> None:
         for name, column in self._save_terms(folder).items():
             save_array(folder / f"{name}.npy", column)
         words, lengths = self._words.finish()
@@ -170,7 +184,6 @@ class SegmentBuilder:
         save_bytes(folder / "sources.json", [json.dumps(list(self._sources)).encode()])
         self._attributes.save(folder)
         save_bytes(folder / LANGUAGES, [json.dumps(list(self._languages)).encode()])
-        sync_folder(folder)
 
     def _save_terms(self, folder: Path) -> dict[str, Column]:
         """Write the term table. Returns the columns computed from terms."""

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from esr.errors import EsrError, InputError, UsageError
 from esr.folder.format import manifest
+from esr.folder.format.checksums import TABLES, parts_of, require_intact
 from esr.folder.format.manifest import (
     SEGMENTS,
     Checkpoint,
@@ -149,15 +150,16 @@ class LoadSession:
         self,
         folder: Path,
         start: Checkpoint,
-        existing: Sequence[str],
+        existing: Sequence[Segment],
         set_aside: SetAside | None,
         report: LoadReport,
     ) -> None:
-        """`existing` are the segments of the index that the load appends to."""
+        """`existing` are the segments of the index that the load appends to. Raises SegmentDamaged."""
         self.checkpoint = start
         self._folder = folder
         self._start = start
-        self._existing = [Segment(folder / SEGMENTS / name) for name in existing]
+        self._existing = existing
+        require_intact(folder, parts_of(start.as_manifest()))
         self._new = [Segment(folder / SEGMENTS / name) for name in start.segments]
         self._set_aside = set_aside
         self._report = report
@@ -253,8 +255,19 @@ class LoadSession:
         self._ids.segment_written()
         self._new.append(segment)
         digest = self._digest.hexdigest()
-        self.checkpoint = self.checkpoint.with_segment(segment.folder.name, layer, self._read, digest)
-        write_checkpoint(self._folder, self.checkpoint)
+        checkpoint = self.checkpoint.with_segment(segment.folder.name, layer, self._read, digest)
+        self.checkpoint = write_checkpoint(self._folder, checkpoint)
+
+
+def open_tables(folder: Path, commit: Manifest) -> list[Segment]:
+    """The segments of a commit, of which the tables of documents have been compared with their checksums.
+
+    Raises SegmentDamaged.
+    """
+    parts = parts_of(commit)
+    require_intact(folder, parts, read=False)
+    require_intact(folder, (part for part in parts if not part.is_layer), names=TABLES)
+    return [Segment(folder / SEGMENTS / name) for name in commit.segments]
 
 
 def find_document(segments: Iterable[Segment], document_id: str) -> tuple[Segment, int] | None:

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ from esr.plans.plan import (
 )
 from esr.ranking.ranking import Ranking
 from esr.text.document import Document, Entity, Located, SentenceEnrichment
-from tests.support.folder_index import corpus, document, with_other_ids
+from tests.support.folder_index import corpus, document, forget_checksums, with_other_ids
 from tests.support.needed import need
 from tests.support.pruning import (
     CONDITIONS,
@@ -126,6 +127,7 @@ def test_numbers_of_other_widths_are_read_the_same(width: type[np.integer[Any]])
         answers = [check_pruned(index, plan, 50, Filters()) for plan in query_plans]
         narrow = [name for name, column in segment.columns.items() if column.dtype.kind == "u"]
         assert {"document_numbers", "document", "length", "document_counts"} <= {*narrow}
+        forget_checksums(Path(index.where))
         for name in [*narrow, POSTINGS]:
             save_array(segment.folder / f"{name}.npy", segment.columns[name].astype(width))
         wider = EmbeddedIndex(index.where)

@@ -156,9 +156,10 @@ TOKEN_BUFFER_NEWS = [document(f"n{n}", f"storm number {n}", "a river", title=f"t
 
 
 def columns(where: Path) -> list[dict[str, bytes]]:
-    names = manifest.read_manifest(where).segments
+    folders = [where / "segments" / name for name in manifest.read_manifest(where).segments]
     return [
-        {file.name: file.read_bytes() for file in (where / "segments" / name).iterdir()} for name in names
+        {file.name: file.read_bytes() for file in folder.iterdir() if file.name != manifest.CHECKSUMS}
+        for folder in folders
     ]
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from esr.errors import IndexUnusable
 from esr.folder.format import manifest
+from esr.folder.format.checksums import SegmentDamaged
 from esr.folder.format.layers import EncodedEnrichment, Layer, save_layer
-from esr.folder.format.segment import SegmentDamaged
 from esr.folder.index import EmbeddedIndex
 from esr.folder.search.conditions import mask_entities
 from esr.folder.write import segment_writer
@@ -170,9 +170,7 @@ def test_a_truncated_layer_is_reported(index: EmbeddedIndex, where: Path, bytes_
     path = where / "layers" / layers(where)[0]
     content = path.read_bytes()
     path.write_bytes(content[:bytes_left])
-    with pytest.raises(
-        SegmentDamaged, match=f"{path} is damaged, files are missing or truncated: load every"
-    ):
+    with pytest.raises(SegmentDamaged, match=f"{path} is damaged, it has .* bytes instead of "):
         EmbeddedIndex(str(where))
     path.unlink()
     with pytest.raises(SegmentDamaged, match="is damaged"):

@@ -445,6 +445,7 @@ COLUMNS = """
     given.numbers texts.ends
 """
 SEGMENT_FILES = [
+    "checksums.json",
     "attributes.json",
     "attributes.bytes",
     "attributes.ends.npy",

@@ -46,7 +46,12 @@ def written(where: Path) -> list[tuple[str, bytes]]:
 
 
 def files(part: Path) -> list[Path]:
-    return sorted(part.iterdir()) if part.is_dir() else [part]
+    """All but the table of checksums, which has times."""
+    return (
+        sorted(path for path in part.iterdir() if path.name != manifest.CHECKSUMS)
+        if part.is_dir()
+        else [part]
+    )
 
 
 def contents(where: Path) -> list[tuple[str, bytes]]:

@@ -1,0 +1,139 @@
+"""Finds damage: compares the files of a commit with the sizes and checksums that were recorded as they were
+written.
+
+The manifest has the checksum of each layer, and of each segment's table of checksums.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from esr.errors import IndexUnusable
+from esr.folder.format.files import FileCheck, check_file, decode_sealed
+from esr.folder.format.manifest import CHECKSUMS, LAYERS, Manifest
+
+SMALL = 1 << 12
+"""Files of up to so many bytes are read whenever their segment is opened."""
+
+
+class Damage(NamedTuple):
+    """What is wrong with a file, given by its path in the folder of the index."""
+
+    path: str
+    problem: str
+
+
+class SegmentDamaged(IndexUnusable):
+    """A file of a segment, or a layer, is not as it was written."""
+
+    def __init__(self, path: Path, problem: str = "files are missing or truncated") -> None:
+        super().__init__(
+            f"{path} is damaged, {problem}: go back to the generation before with esr rollback, "
+            "restore a backup with esr restore, or load everything again with --if-exists replace"
+        )
+        self.path, self.problem = path, problem
+
+    def __reduce__(self) -> tuple[type[SegmentDamaged], tuple[Path, str]]:
+        return type(self), (self.path, self.problem)
+
+
+class Part(NamedTuple):
+    """A segment or a layer: its path in the folder, and the check in the manifest, None if it has none."""
+
+    path: str
+    check: FileCheck | None
+
+    @property
+    def is_layer(self) -> bool:
+        return self.path.startswith(f"{LAYERS}/")
+
+
+def parts_of(commit: Manifest) -> list[Part]:
+    """The segments and layers of a commit."""
+    return [
+        Part(path.removesuffix(f"/{CHECKSUMS}"), commit.checksums.get(path)) for path in commit.checked_files
+    ]
+
+
+def read_checks(folder: Path, part: Part) -> dict[str, FileCheck]:
+    """The checks of all files of a part, by their path in the folder. It must have a check.
+
+    Raises SegmentDamaged if the table of checksums is damaged.
+    """
+    assert part.check is not None
+    if part.is_layer:
+        return {part.path: part.check}
+    path = f"{part.path}/{CHECKSUMS}"
+    damage = _examine(folder, path, part.check, read=True)
+    try:
+        if damage is None:
+            table = decode_sealed((folder / path).read_bytes())
+            checks = {f"{part.path}/{name}": FileCheck(*check) for name, check in table.items()}
+            return {path: part.check, **checks}
+    except (OSError, ValueError, TypeError) as error:
+        damage = Damage(path, str(error))
+    raise SegmentDamaged(folder / path, damage.problem)
+
+
+def _examine(folder: Path, path: str, check: FileCheck, *, read: bool) -> Damage | None:
+    """Compare a file with its check. Its content is compared with `read`, or if it is small, or if the file
+    was written to or copied since.
+    """
+    name = os.path.join(folder, path)
+    try:
+        status = os.stat(name)
+        if status.st_size != check.size:
+            return Damage(path, f"it has {status.st_size:,} bytes instead of {check.size:,}")
+        is_doubtful = read or check.size <= SMALL or status.st_mtime_ns != check.modified
+        if is_doubtful and check_file(name)[:2] != check[:2]:
+            return Damage(path, "its checksum is another one")
+    except FileNotFoundError:
+        return Damage(path, "it is missing")
+    except OSError as error:
+        return Damage(path, f"it cannot be read: {error.strerror or error}")
+    return None
+
+
+def find_damage(
+    folder: Path, part: Part, *, read: bool = True, names: Collection[str] = ()
+) -> Iterator[Damage]:
+    """Yield what is damaged of a segment or a layer, nothing if it has no checksums.
+
+    `read` is that of `_examine`. With `names`, only these files of the segment are examined.
+    """
+    if part.check is None:
+        return
+    try:
+        checks = read_checks(folder, part)
+    except SegmentDamaged as error:
+        yield Damage(str(error.path.relative_to(folder)), error.problem)
+        return
+    for path, check in checks.items():
+        if not names or path.rpartition("/")[2] in names:
+            damage = _examine(folder, path, check, read=read)
+            if damage is not None:
+                yield damage
+
+
+TABLES = frozenset(
+    [
+        *(f"{table}.{kind}" for table in ("documents", "given") for kind in ("bytes", "ends.npy")),
+        *(f"{table}.{kind}.npy" for table in ("documents", "given") for kind in ("hashes", "numbers")),
+        *("given_at.npy", "texts.ends.npy", "first.npy", "length.npy"),
+        *("document.npy", "document_length.npy", "paragraph.npy"),
+    ]
+)
+"""The files of a segment by which a delivery finds and compares documents. The blobs of the documents, which
+it reads too, have checksums of their own."""
+
+
+def require_intact(
+    folder: Path, parts: Iterable[Part], *, read: bool = True, names: Collection[str] = ()
+) -> None:
+    """Raise SegmentDamaged for the first damage of these parts, as `find_damage` finds it."""
+    for part in parts:
+        for path, problem in find_damage(folder, part, read=read, names=names):
+            raise SegmentDamaged(folder / path, problem)

@@ -1,0 +1,318 @@
+"""Verifies an index folder, backs it up into another folder, and restores it from there.
+
+A backup is an index folder itself. Segments and layers never change, so a backup copies those that it lacks,
+and then the manifest. What a writer deletes meanwhile belongs to an older commit: the copy starts again from
+the newer one.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from esr.errors import EsrError, IndexUnusable, UsageError
+from esr.folder.format import manifest
+from esr.folder.format.checksums import (
+    Damage,
+    Part,
+    SegmentDamaged,
+    find_damage,
+    parts_of,
+    read_checks,
+)
+from esr.folder.format.files import (
+    FileCheck,
+    check_file,
+    copy_file,
+    decode_sealed,
+    replace_json,
+    size_on_disk,
+    sync_folder,
+    translate_disk_errors,
+)
+from esr.folder.format.layers import Layer
+from esr.folder.format.manifest import (
+    CHECKPOINT_NAME,
+    LAYERS,
+    MANIFEST_NAME,
+    SEGMENTS,
+    Manifest,
+    ManifestDamaged,
+    delete_unreferenced,
+    hold_writer_lock,
+    is_bare,
+    read_any_format,
+    read_checkpoint,
+    remove_checkpoint,
+)
+from esr.folder.format.segment import Segment, read_counts
+from esr.index.generations import LOAD_OVER
+from esr.index.safekeeping import CopyReport, Damaged, Verification
+
+
+def verify(folder: Path, *, fast: bool) -> Verification:
+    """Compare all files of an index with their checksums. With `fast`, see `Verification.is_fast`.
+
+    Raises IndexMissing, or IndexUnusable if the folder is no index.
+    """
+    started = time.perf_counter()
+    try:
+        commit = read_any_format(folder)
+    except ManifestDamaged as error:
+        advice = "restore a backup with esr restore, or delete the folder and load everything again"
+        return Verification(1, 0, fast, (Damaged(MANIFEST_NAME, error.problem),), advice=advice)
+    files, size = 1, (folder / MANIFEST_NAME).stat().st_size
+    damaged: list[Damaged] = []
+    unknown: list[str] = []
+    for part, generations in _all_parts(folder, commit).items():
+        found = [*_verify_part(folder, part, fast)]
+        if found and _is_gone(folder, part):
+            continue  # a writer has deleted it meanwhile
+        damaged += [Damaged(path, problem, generations) for path, problem in found]
+        if part.check is None:
+            unknown.append(part.path)
+        for path in (folder / part.path).iterdir() if (folder / part.path).is_dir() else [folder / part.path]:
+            if path.exists():
+                files, size = files + 1, size + path.stat().st_size
+    damaged += _verify_checkpoint(folder)
+    seconds = time.perf_counter() - started
+    return Verification(files, size, fast, tuple(damaged), tuple(unknown), _advise(commit, damaged), seconds)
+
+
+def _all_parts(folder: Path, commit: Manifest) -> dict[Part, tuple[str, ...]]:
+    """The parts of all generations and of an interrupted load, each with the names of its generations."""
+    unfinished = read_checkpoint(folder)
+    loads = [] if unfinished is None else [unfinished.as_manifest()]
+    return _parts(commit, *commit.kept_generations, *loads)
+
+
+def _parts(*commits: Manifest) -> dict[Part, tuple[str, ...]]:
+    """The parts of these commits, each with the names of its generations."""
+    parts: dict[str, Part] = {}
+    generations: dict[str, list[str]] = {}
+    for commit in commits:
+        for part in parts_of(commit):
+            if part.path not in parts or parts[part.path].check is None:
+                parts[part.path] = part
+            generations.setdefault(part.path, []).append(commit.generation_name)
+    return {part: tuple(dict.fromkeys(generations[path])) for path, part in parts.items()}
+
+
+def _verify_part(folder: Path, part: Part, fast: bool) -> Iterator[Damage]:
+    if part.check is not None:
+        yield from find_damage(folder, part, read=not fast)
+    elif not (folder / part.path).exists():
+        yield Damage(part.path, "it is missing")
+    else:
+        try:
+            if part.is_layer:
+                Layer(folder / part.path)
+            else:
+                segment = Segment(folder / part.path)
+                for number in range(0 if fast else segment.document_count):
+                    segment.stored_document(number)
+        except SegmentDamaged as error:
+            yield Damage(part.path, error.problem)
+        except Exception as error:  # whatever the content of the file makes its reader do
+            yield Damage(part.path, f"it cannot be read ({type(error).__name__})")
+
+
+def _verify_checkpoint(folder: Path) -> Iterator[Damaged]:
+    is_unreadable = (folder / CHECKPOINT_NAME).exists() and read_checkpoint(folder) is None
+    if is_unreadable and (folder / CHECKPOINT_NAME).exists():  # otherwise the load has ended meanwhile
+        problem = "it cannot be read: the interrupted load cannot be resumed, load again"
+        yield Damaged(CHECKPOINT_NAME, problem)
+
+
+def _is_gone(folder: Path, part: Part) -> bool:
+    """Whether neither the last commit nor an interrupted load has a part any more."""
+    try:
+        return part.path not in {each.path for each in _all_parts(folder, read_any_format(folder))}
+    except EsrError:
+        return False
+
+
+def _advise(commit: Manifest, damaged: Sequence[Damaged]) -> str:
+    hit = {name for each in damaged for name in each.generations}
+    if not hit:
+        return ""
+    if commit.generation_name not in hit:
+        return f"the serving generation is intact: delete {', '.join(sorted(hit))} with esr delete"
+    kept = (each.generation_name for each in commit.kept_generations)
+    intact = next((f"go back with esr rollback --to {name}, " for name in kept if name not in hit), "")
+    return f"{intact}restore a backup with esr restore, or {LOAD_OVER}"
+
+
+# Backups
+
+BACKUP_NAME = "esr-backup.json"
+"""The file that marks a folder as a backup, with the folder that it is a backup of."""
+
+
+def back_up(source: Path, target: Path, *, copy: bool) -> CopyReport:
+    """Bring a backup up to date with the last commit of an index, with all of its generations.
+
+    Files are linked where the target is on the same disk, unless `copy` is set, and compared with their
+    checksums. Raises SegmentDamaged; then the backup stays as it was.
+    """
+    commit = read_any_format(source)
+    if not commit.has_index:
+        raise UsageError(f"{source} holds no documents: there is nothing to back up")
+    origin = str(source.resolve())
+    if target.resolve().is_relative_to(source.resolve()):
+        raise UsageError(f"{target} is in the index itself: choose another place for the backup")
+    mark = _read_mark(target)
+    if mark is None and target.exists() and not (target.is_dir() and is_bare(target)):
+        raise UsageError(f"{target} holds something else than a backup: choose a new or empty folder")
+    if mark not in (None, origin):
+        raise UsageError(f"{target} is the backup of {mark}: choose another folder, or delete it first")
+    with _locked(target, "back up"):
+        replace_json(target / BACKUP_NAME, {"of": origin})
+        return _replicate(source, target, link=not copy, read=False)
+
+
+def restore(source: Path, target: Path, *, copy: bool) -> CopyReport:
+    """Make an index of a backup, or bring one back to it. Parts that are whole stay as they are.
+
+    Raises SegmentDamaged if the backup is damaged; then the index stays as it was.
+    """
+    read_any_format(source)
+    if target.resolve() == source.resolve():
+        raise UsageError(f"{target} is the backup itself: choose another folder")
+    if _read_mark(target) is not None:
+        raise UsageError(f"{target} is itself a backup: choose another folder")
+    if target.exists() and not is_replaceable(target):
+        raise IndexUnusable(f"{target} is not an index: choose a new folder or that of an index")
+    with _locked(target, "restore"):
+        return _replicate(source, target, link=not copy, read=True)
+
+
+def is_replaceable(folder: Path) -> bool:
+    """Whether a folder is empty or holds an index, possibly a damaged one."""
+    return folder.is_dir() and (
+        is_bare(folder) or (folder / MANIFEST_NAME).exists() or (folder / SEGMENTS).is_dir()
+    )
+
+
+def _read_mark(folder: Path) -> str | None:
+    """The folder that this folder is the backup of, None if it is no backup."""
+    try:
+        return str(decode_sealed((folder / BACKUP_NAME).read_bytes())["of"])
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+@contextmanager
+def _locked(folder: Path, command: str) -> Iterator[None]:
+    with ExitStack() as stack:
+        stack.enter_context(translate_disk_errors(folder, command))
+        folder.mkdir(parents=True, exist_ok=True)
+        stack.enter_context(hold_writer_lock(folder))
+        yield
+
+
+def _replicate(source: Path, target: Path, *, link: bool, read: bool) -> CopyReport:
+    """Copy what `target` lacks of the last commit of `source`, and commit it there.
+
+    With `read`, what the target has already is read and replaced if it is damaged.
+    """
+    started = time.perf_counter()
+    sizes: Counter[str] = Counter()
+    done: set[Part] = set()
+    for name in (SEGMENTS, LAYERS):
+        (target / name).mkdir(exist_ok=True)
+    while True:
+        commit = read_any_format(source)
+        try:
+            for part in _parts(commit, *commit.kept_generations):
+                if part not in done:
+                    way, size = _replicate_part(source, target, part, link=link, read=read)
+                    sizes[way] += size
+                    done.add(part)
+            break
+        except (FileNotFoundError, SegmentDamaged) as error:
+            if read_any_format(source) == commit:
+                if isinstance(error, SegmentDamaged):
+                    raise
+                raise SegmentDamaged(Path(error.filename)) from error
+            # A writer has committed meanwhile, and deleted files of the old commit.
+    for name in (SEGMENTS, LAYERS):
+        sync_folder(target / name)
+    remove_checkpoint(target)
+    manifest.commit(target, replace(commit, commit_number=max(commit.commit_number, _next_number(target))))
+    delete_unreferenced(target)
+    counts = [read_counts(target / SEGMENTS / name) for name in commit.segments]
+    return CopyReport(
+        sum(documents for documents, _ in counts),
+        sum(sentences for _, sentences in counts),
+        1 + len(commit.kept_generations),
+        sizes["copied"],
+        sizes["linked"],
+        sizes["present"],
+        time.perf_counter() - started,
+    )
+
+
+def _next_number(folder: Path) -> int:
+    """The number of the next commit, 0 if there is none that can be read."""
+    try:
+        return read_any_format(folder).commit_number + 1
+    except EsrError:
+        return 0
+
+
+def _replicate_part(source: Path, target: Path, part: Part, *, link: bool, read: bool) -> tuple[str, int]:
+    """Copy or link a segment or a layer, if the target lacks it. Returns how it came, and its size.
+
+    It is complete once it has its name. Raises SegmentDamaged or FileNotFoundError.
+    """
+    own = target / part.path
+    is_present = own.exists() and (part.check is not None or not read)
+    if is_present and not any(find_damage(target, part, read=read)):
+        return "present", size_on_disk(own)
+    checks = read_checks(source, part) if part.check is not None else {}
+    new, old = own.with_name(f"{own.name}.new"), own.with_name(f"{own.name}.old")
+    _delete(new)
+    is_linked = link
+    if part.is_layer:
+        is_linked = _replicate_file(source, part.path, new, checks, link)
+    else:
+        new.mkdir()
+        names = [path.rpartition("/")[2] for path in checks] or sorted(os.listdir(source / part.path))
+        for name in names:
+            is_linked = _replicate_file(source, f"{part.path}/{name}", new / name, checks, is_linked)
+        sync_folder(new)
+    if own.exists():
+        os.replace(own, old)
+    os.replace(new, own)
+    _delete(old)
+    return "linked" if is_linked else "copied", size_on_disk(own)
+
+
+def _replicate_file(
+    folder: Path, path: str, target: Path, checks: Mapping[str, FileCheck], link: bool
+) -> bool:
+    """Link or copy a file, and compare it with its check if it has one. Returns whether it was linked."""
+    if link:
+        try:
+            os.link(folder / path, target)
+        except FileNotFoundError:
+            raise
+        except OSError:  # another disk, one without links, or another owner
+            link = False
+    found = check_file(target) if link else copy_file(folder / path, target)
+    expected = checks.get(path)
+    if expected is not None and found[:2] != expected[:2]:
+        raise SegmentDamaged(folder / path, "its checksum is another one")
+    return link
+
+
+def _delete(path: Path) -> None:
+    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)

@@ -1,0 +1,402 @@
+"""Damage is found and changes no answer; backups, and what they bring back."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from esr.errors import EsrError, IndexUnusable, UsageError
+from esr.folder.format import checksums, manifest
+from esr.folder.format.checksums import SegmentDamaged
+from esr.folder.index import EmbeddedIndex
+from esr.folder.write import segment_writer
+from esr.folder.write.delivery import EmbeddedDelivery
+from esr.folder.write.generations import EmbeddedGenerations
+from esr.folder.write.safekeeping import back_up, restore, verify
+from esr.ranking.searcher import open_searcher
+from esr.text.document import Located, ParseWord, Sentence
+from esr.text.validate import to_json_line
+from tests.support.folder_index import document, file_contents, forget_checksums, load
+from tests.support.index_contents import enrich
+from tests.support.processes import ForkedProcess, run_esr, wait_until
+
+pytestmark = pytest.mark.slow
+
+WORDS = ["storm", "flood", "river", "bridge", "harbour", "relief", "aid", "wind", "rain"]
+PARSE = (ParseWord("storm", 1), ParseWord("flood", -1))
+
+
+def news(first: int, count: int, length: int = 6) -> list[Located]:
+    """Documents whose sentences are drawn by their number, some with ids, features, parses and metadata."""
+    documents = []
+    for number in range(first, first + count):
+        rng = random.Random(number)
+        texts = [
+            " ".join([*rng.choices(WORDS, k=length), f"w{rng.randrange(200)}"])
+            for _ in range(rng.randrange(1, 6))
+        ]
+        sentences: list[str | Sentence] = [*texts]
+        if number % 5 == 0:
+            sentences.append(Sentence(f"given{number}", texts[0], {"subj": 0.5}, PARSE))
+        fields = {"title": texts[0], "date": f"2017-03-{number % 28 + 1:02}", "source": f"s{number % 3}"}
+        documents.append(document(f"n{number}", *sentences, **fields, section="news", language="en"))
+    return documents
+
+
+@pytest.fixture(scope="module")
+def intact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of three generations with several segments, layers of all parts, and an interrupted load."""
+    where = tmp_path_factory.mktemp("intact") / "index"
+
+    with mock.patch("os.fsync"), mock.patch.object(segment_writer, "FULL_TERMS", 900):
+        load(where, news(0, 40))
+        enrich(EmbeddedIndex(str(where)))
+        load(where, news(0, 50), if_exists="replace", keep=2)
+        enrich(EmbeddedIndex(str(where)))
+        EmbeddedDelivery(where, keep=2).append(news(100, 4))
+        with (
+            mock.patch.object(manifest.Manifest, "next_generation", side_effect=KeyboardInterrupt),
+            pytest.raises(KeyboardInterrupt),
+        ):
+            load(where, news(300, 60), if_exists="replace", keep=2)
+    assert manifest.read_checkpoint(where)
+    return where
+
+
+def copy_index(source: Path, target: Path) -> Path:
+    """A copy whose files are links: a test that changes one replaces it first."""
+    shutil.copytree(source, target, copy_function=os.link)
+    return target
+
+
+def export_at(where: Path) -> list[str]:
+    return [to_json_line(each) for each in EmbeddedIndex(str(where)).documents()]
+
+
+def search(where: Path) -> Any:
+    """All that searches by several rankings find, with the texts."""
+    with open_searcher(str(where)) as searcher:
+        queries = ("storm flood", "river w7", '"harbour relief"', "source:s1 rain", "given")
+        found = [searcher.search(query, k=20).hits for query in queries]
+        found += [searcher.search("storm", k=20, model=model).hits for model in ("bm25", "2si")]
+        return [[(hit.sentence_id, hit.score, hit.record) for hit in hits] for hits in found]
+
+
+def append(where: Path) -> list[str]:
+    """The documents after an append that adds, changes and skips."""
+    EmbeddedDelivery(where).append([*news(0, 2), *news(500, 2), *changed(news(20, 1))])
+    return export_at(where)
+
+
+def changed(documents: Sequence[Located]) -> Iterator[Located]:
+    yield from (document(each.document.id, "changed") for each in documents)
+
+
+# Single faults
+
+
+def flip(content: bytes, rng: random.Random, others: Sequence[bytes]) -> bytes:
+    at = rng.randrange(len(content))
+    return content[:at] + bytes([content[at] ^ 1 << rng.randrange(8)]) + content[at + 1 :]
+
+
+def zero(content: bytes, rng: random.Random, others: Sequence[bytes]) -> bytes:
+    at, length = rng.randrange(len(content)), rng.choice((1, 16, 4096))
+    return content[:at] + bytes(len(content[at : at + length])) + content[at + length :]
+
+
+def truncate(content: bytes, rng: random.Random, others: Sequence[bytes]) -> bytes:
+    return content[: rng.randrange(len(content))]
+
+
+def swap(content: bytes, rng: random.Random, others: Sequence[bytes]) -> bytes:
+    return rng.choice(others)
+
+
+def remove(content: bytes, rng: random.Random, others: Sequence[bytes]) -> None:
+    return None
+
+
+FAULTS: list[Callable[[bytes, random.Random, Sequence[bytes]], bytes | None]] = [
+    flip,
+    zero,
+    truncate,
+    swap,
+    remove,
+]
+
+
+def damage(where: Path, name: str, fault: int, rng: random.Random, *, keeps_time: bool) -> None:
+    """Damage a file of an index. With `keeps_time` its time tells nothing, as when a disk has changed it."""
+    path = where / name
+    before, status = path.read_bytes(), path.stat()
+    siblings = [other.read_bytes() for other in where.rglob(path.name) if other.is_file()]
+    others = [other for other in siblings if other != before] or [b"{}"]
+    after: bytes | None = before
+    while after == before:
+        after = FAULTS[fault](before, rng, others)
+    path.unlink()
+    if after is not None:
+        path.write_bytes(after)
+        if keeps_time:
+            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def check_faults(intact: Path, folder: Path, count: int, seed: int) -> None:
+    """Every fault is found, and each answer is that of the intact index or an error."""
+    rng = random.Random(seed)
+    files = sorted(name for name in file_contents(intact) if (intact / name).stat().st_size)
+    rng.shuffle(files)
+    found, exported = search(intact), export_at(intact)
+    appended = append(copy_index(intact, folder / "appended"))
+    errors = 0
+    for number in range(count):
+        where = copy_index(intact, folder / str(number))
+        name, fault, keeps_time = files[number % len(files)], number % len(FAULTS), number % 3 == 0
+        damage(where, name, fault, rng, keeps_time=keeps_time)
+        place = f"fault {number} of {seed}: {FAULTS[fault].__name__} {name}"
+        report = verify(where, fast=False)
+        assert [each.path for each in report.damaged] == [name], place
+        acts = [
+            (search, None if keeps_time else found),
+            *([(export_at, exported)] if number % 2 else []),
+            *([(append, appended)] if number % 7 == 0 else []),
+        ]
+        for act, expected in acts:
+            try:
+                answer = act(where)
+            except EsrError as error:
+                assert isinstance(error, IndexUnusable) and "is damaged" in str(error), place
+                errors += 1
+            else:
+                assert expected is None or answer == expected, place
+        shutil.rmtree(where)
+    assert errors > count / 4, "faults were made where nothing reads"
+
+
+def test_any_fault_is_found_and_changes_no_answer(intact: Path, tmp_path: Path, no_sync: None) -> None:
+    check_faults(intact, tmp_path, 15, random.randrange(1 << 30))
+
+
+@pytest.mark.endurance
+def test_a_thousand_faults_are_found_and_change_no_answer(
+    intact: Path, tmp_path: Path, no_sync: None
+) -> None:
+    check_faults(intact, tmp_path, 1000, random.randrange(1 << 30))
+
+
+def test_verify_names_the_generations_that_are_damaged_and_what_to_do(intact: Path, where: Path) -> None:
+    copy_index(intact, where)
+    report = verify(where, fast=False)
+    assert not report.damaged and not report.unknown and not report.advice
+    commit = manifest.read_manifest(where)
+    oldest = commit.kept_generations[-1]
+    own = next(name for name in oldest.segments if name not in commit.segments)
+    damage(where, f"segments/{own}/length.npy", 4, random.Random(), keeps_time=False)
+    report = verify(where, fast=True)
+    (damaged,) = report.damaged
+    assert damaged.problem == "it is missing" and damaged.generations == (oldest.generation_name,)
+    assert report.advice.startswith("the serving generation is intact: delete ")
+    own = next(name for name in commit.segments if name not in commit.kept_generations[0].segments)
+    damage(where, f"segments/{own}/length.npy", 0, random.Random(), keeps_time=True)
+    report = verify(where, fast=False)
+    assert f"esr rollback --to {commit.kept_generations[0].generation_name}" in report.advice
+    EmbeddedGenerations(str(where)).rollback()
+    assert "the serving generation is intact" in verify(where, fast=False).advice
+    with pytest.raises(UsageError, match="is broken, as a"):
+        EmbeddedGenerations(str(where)).rollback(commit.generation_name)
+
+
+def test_a_running_index_finds_damage_in_the_background(
+    intact: Path, where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checksums, "SMALL", 0)
+    copy_index(intact, where)
+    segment = manifest.read_manifest(where).segments[0]
+    damage(where, f"segments/{segment}/sentence_postings.npy", 0, random.Random(), keeps_time=True)
+    index = EmbeddedIndex(str(where))
+    index.statistics(["storm"])
+    index.warm_up()
+
+    def is_found() -> bool:
+        try:
+            index.statistics(["storm"])
+        except SegmentDamaged:
+            return True
+        return False
+
+    wait_until(is_found)
+    restore(intact, where, copy=True)
+    assert index.statistics(["storm"]).terms["storm"].cf
+
+
+def test_an_error_of_a_reader_is_that_of_the_damaged_file(
+    intact: Path, where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checksums, "SMALL", 0)
+    copy_index(intact, where)
+    segment = manifest.read_manifest(where).segments[0]
+    path = where / "segments" / segment / "texts.bytes"
+    content, status = path.read_bytes(), path.stat()
+    path.unlink()
+    path.write_bytes(bytes(len(content)))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    index = EmbeddedIndex(str(where))
+    with pytest.raises(SegmentDamaged, match=r"texts\.bytes is damaged"):
+        index.document(index.cache.snapshot.segments[0].document_ids[0])
+
+
+def test_what_an_older_version_has_written_is_read_and_gets_checksums_as_it_is_rewritten(
+    where: Path, no_sync: None
+) -> None:
+    load(where, news(0, 10))
+    found = search(where)
+    forget_checksums(where)
+    assert search(where) == found
+    report = verify(where, fast=False)
+    assert not report.damaged and len(report.unknown) == 2
+    (segment,) = manifest.read_manifest(where).segments
+    path = where / "segments" / segment / "texts.bytes"
+    path.write_bytes(bytes(path.stat().st_size))
+    assert [each.path for each in verify(where, fast=False).damaged] == [f"segments/{segment}"]
+    with pytest.raises(IndexUnusable, match="may be damaged: load everything again"):
+        search(where)
+    with pytest.raises(SegmentDamaged, match=r"texts\.bytes is damaged, document 0"):
+        export_at(where)
+    load(where, news(0, 10), if_exists="replace", keep=0)
+    assert not verify(where, fast=False).unknown and search(where) == found
+
+
+# Backups
+
+
+def test_a_backup_has_all_generations_and_later_ones_only_add(
+    intact: Path, where: Path, tmp_path: Path, no_sync: None
+) -> None:
+    copy_index(intact, where)
+    target = tmp_path / "backup"
+    first = back_up(where, target, copy=False)
+    assert first.linked_bytes > 100_000 and not first.copied_bytes and first.generations == 3
+    assert search(target) == search(where) and not verify(target, fast=False).damaged
+    EmbeddedDelivery(where, keep=2).append(news(600, 3))
+    second = back_up(where, target, copy=True)
+    assert 0 < second.copied_bytes < second.present_bytes and not second.linked_bytes
+    assert export_at(target) == export_at(where)
+    states = [each.name for each in EmbeddedGenerations(str(target)).all()]
+    commit = manifest.read_manifest(where)
+    assert states == [commit.generation_name, *(kept.generation_name for kept in commit.kept_generations)]
+
+
+def test_a_backup_refuses_what_is_damaged_and_what_is_no_backup(
+    intact: Path, where: Path, tmp_path: Path, no_sync: None
+) -> None:
+    copy_index(intact, where)
+    target = tmp_path / "backup"
+    back_up(where, target, copy=False)
+    before = file_contents(target)
+    EmbeddedDelivery(where, keep=2).append(news(600, 30))
+    new = next(iter({*manifest.read_manifest(where).segments} - {*manifest.read_manifest(target).segments}))
+    for copy in (True, False):
+        damage(where, f"segments/{new}/texts.bytes", 0, random.Random(), keeps_time=True)
+        with pytest.raises(SegmentDamaged, match=r"texts\.bytes is damaged"):
+            back_up(where, target, copy=copy)
+        assert {name: content for name, content in file_contents(target).items() if name in before} == before
+    with pytest.raises(UsageError, match="holds something else"):
+        back_up(target, intact, copy=False)
+    with pytest.raises(UsageError, match="in the index itself"):
+        back_up(where, where / "backup", copy=False)
+    load(tmp_path / "other", news(0, 1))
+    with pytest.raises(UsageError, match="is the backup of"):
+        back_up(tmp_path / "other", target, copy=False)
+
+
+@pytest.mark.parametrize("copy", [True, False])
+def test_a_damaged_index_is_restored_and_an_open_one_answers_again(
+    intact: Path, where: Path, tmp_path: Path, no_sync: None, copy: bool
+) -> None:
+    copy_index(intact, where)
+    target = tmp_path / "backup"
+    back_up(where, target, copy=True)
+    found = search(where)
+    index = EmbeddedIndex(str(where))
+    rng = random.Random(5)
+    for name in rng.sample(sorted(file_contents(where)), 12):
+        if (where / name).stat().st_size:
+            damage(where, name, rng.randrange(len(FAULTS)), rng, keeps_time=bool(rng.randrange(2)))
+    (where / manifest.MANIFEST_NAME).unlink()
+    (where / manifest.MANIFEST_NAME).write_text("{")
+    report = restore(target, where, copy=copy)
+    assert report.present_bytes and (report.copied_bytes if copy else report.linked_bytes)
+    assert not verify(where, fast=False).damaged and search(where) == found
+    assert index.document("n0").id == "n0"
+    restore(target, tmp_path / "new", copy=copy)
+    assert search(tmp_path / "new") == found
+    with pytest.raises(UsageError, match="is itself a backup"):
+        restore(where, target, copy=copy)
+
+
+def test_a_damaged_backup_restores_nothing(intact: Path, where: Path, tmp_path: Path, no_sync: None) -> None:
+    target = tmp_path / "backup"
+    back_up(intact, target, copy=True)
+    copy_index(intact, where)
+    load(where, news(0, 3), if_exists="replace", keep=0)
+    found = search(where)
+    segment = manifest.read_manifest(target).segments[0]
+    damage(target, f"segments/{segment}/texts.bytes", 0, random.Random(), keeps_time=True)
+    with pytest.raises(SegmentDamaged, match="backup"):
+        restore(target, where, copy=True)
+    assert search(where) == found
+
+
+def write_generations(where: str, count: int) -> None:
+    """Load anew again and again: all documents of a generation say its number."""
+    for number in range(count):
+        documents = (document(f"n{n}", f"storm {number}", f"flood {n}") for n in range(30))
+        load(Path(where), documents, if_exists="replace", keep=0)
+
+
+@pytest.mark.endurance
+def test_backups_during_loads_are_those_of_one_commit(where: Path, tmp_path: Path) -> None:
+    write_generations(str(where), 1)
+    writer = ForkedProcess(write_generations, str(where), 60)
+    seen = set()
+    for attempt in range(40):
+        target = tmp_path / f"backup{attempt % 4}"
+        back_up(where, target, copy=attempt % 2 == 0)
+        assert not verify(target, fast=False).damaged
+        exported = export_at(target)
+        (number,) = {line.split("storm ")[1].split('"')[0] for line in exported}
+        assert len(exported) == 30
+        seen.add(number)
+    writer.finish()
+    assert len(seen) > 2, "no load ended meanwhile: the test shows nothing"
+
+
+@pytest.mark.endurance
+def test_a_killed_backup_or_restore_can_be_repeated(where: Path, tmp_path: Path) -> None:
+    load(where, news(0, 200))
+    target, rng = tmp_path / "backup", random.Random()
+    for attempt in range(20):
+        EmbeddedDelivery(where).append(news(1000 + 3 * attempt, 3))
+        command = ["backup", where, target] if attempt % 2 else ["restore", where, target, "--yes"]
+        target = tmp_path / f"{command[0]}{attempt % 4}"
+        command[2] = target
+        before = export_at(target) if (target / manifest.MANIFEST_NAME).exists() else None
+        process = ForkedProcess(run_esr, [*command, "--copy"])
+        time.sleep(rng.uniform(0, 0.3))
+        process.kill()
+        if (target / manifest.MANIFEST_NAME).exists():
+            assert not verify(target, fast=False).damaged
+            assert export_at(target) in (before, export_at(where))
+        ForkedProcess(run_esr, [*command, "--copy"]).finish()
+        assert not verify(target, fast=False).damaged and export_at(target) == export_at(where)
+        left = [path.name for path in target.glob("*/*") if path.suffix]
+        assert not left, "what was killed leaves nothing"
