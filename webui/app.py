@@ -17,7 +17,7 @@ from esr.errors import EsrError
 from esr.plans.plan import CollectionStatistics
 from esr.ranking.searcher import Searcher
 from webui.api.openapi import install_api
-from webui.pages import batch, timeline, views
+from webui.pages import batch, exports, timeline, views
 from webui.pages.rendering import PageRenderer, install_filters
 from webui.running import cors, health, problems, rate_limit
 from webui.running.metrics import install_access_log
@@ -112,6 +112,7 @@ def create_app(
     cors.install(app, settings)
     rate_limit.install(app, settings, rates)
     health.install(app, indexes)
+    exports.install(app, indexes, settings)
     views.install(app, indexes, settings, render)
     timeline.install(app, indexes, settings, render)
     batch.install(app, indexes, settings, render)

@@ -133,7 +133,7 @@ MESSAGES = {
     NoteKind.STAR: "The star has no effect: it works only once, and at the end of a word.",
     NoteKind.QUOTE: "This quotation mark has no effect: close it at the end of the phrase.",
     NoteKind.EMPTY_PHRASE: "These quotes have no effect: there is no letter or digit between them.",
-    NoteKind.PARENTHESIS: "This parenthesis does not group: it needs a partner, and operators between the two "
+    NoteKind.PARENTHESIS: "This parenthesis does not group: it needs a partner, and operators between them "
     "need something on both sides.",
     NoteKind.MISSPELT_FIELD: "There is no field {name}: did you mean {nearest}:?",
     NoteKind.UNKNOWN_FIELD: "There is no field {name}: the fields are {known}.",

@@ -13,6 +13,7 @@ SETTINGS = Settings()
 LIMITS = (
     "max_k",
     "max_depth",
+    "export_k",
     "query_chars",
     "query_terms",
     "value_chars",
@@ -23,6 +24,7 @@ LIMITS = (
     "batch_k",
     "deadline",
     "batch_deadline",
+    "export_deadline",
     "rate",
 )
 """The settings that matter to clients."""

@@ -39,7 +39,7 @@ from webui.arguments.request import SearchRequest, check_query, parse_search, pa
 from webui.arguments.table import VERSUS, names_of
 from webui.pages.bars import score_bars, tree_picture
 from webui.pages.rendering import Highlighter, PageRenderer
-from webui.pages.results import GROUP_SENTENCES, describe_hits, find_results, listed_hits
+from webui.pages.results import GROUP_SENTENCES, describe_hits, find_results
 from webui.running.request_errors import UnknownId, blame_argument
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
@@ -90,11 +90,6 @@ def _add_results(app: Flask, indexes: ServedIndexes, settings: Settings, render:
             highlight=Highlighter(visit.searcher.index.analyzer, page_results.terms),
             group_sentences=GROUP_SENTENCES,
         )
-
-    @get("/search.csv")
-    def results_csv(visit: Visit) -> Response:
-        search = read_search(request.query_string, settings)
-        return downloads.sentences_csv(*listed_hits(visit.searcher, search, settings))
 
     @get("/search.run")
     def results_run(visit: Visit) -> Response:
@@ -193,12 +188,6 @@ def _add_similar(app: Flask, indexes: ServedIndexes, settings: Settings, render:
 
 def _add_citation(app: Flask, indexes: ServedIndexes, settings: Settings, citation: CitationFormat) -> None:
     get = partial(indexes.route, app)
-
-    @get(f"/search.{citation.suffix}", f"results_{citation.name}")
-    def of_results(visit: Visit) -> Response:
-        search = read_search(request.query_string, settings)
-        hits, incomplete = listed_hits(visit.searcher, search, settings)
-        return citations_file(citation, list(map(require_record, hits)), incomplete)
 
     @get(f"/sentence.{citation.suffix}", f"sentence_{citation.name}")
     def of_sentence(visit: Visit) -> Response:
