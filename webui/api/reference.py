@@ -90,8 +90,8 @@ The address of a page of results with another ending is a file, for people and p
 """
 AFTER_FILES = f"""`k=all` lists every sentence of the ranking one by one, and so does `k` above
 {SETTINGS.max_depth:,}. Fewer are those that the page lists, without repeats. The order is that of the ranking
-on both engines, whatever their number. The header `X-Total-Count` says how many sentences match. If `k=all` meets the limit,
-`X-Incomplete` and the name of the file say so. Tables have the columns
+on both engines, whatever their number. The header `X-Total-Count` says how many sentences match. If `k=all`
+meets the limit, `X-Incomplete` and the name of the file say so. Tables have the columns
 `{",".join(COLUMNS)}`
 unless `fields` chooses others. Lines of JSON have all fields of a hit.
 
