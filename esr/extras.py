@@ -15,6 +15,7 @@ MODULES = {
     "dataframes": ("pandas", "polars"),
     "enrich": ("spacy", "textblob", "vaderSentiment"),
     "evaluation": ("ir_measures", "scipy"),
+    "excel": ("xlsxwriter",),
     "formats": (
         "backports.zstd",
         "datasketch",

@@ -18,7 +18,7 @@ from esr.plans.plan import CollectionStatistics
 from esr.ranking.searcher import Searcher
 from webui.access import guard
 from webui.api.openapi import install_api
-from webui.pages import batch, concordance, timeline, views
+from webui.pages import batch, concordance, exports, timeline, views
 from webui.pages.home import Home, describe_collection
 from webui.pages.rendering import PageRenderer, install_filters
 from webui.pages.timeline import draw_chart
@@ -134,6 +134,7 @@ def create_app(
     rate_limit.install(app, settings, rates)
     health.install(app, indexes, settings)
     searches.install(app, settings)
+    exports.install(app, indexes, settings)
     views.install(app, indexes, settings, render)
     timeline.install(app, indexes, settings, render)
     concordance.install(app, indexes, settings, render)

@@ -41,7 +41,7 @@ class AnswerFormat(Struct, frozen=True):
 
     name: str
     description: str
-    render: Callable[[Answer, QueryReport, Sequence[Passage]], str]
+    render: Callable[[Answer, QueryReport, Sequence[Passage]], str | bytes]
     has_warnings: bool = False
     has_passages: bool = False
 
@@ -128,7 +128,21 @@ def to_tsv(answer: Answer, report: QueryReport, passages: Sequence[Passage]) -> 
 
 
 def _cite(citation: CitationFormat) -> Callable[[Answer, QueryReport, Sequence[Passage]], str]:
-    return lambda answer, report, passages: citation.render(list(map(answers.require_record, answer.hits)))
+    return lambda answer, report, passages: citation.render(map(answers.require_record, answer.hits))
+
+
+def _export(name: str) -> Callable[[Answer, QueryReport, Sequence[Passage]], bytes]:
+    """The same file as the search page's."""
+
+    def render(answer: Answer, report: QueryReport, passages: Sequence[Passage]) -> bytes:
+        from esr.following.exports import EXPORTS, RANK, Row  # a search that prints text does without it
+
+        format = EXPORTS.find(name)
+        format.check()
+        hits = enumerate(answer.hits, 1)
+        return b"".join(format.write((Row(h, {RANK: n, **answers.hit_dict(h)}) for n, h in hits), ()))
+
+    return render
 
 
 FORMATS: Registry[AnswerFormat] = Registry("output format")
@@ -137,6 +151,8 @@ for _format in (
     AnswerFormat("json", "the answer as in the API", to_json, True, True),
     AnswerFormat("csv", "a table for spreadsheets, with an apostrophe before formulas", to_csv),
     AnswerFormat("tsv", "a line for each sentence, for cut and awk", to_tsv),
+    AnswerFormat("jsonl", "a line of JSON for each sentence", _export("jsonl")),
+    AnswerFormat("xlsx", "an Excel file; needs the extra excel", _export("xlsx")),
     *(
         AnswerFormat(citation.name, f"citations as {citation.label}", _cite(citation))
         for citation in CITATIONS.values()

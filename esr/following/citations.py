@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -21,13 +21,20 @@ from esr.text.document import value_key
 
 
 class CitationFormat(Struct, frozen=True):
-    """A format of citations. `suffix` ends the addresses of its files."""
+    """A format of citations. `suffix` ends the addresses of its files.
+
+    `pieces` yields the texts that make up the file, about one for each sentence.
+    """
 
     name: str
     label: str
     suffix: str
     media_type: str
-    render: Callable[[Sequence[SentenceRecord]], str]
+    pieces: Callable[[Iterable[SentenceRecord]], Iterator[str]]
+
+    def render(self, records: Iterable[SentenceRecord]) -> str:
+        """The citations of the sentences."""
+        return "".join(self.pieces(records))
 
 
 class Article(Protocol):
@@ -52,30 +59,36 @@ def cite(document_id: str, of: Article) -> str:
     return _one_line(", ".join(filter(None, (*of.authors, title, of.source, day, of.url))))
 
 
-def to_bibtex(records: Sequence[SentenceRecord]) -> str:
+def to_bibtex(records: Iterable[SentenceRecord]) -> Iterator[str]:
     """An `@article` for each sentence, with the sentence as its note."""
-    return "\n".join(_bibtex_entry(key, record) for key, record in _with_keys(records))
+    for n, (key, record) in enumerate(_with_keys(records)):
+        yield ("\n" if n else "") + _bibtex_entry(key, record)
 
 
-def to_ris(records: Sequence[SentenceRecord]) -> str:
+def to_ris(records: Iterable[SentenceRecord]) -> Iterator[str]:
     """A newspaper article for each sentence, with the sentence as its abstract."""
-    return "".join(_ris_entry(key, record) for key, record in _with_keys(records))
+    for key, record in _with_keys(records):
+        yield _ris_entry(key, record)
 
 
-def to_csl(records: Sequence[SentenceRecord]) -> str:
+def to_csl(records: Iterable[SentenceRecord]) -> Iterator[str]:
     """A list of items of type article-newspaper, each with the sentence as its abstract."""
-    items = [_csl_item(key, record) for key, record in _with_keys(records)]
-    return json.dumps(items, indent=1, ensure_ascii=False) + "\n"
+    yield "["
+    n = -1
+    for n, (key, record) in enumerate(_with_keys(records)):
+        item = json.dumps([_csl_item(key, record)], indent=1, ensure_ascii=False)
+        yield ("," if n else "") + item.removeprefix("[").removesuffix("\n]")
+    yield "]\n" if n < 0 else "\n]\n"
 
 
-def _with_keys(records: Sequence[SentenceRecord]) -> Iterator[tuple[str, SentenceRecord]]:
+def _with_keys(records: Iterable[SentenceRecord]) -> Iterator[tuple[str, SentenceRecord]]:
     """Yield each record with a unique key: the id's letters and digits, with a number if already used."""
     used: set[str] = set()
+    numbers: dict[str, int] = {}
     for record in records:
         key = base = re.sub(r"[^A-Za-z0-9]+", "-", record.sentence_id).strip("-") or "sentence"
-        number = 1
         while key.lower() in used:
-            number += 1
+            number = numbers[base.lower()] = numbers.get(base.lower(), 1) + 1
             key = f"{base}-{number}"
         used.add(key.lower())
         yield key, record

@@ -33,7 +33,17 @@ from esr.plans.condition import (
     any_of,
 )
 from esr.query.parser import literal
-from esr.query.query import TEXT, Clause, Group, ParsedQuery, date_start
+from esr.query.query import (
+    TEXT,
+    Clause,
+    Conjunction,
+    Disjunction,
+    Expression,
+    Group,
+    Negation,
+    ParsedQuery,
+    date_start,
+)
 from esr.text.analyzer import WORDS_ANALYZER, Analyzer, get_analyzer
 from esr.text.document import LOCATION, ORGANIZATION, PERSON, is_attribute
 
@@ -122,7 +132,7 @@ def _required_conditions(required: Sequence[Group], analyzer: Analyzer) -> Itera
     for group in required:
         condition = _group_condition(group, analyzer)
         (field, *others) = _fields_of(group)
-        if field in single and not others:
+        if field in single and not others and group.expression is None:
             single[field].append(condition)
         else:
             yield condition
@@ -172,7 +182,7 @@ def ranked_texts(query: str | ParsedQuery) -> list[str]:
 
 def is_searchable(group: Group) -> bool:
     """Whether there is something to look for in each clause: a text needs words."""
-    return all(clause.field not in (TEXT, "title") or _words(clause.text) for clause in group.alternatives)
+    return all(clause.field not in (TEXT, "title") or _words(clause.text) for clause in group.clauses)
 
 
 def _fields_of(group: Group) -> set[str]:
@@ -180,7 +190,23 @@ def _fields_of(group: Group) -> set[str]:
 
 
 def _group_condition(group: Group, analyzer: Analyzer) -> Condition:
+    if group.expression is not None:
+        return _condition(group.expression, analyzer)
     return any_of(_clause_condition(clause, analyzer) for clause in group.alternatives)
+
+
+def _condition(expression: Expression, analyzer: Analyzer) -> Condition:
+    match expression:
+        case Conjunction(parts):
+            condition = all_of(_condition(part, analyzer) for part in parts)
+            assert condition is not None  # there are parts
+            return condition
+        case Disjunction(parts):
+            return any_of(_condition(part, analyzer) for part in parts)
+        case Negation(part):
+            return Not(_condition(part, analyzer))
+        case clause:
+            return _clause_condition(clause, analyzer)
 
 
 def _clause_condition(clause: Clause, analyzer: Analyzer) -> Condition:
@@ -253,13 +279,53 @@ class ReadGroup(NamedTuple):
     @property
     def label(self) -> str:
         """The group for people: without its sign, with phrases in quotes."""
-        return " or ".join(map(_label, self.group.alternatives))
+        if self.group.expression is None:
+            return " or ".join(map(_label, self.group.alternatives))
+        return _describe(self.group.expression)
 
     def as_dict(self) -> dict[str, Any]:
-        """The group as JSON, with its position in the query."""
-        clauses = [{"field": c.field, "form": c.form, "text": c.text} for c in self.group.alternatives]
-        place = {"start": self.group.start, "end": self.group.end}
-        return {"reading": self.reading, **place, "clauses": clauses, "reason": self.reason}
+        """The group as JSON, with its position in the query.
+
+        `"expression"` is None for clauses that are alternatives: nested lists that begin with "and", "or" or
+        "not", and hold clauses by their numbers among all of the group.
+        """
+        group = self.group
+        clauses = [{"field": c.field, "form": c.form, "text": c.text} for c in group.clauses]
+        numbers = iter(range(len(clauses)))
+        nested = None if group.expression is None else _nest(group.expression, numbers)
+        place = {"start": group.start, "end": group.end}
+        return {
+            "reading": self.reading,
+            **place,
+            "clauses": clauses,
+            "expression": nested,
+            "reason": self.reason,
+        }
+
+
+def _nest(expression: Expression, numbers: Iterator[int]) -> Any:
+    match expression:
+        case Conjunction(parts):
+            return ["and", *(_nest(part, numbers) for part in parts)]
+        case Disjunction(parts):
+            return ["or", *(_nest(part, numbers) for part in parts)]
+        case Negation(part):
+            return ["not", _nest(part, numbers)]
+        case _:
+            return next(numbers)
+
+
+def _describe(expression: Expression, is_part: bool = False) -> str:
+    match expression:
+        case Conjunction(parts):
+            text = " and ".join(_describe(part, True) for part in parts)
+        case Disjunction(parts):
+            text = " or ".join(_describe(part, True) for part in parts)
+        case Negation(part):
+            return f"not {_describe(part, True)}"
+        case clause:
+            return _label(clause)
+    return f"({text})" if is_part else text
 
 
 def _label(clause: Clause) -> str:

@@ -1,13 +1,15 @@
 """The parser of the query language of docs/query-language.md.
 
-A scanner splits the text into chunks: words, phrases and fields, each with its sign. Then operators bind them
-into groups. Every text is a query: whatever is not valid syntax is read as words, with a note.
+A scanner splits the text into chunks: words, phrases and fields, each with its sign, and parentheses. Then
+operators bind them into groups, AND tighter than OR. Every text is a query: whatever is not valid syntax is
+read as words, with a note.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import category
 
@@ -19,6 +21,9 @@ from esr.query.query import (
     OPERATORS,
     TEXT,
     Clause,
+    Conjunction,
+    Disjunction,
+    Expression,
     Field,
     Form,
     Group,
@@ -26,9 +31,13 @@ from esr.query.query import (
     NoteKind,
     ParsedQuery,
     Role,
+    clauses_of,
     find_field,
     has_letter_or_digit,
+    is_excluded,
     is_valid,
+    join,
+    negate,
     write_note,
 )
 
@@ -99,10 +108,15 @@ _SIMILARITY = 0.8
 """Least similarity of a misspelt name to a field: `titel` is near `title`, `version` not near `person`."""
 
 
-class Chunk(NamedTuple):
-    """A piece of a query between white space or quotes. `sign` is "+", "-" or empty.
+NESTING = 10
+"""How deep parentheses may stand in one another. Elasticsearch takes conditions thrice as deep."""
 
-    Operators apply only to operands. Text that merely looks like syntax is no operand, nor is an operator.
+
+class Chunk(NamedTuple):
+    """A piece of a query between white space, quotes or parentheses. `sign` is "+", "-" or empty.
+
+    Operators apply only to operands. Text that merely looks like syntax is no operand, nor is an operator or
+    a parenthesis, which is a chunk of its own.
     """
 
     start: int
@@ -112,6 +126,12 @@ class Chunk(NamedTuple):
     form: Form
     text: str
     is_operand: bool
+    is_parenthesis: bool = False
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it is a word of the text, as typed, with or without a sign."""
+        return self.field == TEXT and self.form == "word"
 
     @property
     def can_be_excluded(self) -> bool:
@@ -145,10 +165,13 @@ def _is_value(text: str, value: str) -> bool:
 class Scanner:
     """Splits a query into chunks in one pass, and notes what is not read as syntax."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, grouping: Container[int] | None = frozenset()) -> None:
+        """`grouping`: the places of the parentheses that are chunks of their own; None: any that may be."""
         self.notes: list[Note] = []
         self._text = text
         self._quotes = QuoteFinder(text)
+        self._grouping = grouping
+        self._depth = 0
 
     def scan(self) -> list[Chunk]:
         """All chunks, in order. Every character except white space is in one of them."""
@@ -161,6 +184,8 @@ class Scanner:
 
     def _read_chunk(self, start: int) -> Chunk:
         body = self._skip(_NO_SIGN, start)
+        if parenthesis := self._read_parenthesis(start, body):
+            return parenthesis
         if body - start > 1:
             return self._read_as_words(start, NoteKind.SEVERAL_SIGNS)
         if self._quotes.opens_at(body):
@@ -170,6 +195,19 @@ class Scanner:
                 return self._read_field(start, field, match.end())
             self._note_unknown_field(start, match[1], match.end())
         return self._read_word(start, body)
+
+    def _read_parenthesis(self, start: int, body: int) -> Chunk | None:
+        """A parenthesis that may open, after at most one sign, or close one before; None for other text."""
+        mark = self._text[body : body + 1]
+        if mark not in ("(", ")") or not (self._grouping is None or body in self._grouping):
+            return None
+        if mark == "(" and body - start <= 1 and self._depth < NESTING:
+            self._depth += 1
+        elif mark == ")" and body == start and self._depth:
+            self._depth -= 1
+        else:
+            return None
+        return Chunk(start, body + 1, self._text[start:body], TEXT, "word", mark, False, is_parenthesis=True)
 
     def _read_word(self, start: int, body: int) -> Chunk:
         sign, end = self._text[start:body], self._find_chunk_end(body)
@@ -241,7 +279,15 @@ class Scanner:
             self.notes.append(write_note(start, value, NoteKind.UNKNOWN_FIELD, name=name, known=known))
 
     def _find_chunk_end(self, start: int) -> int:
-        return self._skip(_SPACE, start)
+        """The end of a chunk, before parentheses that may close one before it: not that of `f(x)`."""
+        end = self._skip(_SPACE, start)
+        if not self._depth or self._text[end - 1] != ")":
+            return end
+        text = self._text[start:end]
+        most = min(self._depth, text.count(")") - text.count("("))
+        if self._grouping is not None:
+            most = sum(place in self._grouping for place in range(start + len(text.rstrip(")")), end))
+        return end - max(0, min(most, len(text) - len(text.rstrip(")"))))
 
     def _skip(self, until: re.Pattern[str], start: int) -> int:
         """The position of the next match of `until`, or the end of the text."""
@@ -262,7 +308,8 @@ def _ends_in_letter_or_digit(text: str) -> bool:
 _new_tuple = tuple.__new__
 _WORDS = re.compile(r"\S+")
 _SYNTAX = re.compile(
-    rf"[:*]|(?<!\S)(?:[{re.escape(SIGNS + ''.join(CLOSING_MARKS))}]|(?:{'|'.join(sorted(OPERATORS))})(?!\S))"
+    rf"[:*]|(?<![^\s()])(?:[{re.escape(SIGNS + ''.join(CLOSING_MARKS))}]|"
+    rf"(?:{'|'.join(sorted(OPERATORS))})(?![^\s)]))"
 )
 """Anything that may be syntax: a text without a match consists of words alone."""
 
@@ -280,11 +327,20 @@ def may_have_syntax(text: str) -> bool:
 
 def parse_syntax(text: str) -> ParsedQuery:
     """Parse a text that may have syntax."""
-    scanner = Scanner(text)
-    chunks = scanner.scan()
-    notes = scanner.notes
-    groups = tuple(_bind_or(list(_bind_not(chunks, notes)), notes))
-    return ParsedQuery(text, groups, tuple(sorted(notes)))
+    grouping: Container[int] | None = None if "(" in text else frozenset()
+    failed: list[Note] = []
+    for n in range(_PASSES):
+        scanner = Scanner(text, grouping if n < _PASSES - 1 else frozenset())
+        chunks, notes = scanner.scan(), scanner.notes
+        parts = _bind(_resolve_parentheses(chunks, failed), notes)
+        grouping = {place for part in parts for place in part.parentheses}
+        if all(chunk.end - 1 in grouping for chunk in chunks if chunk.is_parenthesis):
+            break
+    return ParsedQuery(text, tuple(map(_make_group, parts)), tuple(sorted({*notes, *failed})))
+
+
+_PASSES = 4
+"""How often a text is read: again without the parentheses that do not group, as these are part of words."""
 
 
 def literal(text: str) -> ParsedQuery:
@@ -294,65 +350,231 @@ def literal(text: str) -> ParsedQuery:
         start, end = match.span()
         # Same result as Clause(...) and Group(...), in half the time.
         clause = _new_tuple(Clause, (TEXT, "word", match[0], start, end))
-        groups.append(_new_tuple(Group, ("wanted", (clause,), start, end)))
+        groups.append(_new_tuple(Group, ("wanted", (clause,), start, end, None)))
     return ParsedQuery(text, tuple(groups))
 
 
-def _bind_not(chunks: Sequence[Chunk], notes: list[Note]) -> Iterator[Chunk]:
-    """Yield the chunks, with NOT replaced by the sign "-"."""
-    remaining = iter(range(len(chunks)))
-    for n in remaining:
-        chunk = chunks[n]
-        if _is_operator(chunk, "NOT"):
-            if n + 1 < len(chunks) and chunks[n + 1].can_be_excluded:
-                yield chunks[next(remaining)]._replace(start=chunk.start, sign="-")
-                continue
-            notes.append(write_note(chunk.start, chunk.end, NoteKind.NOT))
-        elif _is_operator(chunk, "AND"):
-            notes.append(write_note(chunk.start, chunk.end, NoteKind.AND))
-        yield chunk
+# Operators and parentheses
 
 
-def _bind_or(chunks: Sequence[Chunk], notes: list[Note]) -> Iterator[Group]:
-    """Yield a group for each chunk, or for chunks joined by OR."""
+class Part(NamedTuple):
+    """A chunk, or what parentheses or operators make of several, as an expression.
+
+    `is_wanted`: it is a word without a sign, which is wanted if no operator joins it. `parentheses`: the
+    places of those that group in it. `needs_operator`: they group only for an operator beside them.
+    """
+
+    start: int
+    end: int
+    expression: Expression
+    is_operand: bool
+    is_wanted: bool = False
+    can_be_excluded: bool = False
+    parentheses: tuple[int, ...] = ()
+    needs_operator: bool = False
+
+    def is_operator(self, *operators: str) -> bool:
+        return (
+            not self.is_operand and isinstance(self.expression, Clause) and self.expression.text in operators
+        )
+
+
+def _read_part(chunk: Chunk) -> Part:
+    clause = Clause(chunk.field, chunk.form, chunk.text, chunk.start, chunk.end)
+    expression = negate(clause) if chunk.sign == "-" else clause
+    is_wanted = chunk.is_word and not chunk.sign
+    is_operand = chunk.is_operand and (not chunk.is_word or _is_balanced(chunk.text))
+    return Part(chunk.start, chunk.end, expression, is_operand, is_wanted, chunk.can_be_excluded)
+
+
+def _resolve_parentheses(chunks: Sequence[Chunk], failed: list[Note]) -> list[Part]:
+    """The chunks as parts, of which each outermost pair of parentheses that groups is one.
+
+    A note in `failed` says which pairs do not, though they look like it.
+    """
+    partners = _match_parentheses(chunks)
+    parts: list[Part] = []
     n = 0
     while n < len(chunks):
+        end = partners.get(n, n)
+        pair = chunks[n : end + 1]
+        part = None
+        if end > n and (is_syntax := _is_syntax(pair)) | _is_beside_operator(chunks, n, end):
+            part = _read_parentheses(chunks, n, partners)
+            if part is None and is_syntax:
+                failed.append(write_note(pair[0].start, pair[0].end, NoteKind.PARENTHESIS))
+        if part is None:
+            parts += map(_read_part, pair)
+        else:
+            places = tuple(chunk.end - 1 for chunk in pair if chunk.is_parenthesis)
+            parts.append(part._replace(parentheses=places, needs_operator=not is_syntax))
+        n = end + 1
+    return parts
+
+
+def _match_parentheses(chunks: Sequence[Chunk]) -> dict[int, int]:
+    """The number of the closing parenthesis for that of each opening one that has one."""
+    partners: dict[int, int] = {}
+    open_: list[int] = []
+    for n, chunk in enumerate(chunks):
+        if chunk.is_parenthesis and chunk.text == "(":
+            open_.append(n)
+        elif chunk.is_parenthesis and open_:
+            partners[open_.pop()] = n
+    return partners
+
+
+def _is_syntax(pair: Sequence[Chunk]) -> bool:
+    """Whether a pair of parentheses, with what is between, groups by itself: there is more than words."""
+    inner = pair[1:-1]
+    return (
+        bool(pair[0].sign)
+        or any(_is_operator(chunk, *OPERATORS) or not chunk.is_word for chunk in inner)
+        or (len(inner) > 1 and any(chunk.sign for chunk in inner))
+    )
+
+
+def _is_beside_operator(chunks: Sequence[Chunk], start: int, end: int) -> bool:
+    before, after = chunks[max(0, start - 1) : start], chunks[end + 1 : end + 2]
+    return any(_is_operator(chunk, *OPERATORS) for chunk in before) or any(
+        _is_operator(chunk, "AND", "OR") for chunk in after
+    )
+
+
+def _read_parentheses(chunks: Sequence[Chunk], start: int, partners: Mapping[int, int]) -> Part | None:
+    """What a pair of parentheses holds; None if some of it is no operand. Side by side means AND."""
+    parts: list[Part] = []
+    n, end = start + 1, partners[start]
+    while n < end:
+        chunk = chunks[n]
+        if n in partners:
+            part = _read_parentheses(chunks, n, partners)
+            if part is None:
+                return None
+            parts.append(part)
+        elif chunk.form != "phrase" and (chunk.text[0] == "(" or not _is_balanced(chunk.text)):
+            return None
+        else:
+            parts.append(_read_part(chunk))
+        n = partners.get(n, n) + 1
+    notes: list[Note] = []
+    bound = _bind(parts, notes)
+    if not bound or not all(part.is_operand for part in bound):
+        return None
+    expression, sign = join(Conjunction, (part.expression for part in bound)), chunks[start].sign
+    if sign == "-":
+        expression = negate(expression)
+    return Part(chunks[start].start, chunks[end].end, expression, True, can_be_excluded=sign != "-")
+
+
+def _is_balanced(text: str) -> bool:
+    return text.count("(") == text.count(")")
+
+
+def _bind(parts: Sequence[Part], notes: list[Note]) -> list[Part]:
+    """The parts that operators make of parts."""
+    parts = list(_bind_not(parts, notes))
+    notes.extend(_note_parentheses(parts))
+    return list(_bind_operators(parts, notes))
+
+
+def _note_parentheses(parts: Sequence[Part]) -> Iterator[Note]:
+    """Note words with half a pair of parentheses beside an operator: `a OR (b c`."""
+    for n, part in enumerate(parts):
+        beside = (*parts[max(0, n - 1) : n], *parts[n + 1 : n + 2])
+        word = part.expression.text if isinstance(part.expression, Clause) and part.is_wanted else ""
+        if not _is_balanced(word) and any(each.is_operator("AND", "OR") for each in beside):
+            yield write_note(part.start, part.end, NoteKind.PARENTHESIS)
+
+
+def _bind_not(parts: Sequence[Part], notes: list[Note]) -> Iterator[Part]:
+    """Yield the parts, each NOT with what it excludes as one part."""
+    remaining = iter(range(len(parts)))
+    for n in remaining:
+        part = parts[n]
+        if part.is_operator("NOT"):
+            if n + 1 < len(parts) and parts[n + 1].can_be_excluded:
+                excluded, start = parts[next(remaining)], part.start
+                expression = excluded.expression
+                if isinstance(expression, Clause):
+                    expression = expression._replace(start=start)
+                yield excluded._replace(
+                    start=start,
+                    expression=negate(expression),
+                    is_wanted=False,
+                    can_be_excluded=False,
+                    needs_operator=False,
+                )
+                continue
+            notes.append(write_note(part.start, part.end, NoteKind.NOT))
+        yield part
+
+
+def _bind_operators(parts: Sequence[Part], notes: list[Note]) -> Iterator[Part]:
+    """Yield the parts, those that AND and OR join as one."""
+    n = 0
+    while n < len(parts):
         first = n
-        while n + 2 < len(chunks) and _joins(*chunks[n : n + 3]):
+        while n + 2 < len(parts) and _joins(*parts[n : n + 3]):
             n += 2
-        alternatives = chunks[first : n + 1 : 2]
-        if len(alternatives) > 1:
-            notes.extend(_note_parentheses(alternatives))
-        elif _is_operator(chunks[n], "OR"):
-            notes.append(write_note(chunks[n].start, chunks[n].end, NoteKind.OR))
-        yield _make_group(alternatives)
+        yield from _bind_or(parts[first : n + 1], notes)
         n += 1
 
 
-def _is_operator(chunk: Chunk, operator: str) -> bool:
-    return not chunk.is_operand and chunk.text == operator
+def _joins(left: Part, middle: Part, right: Part) -> bool:
+    return middle.is_operator("AND", "OR") and left.is_operand and right.is_operand
 
 
-def _joins(left: Chunk, middle: Chunk, right: Chunk) -> bool:
-    """Whether the middle chunk is an OR between alternatives."""
-    return _is_operator(middle, "OR") and all(c.is_operand and c.sign != "-" for c in (left, right))
+def _bind_or(chain: Sequence[Part], notes: list[Note]) -> Iterator[Part]:
+    """Yield what the operators between operands make of them, or a part that none joins.
+
+    An OR is a word if one of its sides only excludes: nearly all sentences would match.
+    """
+    if len(chain) == 1:
+        (part,) = chain
+        for operator in ("AND", "OR"):
+            if part.is_operator(operator):
+                notes.append(write_note(part.start, part.end, NoteKind(operator.lower())))
+        yield _alone(part)
+        return
+    ors = [n for n in range(1, len(chain), 2) if chain[n].is_operator("OR")]
+    places = pairwise([-1, *ors, len(chain)])
+    first, *others = (_join_parts(Conjunction, chain[start + 1 : end : 2]) for start, end in places)
+    alternatives = [first]
+    for n, term in zip(ors, others, strict=True):
+        if is_excluded(alternatives[-1].expression) or is_excluded(term.expression):
+            yield _alone(_join_parts(Disjunction, alternatives))
+            notes.append(write_note(chain[n].start, chain[n].end, NoteKind.OR))
+            yield chain[n]
+            alternatives = []
+        alternatives.append(term)
+    yield _alone(_join_parts(Disjunction, alternatives))
 
 
-def _make_group(chunks: Sequence[Chunk]) -> Group:
-    clauses = tuple(Clause(c.field, c.form, c.text, c.start, c.end) for c in chunks)
-    return Group(_role_of(chunks), clauses, chunks[0].start, chunks[-1].end)
+def _alone(part: Part) -> Part:
+    """A part that no operator joins: its parentheses do not group if they need one."""
+    return part._replace(parentheses=()) if part.needs_operator else part
 
 
-def _role_of(chunks: Sequence[Chunk]) -> Role:
-    first = chunks[0]
-    if first.sign == "-":
-        return "excluded"
-    is_plain_word = not first.sign and first.field == TEXT and first.form == "word"
-    return "wanted" if is_plain_word and len(chunks) == 1 else "required"
+def _join_parts(kind: type[Conjunction | Disjunction], parts: Sequence[Part]) -> Part:
+    if len(parts) == 1:
+        return parts[0]
+    places = tuple(place for part in parts for place in part.parentheses)
+    expression = join(kind, (part.expression for part in parts))
+    return Part(parts[0].start, parts[-1].end, expression, True, parentheses=places)
 
 
-def _note_parentheses(alternatives: Sequence[Chunk]) -> Iterator[Note]:
-    """Note parentheses among alternatives: `A OR (B C)` looks as if C were an alternative too."""
-    for chunk in alternatives:
-        if chunk.form != "phrase" and chunk.text.count("(") != chunk.text.count(")"):
-            yield write_note(chunk.start, chunk.end, NoteKind.PARENTHESIS)
+def _make_group(part: Part) -> Group:
+    expression = part.expression
+    role: Role = "wanted" if part.is_wanted else "required"
+    if is_excluded(expression):
+        role, expression = "excluded", negate(expression)
+    clauses = tuple(clauses_of(expression))
+    is_flat = isinstance(expression, Clause) or (
+        isinstance(expression, Disjunction) and clauses == expression.parts
+    )
+    return Group(role, clauses, part.start, part.end, None if is_flat else expression)
+
+
+def _is_operator(chunk: Chunk, *operators: str) -> bool:
+    return not chunk.is_operand and chunk.text in operators

@@ -7,12 +7,14 @@ but is read as words, and says what to do about it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from datetime import date
 from enum import StrEnum
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from esr.text.dates import is_iso_date, normalise_date, parse_date_start
 from esr.text.document import META_PREFIX
@@ -29,7 +31,7 @@ class ValueKind(StrEnum):
     NAME = "name"
     """A whole name, in quotes if it has spaces."""
     DATE = "date"
-    """A year, a month or a day in ISO 8601."""
+    """A year, a month or a day in ISO 8601, or a time before the last day of the collection, as in 7d."""
     CODE = "code"
     """An identifier of letters, digits, hyphens and underscores."""
     FLAG = "flag"
@@ -133,13 +135,14 @@ class Note(NamedTuple):
 MESSAGES = {
     NoteKind.OR: "OR is read as a word: on both sides it needs something to find, not to exclude.",
     NoteKind.NOT: "NOT is read as a word: it needs a word, a phrase or a field to exclude after it.",
-    NoteKind.AND: "AND is read as a word. To require a word, put + directly before it.",
+    NoteKind.AND: "AND is read as a word: on both sides it needs a word, a phrase or a field.",
     NoteKind.SIGN: "This sign has no effect: put it directly before a word, a phrase or a field.",
     NoteKind.SEVERAL_SIGNS: "Several signs have no effect: put one before a word, a phrase or a field.",
     NoteKind.STAR: "The star has no effect: it works only once, and at the end of a word.",
     NoteKind.QUOTE: "This quotation mark has no effect: close it at the end of the phrase.",
     NoteKind.EMPTY_PHRASE: "These quotes have no effect: there is no letter or digit between them.",
-    NoteKind.PARENTHESIS: "Parentheses do not group: OR joins only what is directly beside it.",
+    NoteKind.PARENTHESIS: "This parenthesis does not group: it needs a partner, and operators between them "
+    "need something on both sides.",
     NoteKind.MISSPELT_FIELD: "There is no field {name}: did you mean {nearest}:?",
     NoteKind.UNKNOWN_FIELD: "There is no field {name}: the fields are {known}.",
     NoteKind.MISSING_VALUE: "This is read as a word: put a value directly after the colon, as in {example}.",
@@ -160,6 +163,15 @@ OPERATORS = frozenset({"AND", "NOT", "OR"})
 """The words that operate on their neighbours, or look like it."""
 
 
+_BRACKETS = str.maketrans("()", "[]")
+
+
+def disarm(word: str) -> str:
+    """A word that nothing beside it makes an operator or a parenthesis of. Its length is unchanged."""
+    word = word.translate(_BRACKETS)
+    return word.lower() if word in OPERATORS else word
+
+
 class Clause(NamedTuple):
     """A single thing to look for. `text` is what was typed, without sign, field, quotes and star.
 
@@ -174,17 +186,87 @@ class Clause(NamedTuple):
     end: int
 
 
+class Conjunction(Struct, frozen=True):
+    """All parts hold. At least one of them is not excluded, and none is a conjunction itself."""
+
+    parts: tuple[Expression, ...]
+
+
+class Disjunction(Struct, frozen=True):
+    """One of the parts holds. None of them is excluded, and none is a disjunction itself."""
+
+    parts: tuple[Expression, ...]
+
+
+class Negation(Struct, frozen=True):
+    """The part, which is not excluded itself, does not hold."""
+
+    part: Expression
+
+
+Expression = Clause | Conjunction | Disjunction | Negation
+"""What operators and parentheses make of clauses."""
+
+
+def is_excluded(expression: Expression) -> bool:
+    """Whether an expression only excludes: there is nothing in it to find."""
+    match expression:
+        case Conjunction(parts):
+            return all(map(is_excluded, parts))
+        case other:
+            return isinstance(other, Negation)
+
+
+def negate(expression: Expression) -> Expression:
+    """The opposite of an expression. That of one that only excludes is what it excludes."""
+    match expression:
+        case Negation(part):
+            return part
+        case Conjunction(parts) if is_excluded(expression):
+            return join(Disjunction, map(negate, parts))
+        case _:
+            return Negation(expression)
+
+
+def join(kind: type[Conjunction | Disjunction], parts: Iterable[Expression]) -> Expression:
+    """The parts as one expression; those of the same kind give their own parts."""
+    nested = (part.parts if isinstance(part, kind) else (part,) for part in parts)
+    flat = tuple(chain.from_iterable(nested))
+    return flat[0] if len(flat) == 1 else kind(flat)
+
+
+def clauses_of(expression: Expression, *, excluded: bool = False) -> Iterator[Clause]:
+    """Yield the clauses to find, in order. `excluded`: also those to exclude."""
+    match expression:
+        case Conjunction(parts) | Disjunction(parts):
+            for part in parts:
+                yield from clauses_of(part, excluded=excluded)
+        case Negation(part):
+            yield from clauses_of(part, excluded=excluded) if excluded else ()
+        case clause:
+            yield clause
+
+
 class Group(NamedTuple):
     """Alternative clauses. A sentence must match one if required, none if excluded, and may match if wanted.
 
-    Only a required group has several alternatives. A group spans the characters from `start` to `end` of the
-    query, including the ORs between its alternatives.
+    A wanted group has one clause. A group that says more than alternatives has an `expression`, which decides
+    instead of them; its alternatives are the clauses in it to find. A group spans the characters from `start`
+    to `end` of the query, including its operators and parentheses.
     """
 
     role: Role
     alternatives: tuple[Clause, ...]
     start: int
     end: int
+    expression: Expression | None = None
+
+    @property
+    def clauses(self) -> tuple[Clause, ...]:
+        """All clauses, also those that an expression excludes."""
+        if self.expression is None:
+            return self.alternatives
+        return tuple(clauses_of(self.expression, excluded=True))
 
 
 class ParsedQuery(Struct, frozen=True):
@@ -221,27 +303,48 @@ class ParsedQuery(Struct, frozen=True):
     def without(self, group: Group) -> str:
         """The text without one of its groups, otherwise with the same meaning.
 
-        Operators read as words are put in lower case: with new neighbours they might operate.
+        Operators read as words are put in lower case, and parentheses in words become brackets: with new
+        neighbours they might operate.
         """
-        text = "".join(self._lower_operators())
+        text = "".join(self._disarm_words())
         remaining = text[: group.start].strip(), text[group.end :].strip()
         return " ".join(filter(None, remaining))
 
-    def _lower_operators(self) -> Iterator[str]:
+    def _disarm_words(self) -> Iterator[str]:
         """Yield the pieces of the text, each with its length unchanged."""
         position = 0
         for group in self.groups:
-            if group.role == "wanted" and group.alternatives[0].text in OPERATORS:
+            word = group.alternatives[0].text
+            if group.role == "wanted" and disarm(word) != word:
                 yield self.text[position : group.start]
-                yield self.text[group.start : group.end].lower()
+                yield disarm(word)
                 position = group.end
         yield self.text[position:]
 
     def _print_group(self, group: Group) -> str:
         first = group.alternatives[0]
-        is_bare_word = first.form == "word" and first.field == TEXT and len(group.alternatives) == 1
-        sign = {"wanted": "", "required": "+" if is_bare_word else "", "excluded": "-"}[group.role]
-        return sign + " OR ".join(map(self._print_clause, group.alternatives))
+        sign = {"wanted": "", "required": "", "excluded": "-"}[group.role]
+        if group.expression is not None or len(group.alternatives) > 1:
+            expression = group.expression or Disjunction(group.alternatives)
+            if sign and isinstance(expression, Disjunction):
+                return " AND ".join(self._print(part, True, sign) for part in expression.parts)
+            return self._print(expression, bool(sign), sign)
+        is_bare_word = first.form == "word" and first.field == TEXT
+        return ("+" if is_bare_word and group.role == "required" else sign) + self._print_clause(first)
+
+    def _print(self, expression: Expression, is_part: bool = False, sign: str = "") -> str:
+        """An expression in a uniform spelling. `is_part`: in parentheses if it has several parts."""
+        match expression:
+            case Conjunction(parts):
+                text = " AND ".join(self._print(part, isinstance(part, Disjunction)) for part in parts)
+            case Disjunction(parts):
+                text = " OR ".join(map(self._print, parts))
+            case Negation(part):
+                return self._print(part, True, "-")
+            case clause:
+                text = self._print_clause(clause)
+                return sign + text if sign else f"+{text}" if text in OPERATORS else text
+        return f"{sign}({text})" if is_part else text
 
     def _print_clause(self, clause: Clause) -> str:
         field = "" if clause.field == TEXT else f"{clause.field}:"
@@ -259,7 +362,7 @@ class ParsedQuery(Struct, frozen=True):
 EXPECTED = {
     ValueKind.WORDS: "a word, a phrase in quotes, or the beginning of a word with a star",
     ValueKind.NAME: "a whole name, in quotes if it has spaces or a star",
-    ValueKind.DATE: "a date such as 2017, 2017-03 or 2017-03-15",
+    ValueKind.DATE: "a date such as 2017, 2017-03 or 2017-03-15, or a time such as 7d, 2w, 3m or 1y",
     ValueKind.CODE: "a code such as de or pt-BR",
     ValueKind.FLAG: " or ".join(FLAGS),
 }
@@ -283,7 +386,7 @@ def is_valid(kind: ValueKind, value: str, is_quoted: bool) -> bool:
         case ValueKind.NAME:
             return is_quoted or "*" not in value
         case ValueKind.DATE:
-            return is_iso_date(value)
+            return is_iso_date(value) or is_relative(value)
         case ValueKind.CODE:
             return _CODE.fullmatch(value) is not None
         case ValueKind.FLAG:
@@ -293,6 +396,67 @@ def is_valid(kind: ValueKind, value: str, is_quoted: bool) -> bool:
 def date_start(clause: Clause) -> int:
     """The start of the date of a clause such as `before:2017-03`, in milliseconds since the epoch.
 
-    Before a date means earlier than its start; after means from its start on.
+    Before a date means earlier than its start; after means from its start on. The date is not relative.
     """
     return parse_date_start(normalise_date(clause.text))
+
+
+# Relative dates
+
+_RELATIVE = re.compile(r"([0-9]{1,4})([dwmy])", re.IGNORECASE)
+_UNITS = {"d": ("days", 1), "w": ("days", 7), "m": ("months", 1), "y": ("years", 1)}
+
+
+def is_relative(value: str) -> bool:
+    """Whether a date is a time before the last day of the collection, as in 7d, 2w, 3m or 1y."""
+    return _RELATIVE.fullmatch(value) is not None
+
+
+def has_relative_dates(query: ParsedQuery) -> bool:
+    """Whether a query has dates that mean something for a collection only."""
+    return any(_is_relative_clause(clause) for group in query.groups for clause in group.clauses)
+
+
+def resolve_dates(query: ParsedQuery, last_day: date) -> ParsedQuery:
+    """The query with a day in place of each relative date. Its text and all places stay."""
+
+    def resolve(expression: Expression) -> Expression:
+        match expression:
+            case Conjunction(parts):
+                return Conjunction(tuple(map(resolve, parts)))
+            case Disjunction(parts):
+                return Disjunction(tuple(map(resolve, parts)))
+            case Negation(part):
+                return Negation(resolve(part))
+            case clause if _is_relative_clause(clause):
+                day = _day_before(clause.text, last_day).isoformat()
+                return clause._replace(form="word", text=day)
+            case clause:
+                return clause
+
+    groups = (
+        group._replace(
+            alternatives=tuple(map(resolve, group.alternatives)),
+            expression=None if group.expression is None else resolve(group.expression),
+        )
+        for group in query.groups
+    )
+    return replace(query, groups=tuple(groups))
+
+
+def _is_relative_clause(clause: Clause) -> bool:
+    field = FIELDS_BY_NAME.get(clause.field)
+    return field is not None and field.kind is ValueKind.DATE and is_relative(clause.text)
+
+
+def _day_before(value: str, last_day: date) -> date:
+    """The day that is so long before the last one; in a shorter month, its last day; never before year 1."""
+    from dateutil.relativedelta import relativedelta  # for few queries
+
+    match = _RELATIVE.fullmatch(value)
+    assert match
+    unit, factor = _UNITS[match[2].lower()]
+    try:
+        return last_day - relativedelta(**{unit: factor * int(match[1])})
+    except (ValueError, OverflowError):
+        return date.min

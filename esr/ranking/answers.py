@@ -126,7 +126,8 @@ COLUMNS = (
     "source",
     "url",
 )
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""What may begin a formula; some spreadsheets take the wide forms of East Asia for the usual ones."""
 
 
 def build_rows(hits: Sequence[Hit]) -> Iterator[list[str]]:

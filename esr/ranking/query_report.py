@@ -22,7 +22,7 @@ from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.names import name_key
 from esr.plans.condition import Condition, HasTerm, HasWords, all_of, any_of
-from esr.query import Field, NoteKind, ValueKind, split_field, write_value
+from esr.query import FIELDS, Field, NoteKind, ValueKind, split_field, write_value
 from esr.query.interpretation import ENTITY_FIELDS, ReadGroup, read_groups, terms_of_word
 from esr.query.parser import SIGNS, Scanner
 from esr.query.query import TEXT, Note
@@ -283,14 +283,14 @@ _OF_ALL_TYPES = 8
 """How many times more names are fetched if only those of one type are wanted."""
 _QUOTES = '"“”„＂'
 
-Kind = Literal["word", "name", "source", "attribute"]
+Kind = Literal["word", "name", "source", "attribute", "field"]
 
 
 class Completion(NamedTuple):
     """A completion of the end of a typed query.
 
     `query` is the whole text with the completion. `frequency` is approximate: sentences, or for a source or
-    an attribute documents.
+    an attribute documents, or for a field its values.
     """
 
     text: str
@@ -303,11 +303,11 @@ def complete(searcher: Searcher, text: str, limit: int) -> Sequence[Completion]:
     """Complete the end of a query with the most frequent names and words, names first.
 
     After `source:` these are sources, after a field of attributes its values, after `meta.` keys, and after a
-    field of names only names.
+    field of names only names. Names of fields come last, of those that the index has values for.
     """
     index = searcher.index
     chunk = text[_find_last_chunk(text) :]
-    name = chunk.lstrip("+-")
+    name = chunk.lstrip(SIGNS + "(")
     field, value = split_field(name) or (None, "")
     if field is None and name.lower().startswith(META_PREFIX):
         start, begun = len(text) - len(name), name[len(META_PREFIX) :].removeprefix('"')
@@ -323,12 +323,36 @@ def complete(searcher: Searcher, text: str, limit: int) -> Sequence[Completion]:
         kind, found = _values(index, field, value.lstrip(_QUOTES), limit)
         written = ((form, count, write_value(named, form)) for form, count in found)
         return [Completion(form, kind, count, before + own) for form, count, own in written if own]
-    return [*_complete_name(index, text, limit // 2), *_complete_word(index, text, limit)][:limit]
+    fields = list(_complete_field(index, text, name)) if field is None else []
+    others = [*_complete_name(index, text, limit // 2), *_complete_word(index, text, limit)]
+    return [*others[: max(limit - len(fields), 1)], *fields][:limit]
+
+
+def _complete_field(index: Index, text: str, begun: str) -> Iterator[Completion]:
+    """Yield the fields whose name begins like the last chunk, if the index has something for them."""
+    begun = begun.lower()
+    for field in FIELDS if len(begun) >= SHORTEST else ():
+        if field.name.startswith(begun) and (count := _count_values(index, field)):
+            written = f"{field.name}:"
+            yield Completion(written, "field", count, text[: len(text) - len(begun)] + written)
+
+
+_SOME_NAMES = 200
+"""How many of the most frequent names are looked at to see whether there are any of a type."""
+
+
+def _count_values(index: Index, field: Field) -> int:
+    """About how many values of a field an index has: of names, of some; of others, for all documents."""
+    if field.name == "source" or is_attribute(field.name):
+        return len(index.values(field.name))
+    if field.name in ENTITY_FIELDS:
+        return sum(1 for _ in _names(index, "", _SOME_NAMES // _OF_ALL_TYPES, ENTITY_FIELDS[field.name]))
+    return index.statistics([]).collection.documents
 
 
 def _find_last_chunk(text: str) -> int:
     """The start of the last chunk: of the field with a quote still open, else after the last white space."""
-    scanner = Scanner(text)
+    scanner = Scanner(text, None)
     scanner.scan()
     for note in scanner.notes:
         if note.kind is NoteKind.QUOTE and split_field(text[note.start :].lstrip(SIGNS)):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -19,14 +20,16 @@ from esr.index.factory import Where, open_index, read_where
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import Hit
 from esr.models.adjustment import BUILTIN_FEATURES
+from esr.plans.condition import DateRange
 from esr.query.interpretation import Interpretation, interpret
 from esr.query.parser import may_have_syntax, parse_syntax
-from esr.query.query import ParsedQuery
+from esr.query.query import ParsedQuery, has_relative_dates, resolve_dates
 from esr.ranking import boosts
 from esr.ranking.prepared_query import Answer, PreparedQuery, elapsed_ms, plan_query
 from esr.ranking.ranking import NO_EXPANSIONS, Ranking
 from esr.ranking.rerank_context import encode_query
 from esr.ranking.signals import NAME
+from esr.text.dates import normalise_date, parse_date_start
 from esr.text.document import PARSE
 from esr.text.spans import words_of_terms
 
@@ -221,6 +224,8 @@ class Searcher:
             raise UsageError(f"a query is a text or what esr.parse_query makes of it, not {query!r}")
         if isinstance(query, str) and not literal and may_have_syntax(query):
             query = parse_syntax(query)
+        if isinstance(query, ParsedQuery) and has_relative_dates(query):
+            query = resolve_dates(query, self._last_day())
         interpretation = interpret(query, self.index.analyzer, require_all)
         counts = interpretation.counts
         if not counts and not interpretation.decides_candidates:
@@ -230,6 +235,18 @@ class Searcher:
                 f"the query has {len(counts)} distinct terms: at most {MAX_TERMS} are allowed"
             )
         return interpretation
+
+    def _last_day(self) -> date:
+        """The day of the newest document, in UTC; the first of all days if none has a date."""
+        newest = self.index.by_date(_DATED, 1, NO_FILTERS).hits
+        record = newest[0].record if newest else None
+        written = record.date if record else None
+        if written is None:
+            return date.min
+        return datetime.fromtimestamp(parse_date_start(normalise_date(written)) / 1000.0, UTC).date()
+
+
+_DATED = DateRange()
 
 
 def open_searcher(where: Where) -> Searcher:

@@ -22,6 +22,7 @@ from esr import loaders
 from esr.folder.search.top_k import search_exhaustive
 from esr.index.filters import NO_FILTERS, resolve_plan
 from esr.query import Clause, Group, date_start
+from esr.query.query import Conjunction, Disjunction, Expression, Negation
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from esr.text.dates import parse_date_start
@@ -115,7 +116,7 @@ def satisfies(sentence: Scanned, groups: Sequence[Group], analyze: Callable[[str
     required = [group for group in groups if group.role == "required" and is_searchable(group)]
     rest = list(required)
     for field in ("source", "section", "language"):
-        alternatives = [group for group in required if fields(group) == {field}]
+        alternatives = [group for group in required if fields(group) == {field} and not group.expression]
         if alternatives and not any(matches(sentence, group, analyze) for group in alternatives):
             return False
         rest = [group for group in rest if group not in alternatives]
@@ -134,11 +135,25 @@ def fields(group: Group) -> set[str]:
 
 
 def is_searchable(group: Group) -> bool:
-    return all(words_of(c.text) or c.field not in ("text", "title") for c in group.alternatives)
+    return all(words_of(c.text) or c.field not in ("text", "title") for c in group.clauses)
 
 
 def matches(sentence: Scanned, group: Group, analyze: Callable[[str], list[str]]) -> bool:
+    if group.expression is not None:
+        return holds(group.expression, lambda clause: clause_matches(sentence, clause, analyze))
     return any(clause_matches(sentence, clause, analyze) for clause in group.alternatives)
+
+
+def holds(expression: Expression, matches: Callable[[Clause], bool]) -> bool:
+    match expression:
+        case Conjunction(parts):
+            return all(holds(part, matches) for part in parts)
+        case Disjunction(parts):
+            return any(holds(part, matches) for part in parts)
+        case Negation(part):
+            return not holds(part, matches)
+        case clause:
+            return matches(clause)
 
 
 def clause_matches(sentence: Scanned, clause: Clause, analyze: Callable[[str], list[str]]) -> bool:
@@ -238,8 +253,11 @@ def random_query(rng: random.Random, vocabulary: list[str], sources: Sequence[st
     parts = []
     for _ in range(rng.randint(1, 4)):
         parts.append(rng.choice(["", "", "", "-", "NOT "]) + clause())
-        if rng.random() < 0.2:
-            parts.append("OR")
+        if rng.random() < 0.3:
+            parts.append(rng.choice(["OR", "AND"]))
+    if rng.random() < 0.3:
+        parts[0:0] = rng.choice([["("], ["-("], ["NOT ("], [f"{clause()} AND ("], [f"{clause()} OR ("]])
+        parts.insert(rng.randint(2, len(parts)), ")")
     return " ".join(parts)
 
 

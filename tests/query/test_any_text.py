@@ -3,34 +3,45 @@
 from __future__ import annotations
 
 import random
+import re
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from esr.query import TEXT, NoteKind, ParsedQuery, literal, parse
+from esr.query import TEXT, ParsedQuery, literal, parse
 from esr.query.parser import parse_syntax
-from esr.query.query import OPERATORS
+from esr.query.query import clauses_of, disarm
 from tests.support.texts import Shape, query_texts, random_query_text, shape_of, spoilt_texts
 
 FEW_HUNDRED = settings(max_examples=400)
 
 
 def check_places(query: ParsedQuery) -> None:
-    """Groups and clauses are in order, do not overlap, and leave nothing but white space and ORs between."""
+    """Groups and clauses are in order, do not overlap, and have only white space and operators between."""
     text = query.text
     places = [(0, 0), *((group.start, group.end) for group in query.groups), (len(text), len(text))]
     for (_, end), (start, _) in pairwise(places):
         assert end <= start and not text[end:start].strip()
     for group in query.groups:
-        clauses = group.alternatives
-        assert (group.start, group.end) == (clauses[0].start, clauses[-1].end)
-        assert len(clauses) == 1 or group.role == "required"
+        clauses = group.clauses
+        assert set(group.alternatives) <= set(clauses) and group.alternatives
+        assert len(clauses) == 1 or group.role != "wanted"
         for clause in clauses:
             assert clause.start < clause.end and clause.text in text[clause.start : clause.end]
             assert clause.text == text[clause.start : clause.end] or group.role != "wanted"
-        assert all(text[left.end : right.start].strip() == "OR" for left, right in pairwise(clauses))
+        ends = [
+            group.start,
+            *(place for clause in clauses for place in (clause.start, clause.end)),
+            group.end,
+        ]
+        assert ends == sorted(ends)
+        between = (text[ends[n] : ends[n + 1]] for n in range(0, len(ends), 2))
+        assert all(re.fullmatch(r"[-+()\s]*(?:\b(?:AND|OR|NOT)\b[-+()\s]*)*", each) for each in between)
+        is_flat = group.expression is None
+        assert is_flat or set(clauses_of(group.expression)) == set(group.alternatives)
+        assert group.role != "wanted" or is_flat
     assert all(0 <= note.start < note.end <= len(text) and note.message for note in query.notes)
 
 
@@ -65,8 +76,8 @@ def check_removal(query: ParsedQuery) -> None:
 
 def _lower_operators(shape: Shape) -> Shape:
     return [
-        (role, [(f, form, t.lower() if role == "wanted" and t in OPERATORS else t) for f, form, t in clauses])
-        for role, clauses in shape
+        (role, [(f, form, disarm(t).lower() if role == "wanted" else t) for f, form, t in clauses], other)
+        for role, clauses, other in shape
     ]
 
 
@@ -99,10 +110,10 @@ def test_a_hundred_thousand_texts_are_queries() -> None:
 @FEW_HUNDRED
 @given(st.text(st.characters(exclude_characters='+-*:"“„”«»「『＂')))
 def test_a_text_without_syntax_characters_is_words(text: str) -> None:
-    query = parse(text.replace("OR", "or").replace("NOT", "not"))
+    query = parse(text.replace("OR", "or").replace("NOT", "not").replace("AND", "and"))
     assert query.is_plain
     assert [group.alternatives[0].text for group in query.groups] == query.text.split()
-    assert {note.kind for note in query.notes} <= {NoteKind.AND}
+    assert not query.notes
 
 
 @FEW_HUNDRED
@@ -115,7 +126,10 @@ def test_any_literal_text_is_words(text: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("piece", ['"', "-", "OR ", "a:", "“a ", '-title:"a" ', 'title:"', "*", "a*b "])
+@pytest.mark.parametrize(
+    "piece",
+    ['"', "-", "OR ", "a:", "“a ", '-title:"a" ', 'title:"', "*", "a*b ", "(", ")", "(a) OR (b c) "],
+)
 def test_a_megabyte_is_parsed_in_linear_time(piece: str) -> None:
     """Quadratic time would be minutes or hours."""
     query = parse(piece * (1_000_000 // len(piece)))
@@ -125,7 +139,7 @@ def test_a_megabyte_is_parsed_in_linear_time(piece: str) -> None:
 
 
 @FEW_HUNDRED
-@given(query_texts() | st.text("aO\u00e9 \u3000\n:*+-\"“」1'ORANDNOT", max_size=12))
+@given(query_texts() | st.text("aO\u00e9 \u3000\n:*+-()\"“」1'ORANDNOT", max_size=12))
 def test_texts_without_syntax_are_read_as_those_with_it(text: str) -> None:
     """They are not scanned, which takes most of the time."""
     assert parse(text) == parse_syntax(text)

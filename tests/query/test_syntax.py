@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from esr.query import FIELDS, TEXT, NoteKind, parse
 from esr.query.parser import CLOSING_MARKS, SIGNS
-from esr.query.query import MESSAGES, OPERATORS
+from esr.query.query import MESSAGES, OPERATORS, Conjunction, Disjunction, Expression, Negation
 from tests.support.texts import shape_of
 
 
 def clauses(text: str) -> list[str]:
     """The groups of a query in short: role, field and form where they are not the usual ones."""
     return [
-        f"{role}: " + " | ".join(f"{field}/{form} {value}" for field, form, value in alternatives)
-        for role, alternatives in shape_of(parse(text))
+        f"{role}: " + (expression or " | ".join(f"{field}/{form} {value}" for field, form, value in clauses))
+        for role, clauses, expression in shape_of(parse(text))
     ]
 
 
@@ -54,6 +58,8 @@ def kinds(text: str) -> list[NoteKind]:
         ("title:climat*", "required: title/prefix climat"),
         ('name:"M*A*S*H"', "required: name/phrase M*A*S*H"),
         ("before:2017-03", "required: before/word 2017-03"),
+        ("after:7d", "required: after/word 7d"),
+        ("before:10Y", "required: before/word 10Y"),
         ('after:"2017-01-15"', "required: after/phrase 2017-01-15"),
         ("language:pt-BR", "required: language/word pt-BR"),
         ("a OR b", "required: text/word a | text/word b"),
@@ -182,7 +188,8 @@ def test_ordinary_words_get_no_note(text: str) -> None:
     [
         ("a - b", K.SIGN, "-"),
         ("a + b", K.SIGN, "+"),
-        ("-(a)", K.SIGN, "-(a)"),
+        ("-(a", K.SIGN, "-(a"),
+        ("--(a)", K.SEVERAL_SIGNS, "--(a)"),
         ("-'a'", K.SIGN, "-'a'"),
         ("-\u0301a", K.SIGN, "-\u0301a"),
         ("--", K.SEVERAL_SIGNS, "--"),
@@ -221,9 +228,12 @@ def test_ordinary_words_get_no_note(text: str) -> None:
         ("a OR", K.OR, "OR"),
         ("NOT", K.NOT, "NOT"),
         ("a NOT", K.NOT, "NOT"),
-        ("NOT (a)", K.NOT, "NOT"),
+        ("NOT (a", K.NOT, "NOT"),
         ("NOT &", K.NOT, "NOT"),
-        ("a AND b", K.AND, "AND"),
+        ("AND a", K.AND, "AND"),
+        ("a AND", K.AND, "AND"),
+        ("(AND) a", K.PARENTHESIS, "("),
+        ("a (b OR) c", K.PARENTHESIS, "("),
     ],
 )
 def test_what_looks_like_syntax_is_words_with_a_note(text: str, kind: NoteKind, place: str) -> None:
@@ -239,6 +249,11 @@ def test_what_looks_like_syntax_is_words_with_a_note(text: str, kind: NoteKind, 
         ("a OR OR b", K.OR, ["OR", "OR"]),
         ("a OR -b", K.OR, ["OR"]),
         ("NOT a OR b", K.OR, ["OR"]),
+        ("a OR (NOT b)", K.OR, ["OR"]),
+        ("a OR NOT (b)", K.OR, ["OR"]),
+        ("a AND AND b", K.AND, ["AND", "AND"]),
+        ("a AND & b", K.AND, ["AND"]),
+        ("a AND before:yesterday", K.AND, ["AND"]),
         ('a OR "" b', K.OR, ["OR"]),
         ("a OR & b", K.OR, ["OR"]),
         ("a OR --b", K.OR, ["OR"]),
@@ -266,17 +281,108 @@ def test_a_sign_counts_though_a_star_does_not() -> None:
     assert [note.kind for note in parse("-cli*mat").notes] == [K.STAR]
 
 
-@pytest.mark.parametrize("text", ["a OR (b c)", "(a b) OR c"])
-def test_parentheses_beside_or_get_a_note(text: str) -> None:
-    assert [note.kind for note in parse(text).notes] == [K.PARENTHESIS]
-    assert not parse('a OR (b) OR "(c"').notes
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a AND b", "required: Conjunction(a, b)"),
+        ("a AND b OR c", "required: Disjunction(Conjunction(a, b), c)"),
+        ("a OR b AND c", "required: Disjunction(a, Conjunction(b, c))"),
+        ("(a OR b) AND c", "required: Conjunction(Disjunction(a, b), c)"),
+        ("a AND NOT b", "required: Conjunction(a, not b)"),
+        ("a AND -b OR c", "required: Disjunction(Conjunction(a, not b), c)"),
+        ("(a b) OR c", "required: Disjunction(Conjunction(a, b), c)"),
+        ("a OR (b OR c)", "required: text/word a | text/word b | text/word c"),
+        ("((a) OR (b))", "required: text/word a | text/word b"),
+        ("(a OR b)", "required: text/word a | text/word b"),
+        ('("a b" c)', "required: Conjunction(a b, c)"),
+        ("+(a b)", "required: Conjunction(a, b)"),
+        ("+(a)", "required: text/word a"),
+        ("-(a)", "excluded: text/word a"),
+        ("-(a b)", "excluded: Conjunction(a, b)"),
+        ("NOT (a OR b)", "excluded: text/word a | text/word b"),
+        ("-a AND -b", "excluded: text/word a | text/word b"),
+        ("NOT (a AND NOT b)", "excluded: Conjunction(a, not b)"),
+        ("NOT (NOT a)", "required: text/word a"),
+        ("(source:x OR source:y)", "required: source/word x | source/word y"),
+        ("(a:b AND f(x))", "required: Conjunction(a:b, f(x))"),
+    ],
+)
+def test_operators_and_parentheses_make_one_group(text: str, expected: str) -> None:
+    query = parse(text)
+    assert clauses(text) == [expected]
+    assert (query.groups[0].start, query.groups[0].end) == (0, len(text)) and not query.notes
+
+
+def expressions() -> st.SearchStrategy[str]:
+    """What operators and parentheses make of the words a, b and c, with at least one operator."""
+
+    def extend(parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+        pairs = st.tuples(parts, st.sampled_from([" AND ", " OR ", " AND NOT "]), parts).map("".join)
+        return pairs | pairs.map("({})".format) | parts.map("NOT ({})".format)
+
+    return st.recursive(st.sampled_from("abc"), extend, max_leaves=8).filter(lambda text: len(text) > 1)
+
+
+@settings(max_examples=100)
+@given(expressions())
+def test_expressions_mean_what_they_do_in_python(text: str) -> None:
+    """Python gives its operators the same precedence. OR with a side that only excludes is none here."""
+    query = parse(text)
+    assume(not query.notes)
+    (group,) = query.groups
+    for bits in product((False, True), repeat=3):
+        holds = dict(zip("abc", bits, strict=True))
+        lower = re.sub("AND|OR|NOT", lambda operator: operator[0].lower(), text)
+        found = evaluate(group.expression or Disjunction(group.alternatives), holds)
+        assert found == (bool(eval(lower, {}, holds)) != (group.role == "excluded"))
+
+
+def evaluate(expression: Expression, holds: Mapping[str, bool]) -> bool:
+    match expression:
+        case Conjunction(parts):
+            return all(evaluate(part, holds) for part in parts)
+        case Disjunction(parts):
+            return any(evaluate(part, holds) for part in parts)
+        case Negation(part):
+            return not evaluate(part, holds)
+        case clause:
+            return holds[clause.text]
+
+
+def test_and_binds_its_neighbours_alone() -> None:
+    assert clauses("a b AND c d") == [
+        "wanted: text/word a",
+        "required: Conjunction(b, c)",
+        "wanted: text/word d",
+    ]
+
+
+@pytest.mark.parametrize("text", ["(R) said", "a (b) c", "(-5) degrees", ":) a OR b", "f(x) OR g(y)"])
+def test_parentheses_around_words_group_for_operators_alone(text: str) -> None:
+    query = parse(text)
+    assert not query.notes and not any(group.expression for group in query.groups)
+    words = [clause.text for group in query.groups for clause in group.clauses]
+    assert words == [word for word in text.split() if word != "OR"]
+
+
+@pytest.mark.parametrize(("text", "place"), [("a OR (b c", "(b"), ("b) OR a", "b)")])
+def test_half_a_pair_of_parentheses_beside_an_operator_gets_a_note(text: str, place: str) -> None:
+    notes = [note for note in parse(text).notes if note.kind is K.PARENTHESIS]
+    assert [text[note.start : note.end] for note in notes] == [place]
+
+
+def test_parentheses_stand_ten_deep_in_one_another() -> None:
+    assert clauses("(" * 10 + "a OR b" + ")" * 10) == ["required: text/word a | text/word b"]
+    assert parse("(" * 11 + "a OR b" + ")" * 11).is_plain
+    parse("(" * 5000 + "a OR b" + ")" * 5000)
 
 
 def test_a_note_says_what_to_do() -> None:
     messages = [note.message for note in parse("sorce:bbc before:soon place: -title:-x").notes]
     assert messages == [
         "There is no field sorce: did you mean source:?",
-        "This is read as words: before: takes a date such as 2017, 2017-03 or 2017-03-15.",
+        "This is read as words: before: takes a date such as 2017, 2017-03 or 2017-03-15, or a time "
+        "such as 7d, 2w, 3m or 1y.",
         "This is read as a word: put a value directly after the colon, as in place:Paris.",
         "This is read as words: put the sign before the field, as in -title:election.",
     ]
@@ -327,7 +433,7 @@ def table(heading: str) -> list[tuple[list[str], str]]:
 
 def test_the_first_examples_are_what_the_page_says() -> None:
     rows = table("| you type | it means |")
-    assert len(rows) == 11
+    assert len(rows) == 14
     for texts, meaning in rows:
         role = "wanted" if meaning.startswith("rank") else "excluded" if "must not" in meaning else "required"
         for text in texts:
@@ -345,7 +451,7 @@ def test_what_the_page_calls_words_is_words_with_a_note() -> None:
         assert query.notes, text
         assert query.is_plain, text
     seen = {note.kind for text in texts for note in parse(text).notes}
-    assert seen == set(NoteKind) - {NoteKind.AND, NoteKind.PARENTHESIS, NoteKind.UNKNOWN_FIELD}
+    assert seen == set(NoteKind) - {NoteKind.UNKNOWN_FIELD}
 
 
 def test_the_long_example_needs_no_note() -> None:

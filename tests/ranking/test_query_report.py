@@ -91,6 +91,21 @@ def test_a_name_in_open_quotes_is_completed_with_names_of_the_type(searcher: Sea
     assert queries(searcher, 'source:"BBC N') == ['source:"BBC News"']
 
 
+def test_fields_are_completed_within_parentheses(searcher: Searcher) -> None:
+    assert queries(searcher, '(rain OR person:"Michael Fl') == ['(rain OR person:"Michael Flynn"']
+    assert queries(searcher, "(source:reu") == ["(source:Reuters"]
+
+
+def test_fields_that_the_index_has_nothing_for_are_not_offered(searcher: Searcher) -> None:
+    def fields(text: str) -> list[str]:
+        return [each.query for each in complete(searcher, text, 8) if each.kind == "field"]
+
+    assert fields("rain -sou") == ["rain -source:"]
+    assert fields("(pers") == ["(person:"] and fields("pla") == ["place:"] and fields("aft") == ["after:"]
+    assert not fields("auth") and not fields("sect") and not fields("organ") and not fields("s")
+    assert fields("Source:") == []
+
+
 @pytest.mark.parametrize("text", ["", " ", "climate ", "c", "zzz", "rain!", "person:", "\u200b", "source:"])
 def test_nothing_to_complete_is_no_error(searcher: Searcher, text: str) -> None:
     assert all(completion.kind in ("source", "name") for completion in complete(searcher, text, 8))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from esr.batches import batched
 from esr.query import FIELDS, ParsedQuery
 from esr.query.parser import CLOSING_MARKS
+from esr.query.query import Conjunction, Disjunction, Expression, Negation
 from esr.text.analyzer import get_definition
 from esr.text.tokenizer import classes
 
@@ -33,10 +34,10 @@ ODD = ("\u200b", "\u200d", "\ufeff", "\u202e", "\u0301", "\u093f", "\x00", "\ud8
 
 _PIECES = (SYNTAX, WORDS, SPACES, ODD)
 _CHUNK_PARTS = (
-    ("", "", "+", "-", "--", "NOT ", "NOT -", "NOT +", "NOT NOT ", "OR ", "AND "),
+    ("", "", "+", "-", "--", "NOT ", "NOT -", "NOT +", "NOT NOT ", "OR ", "AND ", "(", "-(", "NOT (", "(("),
     ("", "", *(f"{field.name}:" for field in FIELDS), "lang:", "Org:", "titel:", "foo:"),
     ("a", "b*", "c*d", "&", "(e", "2017", "de", '"f g"', '"?"', '"h', "„i «j»“", "«k", ""),
-    (" ", " ", "\n", "", " OR ", " OR ", " OR OR ", " NOT "),
+    (" ", " ", "\n", "", " OR ", " OR ", " OR OR ", " NOT ", " AND ", ")", ") ", ") OR ", " AND ("),
 )
 """Chunks as people type them: a sign, a field, a value, and what leads to the next chunk."""
 
@@ -57,12 +58,26 @@ def random_query_text(rng: random.Random) -> str:
     return "".join(rng.choice(rng.choice(_PIECES)) for _ in range(rng.randint(0, 15)))
 
 
-Shape = list[tuple[str, list[tuple[str, str, str]]]]
+Shape = list[tuple[str, list[tuple[str, str, str]], str]]
 
 
 def shape_of(query: ParsedQuery) -> Shape:
-    """The groups of a query without their places."""
-    return [(g.role, [(c.field, c.form, c.text) for c in g.alternatives]) for g in query.groups]
+    """The groups of a query without their places: role, clauses, and what an expression makes of these."""
+    return [
+        (g.role, [(c.field, c.form, c.text) for c in g.clauses], _shape(g.expression)) for g in query.groups
+    ]
+
+
+def _shape(expression: Expression | None) -> str:
+    match expression:
+        case None:
+            return ""
+        case Conjunction(parts) | Disjunction(parts):
+            return f"{type(expression).__name__}({', '.join(map(_shape, parts))})"
+        case Negation(part):
+            return f"not {_shape(part)}"
+        case clause:
+            return clause.text
 
 
 # Texts that nobody wrote: words put together from those of a language, and characters of all classes.

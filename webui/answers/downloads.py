@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from tempfile import SpooledTemporaryFile
+from typing import IO
 
 from flask import Response
 
 from esr.batch import runs
 from esr.following.citations import CitationFormat
+from esr.following.exports import ExportFormat, Row
 from esr.following.timeline import TABLE_COLUMNS
 from esr.index.hits import Hit, SentenceRecord
 from esr.ranking.answers import COLUMNS, build_spreadsheet_rows, guard_formula, require_record
@@ -30,9 +33,33 @@ NOTHING: Mapping[str, str] = {}
 TOPIC, TAG, INCOMPLETE_MARK = "1", "esr", "-incomplete"
 
 
-def sentences_csv(hits: Sequence[Hit], incomplete: str | None = None) -> Response:
-    """One line per sentence, in UTF-8 with a byte order mark, as spreadsheets need it."""
-    return _csv(COLUMNS, build_spreadsheet_rows(hits), "sentences.csv", incomplete)
+TOTAL_HEADER = "X-Total-Count"
+"""The header with the number of sentences that match, of which a file may have fewer."""
+_IN_MEMORY, _PIECE = 1 << 20, 1 << 16
+
+
+def export_file(
+    format: ExportFormat, rows: Iterable[Row], columns: Sequence[str], incomplete: str | None, total: int
+) -> Response:
+    """A file of hits. It is written before the answer begins, to disk if it is large: an answer is whole."""
+    file = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 # closed with the response
+    try:
+        for piece in format.write(rows, columns):
+            file.write(piece)
+    except BaseException:
+        file.close()
+        raise
+    size = file.tell()
+    file.seek(0)
+    if size <= _IN_MEMORY:
+        with file:
+            response = Response(file.read(), mimetype=format.media_type)
+    else:
+        response = Response(_read(file), mimetype=format.media_type)
+        response.call_on_close(file.close)
+    response.content_length = size
+    response.headers[TOTAL_HEADER] = str(total)
+    return _name(response, f"sentences.{format.ending}", incomplete)
 
 
 def sentences_run(hits: Sequence[Hit], incomplete: str | None = None) -> Response:
@@ -146,9 +173,18 @@ def _csv(
 
 
 def _file(text: str, mimetype: str, name: str, incomplete: str | None = None) -> Response:
+    return _name(Response(text.encode("utf-8", "replace"), mimetype=mimetype), name, incomplete)
+
+
+def _read(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        while piece := file.read(_PIECE):
+            yield piece
+
+
+def _name(response: Response, name: str, incomplete: str | None) -> Response:
     if incomplete:
         name = name.replace(".", f"{INCOMPLETE_MARK}.", 1)
-    response = Response(text.encode("utf-8", "replace"), mimetype=mimetype)
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     if incomplete:
         response.headers[INCOMPLETE_HEADER] = _as_header(incomplete)

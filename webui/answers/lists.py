@@ -7,14 +7,18 @@ first n entries stay the same however many are requested, so that "Show more" mo
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
+from esr.batches import batched
 from esr.errors import UsageError
 from esr.following.lists import list_passages
 from esr.following.novelty import (
     NovelAnswer,
+    add_scores,
     find_newest,
     find_novel,
     hits_to_fold,
@@ -136,6 +140,53 @@ def rank_and_arrange(searcher: Searcher, search: SearchRequest, k: int, settings
     entries = build_entries(passages, arrangement)
     can_grow = not arrangement.group and not arrangement.novel and answer.total > len(answer.hits)
     return ArrangedAnswer(answer, prepared, entries, len(entries) > k or can_grow)
+
+
+class Listing(NamedTuple):
+    """The hits of a file, read a batch at a time; their number; what is missing; how many sentences match."""
+
+    hits: Iterator[Hit]
+    prepared: PreparedQuery
+    incomplete: str | None
+    total: int
+
+
+_BATCH = 1_000
+"""Sentences of a file that are read at a time."""
+
+
+def list_hits(searcher: Searcher, search: SearchRequest, settings: Settings, is_all: bool) -> Listing:
+    """The hits of a file. Few are those that a page lists; more are all sentences, one by one, in order.
+
+    `is_all`: the search is for all that match, up to its `k`. Raises RequestError.
+    """
+    arrangement = replace(search.arrangement, passages=False)
+    search = replace(search, arrangement=arrangement)
+    listed = settings.max_k if arrangement.group else settings.max_depth
+    if arrangement.novel or (search.k <= listed and not is_all):
+        answer, prepared, entries, _ = rank_and_arrange(searcher, search, search.k, settings)
+        hits = (each.best for entry in entries[: search.k] for each in entry.passages)
+        return Listing(hits, prepared, answer.incomplete, answer.total)
+    prepared = _prepare(searcher, search, settings)
+    with blame_argument(None):
+        if arrangement.sort == "date":
+            result = prepared.index.by_date(prepared.all_words, search.k, search.filters, records=False)
+            hits = _read_records(prepared, result.hits, is_scored=False)
+            incomplete, total = result.incomplete, result.total
+        else:
+            answer = prepared.search(search.k, search.filters, records=False)
+            hits = _read_records(prepared, answer.hits)
+            incomplete, total = answer.incomplete, answer.total
+    if is_all and total > search.k:
+        incomplete = incomplete or f"only the first {search.k:,} of {total:,} sentences"
+    return Listing(hits, prepared, incomplete, total)
+
+
+def _read_records(prepared: PreparedQuery, hits: Sequence[Hit], is_scored: bool = True) -> Iterator[Hit]:
+    for batch in batched(hits, _BATCH):
+        scored = batch if is_scored else add_scores(prepared, batch)
+        records = prepared.index.sentences([hit.sentence_id for hit in batch])
+        yield from (hit._replace(record=record) for hit, record in zip(scored, records, strict=True))
 
 
 def _prepare(searcher: Searcher, search: SearchRequest, settings: Settings) -> PreparedQuery:

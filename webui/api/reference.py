@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from esr.following.exports import EXPORTS
+from esr.ranking.answers import COLUMNS
 from esr.wording import format_table
 from webui.api.operation import BASE, ERRORS, Operation
 from webui.api.operations import OPERATIONS
-from webui.arguments.table import VERSUS, Argument, Schema
+from webui.arguments.table import VERSUS, Argument, Schema, rows
 from webui.running.rate_limit import COMPLETIONS_PER_REQUEST
 from webui.running.settings import Settings
 
@@ -13,6 +15,7 @@ SETTINGS = Settings()
 LIMITS = (
     "max_k",
     "max_depth",
+    "export_k",
     "query_chars",
     "query_terms",
     "value_chars",
@@ -23,6 +26,7 @@ LIMITS = (
     "batch_k",
     "deadline",
     "batch_deadline",
+    "export_deadline",
     "rate",
 )
 """The settings that matter to clients."""
@@ -80,6 +84,22 @@ An error is `{{"error": {{"code", "message", "field"}}}}`. `field` is the argume
 its place, such as `queries.2.query`), or `null`. An argument that the operation does not have is an error.
 Each answer has an `X-Request-Id`, which is also in the server's log; one that the request brings is kept.
 """
+FILES = """## Files
+
+The address of a page of results with another ending is a file, for people and programs:
+`/search.csv?q=storm`. It takes the arguments of the page, and two of its own:
+"""
+AFTER_FILES = f"""`k=all` lists every sentence of the ranking one by one, and so does `k` above
+{SETTINGS.max_depth:,}. Fewer are those that the page lists, without repeats. The order is that of the ranking
+on both engines, whatever their number. The header `X-Total-Count` says how many sentences match. If `k=all`
+meets the limit, `X-Incomplete` and the name of the file say so. Tables have the columns
+`{",".join(COLUMNS)}`
+unless `fields` chooses others. Lines of JSON have all fields of a hit.
+
+In CSV, an apostrophe stands before what a spreadsheet could take for a formula. Cells of Excel files are
+texts and numbers, never formulas. They need the extra `excel` on the server. An error is never a page: it
+is JSON, or plain text where the client takes HTML.
+"""
 PROMISE = f"""## What `{BASE}` promises
 
 Operations, arguments and the fields of answers keep their names and meanings. Later versions may add
@@ -133,6 +153,13 @@ def text() -> str:
         [
             INTRODUCTION,
             format_table(("status", "meaning"), errors),
+            FILES,
+            format_table(
+                ("address", "format", "media type"),
+                [(f"`/search.{each.suffix}`", each.label, each.media_type) for each in EXPORTS.values()],
+            ),
+            _arguments(list(rows("export").values())),
+            AFTER_FILES,
             PROMISE,
             PAGING,
             _limits(),
@@ -151,9 +178,9 @@ def _shared() -> list[Argument]:
 
 
 def _limits() -> str:
-    rows = {row.name: row for row in Settings.table()}
+    limits = {row.name: row for row in Settings.table()}
     return format_table(
-        ("limit", "default"), [(rows[name].help, rows[name].default_text or "none") for name in LIMITS]
+        ("limit", "default"), [(limits[name].help, limits[name].default_text or "none") for name in LIMITS]
     )
 
 
@@ -179,8 +206,8 @@ def _other_types(operation: Operation) -> str:
     return "".join(f", or {media}" for media in operation.other_types)
 
 
-def _arguments(rows: list[Argument]) -> str:
-    cells = [(f"`{r.name}`", _described(r), _shape(r.type.schema(SETTINGS)), _default(r)) for r in rows]
+def _arguments(arguments: list[Argument]) -> str:
+    cells = [(f"`{r.name}`", _described(r), _shape(r.type.schema(SETTINGS)), _default(r)) for r in arguments]
     return format_table(("argument", "meaning", "values", "default"), cells)
 
 
@@ -199,13 +226,13 @@ def _written(value: object) -> str:
 
 
 def _properties(schema: Schema) -> str:
-    rows = []
+    cells = []
     for name, value in schema["properties"].items():
         meaning = value.get("description", "")
         required = "required" if name in schema["required"] else ""
         default = _written(value["default"]) if "default" in value else required
-        rows.append((f"`{name}`", meaning, _shape(value), default))
-    return format_table(("key", "meaning", "values", "default"), rows)
+        cells.append((f"`{name}`", meaning, _shape(value), default))
+    return format_table(("key", "meaning", "values", "default"), cells)
 
 
 def _shape(schema: Schema) -> str:

@@ -92,7 +92,11 @@ QUERY = having(
         having(
             reading={"enum": list(get_args(Reading))},
             **_PLACE,
-            clauses={**array(_CLAUSE), "description": "of a required group, the alternatives"},
+            clauses={**array(_CLAUSE), "description": "alternatives, unless `expression` says more"},
+            expression={
+                "type": ["array", "null"],
+                "description": "`and`, `or` or `not`, and the numbers of clauses or arrays like it",
+            },
             reason={"type": ["string", "null"], "description": "why the group is ignored"},
         )
     ),

@@ -23,6 +23,7 @@ from esr.corpus.keyness import KEY_WORDS, ORDERS
 from esr.corpus.names import COMPANIONS, MAX_NETWORK, NAMES, SENTENCES
 from esr.corpus.quotations import QUOTATIONS
 from esr.errors import EsrError, UsageError, unknown
+from esr.following.exports import FIELDS as EXPORT_FIELDS
 from esr.following.novelty import DEFAULT_THRESHOLD, MIN_THRESHOLD, parse_threshold
 from esr.following.timeline import INTERVALS, MAX_PEAKS, PEAKS
 from esr.index.filters import FACET_FIELDS
@@ -44,6 +45,8 @@ VERSUS = "vs."
 """The prefix of the second ranking in a comparison, as in vs.model and vs.params.mu."""
 NAME = "NAME"
 """Placeholder for any name at the end of an argument: params.NAME covers params.mu and all others."""
+ALL = "all"
+"""The value of `k` for all sentences, as far as files reach."""
 MAX_DEPTH = 1_000
 """Maximum depth of a second stage, which reads the parse of each sentence."""
 
@@ -128,6 +131,16 @@ class Whole(Type, frozen=True, kw_only=True):
         return self.low, getattr(settings, self.high) if isinstance(self.high, str) else self.high
 
 
+class Count(Whole, frozen=True, kw_only=True):
+    """A number of sentences, or `all` for as many as there may be."""
+
+    def schema(self, settings: Settings) -> Schema:
+        return {"anyOf": [{"enum": [ALL]}, super().schema(settings)], "default": self.default(settings)}
+
+    def read(self, name: str, text: str, settings: Settings) -> int:
+        return self.bounds(settings)[1] if text == ALL else super().read(name, text, settings)
+
+
 class Offset(Whole, frozen=True, kw_only=True):
     """A place in a ranking before the deepest one that pages reach."""
 
@@ -182,7 +195,7 @@ META_FIELD: Schema = {"type": "string", "pattern": "^meta[.].", "examples": ["me
 
 def parse_whole(name: str, text: str, low: int, high: int) -> int:
     """A whole number within the bounds. Raises RequestError."""
-    if not re.fullmatch("[0-9]{1,6}", text) or not low <= int(text) <= high:
+    if not re.fullmatch("[0-9]{1,10}", text) or not low <= int(text) <= high:
         raise RequestError(
             f"argument {name!r} must be a whole number from {low} to {high}, not {text!r}", name
         )
@@ -377,6 +390,12 @@ TABLE: tuple[Argument, ...] = (
         label="Sentences",
         elsewhere=("limit", "size", "count", "rows", "n", "top", "top_k"),
     ),
+    Argument(
+        "k",
+        "how many sentences to write; all: as many as there are, one by one, up to the limit",
+        Count(high="export_k", usual="default_k"),
+        "export",
+    ),
     Argument("k", "how many sentences to return", _SENTENCES, "similar compare query"),
     Argument("k", "how many lines to return", Whole(high=1_000, usual=LINES), "concordance"),
     Argument("k", "how many quotations to return", Whole(high=1_000, usual=QUOTATIONS), "quotes"),
@@ -456,6 +475,13 @@ TABLE: tuple[Argument, ...] = (
         _HITS,
         is_repeatable=True,
         elsewhere=("fl", "_source", "include"),
+    ),
+    Argument(
+        "fields",
+        "a column of the table, or a field of each line of JSON; several also with commas",
+        FieldName(names=EXPORT_FIELDS),
+        "export",
+        is_repeatable=True,
     ),
     Argument(
         "window",

@@ -11,8 +11,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from msgspec.structs import replace
-
 from esr.index.contract import Index
 from esr.index.hits import Hit, SentenceRecord
 from esr.query import ParsedQuery
@@ -233,13 +231,3 @@ def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) 
         count_answer(answer, prepared, report, by_date),
         describe_understanding(search, report),
     )
-
-
-def listed_hits(
-    searcher: Searcher, search: SearchRequest, settings: Settings
-) -> tuple[Sequence[Hit], str | None]:
-    """The hits that the page lists, one by one for a file, and what is missing from the answer."""
-    search = replace(search, arrangement=replace(search.arrangement, passages=False))
-    answer, _, entries, _ = rank_and_arrange(searcher.snapshot(), search, search.k, settings)
-    hits = [each.best for entry in entries[: search.k] for each in entry.passages]
-    return hits, answer.incomplete

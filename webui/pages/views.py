@@ -44,7 +44,6 @@ from webui.pages.results import (
     describe_hits,
     find_headings,
     find_results,
-    listed_hits,
     shorten_heading,
 )
 from webui.pages.timeline import draw_chart
@@ -53,12 +52,11 @@ from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
 
 EXPORTS = {
-    "results_csv": "Table (CSV)",
     "search_json": "JSON",
     "results_run": "TREC run",
     "results_atom": "Feed of the newest (Atom)",
 }
-"""What the page offers results as, beside citations: routes and labels."""
+"""What the page offers results as, beside files: routes and labels."""
 
 
 def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
@@ -107,11 +105,6 @@ def _add_results(app: Flask, indexes: ServedIndexes, settings: Settings, render:
             highlight=Highlighter(visit.searcher.index.analyzer, page_results.terms),
             group_sentences=GROUP_SENTENCES,
         )
-
-    @get("/search.csv")
-    def results_csv(visit: Visit) -> Response:
-        search = read_search(request.query_string, settings)
-        return downloads.sentences_csv(*listed_hits(visit.searcher, search, settings))
 
     @get("/search.run")
     def results_run(visit: Visit) -> Response:
@@ -220,12 +213,6 @@ def _add_similar(app: Flask, indexes: ServedIndexes, settings: Settings, render:
 
 def _add_citation(app: Flask, indexes: ServedIndexes, settings: Settings, citation: CitationFormat) -> None:
     get = partial(indexes.route, app)
-
-    @get(f"/search.{citation.suffix}", f"results_{citation.name}")
-    def of_results(visit: Visit) -> Response:
-        search = read_search(request.query_string, settings)
-        hits, incomplete = listed_hits(visit.searcher, search, settings)
-        return citations_file(citation, list(map(require_record, hits)), incomplete)
 
     @get(f"/sentence.{citation.suffix}", f"sentence_{citation.name}")
     def of_sentence(visit: Visit) -> Response:

@@ -109,11 +109,15 @@ def as_sentence(message: str) -> str:
 
 def wants_json() -> bool:
     """Whether an error is sent as JSON: by the API, and for files and posts of clients that take no HTML."""
-    if request.path.endswith(".json") or request.path.startswith("/api/"):
+    if request.path.endswith((".json", ".jsonl")) or request.path.startswith("/api/"):
         return True
     accepted = request.headers.get("Accept", "")
-    is_file = "." in request.path.rpartition("/")[2]
-    return (is_file or (request.method == "POST" and bool(accepted))) and "text/html" not in accepted
+    return (is_file() or (request.method == "POST" and bool(accepted))) and "text/html" not in accepted
+
+
+def is_file() -> bool:
+    """Whether the request is for a file, for which no page answers."""
+    return "." in request.path.rpartition("/")[2]
 
 
 def install(app: Flask, error_page: Callable[[Problem], Response], redact: Callable[[str], str]) -> None:
@@ -126,7 +130,12 @@ def install(app: Flask, error_page: Callable[[Problem], Response], redact: Calla
         metrics.ERRORS.labels(problem.code).inc()
         if problem.status >= 500:
             _log(error, problem)
-        response = problem_response(problem) if wants_json() else error_page(problem)
+        if wants_json():
+            response = problem_response(problem)
+        elif is_file():
+            response = Response(f"{problem.message}\n", mimetype="text/plain")
+        else:
+            response = error_page(problem)
         response.status_code = problem.status
         if isinstance(error, HTTPException):
             for name, value in error.get_headers():

@@ -470,7 +470,8 @@ class _Server(BaseApplication):  # type: ignore[misc]
             "workers": limits.workers,
             "threads": limits.threads,
             "timeout": 60,
-            "graceful_timeout": round(max(limits.deadline, limits.batch_deadline)) + GRACE_SECONDS,
+            "graceful_timeout": round(max(limits.deadline, limits.batch_deadline, limits.export_deadline))
+            + GRACE_SECONDS,
             "keepalive": 5,
             # The worker limits the address: gunicorn allows at most 8,190 bytes, too few for some scripts.
             "limit_request_line": 0,

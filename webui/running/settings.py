@@ -57,6 +57,7 @@ class Settings:
     )
     more_k: int = _setting(10, "sentences that 'Show more' adds")
     max_depth: int = _setting(1_000, "how far down a ranking pages reach: the largest offset + k")
+    export_k: int = _setting(100_000, "maximum number of sentences in a file")
     query_chars: int = _setting(2_000, "maximum number of characters in a query")
     query_terms: int = _setting(200, "maximum number of distinct terms in a query")
     value_chars: int = _setting(300, "maximum number of characters in any other argument")
@@ -67,6 +68,7 @@ class Settings:
     batch_k: int = _setting(1_000, "maximum number of sentences for each query of a batch")
     deadline: float = _setting(10.0, "seconds after which a request gives up on the engine", 0.1)
     batch_deadline: float = _setting(60.0, "seconds after which a batch gives up on the engine", 0.1)
+    export_deadline: float = _setting(120.0, "seconds after which a file gives up on the engine", 0.1)
     receive: float = _setting(
         20.0, "seconds in which the head of a request must arrive, and then its body", 0.1
     )

@@ -1,0 +1,199 @@
+"""Files of all hits: each format holds what the ranking has, in its order, on both engines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from flask.testing import FlaskClient
+
+from esr.errors import EngineUnreachable
+from esr.following.exports import EXPORTS
+from esr.ranking.searcher import Searcher, open_searcher
+from tests.support.elasticsearch import document, fresh, load
+from tests.support.fake_index import FLOOD, STORM, FakeIndex
+from tests.support.needed import need
+from tests.webui.pages.test_results import Q
+from webui.app import create_app
+from webui.running.settings import Settings
+
+PAGES = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+EVIL = '=HYPERLINK("http://evil.example","storm")'
+SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+
+
+def table(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
+
+
+def sheet(data: bytes) -> list[list[tuple[str, str]]]:
+    """The cells of a workbook: their types and values."""
+    with zipfile.ZipFile(io.BytesIO(data)) as book:
+        root = ElementTree.fromstring(book.read("xl/worksheets/sheet1.xml"))
+    assert root.find(f".//{SHEET}f") is None, "a formula"
+    return [
+        [(cell.get("t", "n"), "".join(cell.itertext())) for cell in row] for row in root.iter(f"{SHEET}row")
+    ]
+
+
+def ids_of(client: FlaskClient, address: str) -> list[str]:
+    return [
+        json.loads(line)["sentence_id"] for line in client.get(f"/search.jsonl?{address}").text.splitlines()
+    ]
+
+
+@pytest.fixture(scope="module")
+def storms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
+    """1,300 sentences about storms, more than pages reach, and one that looks like a formula."""
+    where = str(tmp_path_factory.mktemp("exports") / "index")
+    documents = [
+        document(
+            f"d{n}",
+            *(f"Storm {n} of kind {m}." for m in range(13)),
+            date=f"20{n % 20:02}-01-05",
+            metadata={"desk": f"D{n}"},
+        )
+        for n in range(100)
+    ]
+    load(where, [*documents, document("evil", EVIL, "Then it went.", title="@SUM(1)", source="\uff1dwide")])
+    with open_searcher(where) as searcher:
+        yield create_app(searcher, Settings(access_log=0, export_k=1_310)).test_client()
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_each_format_is_a_file_of_its_type(real: FlaskClient, name: str) -> None:
+    format = EXPORTS[name]
+    if format.needs:
+        need(format.needs)
+    answer = real.get(f"/search.{format.suffix}?{Q}&k=5", headers=PAGES)
+    assert (answer.status_code, answer.mimetype) == (200, format.media_type)
+    assert f'"sentences.{format.ending}"' in answer.headers["Content-Disposition"]
+    assert answer.headers["Content-Length"] == str(len(answer.data)) and answer.data
+
+
+def test_all_hits_are_in_the_file_one_by_one_in_the_order_of_the_ranking(storms: FlaskClient) -> None:
+    answer = storms.get("/search.csv?q=storm&k=all")
+    rows = table(answer.text)
+    assert (len(rows), answer.headers["X-Total-Count"]) == (1_302, "1302")
+    assert "X-Incomplete" not in answer.headers
+    assert [row["rank"] for row in rows] == [str(n) for n in range(1, 1_303)]
+    scores = [float(row["score"]) for row in rows]
+    assert scores == sorted(scores, reverse=True)
+    first = storms.get("/search.json?q=storm&k=100&fold=no&passages=no").json
+    assert first is not None
+    listed = [hit["sentence_id"] for hit in first["hits"]]
+    assert [row["sentence_id"] for row in rows][:100] == listed
+    assert ids_of(storms, "q=storm&k=all") == [row["sentence_id"] for row in rows]
+    assert ids_of(storms, "q=storm&k=1200") == [row["sentence_id"] for row in rows][:1200]
+
+
+def test_few_hits_are_those_that_the_page_lists(storms: FlaskClient) -> None:
+    page = storms.get("/search.json?q=storm+kind&k=7&passages=no").json
+    assert page is not None
+    assert ids_of(storms, "q=storm+kind&k=7") == [hit["sentence_id"] for hit in page["hits"]]
+    assert len(ids_of(storms, "q=storm+kind")) == Settings().default_k
+
+
+def test_the_newest_come_first_with_their_scores(storms: FlaskClient) -> None:
+    rows = table(storms.get("/search.csv?q=storm&k=all&sort=date&fields=date,score").text)
+    dates = [row["date"] for row in rows]
+    assert dates == sorted(dates, reverse=True) and len(rows) == 1_301
+    assert all(float(row["score"]) for row in rows)
+
+
+def test_a_limit_is_told_instead_of_failing() -> None:
+    limited = Settings(access_log=0, export_k=1_100)
+    client = create_app(Searcher(FakeIndex(STORM, FLOOD)), limited).test_client()
+    answer = client.get("/search.csv?q=storm&k=1101")
+    assert answer.status_code == 400 and answer.json is not None
+    assert "from 1 to 1100" in answer.json["error"]["message"]
+    small = create_app(Searcher(FakeIndex(STORM, FLOOD)), Settings(access_log=0, export_k=1)).test_client()
+    answer = small.get("/search.csv?q=storm&k=all")
+    assert answer.headers["X-Incomplete"] == "only the first 1 of 2 sentences"
+    assert '"sentences-incomplete.csv"' in answer.headers["Content-Disposition"]
+    assert len(table(answer.text)) == 1
+
+
+def test_columns_are_chosen_in_their_order(storms: FlaskClient) -> None:
+    answer = storms.get("/search.csv?q=%22storm+7+of%22&k=all&fields=meta.desk,text&fields=rank,permalink")
+    assert answer.text.splitlines()[0] == "\ufeffmeta.desk,text,rank,permalink"
+    rows = table(answer.text)
+    assert {row["meta.desk"] for row in rows} == {"D7"} and rows[1]["rank"] == "2"
+    assert all("/sentence?" in row["permalink"] for row in rows)
+    line = json.loads(storms.get("/search.jsonl?q=storm&k=1&fields=text,rank").text)
+    assert set(line) == {"sentence_id", "text", "rank"}
+    for address in ("/search.bib?q=storm&fields=text", "/search.csv?q=storm&fields=nothing"):
+        answer = storms.get(address)
+        assert answer.status_code == 400
+        assert answer.json is not None and answer.json["error"]["field"] == "fields"
+
+
+def test_no_cell_is_a_formula(storms: FlaskClient) -> None:
+    (row,) = table(storms.get("/search.csv?q=hyperlink&require=all&k=all").text)
+    assert (row["text"], row["title"], row["source"]) == ("'" + EVIL, "'@SUM(1)", "'\uff1dwide")
+    need("xlsxwriter")
+    names, cells = sheet(storms.get("/search.xlsx?q=hyperlink&require=all&k=all").data)
+    values = dict(zip((name for _, name in names), cells, strict=True))
+    assert values["text"] == ("inlineStr", EVIL) and values["rank"] == ("n", "1")
+
+
+def test_a_large_sheet_has_all_rows(storms: FlaskClient) -> None:
+    need("xlsxwriter")
+    rows = sheet(storms.get("/search.xlsx?q=storm&k=all&fields=rank,sentence_id").data)[1:]
+    assert [row[1][1] for row in rows] == ids_of(storms, "q=storm&k=all")
+
+
+def test_citations_have_keys_of_their_own(storms: FlaskClient) -> None:
+    items = json.loads(storms.get("/search.csl?q=storm&k=all").text)
+    assert len({item["id"] for item in items}) == len(items) == 1_302
+    assert storms.get("/search.bib?q=storm&k=all").text.count("@article{") == 1_302
+    assert storms.get("/search.ris?q=storm&k=all").text.count("TY  - NEWS") == 1_302
+    assert storms.get("/search.csl?q=nowhere&k=all").text == "[]\n"
+
+
+@pytest.mark.parametrize("suffix", [format.suffix for format in EXPORTS.values()])
+def test_an_error_is_never_a_page(storms: FlaskClient, suffix: str) -> None:
+    for accept in ({}, PAGES, {"Accept": "text/csv"}):
+        answer = storms.get(f"/search.{suffix}?q=storm&k=99999999", headers=accept)
+        assert answer.status_code == 400
+        assert answer.mimetype in ("application/json", "text/plain")
+        assert "from 1 to 1310" in answer.text
+
+
+def test_an_engine_that_fails_on_the_way_makes_an_error_and_no_half_file() -> None:
+    class Failing(FakeIndex):
+        def sentences(self, ids: object) -> list[object]:
+            raise EngineUnreachable("gone")
+
+    client = create_app(Searcher(Failing(STORM, FLOOD)), Settings(access_log=0)).test_client()  # type: ignore[arg-type]
+    answer = client.get("/search.csv?q=storm&k=all")
+    assert answer.status_code == 503 and answer.json is not None
+
+
+def test_both_engines_write_the_same_file(elasticsearch_url: str, tmp_path: Path) -> None:
+    """More hits than Elasticsearch gives in one answer."""
+    documents = [
+        document(
+            f"d{n}",
+            *(f"Storm {n} {'near the coast ' * (n % 5)}{m}." for m in range(103)),
+            date=f"20{n % 9 + 10}-01-01",
+        )
+        for n in range(101)
+    ]
+    written = []
+    with ExitStack() as stack:
+        for where in (str(tmp_path / "index"), stack.enter_context(fresh(elasticsearch_url))):
+            load(where, documents)
+            searcher = stack.enter_context(open_searcher(where))
+            client = create_app(searcher, Settings(access_log=0)).test_client()
+            for order in ("", "&sort=date"):
+                written.append(ids_of(client, f"q=storm+coast+after:9y&k=all&fields=text{order}"))
+    assert len(written[0]) > 10_000
+    assert written[0] == written[2] and written[1] == written[3]
