@@ -245,7 +245,7 @@ def _find_companions(index: Index, name: Name, count: int, unit: NameUnit, k: in
     collection = index.statistics(()).collection
     size = collection.sentences if unit == "sentences" else collection.documents
     with np.errstate(divide="ignore", invalid="ignore"):  # a cell is empty where a name is in all documents
-        association = log_likelihood(Counts(near, frequency, count, count, size)) if keys else np.zeros(0)
+        association = compute_log_likelihood(near, np.array(count), frequency, np.array(size))
     of_keys = dict(zip(keys, association.tolist(), strict=True))
     best = sorted((key for key in keys if of_keys[key] > 0), key=lambda key: (-of_keys[key], key))[:k]
     return [

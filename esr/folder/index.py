@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from isal.isal_zlib import IsalError
 
 from esr.errors import EsrError, IndexClosed, IndexMissing, IndexUnusable, UsageError, to_one_line
 from esr.folder.format import manifest
 from esr.folder.format.checksums import Part, SegmentDamaged, parts_of, require_intact
 from esr.folder.format.files import size_on_disk
+from esr.folder.format.segment import DECODING_ERROR
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.search import vocabulary
 from esr.folder.search.cache import SearchCache
@@ -482,7 +482,7 @@ for _name, _method in [*vars(FolderSnapshot).items()]:
 
 _BLAME_SECONDS = 60.0
 """How long an error does not make a snapshot read all its files again, after another one did."""
-_ERRORS_OF_DAMAGE = (IndexError, ValueError, OverflowError, IsalError)
+_ERRORS_OF_DAMAGE = (IndexError, ValueError, OverflowError, DECODING_ERROR)
 """What the readers of damaged files raise. Errors of msgspec and of UTF-8 are ValueErrors."""
 
 

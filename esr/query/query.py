@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from enum import StrEnum
 from itertools import chain, groupby
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -420,7 +420,7 @@ def has_relative_dates(query: ParsedQuery) -> bool:
 def resolve_dates(query: ParsedQuery, last_day: date) -> ParsedQuery:
     """The query with a day in place of each relative date. Its text and all places stay."""
 
-    def resolve(expression: Expression) -> Expression:
+    def resolve(expression: Any) -> Any:  # of the same type
         match expression:
             case Conjunction(parts):
                 return Conjunction(tuple(map(resolve, parts)))
@@ -457,6 +457,7 @@ def _day_before(value: str, last_day: date) -> date:
     assert match
     unit, factor = _UNITS[match[2].lower()]
     try:
-        return last_day - relativedelta(**{unit: factor * int(match[1])})
+        moved = relativedelta(**{unit: factor * int(match[1])})  # type: ignore[arg-type]
+        return last_day - moved
     except (ValueError, OverflowError):
         return date.min

@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,8 @@ from esr.folder.format.strings import AttributeTable, BlobTable, StringTable
 from esr.folder.format.words import WordTable
 from esr.text.document import Document
 
+DECODING_ERROR = cast(type[Exception], IsalError)
+"""What decompressing raises for a damaged text."""
 POSTINGS, COUNT_BITS = "sentence_postings", "sentence_count_bits"
 """Columns of the packed postings, and of a single number: how many bits of a posting are the count."""
 
@@ -264,7 +266,7 @@ class Segment:
         """
         try:
             return StoredDocument(self._files.documents[number])
-        except (IsalError, ValueError, LookupError, TypeError) as error:
+        except (DECODING_ERROR, ValueError, LookupError, TypeError) as error:
             problem = f"document {number} of the segment cannot be decoded"
             raise SegmentDamaged(self.folder / "texts.bytes", problem) from error
 
