@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flask import Flask, Response, request, url_for
+from flask import Flask, Response, url_for
 
 from esr.errors import EsrError
 from esr.plans.plan import CollectionStatistics
@@ -113,7 +113,7 @@ def create_app(
         described = None
         if collection is not None:
             features = tuple(visit.searcher.index.features())
-            state = (request.args.get("index"), collection.sentences, collection.occurrences, features)
+            state = (visit.searcher.index.where, collection.sentences, collection.occurrences, features)
             described = homes.get(state)
             if described is None:
                 described = describe_collection(visit.searcher, collection, settings)
