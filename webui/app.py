@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flask import Flask, Response, request, url_for
+from flask import Flask, Response, url_for
 
 from esr.errors import EsrError
 from esr.plans.plan import CollectionStatistics
@@ -114,7 +114,7 @@ def create_app(
         described = None
         if collection is not None:
             features = tuple(visit.searcher.index.features())
-            seen = indexes.choose(request.query_string), indexes.guard.part
+            seen = visit.searcher.index.where, indexes.guard.part
             state = (*seen, collection.sentences, collection.occurrences, features)
             described = homes.get(state)
             if described is None:

@@ -155,7 +155,7 @@ def test_the_controls_follow_the_model_and_make_a_short_complete_address(opens: 
 def test_a_preset_sets_the_ranking_and_keeps_what_was_typed(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}&source=Northern+Wire&params.mu=5")
     query_box(page).fill("harbour pilot")
-    page.keyboard.press("Escape")  # the completions, which lie over the menu
+    query_box(page).blur()  # closes the completions, which lie over the menu
     page.locator(".menu summary", has_text="Ranking").click()
     page.get_by_role("button", name="Words alone").click()
     page.wait_for_url("**/search?q=harbour+pilot&source=Northern+Wire&model=bm25")
