@@ -162,8 +162,8 @@ def list_hits(searcher: Searcher, search: SearchRequest, settings: Settings, is_
     listed = settings.max_k if arrangement.group else settings.max_depth
     if arrangement.novel or (search.k <= listed and not is_all):
         answer, prepared, entries, _ = rank_and_arrange(searcher, search, search.k, settings)
-        hits = (each.best for entry in entries[: search.k] for each in entry.passages)
-        return Listing(hits, prepared, answer.incomplete, answer.total)
+        best = (each.best for entry in entries[: search.k] for each in entry.passages)
+        return Listing(best, prepared, answer.incomplete, answer.total)
     prepared = _prepare(searcher, search, settings)
     with blame_argument(None):
         if arrangement.sort == "date":
