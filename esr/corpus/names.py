@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, structs
 
-from esr.corpus.collocations import Counts, log_likelihood
+from esr.corpus.contrast import log_likelihood
 from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters, NameUnit, find_meant, find_unknown_filters
@@ -245,7 +245,7 @@ def _find_companions(index: Index, name: Name, count: int, unit: NameUnit, k: in
     collection = index.statistics(()).collection
     size = collection.sentences if unit == "sentences" else collection.documents
     with np.errstate(divide="ignore", invalid="ignore"):  # a cell is empty where a name is in all documents
-        association = compute_log_likelihood(near, np.array(count), frequency, np.array(size))
+        association = log_likelihood(near, float(count), frequency, float(size))
     of_keys = dict(zip(keys, association.tolist(), strict=True))
     best = sorted((key for key in keys if of_keys[key] > 0), key=lambda key: (-of_keys[key], key))[:k]
     return [

@@ -172,7 +172,9 @@ def are_shouted(texts: Iterable[str], analyzer: Analyzer) -> bool:
 
 def _terms_of(texts: Iterable[str], analyzer: Analyzer, is_shouted: bool) -> list[str]:
     normal = (normalize("NFC", text) for text in texts)
-    return [term for text in normal for term in analyzer.terms(text.lower() if is_shouted else text)]
+    # Letter by letter, as analyzers do: Python has another small sigma at the end of a word.
+    lowered = (text.lower().replace("ς", "σ") if is_shouted else text for text in normal)
+    return [term for text in lowered for term in analyzer.terms(text)]
 
 
 def ranked_texts(query: str | ParsedQuery) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from enum import StrEnum
 from itertools import chain, groupby
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -404,7 +404,7 @@ def date_start(clause: Clause) -> int:
 # Relative dates
 
 _RELATIVE = re.compile(r"([0-9]{1,4})([dwmy])", re.IGNORECASE)
-_UNITS = {"d": ("days", 1), "w": ("days", 7), "m": ("months", 1), "y": ("years", 1)}
+_DAYS, _MONTHS = {"d": 1, "w": 7}, {"m": 1, "y": 12}
 
 
 def is_relative(value: str) -> bool:
@@ -420,7 +420,12 @@ def has_relative_dates(query: ParsedQuery) -> bool:
 def resolve_dates(query: ParsedQuery, last_day: date) -> ParsedQuery:
     """The query with a day in place of each relative date. Its text and all places stay."""
 
-    def resolve(expression: Any) -> Any:  # of the same type
+    def resolve_clause(clause: Clause) -> Clause:
+        if not _is_relative_clause(clause):
+            return clause
+        return clause._replace(form="word", text=_day_before(clause.text, last_day).isoformat())
+
+    def resolve(expression: Expression) -> Expression:
         match expression:
             case Conjunction(parts):
                 return Conjunction(tuple(map(resolve, parts)))
@@ -428,15 +433,12 @@ def resolve_dates(query: ParsedQuery, last_day: date) -> ParsedQuery:
                 return Disjunction(tuple(map(resolve, parts)))
             case Negation(part):
                 return Negation(resolve(part))
-            case clause if _is_relative_clause(clause):
-                day = _day_before(clause.text, last_day).isoformat()
-                return clause._replace(form="word", text=day)
             case clause:
-                return clause
+                return resolve_clause(clause)
 
     groups = (
         group._replace(
-            alternatives=tuple(map(resolve, group.alternatives)),
+            alternatives=tuple(map(resolve_clause, group.alternatives)),
             expression=None if group.expression is None else resolve(group.expression),
         )
         for group in query.groups
@@ -455,9 +457,10 @@ def _day_before(value: str, last_day: date) -> date:
 
     match = _RELATIVE.fullmatch(value)
     assert match
-    unit, factor = _UNITS[match[2].lower()]
+    number, unit = int(match[1]), match[2].lower()
     try:
-        moved = relativedelta(**{unit: factor * int(match[1])})  # type: ignore[arg-type]
-        return last_day - moved
+        return last_day - relativedelta(
+            days=number * _DAYS.get(unit, 0), months=number * _MONTHS.get(unit, 0)
+        )
     except (ValueError, OverflowError):
         return date.min

@@ -360,6 +360,7 @@ def test_json_has_what_was_understood_with_its_places(esr: Esr, words_of_news: P
                 "start": 0,
                 "end": 6,
                 "clauses": [{"field": "text", "form": "word", "text": "white"}],
+                "expression": None,
                 "reason": None,
             },
             {
@@ -367,6 +368,7 @@ def test_json_has_what_was_understood_with_its_places(esr: Esr, words_of_news: P
                 "start": 7,
                 "end": 19,
                 "clauses": [{"field": "text", "form": "phrase", "text": "the house"}],
+                "expression": None,
                 "reason": None,
             },
         ],

@@ -25,7 +25,7 @@ import esr
 from esr.cli import main
 from esr.errors import IndexUnusable, UsageError
 from esr.folder.index import FolderSnapshot
-from esr.following.citations import CITATIONS, to_bibtex, to_csl, to_ris
+from esr.following.citations import CITATIONS
 from esr.following.timeline import (
     INTERVALS,
     MAX_PERIODS,
@@ -269,7 +269,7 @@ RECORDS = [STORM, FLOOD, ODD, STORM._replace(title="Again")]
 
 
 def test_bibtex_is_read_as_it_was_meant() -> None:
-    library = bibtexparser.loads(to_bibtex(RECORDS))
+    library = bibtexparser.loads(CITATIONS["bibtex"].render(RECORDS))
     entries = {entry["ID"]: convert_to_unicode(entry) for entry in library.entries}
     assert list(entries) == ["a-s1", "b-s0", "1-s0", "a-s1-2"]
     storm = entries["a-s1"]
@@ -283,7 +283,9 @@ def test_bibtex_is_read_as_it_was_meant() -> None:
 
 
 def test_bibtex_escapes_what_tex_would_read() -> None:
-    title = next(line for line in to_bibtex([ODD]).splitlines() if line.startswith("  title"))
+    title = next(
+        line for line in CITATIONS["bibtex"].render([ODD]).splitlines() if line.startswith("  title")
+    )
     assert (
         r"50\% of \textbraceleft{}R\&D\textbraceright{} cost \$3\_000 \textasciitilde{} \#1 \textbackslash{}"
         in title
@@ -291,7 +293,7 @@ def test_bibtex_escapes_what_tex_would_read() -> None:
 
 
 def test_ris_is_read_as_it_was_meant() -> None:
-    entries = rispy.loads(to_ris(RECORDS))
+    entries = rispy.loads(CITATIONS["ris"].render(RECORDS))
     assert [entry["type_of_reference"] for entry in entries] == ["NEWS"] * 4
     assert entries[0]["title"] == STORM.title and entries[0]["abstract"] == STORM.text
     assert entries[0]["urls"] == [STORM.url] and entries[0]["year"] == "2017"
@@ -300,7 +302,7 @@ def test_ris_is_read_as_it_was_meant() -> None:
 
 
 def test_csl_json_has_the_parts_of_dates_that_are_known() -> None:
-    items = json.loads(to_csl(RECORDS))
+    items = json.loads(CITATIONS["csl"].render(RECORDS))
     assert [item.get("issued") for item in items] == [
         {"date-parts": [[2017, 3, 5]]},
         None,

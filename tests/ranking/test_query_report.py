@@ -91,6 +91,33 @@ def test_a_name_in_open_quotes_is_completed_with_names_of_the_type(searcher: Sea
     assert queries(searcher, 'source:"BBC N') == ['source:"BBC News"']
 
 
+@pytest.fixture(scope="module", params=ENGINES)
+def dated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    """The newest article is of 31 March, so the month before it begins with the last day of February."""
+    days = {"new": "03-31T23:30:00Z", "week": "03-24", "older": "02-28", "year": "02-27"}
+    news = [document(name, "Rain", date=f"2017-{day}") for name, day in days.items()]
+    news.append(document("undated", "Rain"))
+    with open_loaded(request, tmp_path_factory.mktemp("dated"), news) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("rain after:7d", ["new", "week"]),
+        ("rain after:0d", ["new"]),
+        ("rain (before:7d OR source:a) after:1m", ["older"]),
+        ('rain after:"1Y"', ["new", "week", "older", "year"]),
+        ("rain before:9999y", []),
+    ],
+)
+def test_dates_go_back_from_the_last_day_of_the_collection(
+    dated: Searcher, query: str, found: list[str]
+) -> None:
+    hits = dated.search(query, 10).hits
+    assert sorted(hit.sentence_id for hit in hits) == sorted(f"{name}.s0" for name in found)
+
+
 def test_fields_are_completed_within_parentheses(searcher: Searcher) -> None:
     assert queries(searcher, '(rain OR person:"Michael Fl') == ['(rain OR person:"Michael Flynn"']
     assert queries(searcher, "(source:reu") == ["(source:Reuters"]
