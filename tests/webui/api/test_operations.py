@@ -458,7 +458,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "name": {"name": "Lee"},
     "network": {},
     "contrast": {"q": "storm", "part": "source:x", "min_count": 1},
-    "frequencies": {"q": "storm", "also": ["flood"], "by": "source"},
+    "frequencies": {"q": "storm", "also": ["flood"]},
     "keyness": {"q": "storm", "min_count": 1},
     "values": {"field": "source"},
     "complete": {"q": "sto"},
