@@ -22,6 +22,8 @@ from isal import isal_zlib
 from esr.json_text import read_json
 from esr.text.document import Document, ParseWord, Sentence, decode_fields, default_sentence_id, encode_fields
 
+DECODE_ERRORS: tuple[type[Exception], ...] = (isal_zlib.IsalError, ValueError, LookupError, TypeError)  # type: ignore[assignment]
+"""What decoding a damaged blob raises."""
 _LEVEL = 4  # of 9: most of the compression for a third of the time
 NO_PARAGRAPH = 0
 """Unknown, in the column of paragraphs, which are numbered from 1."""

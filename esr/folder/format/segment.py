@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from isal.isal_zlib import IsalError
 
 from esr.folder.format.checksums import SegmentDamaged
-from esr.folder.format.document_codec import StoredDocument
+from esr.folder.format.document_codec import DECODE_ERRORS, StoredDocument
 from esr.folder.format.files import Column, Integers, map_array
 from esr.folder.format.layers import Layer, LayerStack
 from esr.folder.format.manifest import LayerInfo
@@ -264,7 +263,7 @@ class Segment:
         """
         try:
             return StoredDocument(self._files.documents[number])
-        except (IsalError, ValueError, LookupError, TypeError) as error:
+        except DECODE_ERRORS as error:
             problem = f"document {number} of the segment cannot be decoded"
             raise SegmentDamaged(self.folder / "texts.bytes", problem) from error
 
