@@ -16,8 +16,8 @@ import numpy as np
 from esr.errors import EsrError, IndexClosed, IndexMissing, IndexUnusable, UsageError, to_one_line
 from esr.folder.format import manifest
 from esr.folder.format.checksums import Part, SegmentDamaged, parts_of, require_intact
+from esr.folder.format.document_codec import DECODE_ERRORS
 from esr.folder.format.files import size_on_disk
-from esr.folder.format.segment import DECODING_ERROR
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.search import vocabulary
 from esr.folder.search.cache import SearchCache
@@ -113,7 +113,7 @@ class FolderSnapshot:
             self._last_blamed = time.monotonic()
         if self._damage is not None:
             raise self._damage from error
-        if isinstance(error, _ERRORS_OF_DAMAGE) and not all(part.check for part in parts):
+        if isinstance(error, (*DECODE_ERRORS, OverflowError)) and not all(part.check for part in parts):
             raise IndexUnusable(
                 f"{self.where} cannot be read ({type(error).__name__}: {to_one_line(error)}). Its files have "
                 "no checksums, but may be damaged: load everything again with --if-exists replace"
@@ -482,8 +482,6 @@ for _name, _method in [*vars(FolderSnapshot).items()]:
 
 _BLAME_SECONDS = 60.0
 """How long an error does not make a snapshot read all its files again, after another one did."""
-_ERRORS_OF_DAMAGE = (IndexError, ValueError, OverflowError, DECODING_ERROR)
-"""What the readers of damaged files raise. Errors of msgspec and of UTF-8 are ValueErrors."""
 
 
 def _examine_apart(snapshot: FolderSnapshot, parts: Iterable[Part]) -> None:

@@ -30,6 +30,8 @@ from esr.text.document import (
     encode_fields,
 )
 
+DECODE_ERRORS: tuple[type[Exception], ...] = (isal_zlib.IsalError, ValueError, LookupError, TypeError)  # type: ignore[assignment]
+"""What decoding a damaged blob raises."""
 _LEVEL = 4  # of 9: most of the compression for a third of the time
 NO_PARAGRAPH = 0
 """Unknown, in the column of paragraphs, which are numbered from 1."""

@@ -11,14 +11,13 @@ import json
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from isal.isal_zlib import IsalError
 
 from esr.folder.format.checksums import SegmentDamaged
-from esr.folder.format.document_codec import StoredDocument
+from esr.folder.format.document_codec import DECODE_ERRORS, StoredDocument
 from esr.folder.format.files import Column, Integers, map_array
 from esr.folder.format.layers import Layer, LayerStack
 from esr.folder.format.manifest import LayerInfo
@@ -26,8 +25,6 @@ from esr.folder.format.strings import AttributeTable, BlobTable, StringTable
 from esr.folder.format.words import WordTable
 from esr.text.document import Document
 
-DECODING_ERROR = cast(type[Exception], IsalError)
-"""What decompressing raises for a damaged text."""
 POSTINGS, COUNT_BITS = "sentence_postings", "sentence_count_bits"
 """Columns of the packed postings, and of a single number: how many bits of a posting are the count."""
 
@@ -266,7 +263,7 @@ class Segment:
         """
         try:
             return StoredDocument(self._files.documents[number])
-        except (DECODING_ERROR, ValueError, LookupError, TypeError) as error:
+        except DECODE_ERRORS as error:
             problem = f"document {number} of the segment cannot be decoded"
             raise SegmentDamaged(self.folder / "texts.bytes", problem) from error
 

@@ -161,6 +161,8 @@ def check_faults(intact: Path, folder: Path, count: int, seed: int) -> None:
     for number in range(count):
         where = copy_index(intact, folder / str(number))
         name, fault, keeps_time = files[number % len(files)], number % len(FAULTS), number % 3 == 0
+        if (name, FAULTS[fault]) == (manifest.CHECKPOINT_NAME, remove):
+            fault = 0  # without a checkpoint there is no interrupted load, which is no damage
         damage(where, name, fault, rng, keeps_time=keeps_time)
         place = f"fault {number} of {seed}: {FAULTS[fault].__name__} {name}"
         report = verify(where, fast=False)
