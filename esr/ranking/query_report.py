@@ -332,7 +332,7 @@ def _complete_field(index: Index, text: str, begun: str) -> Iterator[Completion]
     """Yield the fields whose name begins like the last chunk, if the index has something for them."""
     begun = begun.lower()
     for field in FIELDS if len(begun) >= SHORTEST else ():
-        if field.name.startswith(begun) and (count := _count_values(index, field)):
+        if field.name.startswith(begun) and (count := count_values_of(index, field)):
             written = f"{field.name}:"
             yield Completion(written, "field", count, text[: len(text) - len(begun)] + written)
 
@@ -341,7 +341,7 @@ _SOME_NAMES = 200
 """How many of the most frequent names are looked at to see whether there are any of a type."""
 
 
-def _count_values(index: Index, field: Field) -> int:
+def count_values_of(index: Index, field: Field) -> int:
     """About how many values of a field an index has: of names, of some; of others, for all documents."""
     if field.name == "source" or is_attribute(field.name):
         return len(index.values(field.name))

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
@@ -20,10 +21,12 @@ from esr.index.hits import SentenceRecord
 from esr.index.names import ENTITY_TYPES
 from esr.plans.condition import DateRange
 from esr.plans.plan import CollectionStatistics
-from esr.query import parse
+from esr.query import FIELDS, METADATA_FIELD, parse
 from esr.ranking.answers import require_record
+from esr.ranking.query_report import count_values_of
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
+from esr.text.document import META
 from webui.answers.lists import count_values
 from webui.pages.rail import LABELS, Dates, draw_dates, query_clause
 from webui.running.settings import Settings
@@ -59,7 +62,8 @@ class Home:
     """What the first page shows. Lists are empty where the collection has nothing for them.
 
     `lists`: the most frequent sources and names by label. `headlines`: a sentence of each of the latest
-    articles. `examples`: queries of words; `asks`: one example of each part of the query language.
+    articles. `examples`: queries of words; `asks`: one example of each part of the query language;
+    `fields`: those of its fields that the collection has values for.
     """
 
     collection: CollectionStatistics
@@ -68,6 +72,7 @@ class Home:
     headlines: Sequence[SentenceRecord]
     examples: Sequence[str]
     asks: Sequence[QueryExample]
+    fields: Sequence[str]
 
 
 def describe_collection(searcher: Searcher, collection: CollectionStatistics, settings: Settings) -> Home:
@@ -95,6 +100,8 @@ def describe_collection(searcher: Searcher, collection: CollectionStatistics, se
         _first_of_each(latest)[:HEADLINES],
         chosen[:EXAMPLES] or found_pairs,
         [ask for ask in asks if ask.query in found],
+        [field.name for field in FIELDS if _try(partial(count_values_of, index, field))]
+        + [METADATA_FIELD.name for _ in _try(lambda: index.values(META).with_prefix("", 1)) or ()],
     )
 
 

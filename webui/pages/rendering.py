@@ -16,7 +16,6 @@ from werkzeug.wrappers import Response as Redirect
 
 from esr.errors import EsrError
 from esr.models.adjustment import BUILTIN_FEATURES
-from esr.query import FIELDS, METADATA_FIELD
 from esr.ranking import answers
 from esr.text.analyzer import Analyzer, TermToken
 from esr.text.document import PARSE, VECTORS, flat_metadata, is_language_tag, text_direction
@@ -37,9 +36,6 @@ from webui.arguments.table import VERSUS
 from webui.pages.bars import describe_term_set
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
-
-QUERY_FIELDS = (*FIELDS, METADATA_FIELD)
-"""The fields of the query language, for the first page."""
 
 
 class PageRenderer:
@@ -64,7 +60,6 @@ class PageRenderer:
             presets=available_presets([*BUILTIN_FEATURES, *features, *stored]),
             settings=self.settings,
             index_names=self.indexes.visible_names,
-            query_fields=QUERY_FIELDS,
             render_controls=render_controls,
             **values,
         )

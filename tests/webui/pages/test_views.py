@@ -194,6 +194,7 @@ def test_an_operator_names_the_page_and_chooses_its_examples(tmp_path: Path) -> 
         client = create_app(searcher, settings).test_client()
         html = client.get("/").text
         assert ">Archive</a>" in html and "News &lt;b&gt;of&lt;/b&gt; 2017" in html and "Ask Ann." in html
+        assert "<code>after:</code>" in html and "<code>author:</code>" not in html  # nothing has an author
         assert 'href="/search?q=storm"' in html and 'href="/search?q=a+blow"' in html
         assert "<title>storm – Archive</title>" in client.get("/search?q=storm").text
 
