@@ -24,6 +24,7 @@ from esr.plans.evaluate import Evidence
 from esr.plans.plan import Affine, Mixture, Plan
 from esr.query import parse
 from esr.query.interpretation import interpret
+from esr.query.query import has_relative_dates
 from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
 from esr.text.document import META, META_PREFIX, Document, QuantizedVector, is_attribute
 from webui.running.request_errors import Forbidden
@@ -39,11 +40,14 @@ _MOST_VALUES = 10_000
 def parse_restriction(text: str) -> Condition:
     """The condition of a query that names fields of documents only. Raises UsageError."""
     parsed = parse(text)
-    clauses = [clause for group in parsed.groups for clause in group.alternatives]
+    clauses = [clause for group in parsed.groups for clause in group.clauses]
     bad = next((c for c in clauses if c.field not in FIELDS and not is_attribute(c.field)), None)
-    condition = interpret(parsed, get_analyzer(WORDS_ANALYZER)).condition
-    if bad is not None or parsed.notes or condition is None:
-        reason = parsed.notes[0].message if parsed.notes else f"use only the fields {', '.join(FIELDS)}"
+    reason = parsed.notes[0].message if parsed.notes else ""
+    if has_relative_dates(parsed):
+        reason = "write a day, such as 2017-03-05"
+    condition = None if reason else interpret(parsed, get_analyzer(WORDS_ANALYZER)).condition
+    if bad is not None or condition is None:
+        reason = reason or f"use only the fields {', '.join(FIELDS)}"
         raise UsageError(f"cannot filter by {text!r}: {reason}")
     return condition
 
@@ -193,6 +197,14 @@ class RestrictedIndex:
         names = self._index.find_names(keys)
         counts = self._counted((key, HasEntity(name.keys)) for key, name in names.items())
         return {key: names[key]._replace(sentences=count) for key, count in counts}
+
+    def full_names(self, key: str) -> Sequence[str]:
+        return list(self.find_names(self._index.full_names(key)))
+
+    def count_names(
+        self, filters: Filters, size: int, *, condition: Condition | None = None, **options: Any
+    ) -> Mapping[str, int]:
+        return self._index.count_names(filters, size, condition=self._both(condition), **options)
 
     def _counted(self, conditions: Iterable[tuple[str, Condition]]) -> list[tuple[str, int]]:
         """The texts whose condition visible sentences satisfy, each with the number of them."""

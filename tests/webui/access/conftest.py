@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from flask import Flask
@@ -145,5 +147,9 @@ class Caller:
 
 
 def text_of(response: Any) -> str:
-    """The body and the headers, in lower case."""
-    return (response.get_data(as_text=True) + json.dumps([*response.headers])).lower()
+    """The body and the headers, in lower case. A sheet is unpacked."""
+    body = response.get_data()
+    if body.startswith(b"PK"):
+        with ZipFile(BytesIO(body)) as sheet:
+            body = b"".join(map(sheet.read, sheet.namelist()))
+    return (body.decode("utf-8", "replace") + json.dumps([*response.headers])).lower()

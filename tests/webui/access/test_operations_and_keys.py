@@ -228,7 +228,19 @@ def test_what_an_index_learns_to_do_is_refused_until_it_is_restricted(
 
 
 @pytest.mark.parametrize(
-    "text", ["flood", "person:Ann", "source:A flood", "title:x", "before:soon", "", "sauce:A", "(source:A)"]
+    "text",
+    [
+        "flood",
+        "person:Ann",
+        "source:A flood",
+        "title:x",
+        "before:soon",
+        "",
+        "sauce:A",
+        "after:7d",
+        "(source:A OR flood)",
+        "(source:A -flood)",
+    ],
 )
 def test_a_filter_names_fields_of_documents_only(server: Server, text: str) -> None:
     with pytest.raises(UsageError, match="cannot filter by"):
