@@ -274,10 +274,10 @@ class TestEmbedded:
             write = manifest.write_checkpoint
             left = iter([1] * 4)
 
-            def interruptible(*args: Any) -> None:
+            def interruptible(*args: Any) -> Any:
                 if next(left, None) is None:
                     raise KeyboardInterrupt
-                write(*args)
+                return write(*args)
 
             patch.setattr(session, "write_checkpoint", interruptible)
             with pytest.raises(KeyboardInterrupt):

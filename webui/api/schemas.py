@@ -95,6 +95,7 @@ QUERY = having(
             clauses={**array(_CLAUSE), "description": "alternatives, unless `expression` says more"},
             expression={
                 "type": ["array", "null"],
+                "items": {},
                 "description": "`and`, `or` or `not`, and the numbers of clauses or arrays like it",
             },
             reason={"type": ["string", "null"], "description": "why the group is ignored"},

@@ -1,0 +1,3 @@
+from tests.index.conftest import anywhere
+
+__all__ = ["anywhere"]
