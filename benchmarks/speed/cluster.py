@@ -17,7 +17,7 @@ from benchmarks.speed.timing import Search, time_interleaved, warm_up
 from benchmarks.speed.workspace import ANALYZER, HEADLINES, RESULT_SIZES, Setup, collection_file
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
-from esr.elastic.index import ElasticsearchIndex
+from esr.elastic.index import ElasticsearchSnapshot
 from esr.elastic.search.sentence_search import Search as SentenceSearch
 from esr.index.filters import Filters
 from esr.ranking.ranking import Ranking
@@ -107,7 +107,7 @@ def _exhaustive(cluster: Cluster, searcher: Searcher, query: str, k: int) -> lis
     """A search that scores every candidate, which the public interface does not offer."""
     snapshot = searcher.snapshot()
     plan, index = snapshot.prepare(query, Ranking()).plan, snapshot.index
-    assert isinstance(index, ElasticsearchIndex)
+    assert isinstance(index, ElasticsearchSnapshot)
     result = SentenceSearch(cluster, plan, index.bounded_collection(plan), Filters(), False).exhaustive(
         k, None
     )

