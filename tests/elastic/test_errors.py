@@ -261,7 +261,8 @@ def test_a_node_that_hangs_or_dies_is_reported(
     for index in indices(nodes.url, "news"):
         settings = {"index": {"auto_expand_replicas": False, "number_of_replicas": 0}}
         http("PUT", f"{nodes.url}/{index}/_settings", settings)
-    monkeypatch.setattr(Cluster.__init__, "__defaults__", (3, *(Cluster.__init__.__defaults__ or ())[1:]))
+    others = (Cluster.__init__.__defaults__ or ())[1:]
+    monkeypatch.setattr(Cluster.__init__, "__defaults__", (3, *others))
     with open_searcher(where) as searcher:
         complete = searcher.search("flood", 100)
         assert (complete.total, complete.incomplete) == (120, None)
@@ -274,7 +275,7 @@ def test_a_node_that_hangs_or_dies_is_reported(
         assert timeouts == [pytest.approx(3)], "a hanging node gets one request"
         nodes.nodes[0].resume()
         nodes.wait()
-        monkeypatch.setattr(Cluster.__init__, "__defaults__", (30,))
+        monkeypatch.setattr(Cluster.__init__, "__defaults__", (30, *others))
 
     with open_searcher(where) as searcher:
         searcher.search("flood")
