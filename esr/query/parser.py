@@ -13,6 +13,8 @@ from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import category
 
+from msgspec.structs import replace
+
 from esr.errors import find_nearest
 from esr.query.query import (
     EXPECTED,
@@ -327,6 +329,16 @@ def may_have_syntax(text: str) -> bool:
 
 def parse_syntax(text: str) -> ParsedQuery:
     """Parse a text that may have syntax."""
+    query = _read(text)
+    if "(" in text:  # uniform quotation marks may close a quote that was left open before a parenthesis
+        again = _read(" ".join(query.pieces))
+        is_same = again.pieces == query.pieces
+        if not is_same or [note.kind for note in again.notes] != [note.kind for note in query.notes]:
+            return replace(query, spelling=text)
+    return query
+
+
+def _read(text: str) -> ParsedQuery:
     grouping: Container[int] | None = None if "(" in text else frozenset()
     failed: list[Note] = []
     for n in range(_PASSES):

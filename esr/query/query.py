@@ -275,22 +275,17 @@ class ParsedQuery(Struct, frozen=True):
     text: str
     groups: tuple[Group, ...]
     notes: tuple[Note, ...] = ()
+    spelling: str | None = None
+    """How to write it, where the uniform spelling of its groups would be read in another way."""
 
     def __str__(self) -> str:
-        """The query in a uniform spelling, which parses to the same groups; as typed, where that has none.
+        """The query in a uniform spelling, which parses to the same groups."""
+        return " ".join(self.pieces) if self.spelling is None else self.spelling
 
-        Uniform quotation marks may close a quote that other marks left open before a parenthesis.
-        """
-        pieces = list(map(self._print_group, self.groups))
-        printed = " ".join(pieces)
-        if "(" in self.text and printed != self.text:
-            from esr.query.parser import parse  # which imports this module
-
-            again = parse(printed)
-            is_same = list(map(again._print_group, again.groups)) == pieces
-            if not is_same or [note.kind for note in again.notes] != [note.kind for note in self.notes]:
-                return self.text
-        return printed
+    @property
+    def pieces(self) -> list[str]:
+        """The groups in a uniform spelling."""
+        return list(map(self._print_group, self.groups))
 
     @property
     def is_plain(self) -> bool:
