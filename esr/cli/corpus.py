@@ -11,7 +11,7 @@ import click
 
 from esr.cli import options
 from esr.cli.options import describe_choices
-from esr.cli.output import write_csv
+from esr.cli.output import data_format_option, write_table
 from esr.cli.ranking_options import ReadQuery, filter_options, query_argument
 from esr.corpus.collocations import (
     COLLOCATIONS,
@@ -30,18 +30,10 @@ from esr.corpus.frequencies import GROUPINGS, Frequencies, Frequency, Grouping, 
 from esr.corpus.keyness import ORDERS, find_key_words
 from esr.index.filters import Filters
 from esr.query import parse
-from esr.ranking.answers import guard_formula
 from esr.ranking.searcher import open_searcher
 
 F = TypeVar("F", bound=Callable[..., Any])
-_format = click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "json", "csv"]),
-    default="text",
-    show_default=True,
-    help="text for people, json and csv for programs.",
-)
+_format = data_format_option("text", "json", "csv")
 
 
 @click.command()
@@ -409,8 +401,5 @@ def _to_text(format_name: str, answer: Mapping[str, Any], key: str) -> str:
     """The answer as JSON, or its list `key` as CSV."""
     if format_name == "json":
         return json.dumps(answer, indent=1, ensure_ascii=False) + "\n"
-    rows: Sequence[dict[str, Any]] = [
-        {name: guard_formula(cell) if isinstance(cell, str) else cell for name, cell in _flatten(row)}
-        for row in answer[key]
-    ]
-    return write_csv([rows[0], *(row.values() for row in rows)]) if rows else ""
+    rows = [dict(_flatten(row)) for row in answer[key]]
+    return write_table(rows[0], (row.values() for row in rows)) if rows else ""

@@ -13,7 +13,7 @@ import click
 
 from esr.cli import options
 from esr.cli.options import FILE
-from esr.cli.output import FORMATS, check_output, format_option, write_csv
+from esr.cli.output import FORMATS, check_output, data_format_option, format_option, write_csv
 from esr.cli.ranking_options import filter_options, ranking_options
 from esr.errors import UsageError
 from esr.following.novelty import prepare_similar, search_similar
@@ -65,14 +65,7 @@ _BAR = 40
 @click.option(
     "--literal", "is_literal", is_flag=True, help="Read all of a query as words, without any syntax."
 )
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "json", "csv"]),
-    default="text",
-    show_default=True,
-    help="csv has a line for each period of each query.",
-)
+@data_format_option("text", "json", "csv", help="csv has a line for each period of each query.")
 @ranking_options
 @filter_options
 def timeline(

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from esr.cli import options
 from esr.cli.options import FILE
-from esr.cli.output import write_csv
+from esr.cli.output import data_format_option, write_table
 from esr.cli.ranking_options import filter_options
 from esr.corpus.names import (
     COMPANIONS,
@@ -19,6 +19,7 @@ from esr.corpus.names import (
     NAMES,
     SENTENCES,
     Companion,
+    ListedName,
     NamePage,
     build_network,
     list_names,
@@ -28,7 +29,6 @@ from esr.corpus.names import (
 from esr.errors import UsageError
 from esr.index.filters import Filters
 from esr.index.names import ENTITY_TYPES
-from esr.ranking.answers import guard_formula
 from esr.ranking.searcher import open_searcher
 
 _GRAPHML, _CSV = ".graphml", ".csv"
@@ -53,14 +53,7 @@ _GRAPHML, _CSV = ".graphml", ".csv"
     show_default=True,
     help="Sentences that two names of the network have together at least.",
 )
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "json", "csv"]),
-    default="text",
-    show_default=True,
-    help="text for people, json and csv for programs.",
-)
+@data_format_option("text", "json", "csv")
 @filter_options
 def names(
     query: str,
@@ -92,17 +85,14 @@ def names(
         if network_file:
             network = build_network(selection, listed, least=least)
     if network_file:
-        rows = [(guard_formula(one), guard_formula(other), *rest) for one, other, *rest in network.to_rows()]
         is_table = network_file.suffix == _CSV
-        text = write_csv([EDGE_COLUMNS, *rows]) if is_table else network.to_graphml()
+        text = write_table(EDGE_COLUMNS, network.to_rows()) if is_table else network.to_graphml()
         network_file.write_text(text, "utf-8", newline="")
     if format_name == "json":
         click.echo(json.dumps([structs.asdict(name) for name in listed], indent=1, ensure_ascii=False))
     elif format_name == "csv":
-        table = [
-            (guard_formula(name.name), guard_formula(name.key), name.type, name.count) for name in listed
-        ]
-        click.echo(write_csv([("name", "key", "type", "count"), *table]), nl=False)
+        columns = ListedName.__struct_fields__
+        click.echo(write_table(columns, map(structs.astuple, listed)), nl=False)
     else:
         lines = [f"{name.count:>9,}  {name.type:<13} {name.name}" for name in listed]
         click.echo("\n".join(lines or ["No name was found."]))
@@ -121,14 +111,7 @@ def names(
 @click.option(
     "-k", type=click.IntRange(0, 1000), default=SENTENCES, show_default=True, help="Sentences to show."
 )
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="text for people, json for programs.",
-)
+@data_format_option("text", "json", help="text for people, json for programs.")
 def name(name: str, where: str, companions: int, k: int, format_name: str) -> None:
     """Show what an index has about a name: counts, dates, forms, sources, names with it, sentences about it.
 

@@ -24,7 +24,7 @@ from esr.following.citations import CITATIONS, CitationFormat
 from esr.index.hits import Hit
 from esr.query.interpretation import ReadGroup, Reading
 from esr.ranking import answers
-from esr.ranking.answers import COLUMNS, build_rows, build_spreadsheet_rows
+from esr.ranking.answers import COLUMNS, build_rows, build_spreadsheet_rows, guard_formula
 from esr.ranking.passages import Passage
 from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import QueryReport
@@ -121,6 +121,12 @@ def write_csv(rows: Iterable[Iterable[Any]]) -> str:
     return out.getvalue()
 
 
+def write_table(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """Rows as CSV under the names of their columns, with no text that a spreadsheet takes for a formula."""
+    guarded = ([guard_formula(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    return write_csv([columns, *guarded])
+
+
 def to_tsv(answer: Answer, report: QueryReport, passages: Sequence[Passage]) -> str:
     """A line per sentence without quoting, for cut and awk. Tabs and line ends become blanks."""
     rows = ([" ".join(cell.split()) for cell in row] for row in build_rows(answer.hits))
@@ -159,6 +165,20 @@ for _format in (
     ),
 ):
     FORMATS.register(_format)
+
+
+def data_format_option(
+    *choices: str, help: str = "text for people, json and csv for programs."
+) -> Callable[[Any], Any]:
+    """The option `--format` of commands that show no hits, with these choices, by default the first."""
+    return click.option(
+        "--format",
+        "format_name",
+        type=click.Choice(choices),
+        default=choices[0],
+        show_default=True,
+        help=help,
+    )
 
 
 def format_option(default: str | None) -> Callable[[Any], Any]:

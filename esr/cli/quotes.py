@@ -7,12 +7,11 @@ import json
 import click
 
 from esr.cli import options
-from esr.cli.output import write_csv
+from esr.cli.output import data_format_option, write_table
 from esr.cli.ranking_options import filter_options
 from esr.corpus.quotations import QUOTATIONS, Quotations, check_quotations, find_quotations
 from esr.index.filters import Filters
 from esr.query import parse
-from esr.ranking.answers import guard_formula
 from esr.ranking.searcher import open_searcher
 
 
@@ -21,14 +20,7 @@ from esr.ranking.searcher import open_searcher
 @options.index
 @click.option("--about", metavar="QUERY", help="The best for a query, instead of the newest.")
 @click.option("-k", type=click.IntRange(1), default=QUOTATIONS, show_default=True, help="Quotations to show.")
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "json", "csv"]),
-    default="text",
-    show_default=True,
-    help="text for people, json and csv for programs.",
-)
+@data_format_option("text", "json", "csv")
 @filter_options
 def quotes(
     speaker: str | None, where: str, about: str | None, k: int, format_name: str, filters: Filters
@@ -52,11 +44,8 @@ def quotes(
     elif format_name == "json":
         click.echo(json.dumps(found.as_dict(), indent=1, ensure_ascii=False))
     else:
-        rows = [
-            {name: guard_formula(cell) if isinstance(cell, str) else cell for name, cell in row.items()}
-            for row in found.as_dict()["quotations"]
-        ]
-        click.echo(write_csv([rows[0], *(row.values() for row in rows)]) if rows else "", nl=False)
+        rows = found.as_dict()["quotations"]
+        click.echo(write_table(rows[0], (row.values() for row in rows)) if rows else "", nl=False)
 
 
 def _draw(found: Quotations) -> str:
