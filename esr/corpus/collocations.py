@@ -21,6 +21,7 @@ from msgspec import Struct, structs
 
 from esr.corpus.concordance import MAX_SENTENCES, split_node
 from esr.corpus.contrast import Contrast, per_million
+from esr.corpus.contrast import log_dice as compute_log_dice
 from esr.corpus.contrast import log_likelihood as compute_log_likelihood
 from esr.corpus.lexicon import Node, UnitCounts, get_lexicon
 from esr.index.contract import Index
@@ -65,7 +66,7 @@ class Counts(NamedTuple):
 
 def log_dice(counts: Counts) -> Array:
     """At most 14. Independent of the size of the collection."""
-    return np.asarray(14 + np.log2(2 * counts.near / (counts.frequency + counts.node)))
+    return compute_log_dice(counts.near, counts.frequency, counts.node)
 
 
 def log_likelihood(counts: Counts) -> Array:

@@ -34,6 +34,11 @@ def log_likelihood(near: Array, row: Array | float, column: Array, size: Array |
     return np.asarray(2 * parts.sum(axis=0) * np.where(near < expected[0], -1.0, 1.0))
 
 
+def log_dice(together: Array | float, one: Array | float, other: Array | float) -> Array:
+    """logDice (Rychlý 2008) of things that occur `together`, from the occurrences of each. At most 14."""
+    return np.asarray(14 + np.log2(2 * together / (one + other)))
+
+
 class Contrast(NamedTuple):
     """Frequencies of n words in a part and in the other part, each of shape (n,), and the sizes of both."""
 

@@ -7,17 +7,17 @@ network has logDice (Rychlý 2008), which depends on no other names. docs/formul
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from msgspec import Struct, structs
 
-from esr.corpus.contrast import log_likelihood
+from esr.corpus.contrast import log_dice, log_likelihood
 from esr.errors import UsageError
+from esr.following.timeline import count_periods, name_of
 from esr.index.contract import Index
-from esr.index.filters import NO_FILTERS, Filters, NameUnit, find_meant, find_unknown_filters
+from esr.index.filters import NO_FILTERS, DayCounts, Filters, NameUnit, find_meant, find_unknown_filters
 from esr.index.hits import Hit
 from esr.index.names import Name, NameKey, parse_name_filter
 from esr.plans.condition import AllOf, Condition, HasEntity
@@ -228,11 +228,8 @@ def _date_of(hits: Sequence[Hit]) -> str | None:
     return record.date if record else None
 
 
-def _count_months(days: Mapping[int, int]) -> dict[str, int]:
-    months: Counter[str] = Counter()
-    for day, count in sorted(days.items()):
-        months[str(np.datetime64(day, "D").astype("M8[M]"))] += count
-    return dict(months)
+def _count_months(days: DayCounts) -> dict[str, int]:
+    return {name_of(month, "month"): n for month, n in sorted(count_periods(days, "month").items())}
 
 
 def _find_companions(index: Index, name: Name, count: int, unit: NameUnit, k: int) -> list[Companion]:
@@ -277,8 +274,8 @@ def build_network(selection: Selection, names: Sequence[ListedName], *, least: i
         found = index.count_names(filters, len(rest), condition=both, keys=rest) if rest else {}
         for other, together in found.items():
             if together >= least:
-                dice = 2 * together / (counts[name.key] + counts[other])
-                edges.append(Edge(name.key, other, together, float(14 + np.log2(dice))))
+                dice = float(log_dice(together, counts[name.key], counts[other]))
+                edges.append(Edge(name.key, other, together, dice))
     return NameNetwork(names, sorted(edges, key=lambda edge: (-edge.sentences, edge.one, edge.other)))
 
 

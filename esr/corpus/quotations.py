@@ -11,11 +11,12 @@ from msgspec.structs import replace
 from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters, resolve_speaker
-from esr.index.hits import SentenceRecord
+from esr.index.hits import SearchResult, SentenceRecord
 from esr.index.names import name_key
 from esr.plans.condition import HasQuote, SaidBy, all_of
 from esr.query import ParsedQuery
 from esr.ranking.answers import require_record
+from esr.ranking.prepared_query import Answer
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from esr.text.document import Quote
@@ -74,15 +75,15 @@ def find_quotations(
     searcher = searcher.snapshot()
     index = searcher.index
     said = HasQuote() if speaker is None else SaidBy((speaker,))
+    answer: SearchResult | Answer
     if about is None:
-        result = index.by_date(said, k, filters)
-        records, sentences = [require_record(hit) for hit in result.hits], result.total
+        answer = index.by_date(said, k, filters)
     else:
         prepared = searcher.prepare(about, ranking or Ranking())
         own = [] if prepared.plan.condition is None else [prepared.plan.condition]
         plan = replace(prepared.plan, condition=all_of([said, *own]))
         answer = replace(prepared, plan=plan).search(k, filters)
-        records, sentences = [require_record(hit) for hit in answer.hits], answer.total
+    records = list(map(require_record, answer.hits))
     keys = None if speaker is None else {*map(name_key, resolve_speaker(index, speaker))}
     found = index.quotes([record.sentence_id for record in records])
     made = [
@@ -90,7 +91,7 @@ def find_quotations(
         for record, quotes in zip(records, found, strict=True)
         for quotation in _quotations(record, quotes, keys)
     ]
-    return Quotations(made[:k], sentences)
+    return Quotations(made[:k], answer.total)
 
 
 def check_quotations(index: Index) -> None:
