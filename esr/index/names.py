@@ -150,11 +150,6 @@ def parse_name_filter(text: str) -> NameFilter:
     return NameFilter(text, None)
 
 
-def keys_by_type(entities: EntitiesByType) -> dict[str, list[str]]:
-    """The keys of a sentence's names by type, each once."""
-    return {type: list(dict.fromkeys(map(name_key, names))) for type, names in entities.items()}
-
-
 def majority_type(sentences: Mapping[str, int]) -> str:
     """The type that most sentences give, ties in the order of ENTITY_TYPES."""
     return max(ENTITY_TYPES, key=lambda type: sentences.get(type, 0))
