@@ -28,7 +28,7 @@ from esr.lab import measures
 from esr.lab.estimation import DEFAULT_NUMBER, generate_tasks
 from esr.lab.grid import Grid, build_default_grid, cross_validate, train
 from esr.lab.measures import read_qrels
-from esr.lab.tuner import Task, Tuner, build_tasks
+from esr.lab.tuner import WORKER_DIED, Task, Tuner, build_tasks
 from esr.processes import defer_interrupt, end_with_parent
 from esr.ranking.ranking import SHIPPED, Ranking, read_json
 from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
@@ -84,7 +84,6 @@ SOURCES: dict[str, Callable[[Searcher, Ranking, Sequence[Task]], ParameterChoice
 
 
 _LINE_START = '{"key": '
-_WORKER_DIED = "a worker process died, perhaps for lack of memory: run again with fewer workers"
 
 
 @dataclass(frozen=True)
@@ -198,7 +197,7 @@ def compute_cells(cells: Mapping[str, Cell], path: Path, workers: int) -> Iterat
                 file.flush()
                 yield result
         except BrokenProcessPool:
-            raise EsrError(_WORKER_DIED) from None
+            raise EsrError(WORKER_DIED) from None
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for worker in active_children():  # otherwise it also computes the queued cells, for minutes

@@ -392,10 +392,10 @@ class Workers:
             for future in as_completed(running):
                 yield running[future], future.result()
         except BrokenProcessPool:
-            raise EsrError(_WORKER_DIED) from None
+            raise EsrError(WORKER_DIED) from None
 
 
-_WORKER_DIED = "a worker process died, perhaps for lack of memory: run again with fewer workers"
+WORKER_DIED = "a worker process died, perhaps for lack of memory: run again with fewer workers"
 _caches: list[_Cache] = []
 """The cache of a worker process; empty in others."""
 
