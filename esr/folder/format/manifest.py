@@ -268,11 +268,10 @@ def _decode_checks(data: Mapping[str, Any]) -> dict[str, FileCheck]:
 class ManifestDamaged(IndexUnusable):
     """The manifest is not as it was written."""
 
+    ADVICE = "restore a backup with esr restore, or delete the folder and load everything again"
+
     def __init__(self, path: Path, problem: object) -> None:
-        super().__init__(
-            f"{path} is damaged, {problem}: restore a backup with esr restore, "
-            "or delete the folder and load everything again"
-        )
+        super().__init__(f"{path} is damaged, {problem}: {self.ADVICE}")
         self.path, self.problem = path, str(problem)
 
     def __reduce__(self) -> tuple[type[ManifestDamaged], tuple[Path, str]]:

@@ -66,8 +66,8 @@ def verify(folder: Path, *, fast: bool) -> Verification:
     try:
         commit = read_any_format(folder)
     except ManifestDamaged as error:
-        advice = "restore a backup with esr restore, or delete the folder and load everything again"
-        return Verification(1, 0, fast, (Damaged(MANIFEST_NAME, error.problem),), advice=advice)
+        damage = Damaged(MANIFEST_NAME, error.problem)
+        return Verification(1, 0, fast, (damage,), advice=ManifestDamaged.ADVICE)
     files, size = 1, (folder / MANIFEST_NAME).stat().st_size
     damaged: list[Damaged] = []
     unknown: list[str] = []
