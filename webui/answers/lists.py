@@ -1,4 +1,5 @@
-"""Lists of sentences for a request: ranked, newest, new or similar ones; also its timeline and its facets.
+"""Lists of sentences for a request: ranked, newest, new or similar ones, words in context; also its timeline
+and its facets.
 
 Hits become entries: repeats are folded, neighbours joined to passages, or sentences grouped by document. The
 first n entries stay the same however many are requested, so that "Show more" moves nothing.
@@ -14,6 +15,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from esr.batches import batched
+from esr.corpus.concordance import Concordance, build_concordance
 from esr.errors import UsageError
 from esr.following.lists import list_passages
 from esr.following.novelty import (
@@ -33,6 +35,7 @@ from esr.ranking.answers import require_record
 from esr.ranking.passages import Passage, single
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.searcher import Searcher
+from webui.arguments.query_string import Arguments
 from webui.arguments.request import (
     Arrangement,
     SearchRequest,
@@ -187,6 +190,20 @@ def _read_records(prepared: PreparedQuery, hits: Sequence[Hit], is_scored: bool 
         scored = batch if is_scored else add_scores(prepared, batch)
         records = prepared.index.sentences([hit.sentence_id for hit in batch])
         yield from (hit._replace(record=record) for hit, record in zip(scored, records, strict=True))
+
+
+SERVED_SENTENCES = 20_000
+"""Most sentences that a request for words in context reads, so that none keeps others waiting."""
+
+
+def list_occurrences(
+    searcher: Searcher, search: SearchRequest, arguments: Arguments, settings: Settings
+) -> Concordance:
+    """The occurrences of the words of a search, as its arguments order and cut them. Raises RequestError."""
+    check_query(searcher, search.parsed, settings)
+    with blame_argument(None):
+        shape = {name: arguments.value(name) for name in ("k", "sort", "width", "unit", "sample", "seed")}
+        return build_concordance(searcher, search.parsed, search.filters, most=SERVED_SENTENCES, **shape)
 
 
 def _prepare(searcher: Searcher, search: SearchRequest, settings: Settings) -> PreparedQuery:

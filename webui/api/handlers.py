@@ -19,7 +19,6 @@ from msgspec.structs import replace
 
 from esr import models
 from esr.corpus.collocations import Reach, contrast_collocations, find_collocations
-from esr.corpus.concordance import build_concordance
 from esr.corpus.frequencies import count_frequencies
 from esr.corpus.keyness import find_key_words
 from esr.corpus.names import ListedName, Selection, build_network, list_names, read_name, select
@@ -42,7 +41,14 @@ from esr.ranking.searcher import Searcher, raw_request
 from esr.text.document import text_direction
 from webui.answers.explanations import compare_rankings, explain_sentence, score_document
 from webui.answers.hits import HitWriter
-from webui.answers.lists import count_values, find_similar, make_timeline, rank_and_arrange
+from webui.answers.lists import (
+    SERVED_SENTENCES,
+    count_values,
+    find_similar,
+    list_occurrences,
+    make_timeline,
+    rank_and_arrange,
+)
 from webui.api.bodies import read_body, read_ranking, search_arguments, search_schema
 from webui.api.operation import Call
 from webui.arguments.query_string import Arguments
@@ -204,21 +210,9 @@ def facets(call: Call) -> dict[str, Any]:
     }
 
 
-SERVED_SENTENCES = 20_000
-"""Most sentences that a request for words in context reads, so that none keeps others waiting."""
-
-
 def concordance(call: Call) -> dict[str, Any]:
-    value, search = call.arguments.value, parse_search(call.arguments)
-    check_query(call.searcher, search.parsed, call.settings)
-    with blame_argument(None):
-        return build_concordance(
-            call.searcher,
-            search.parsed,
-            search.filters,
-            most=SERVED_SENTENCES,
-            **{name: value(name) for name in ("k", "sort", "width", "unit", "sample", "seed")},
-        ).as_dict()
+    search = parse_search(call.arguments)
+    return list_occurrences(call.searcher, search, call.arguments, call.settings).as_dict()
 
 
 def collocations(call: Call) -> dict[str, Any]:
