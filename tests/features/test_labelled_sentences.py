@@ -5,11 +5,11 @@ They are looked for in a folder `shared` beside it. benchmarks/studies/subjectiv
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
+from benchmarks.studies import subjectivity
 from esr.enrichment.enricher import Enricher
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,14 +24,12 @@ LEAST = {
 
 @pytest.mark.endurance
 @pytest.mark.parametrize("name", LEAST)
-def test_subjective_sentences_are_told_from_others(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_subjective_sentences_are_told_from_others(name: str) -> None:
     path = FOLDER / f"{name}.tsv"
     if not path.is_file():
         pytest.skip(
             f"{name}.tsv is not there: it would be in shared/collections/subjectivity beside the project"
         )
-    monkeypatch.setattr(sys, "path", [str(ROOT / "benchmarks"), *sys.path])
-    import subjectivity
 
     predictions = subjectivity.predict(path, Enricher(["features"]))
     area, _ = subjectivity.auc(predictions)
