@@ -5,7 +5,7 @@ versions. The source distribution must hold the tracked files and nothing else, 
 packages. Each is installed into an empty environment, the wheel also with each extra: there, esr must load,
 search and serve. What comes along is written to `dist` as a bill of materials and a list of licences. Nothing
 is published: the script ends by printing the commands for that. `--all-extras-at-once` tries the wheel with
-all extras in one environment instead of each in its own.
+all extras in one environment alone, and not with each in its own.
 """
 
 from __future__ import annotations
@@ -149,12 +149,12 @@ def _pip(programs: Path) -> tuple[str, ...]:
     return (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(programs / "python"))
 
 
-def try_installation(tree: Path, distribution: Path, version: str, extras: tuple[str, ...] = ()) -> None:
-    """Raises ReleaseError for what does not work."""
-    with install(distribution, extras) as programs, tempfile.TemporaryDirectory() as name:
-        folder, esr, index = Path(name), str(programs / "esr"), str(Path(name) / "index")
+def try_installation(tree: Path, programs: Path, name: str, version: str) -> None:
+    """Raises ReleaseError for what does not work in an environment with the distribution of this name."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder, esr, index = Path(temporary), str(programs / "esr"), str(Path(temporary) / "index")
         if (said := output(esr, "--version", folder=folder).strip()) != f"esr, version {version}":
-            raise ReleaseError(f"esr --version of {distribution.name} says {said!r}")
+            raise ReleaseError(f"esr --version of {name} says {said!r}")
         run(*_pip(programs), "check")
         run(esr, "load", str(tree / "examples" / "articles.jsonl"), "--index", index, folder=folder)
         check_answer(output(esr, "search", QUERY, "--index", index, "-k", "1", "--json", folder=folder))
@@ -222,14 +222,15 @@ def main(arguments: list[str]) -> None:
     check_contents(tree, sdist, wheel)
     run(sys.executable, "-m", "twine", "check", "--strict", str(sdist), str(wheel))
     extras = user_extras(tree)
-    together = [extras] if is_quick else [(extra,) for extra in extras]
-    for distribution, extra in ((sdist, ()), (wheel, ()), *((wheel, each) for each in together)):
-        step(f"install {distribution.name} {' '.join(extra)} into an empty environment".replace("  ", " "))
-        try_installation(tree, distribution, version, extra)
-    step("bill of materials and licences of all that users can install")
+    each_alone = () if is_quick else ((wheel, ()), *((wheel, (extra,)) for extra in extras))
     bill, licences = (tree / "dist" / f"esr-{version}{ending}" for ending in (".cdx.json", "-licences.txt"))
-    with install(wheel, extras) as programs:
-        licences.write_text("\n".join(write_inventory(programs / "python", bill)) + "\n")
+    for distribution, chosen in ((sdist, ()), *each_alone, (wheel, extras)):
+        step(f"install {distribution.name} {' '.join(chosen)} into an empty environment".replace("  ", " "))
+        with install(distribution, chosen) as programs:
+            try_installation(tree, programs, distribution.name, version)
+            if chosen == extras:
+                step("bill of materials and licences of all that users can install")
+                licences.write_text("\n".join(write_inventory(programs / "python", bill)) + "\n")
     print(licences.read_text(), end="")
     step("ready. If CI has passed for this commit, publish it:")
     print(f"git tag --annotate v{version} --message 'esr {version}'")

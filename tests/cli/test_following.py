@@ -22,6 +22,7 @@ from esr.following import watch as watching
 from tests.cli.conftest import Esr
 from tests.index.conftest import anywhere as anywhere
 from tests.support.elasticsearch import document, load
+from tests.support.endurance import rounds
 from tests.support.processes import ForkedProcess, run_esr
 
 
@@ -261,7 +262,7 @@ def test_two_runs_at_once_are_refused(esr: Esr, tmp_path: Path, searches: Path) 
 
 @pytest.mark.slow
 @pytest.mark.endurance
-def test_killed_at_random_twenty_times_each_sentence_is_told_once(
+def test_killed_at_random_again_and_again_each_sentence_is_told_once(
     anywhere: str, tmp_path: Path, searches: Path
 ) -> None:
     rng, out, feeds = random.Random(20), tmp_path / "news.jsonl", tmp_path / "feeds"
@@ -271,7 +272,7 @@ def test_killed_at_random_twenty_times_each_sentence_is_told_once(
     assert ForkedProcess(run_esr, command).wait() == NOTHING_NEW
     seconds = time.monotonic() - started
     killed, n = 0, 0
-    while killed < 20:
+    while killed < rounds(20):
         add(anywhere, *(f"n{n + i}" for i in range(50)))
         n += 50
         process = ForkedProcess(run_esr, command)

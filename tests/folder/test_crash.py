@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from esr.folder.index import EmbeddedIndex
+from tests.support.endurance import rounds
 from tests.support.folder_index import document, indexed_ids, load
 from tests.support.processes import ForkedProcess, run_esr
 
 SMALL_SEGMENTS = {"esr.folder.write.segment_writer:FULL_TERMS": 2500}
 DOCUMENTS, SENTENCES = 600, 8
-KILLS = 10
+KILLS = rounds(20)
 
 
 @pytest.fixture(scope="module")

@@ -13,11 +13,12 @@ from esr.ranking.searcher import open_searcher
 from esr.text.document import Document
 from tests.index.test_parity import random_documents
 from tests.support.elasticsearch import fresh, http, load
+from tests.support.endurance import rounds
 from tests.support.fake_enricher import FakeEnricher, build_slow_enricher
 from tests.support.index_contents import enrich, expected, read_enrichment
 from tests.support.processes import ForkedProcess, run_esr
 
-KILLS = 20
+KILLS = rounds(20)
 SMALL_STEPS = {
     "esr.index.enrichment_run:BATCH_SECONDS": 0.03,
     "esr.cli.enrich:build_enricher": build_slow_enricher,

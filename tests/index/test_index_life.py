@@ -31,6 +31,7 @@ from esr.index.factory import open_delivery, open_generations, open_migration
 from esr.index.writer import DeliveryReport, LoadOptions
 from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import document, fresh, load, located
+from tests.support.endurance import rounds
 
 KEEP = st.integers(0, 3)
 LocationFactory = Callable[[], AbstractContextManager[str]]
@@ -246,7 +247,7 @@ def test_any_life_of_a_folder_is_that_of_the_model(monkeypatch: pytest.MonkeyPat
 @pytest.mark.endurance
 def test_any_long_life_of_a_folder_is_that_of_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.fsync", lambda number: None)
-    run_life(empty_folder, examples=150, steps=40)
+    run_life(empty_folder, examples=rounds(150), steps=40)
 
 
 @pytest.mark.slow
@@ -256,7 +257,7 @@ def test_any_short_life_of_an_alias_is_that_of_the_model(elasticsearch_url: str)
 
 @pytest.mark.endurance
 def test_any_life_of_an_alias_is_that_of_the_model(elasticsearch_url: str) -> None:
-    run_life(lambda: fresh(elasticsearch_url), examples=8, steps=12)
+    run_life(lambda: fresh(elasticsearch_url), examples=rounds(8), steps=12)
 
 
 def test_a_rollback_never_loses_the_collection_that_it_went_back_to(anywhere: str) -> None:

@@ -18,6 +18,7 @@ from esr.errors import EsrError, InputError
 from esr.loaders import FORMATS, Malformed, ReadOptions, read_documents
 from esr.text.document import Document
 from tests.support import samples
+from tests.support.endurance import rounds
 
 pytestmark = pytest.mark.slow
 
@@ -123,8 +124,8 @@ def test_corrupt_files_are_rejected_or_read_as_complete_documents(kind: str) -> 
 
 @pytest.mark.endurance
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_thousand_corrupt_files_are_rejected_or_read_as_complete_documents(kind: str) -> None:
-    settings(max_examples=1000, **_CALM)(fuzz(kind))()
+def test_many_corrupt_files_are_rejected_or_read_as_complete_documents(kind: str) -> None:
+    settings(max_examples=rounds(1000), **_CALM)(fuzz(kind))()
 
 
 def fuzz_encoding(kind: str) -> Callable[[], None]:
@@ -147,8 +148,8 @@ def test_corrupt_text_in_another_encoding_is_rejected_or_read(kind: str) -> None
 
 @pytest.mark.endurance
 @pytest.mark.parametrize("kind", TEXT_KINDS)
-def test_a_thousand_corrupt_texts_in_another_encoding_are_rejected_or_read(kind: str) -> None:
-    settings(max_examples=1000, **_CALM)(fuzz_encoding(kind))()
+def test_many_corrupt_texts_in_another_encoding_are_rejected_or_read(kind: str) -> None:
+    settings(max_examples=rounds(1000), **_CALM)(fuzz_encoding(kind))()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -177,5 +178,5 @@ def test_a_file_that_is_truncated_gives_no_partial_document(kind: str) -> None:
 
 @pytest.mark.endurance
 @pytest.mark.parametrize("kind", [*samples.ENDING, *PACKED])
-def test_a_file_that_is_truncated_at_any_byte_gives_no_partial_document(kind: str) -> None:
-    check_truncations(kind, 10**9)
+def test_a_file_that_is_truncated_anywhere_gives_no_partial_document(kind: str) -> None:
+    check_truncations(kind, rounds(5000))
