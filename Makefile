@@ -88,8 +88,9 @@ test: $(VENV)/installed-dev chromium
 
 # Left to itself, pytest-xdist begins with the files of the most tests, and the longest of endurance have one:
 # tests/conftest.py orders them.
+# A fifth of what is repeated at random; `make endurance LONG=yes` repeats all.
 endurance: $(VENV)/installed-dev
-	$(BIN)/pytest -q -n 4 --dist loadfile --no-loadscope-reorder -m endurance \
+	ESR_TEST_LONG=$(LONG) $(BIN)/pytest -q -n 4 --dist loadfile --no-loadscope-reorder -m endurance \
 		$$(grep -rl --include='test_*.py' 'mark\.endurance' tests)
 
 servers: $(VENV)/installed-dev
