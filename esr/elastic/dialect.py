@@ -196,8 +196,9 @@ def _translate_script_score(node: Mapping[str, Any]) -> dict[str, Any]:
     script, query = node["script"], node["query"]
     translated = {**node, "query": _translate_search(query)}
     if _counts_terms(script["id"]):
-        found = dict(_counted_terms(query))
-        params = {**script.get("params", {}), "fields": [f for f in _COUNTED_FIELDS if f in found]}
+        found = dict(_counted_terms(query)) or query.get("term", {})  # a word as it is written
+        fields = [field for field in _COUNTED_FIELDS if field in found] or list(found)
+        params = {**script.get("params", {}), "fields": fields}
         translated["script"] = {**script, "params": {**params, "term": next(iter(found.values()), "")}}
     return translated
 

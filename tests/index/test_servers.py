@@ -23,8 +23,12 @@ TESTS = (
     "tests/index/test_enrichment_parity.py::test_facets_count_the_same_on_both",
     "tests/index/test_generations.py::test_a_rollback_serves_the_previous_generation_and_can_be_undone",
     "tests/index/test_migration.py::test_a_migration_retains_enrichment",
+    "tests/index/test_names.py",
+    "tests/corpus",
 )
-"""Models, statistics, explanations; metadata; vectors and deliveries; enrichment; rollback and migration."""
+"""Models, statistics, explanations; metadata; vectors and deliveries; enrichment; rollback and migration; names,
+quotations, and the words around words.
+"""
 
 
 @pytest.mark.parametrize("server", SERVERS)
