@@ -26,8 +26,8 @@ TESTS = (
     "tests/index/test_names.py",
     "tests/corpus",
 )
-"""Models, statistics, explanations; metadata; vectors and deliveries; enrichment; rollback and migration; names,
-quotations, and the words around words.
+"""Models, statistics, explanations; metadata; vectors and deliveries; enrichment; rollback and migration;
+names, quotations, and the words around words.
 """
 
 
