@@ -321,18 +321,18 @@ class FolderSnapshot:
         return SentenceTexts(lambda n: sentence_ids(cache.snapshot, ordinals[n]), *columns, total)
 
     def count_words(self, words: Sequence[str]) -> Mapping[str, int]:
-        from esr.folder.search.counting import count_words  # searches do without it
+        from esr.folder.search.frequencies import count_words  # searches do without it
 
         return count_words(words, self.cache)
 
     def count_terms(self, condition: Condition, filters: Filters, most: int) -> Mapping[str, int]:
-        from esr.folder.search.counting import count_terms
+        from esr.folder.search.frequencies import count_terms
 
         cache = self.cache
         return count_terms(resolve_condition(self, condition), cache, resolve_filters(self, filters))
 
     def sum_lengths(self, by: LengthGroups, filters: Filters) -> Mapping[Any, int]:
-        from esr.folder.search.counting import sum_lengths
+        from esr.folder.search.frequencies import sum_lengths
 
         return sum_lengths(by, self.cache, resolve_filters(self, filters))
 
