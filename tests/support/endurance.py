@@ -1,0 +1,12 @@
+"""How often the tests of endurance repeat what may break."""
+
+from __future__ import annotations
+
+import os
+
+IS_LONG = os.environ.get("ESR_TEST_LONG", "") not in ("", "no")
+
+
+def rounds(many: int) -> int:
+    """The number of repetitions: a fifth of `many`, at least three; all of them with ESR_TEST_LONG=yes."""
+    return many if IS_LONG else max(3, many // 5)
