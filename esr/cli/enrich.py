@@ -81,7 +81,8 @@ from esr.text.document import DEFAULT_PARTS, PARTS
     "--aliases",
     "aliases_file",
     type=options.FILE,
-    help="Table of names that are one: a line for each, the name and its aliases, separated by tabs.",
+    help="Table of names that are one: a line for each, the name, its aliases, and ids such as id:Q567, "
+    "separated by tabs.",
 )
 def enrich(
     where: str,

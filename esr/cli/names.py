@@ -109,14 +109,19 @@ def names(
     help="Names to show that occur with it.",
 )
 @click.option(
-    "-k", type=click.IntRange(0, 1000), default=SENTENCES, show_default=True, help="Sentences to show."
+    "-k",
+    type=click.IntRange(0, 1000),
+    default=SENTENCES,
+    show_default=True,
+    help="Sentences to show about it, and quotations of it.",
 )
 @data_format_option("text", "json", help="text for people, json for programs.")
 def name(name: str, where: str, companions: int, k: int, format_name: str) -> None:
-    """Show what an index has about a name: counts, dates, forms, sources, names with it, sentences about it.
+    """Show what an index has about a name: counts, dates, forms, sources, names with it, what is said.
 
-    NAME is any form, in any case; person:NAME, location:NAME and organization:NAME ask for a type. Names that
-    occur with it are in the order of their association, the log-likelihood.
+    NAME is any form, in any case, or an id such as Q22686; person:NAME, location:NAME and organization:NAME
+    ask for a type. Names that occur with it are in the order of their association, the log-likelihood. Then
+    come sentences about it, and its newest quotations.
 
     \b
     Example:
@@ -138,6 +143,8 @@ def _draw(page: NamePage) -> Iterator[str]:
     yield f"{click.style(page.name, bold=True)} ({page.type})"
     if page.others:
         yield f"may also mean {', '.join(page.others[:_MOST_FORMS])}"
+    if page.ids:
+        yield f"ids: {', '.join(page.ids[:_MOST_FORMS])}"
     yield f"{page.sentences:,} sentences, {page.documents:,} documents"
     if page.first:
         yield f"first {page.first}, last {page.last}"
@@ -148,10 +155,14 @@ def _draw(page: NamePage) -> Iterator[str]:
     yield from _draw_companions("in the same sentence", page.in_sentences)
     yield from _draw_companions("in the same document", page.in_documents)
     if page.best:
-        yield ""
+        yield "\nabout it"
     for hit in page.best:
         if hit.record:
             yield f"{hit.record.text} ({hit.sentence_id})"
+    if page.said:
+        yield "\nwhat it said"
+    for each in page.said:
+        yield f"{each.text} ({each.sentence_id})"
 
 
 def _draw_companions(title: str, companions: Sequence[Companion]) -> Iterator[str]:

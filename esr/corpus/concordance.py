@@ -17,7 +17,7 @@ from unicodedata import normalize
 import numpy as np
 from msgspec import Struct, structs
 
-from esr.corpus.lexicon import Node, Numbers, Occurrences, Pattern, Words, get_lexicon
+from esr.corpus.lexicon import Node, Numbers, Occurrences, Pattern, Words, get_lexicon, read_words
 from esr.errors import UsageError
 from esr.index.filters import Filters
 from esr.index.hits import SentenceRecord
@@ -134,23 +134,18 @@ def build_concordance(
     node, required = split_node(query)
     prepared = searcher.prepare(required, ranking or Ranking())
     index, condition = prepared.index, prepared.all_words
-    lexicon = get_lexicon(index.analyzer)
     if sample is None and sort in _SORTED:
         read = index.texts(condition, most, filters)
-        words = lexicon.read(read.texts)
+        words = read_words(index.analyzer, read)
         found = _sort(words, words.find(node), read.sources, sort, k)
         places = np.unique(found.texts)
         records = dict(zip(places.tolist(), index.sentences(read.read_ids(places)), strict=True))
-        sentences, number = read.total, len(read.texts)
+        sentences, number = read.total, len(read.sources)
     else:
         listed, sentences = _read_records(prepared, filters, sort, min(k, most), sample, seed, most)
-        words, records, number = (
-            lexicon.read([each.text for each in listed]),
-            dict(enumerate(listed)),
-            len(listed),
-        )
-        found = words.find(node)
-        found = _sort(words, found, [each.source for each in listed], sort, k)
+        words = get_lexicon(index.analyzer).read([each.text for each in listed])
+        records, number = dict(enumerate(listed)), len(listed)
+        found = _sort(words, words.find(node), [each.source for each in listed], sort, k)
     lines = [
         _make_line(records[text], first - start, last - start, width, unit)
         for first, last, text, start in zip(
@@ -168,24 +163,28 @@ def _sort(words: Words, found: Occurrences, sources: Sequence[str | None], sort:
     """The first k occurrences in this order. Ties, and the orders of sentences, keep that of the texts."""
     starts, ends = words.starts[found.texts], words.starts[found.texts + 1]
     side, first = sort.rstrip("123"), sort[-1]
-    keys: list[Numbers] = []
+    steps = range(int(first), _SORTED_WORDS + 1) if side in ("left", "right") else range(0)
+    rows, keys = np.arange(len(found.first)), list[Numbers]()
     if side == "left":
-        keys = [
-            words.ranks(found.first - n, starts, found.first) for n in range(int(first), _SORTED_WORDS + 1)
-        ]
+        places = [(found.first - n, starts, found.first) for n in steps]
     elif side == "right":
-        keys = [
-            words.ranks(found.last - 1 + n, found.last, ends) for n in range(int(first), _SORTED_WORDS + 1)
-        ]
+        places = [(found.last - 1 + n, found.last, ends) for n in steps]
     elif sort == "node":
         longest = int((found.last - found.first).max(initial=0))
-        keys = [words.ranks(found.first + n, found.first, found.last) for n in range(longest)]
-    elif sort == "source":
+        places = [(found.first + n, found.first, found.last) for n in range(longest)]
+    else:
+        places = []
+    if sort == "source":
         folded = [(source or "").casefold() for source in sources]
         rank = {source: n for n, source in enumerate(sorted(set(folded)))}
         keys = [np.array([rank[source] for source in folded], np.int64)[found.texts]]
-    order = np.lexsort(keys[::-1])[:k] if keys else np.arange(len(found.first))[:k]
-    return Occurrences(*(column[order] for column in found))
+    for columns in places:
+        keys.append(words.ranks(*(column[rows] for column in columns)))
+        if k < len(rows):  # the others are behind the first k, whatever their further words
+            near = keys[0] <= np.partition(keys[0], k - 1)[k - 1]
+            rows, keys = rows[near], [key[near] for key in keys]
+    order = rows[np.lexsort(keys[::-1])] if keys else rows
+    return Occurrences(*(column[order[:k]] for column in found))
 
 
 def _read_records(

@@ -7,23 +7,21 @@ the length of: its terms, so that stop words are not in the base.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 from msgspec import Struct
 
 from esr.corpus.concordance import MAX_SENTENCES, split_node
-from esr.corpus.lexicon import get_lexicon
+from esr.corpus.lexicon import read_words
 from esr.errors import UsageError
-from esr.following.timeline import Interval, count_periods, name_of, period_of
+from esr.following.timeline import count_periods, name_of, period_of
 from esr.index.contract import Index
-from esr.index.filters import DAY, Filters
+from esr.index.filters import Filters
 from esr.index.limits import check_sentences
 from esr.query import ParsedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from esr.text.dates import parse_date_start
 
 Grouping = Literal["month", "source", "year", "week", "day"]
 GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
@@ -147,21 +145,15 @@ def _count(
     (total,) = index.count([condition], filters)
     check_sentences(total, most)
     read = index.texts(condition, max(total, 1), filters)
-    found = get_lexicon(index.analyzer).read(read.texts).find(node)
-    group_of = _group_of(index, by)
-    groups = [group_of(each) for each in (read.sources if by == "source" else read.dates)]
-    return Counter([groups[text] for text in found.texts.tolist()]), total
+    found = read_words(index.analyzer, read).find(node)
+    given: Sequence[Any] = read.sources if by == "source" else read.days
+    occurrences = Counter([given[text] for text in found.texts.tolist()])
+    counts: Counter[Any] = Counter()
+    for each, count in occurrences.items():
+        counts[None if each is None else _group_of(index, by, each)] += count
+    return counts, total
 
 
-def _group_of(index: Index, by: Grouping) -> Callable[[str | None], Any]:
-    """A function from the source or the date of a document to its group; None for none."""
-    if by == "source":
-        values = index.values("source")
-        return lambda source: None if source is None else values.form(source)
-    interval: Interval = by
-
-    @cache
-    def period(date: str | None) -> int | None:
-        return None if date is None else period_of(parse_date_start(date) // DAY, interval)
-
-    return period
+def _group_of(index: Index, by: Grouping, given: Any) -> Any:
+    """The group of a source or of a day."""
+    return index.values("source").form(given) if by == "source" else period_of(given, by)

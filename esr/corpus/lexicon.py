@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from esr.index.hits import SentenceTexts, WordNumbers
 from esr.text.analyzer import WORDS_ANALYZER, Analyzer, get_analyzer
 from esr.text.spans import word_span
 
@@ -114,20 +115,16 @@ class Lexicon:
         )
         last_chunks = np.cumsum(np.fromiter((text.count(" ") + 1 for text in texts), np.int64, len(texts)))
         starts = np.concatenate([[0], after[last_chunks - 1]])
-        return Words(self, slots, slot_words[slots], starts)
+        return Words(self, slot_words[slots], starts, slots)
 
-    def number(self, word: str) -> int:
-        """The number of a word, -1 if no chunk has it."""
-        return self._words.get(word, -1)
-
-    def with_prefix(self, prefix: str) -> Mask:
-        """A mask of the words with this prefix, by their numbers."""
+    def match(self, numbers: Numbers, word: str, is_prefix: bool) -> Mask:
+        if not is_prefix:
+            return numbers == self._words.get(word, -1)
         with self._lock:
             words = list(self._words)
-        return np.fromiter((word.startswith(prefix) for word in words), bool, len(words))
+        return np.fromiter((each.startswith(word) for each in words), bool, len(words))[numbers]
 
     def names(self, numbers: Numbers) -> list[str]:
-        """The words with these numbers."""
         with self._lock:
             words = list(self._words)
         return [words[number] for number in numbers.tolist()]
@@ -201,28 +198,28 @@ class Occurrences(NamedTuple):
 class Words:
     """The words of n texts, one after another. A place is the position of a word among them."""
 
-    def __init__(self, lexicon: Lexicon, slots: Numbers, words: Numbers, starts: Numbers) -> None:
-        """`slots` and `words` are of shape (places,). `starts`: the first place of each text, and the end."""
-        self.lexicon = lexicon
-        self.slots = slots
+    def __init__(
+        self, vocabulary: WordNumbers, words: Numbers, starts: Numbers, slots: Numbers | None = None
+    ) -> None:
+        """`words` and `slots` are of shape (places,). `starts`: the first place of each text, and the end.
+
+        Without slots, nothing can be said of terms, and `near` is not available.
+        """
+        self._vocabulary = vocabulary
         self.words = words
         self.starts = starts
+        self.slots = np.zeros(0, np.int64) if slots is None else slots
 
     def find(self, node: Node) -> Occurrences:
         """The occurrences of a node, from left to right. They do not overlap."""
-        count = len(self.words)
-        lengths = np.zeros(count, np.int64)
-        ends = np.repeat(self.starts[1:], np.diff(self.starts))
+        lengths = np.zeros(len(self.words), np.int64)
         for pattern in node:
             n = len(pattern.words)
-            at = np.arange(count - n + 1)
+            at = np.arange(max(len(self.words) - n + 1, 0))
             for offset, word in enumerate(pattern.words):
-                here = self.words[at + offset]
-                if offset == n - 1 and pattern.is_prefix:
-                    at = at[self.lexicon.with_prefix(word)[here]]
-                else:
-                    at = at[here == self.lexicon.number(word)]
-            at = at[at + n <= ends[at]]
+                here = self.words[at + offset] if offset else self.words[: len(at)]
+                at = at[self._vocabulary.match(here, word, offset == n - 1 and pattern.is_prefix)]
+            at = at[at + n <= self.starts[self._texts(at) + 1]]
             lengths[at] = np.maximum(lengths[at], n)
         first = np.flatnonzero(lengths)
         last = first + lengths[first]
@@ -233,7 +230,11 @@ class Words:
                     kept.append(place)
                     end = stop
             first, last = first[kept], last[kept]
-        return Occurrences(first, last, np.searchsorted(self.starts, first, "right") - 1)
+        return Occurrences(first, last, self._texts(first))
+
+    def _texts(self, places: Numbers) -> Numbers:
+        """The texts that these places are in."""
+        return np.searchsorted(self.starts, places, "right") - 1
 
     def near(self, found: Occurrences, window: int | None) -> Numbers:
         """The slots of the words within `window` words of an occurrence, or in its text, the node's left out.
@@ -259,11 +260,10 @@ class Words:
         """
         inside = np.flatnonzero((places >= starts) & (places < ends))
         known, found = np.unique(self.words[places[inside]], return_inverse=True)
-        names = self.lexicon.names(known)
-        rank_of = np.empty(len(names), np.int64)
-        rank_of[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+        names = self._vocabulary.names(known)
+        rank_of = {name: rank for rank, name in enumerate(sorted(set(names)))}
         ranks = np.full(len(places), -1)
-        ranks[inside] = rank_of[found]
+        ranks[inside] = np.fromiter(map(rank_of.__getitem__, names), np.int64, len(names))[found]
         return ranks
 
 
@@ -276,3 +276,9 @@ def get_lexicon(analyzer: Analyzer) -> Lexicon:
     if lexicon is None or len(lexicon) > _MOST_SLOTS:
         lexicon = _LEXICONS[analyzer.name] = Lexicon(analyzer)
     return lexicon
+
+
+def read_words(analyzer: Analyzer, sentences: SentenceTexts) -> Words:
+    """The words of these sentences, from what the index knows of them, or else from their texts."""
+    known = sentences.read_words()
+    return get_lexicon(analyzer).read(sentences.texts) if known is None else Words(*known)

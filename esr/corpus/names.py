@@ -14,6 +14,7 @@ import numpy as np
 from msgspec import Struct, structs
 
 from esr.corpus.contrast import log_dice, log_likelihood
+from esr.corpus.quotations import Quotation, find_quotations
 from esr.errors import UsageError
 from esr.following.timeline import count_periods, name_of
 from esr.index.contract import Index
@@ -59,7 +60,8 @@ class NamePage(Struct, frozen=True):
     `forms` and `sources` are numbers of sentences, most first, `months` those of each month with any, in UTC.
     `first` and `last` are the dates of its oldest and newest document with a date. `in_sentences` and
     `in_documents` are the names that occur with it, those of the greatest association first; `best` are
-    sentences about it. `others` are names that the text may mean too.
+    sentences about it, `said` its newest quotations. `ids` are those that documents or the table of aliases
+    give it, `others` names that the text may mean too.
     """
 
     name: str
@@ -75,13 +77,16 @@ class NamePage(Struct, frozen=True):
     in_sentences: Sequence[Companion]
     in_documents: Sequence[Companion]
     best: Sequence[Hit]
+    said: Sequence[Quotation]
+    ids: Sequence[str]
     others: Sequence[str]
 
     def as_dict(self) -> dict[str, Any]:
         """The page as JSON."""
         fields = structs.asdict(self)
-        companions = {n: [structs.asdict(c) for c in fields[n]] for n in ("in_sentences", "in_documents")}
-        return {**fields, **companions, "best": [hit_dict(hit) for hit in self.best]}
+        of_structs = ("in_sentences", "in_documents", "said")
+        lists = {name: [structs.asdict(each) for each in fields[name]] for name in of_structs}
+        return {**fields, **lists, "best": [hit_dict(hit) for hit in self.best]}
 
 
 class Edge(Struct, frozen=True):
@@ -188,6 +193,7 @@ def read_name(
 ) -> NamePage:
     """The page of the name that a text such as "Michael Flynn" or "person:Flynn" means.
 
+    It has at most `sentences` sentences about it, and as many quotations.
     If it may mean several names, the page is that of the name whose form it is, or else the most frequent.
     Raises UsageError if the index has no such name.
     """
@@ -219,6 +225,8 @@ def read_name(
         _find_companions(index, name, count, "sentences", companions),
         _find_companions(index, name, documents, "documents", companions),
         _find_best(snapshot, name, alone, mentions, sentences),
+        find_quotations(snapshot, name.form, None, NO_FILTERS, k=sentences).quotations if sentences else [],
+        name.ids,
         [each.form for each in names if each.key != name.key],
     )
 

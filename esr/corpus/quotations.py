@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct, to_builtins
@@ -75,23 +75,27 @@ def find_quotations(
     searcher = searcher.snapshot()
     index = searcher.index
     said = HasQuote() if speaker is None else SaidBy((speaker,))
-    answer: SearchResult | Answer
-    if about is None:
-        answer = index.by_date(said, k, filters)
-    else:
+    prepared = None
+    if about is not None:
         prepared = searcher.prepare(about, ranking or Ranking())
         own = [] if prepared.plan.condition is None else [prepared.plan.condition]
-        plan = replace(prepared.plan, condition=all_of([said, *own]))
-        answer = replace(prepared, plan=plan).search(k, filters)
-    records = list(map(require_record, answer.hits))
-    keys = None if speaker is None else {*map(name_key, resolve_speaker(index, speaker))}
-    found = index.quotes([record.sentence_id for record in records])
-    made = [
-        quotation
-        for record, quotes in zip(records, found, strict=True)
-        for quotation in _quotations(record, quotes, keys)
-    ]
-    return Quotations(made[:k], answer.total)
+        prepared = replace(prepared, plan=replace(prepared.plan, condition=all_of([said, *own])))
+    size = k
+    while True:
+        answer: SearchResult | Answer
+        answer = prepared.search(size, filters) if prepared else index.by_date(said, size, filters)
+        records = list(map(require_record, answer.hits))
+        found = index.quotes([record.sentence_id for record in records])
+        is_own = _recognize(index, speaker)
+        made = [
+            _quotation(record, quote)
+            for record, quotes in zip(records, found, strict=True)
+            for quote in quotes
+            if is_own(quote)
+        ]
+        if len(made) >= k or len(records) < size:
+            return Quotations(made[:k], answer.total)
+        size *= 4
 
 
 def check_quotations(index: Index) -> None:
@@ -100,24 +104,32 @@ def check_quotations(index: Index) -> None:
         raise UsageError(f"{index.where} has no quotations: find them with esr enrich --only quotes")
 
 
-def _quotations(
-    record: SentenceRecord, quotes: tuple[Quote, ...], keys: set[str] | None
-) -> Iterator[Quotation]:
-    for quote in quotes:
-        own = {name_key(text) for text in (quote.speaker, quote.name) if text}
-        if keys is None or keys & own:
-            yield Quotation(
-                record.text[quote.start : quote.end],
-                quote.speaker,
-                quote.name,
-                quote.cue,
-                record.sentence_id,
-                record.document_id,
-                record.text,
-                quote.start,
-                quote.end,
-                record.title,
-                record.source,
-                record.date,
-                record.url,
-            )
+def _recognize(index: Index, speaker: str | None) -> Callable[[Quote], bool]:
+    """Whether a quotation is the speaker's: by the name that it is known to be of, or as it is written.
+
+    A sentence may also quote others. "Flynn" is not Michael Flynn where the document has another Flynn.
+    """
+    if speaker is None:
+        return lambda quote: True
+    written, keys = name_key(speaker), {*map(name_key, resolve_speaker(index, speaker))}
+    return lambda quote: (
+        name_key(quote.name or quote.speaker or "") in keys or name_key(quote.speaker or "") == written
+    )
+
+
+def _quotation(record: SentenceRecord, quote: Quote) -> Quotation:
+    return Quotation(
+        record.text[quote.start : quote.end],
+        quote.speaker,
+        quote.name,
+        quote.cue,
+        record.sentence_id,
+        record.document_id,
+        record.text,
+        quote.start,
+        quote.end,
+        record.title,
+        record.source,
+        record.date,
+        record.url,
+    )

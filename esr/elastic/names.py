@@ -293,6 +293,7 @@ class NameReader:
                     count.sentences,
                     aliases.members(group),
                     count.other_types,
+                    aliases.ids(group),
                 )
         return names
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from esr.enrichment.quote_rules import LANGUAGES, OTHER, Rules
-from esr.text.document import value_key
+from esr.index.names import name_key
 
 _MAX_WORDS = 14
 """The most words of a speaker."""
@@ -285,9 +285,14 @@ class DocumentNames:
             yield run
 
     def _without_titles(self, run: Sequence[Word]) -> Sequence[Word]:
+        """The name in a run, without what ends with a title: "Texas Sen. Ted Cruz" is Ted Cruz."""
         n = 0
         while n < len(run) and self._is_title(run[n].bare):
             n += 1
+        for place in range(n, len(run) - 1):
+            is_before_name = run[place].text.endswith(".") or len(run) - place > 2
+            if is_before_name and self._is_title(run[place].bare):
+                n = place + 1
         return run[n:]
 
     def _is_title(self, word: str) -> bool:
@@ -298,11 +303,11 @@ _PARTICLES = _set("von van der den de da di del la le al bin ibn zu zur")
 
 
 def _last_name(name: Sequence[Word]) -> str:
-    return value_key(_POSSESSIVE.sub("", name[-1].text))
+    return name_key(_POSSESSIVE.sub("", name[-1].text))
 
 
 def _key(name: Sequence[Word]) -> str:
-    return value_key(" ".join(_POSSESSIVE.sub("", word.text) for word in name))
+    return name_key(" ".join(_POSSESSIVE.sub("", word.text) for word in name))
 
 
 def _is_same(key: str, other: str) -> bool:

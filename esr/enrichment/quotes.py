@@ -14,7 +14,7 @@ from esr.enrichment.quote_marks import JoinedText, Spans, pair_marks
 from esr.enrichment.quote_speakers import DocumentNames, Grammar, Phrase, grammar
 from esr.text.document import Document, Quote
 
-VERSION = 1
+VERSION = 2
 """To be raised when the rules change."""
 _REACH = 250
 """The most characters after a quotation in which its verb is looked for."""

@@ -32,7 +32,6 @@ from esr.folder.search.records import (
     group_by_segment,
     locate,
     read_records,
-    read_texts,
     sentence_ids,
 )
 from esr.folder.search.similarity import find_nearest, read_similarities
@@ -314,11 +313,12 @@ class FolderSnapshot:
     def texts(
         self, condition: Condition, k: int, filters: Filters, *, oldest_first: bool = False
     ) -> SentenceTexts:
+        from esr.folder.search.frequencies import read_texts  # searches do without it
+
         cache = self.cache
         condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
         ordinals, total = find_by_date(condition, cache, k, filters, oldest_first)
-        columns = read_texts(cache.snapshot, cache.documents, ordinals)
-        return SentenceTexts(lambda n: sentence_ids(cache.snapshot, ordinals[n]), *columns, total)
+        return read_texts(cache, ordinals, total)
 
     def count_words(self, words: Sequence[str]) -> Mapping[str, int]:
         from esr.folder.search.frequencies import count_words  # searches do without it

@@ -18,6 +18,7 @@ from msgspec.structs import force_setattr, replace
 from esr.errors import UsageError, unknown
 from esr.index.names import (
     ENTITY_TYPES,
+    ID_PREFIX,
     Name,
     NameFilter,
     NameKey,
@@ -411,22 +412,23 @@ def resolve_name(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
 
 
 def find_meant(vocabulary: Vocabulary, key: str) -> list[Name]:
-    """The names that a written form may mean, by its key.
+    """The names that a written form or an id may mean, by its key.
 
     A short form that stands for different names, or for none in some documents, means all of them.
     """
-    short = short_key(key)
-    found = vocabulary.find_names(list(dict.fromkeys((key, short))))
+    short, id = short_key(key), ID_PREFIX + key
+    found = vocabulary.find_names(list(dict.fromkeys((key, short, id))))
     own = found.get(key, found.get(short))
     others = vocabulary.full_names(short if own is None else own.key)
-    return [*([] if own is None else [own]), *vocabulary.find_names(others).values()]
+    names = [own, found.get(id), *vocabulary.find_names(others).values()]
+    return list({name.key: name for name in names if name is not None}.values())
 
 
 def resolve_speaker(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
-    """The keys of a speaker: its own, and those of the aliases if the index has the name."""
+    """The keys of a speaker: its own, and those of the aliases if the index has the name or id."""
     key = name_key(text)
-    name = vocabulary.find_names([key]).get(key)
-    return (key,) if name is None else (key, *name.keys)
+    names = vocabulary.find_names([key, ID_PREFIX + key]).values()
+    return (key, *(of_name for name in names for of_name in name.keys))
 
 
 _BEGINNINGS = (3, 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import repeat
-from typing import NamedTuple, overload
+from typing import NamedTuple, Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -98,17 +98,45 @@ class SearchResult(Struct, frozen=True):
         return self.incomplete, self.scored, self.exhaustive
 
 
-class SentenceTexts(Struct, frozen=True):
-    """The texts of n sentences with the dates and sources of their documents, for counts of words.
+class WordNumbers(Protocol):
+    """Numbers of the words of the analyzer `words`. A word may have several; two words never share one."""
 
-    `read_ids` maps positions among them to their ids. `total` counts all sentences that match.
+    def match(self, numbers: Numbers, word: str, is_prefix: bool) -> npt.NDArray[np.bool_]:
+        """A mask of the numbers of this word, or of the words with this prefix."""
+
+    def names(self, numbers: Numbers) -> list[str]:
+        """The words with these numbers."""
+
+
+class SentenceWords(NamedTuple):
+    """The words of n sentences by number, one after another, and the place of the first word of each.
+
+    `numbers` are of shape (words,), `starts` of shape (n + 1,): the last one is the end.
+    """
+
+    vocabulary: WordNumbers
+    numbers: Numbers
+    starts: Numbers
+
+
+class SentenceTexts(Struct, frozen=True, dict=True):
+    """Sentences for counts of words: their texts, and the days and sources of their documents.
+
+    `read_ids` maps positions among them to their ids. Days are since 1970-01-01 in UTC. `total` counts all
+    sentences that match. `read_words` gives their words if the engine has these without reading the texts,
+    else None.
     """
 
     read_ids: ReadIds
-    texts: Sequence[str]
-    dates: Sequence[str | None]
+    read_texts: Callable[[], Sequence[str]]
+    days: Sequence[int | None]
     sources: Sequence[str | None]
     total: int
+    read_words: Callable[[], SentenceWords | None] = lambda: None
+
+    @cached_property
+    def texts(self) -> Sequence[str]:
+        return self.read_texts()
 
 
 class CandidateEvidence(Struct, frozen=True):

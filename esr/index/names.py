@@ -110,7 +110,8 @@ class Name(NamedTuple):
     `form` is the written form of most sentences (ties by code point order), or the one that a table of
     aliases gives. `type` is the type in most sentences (ties in the order of ENTITY_TYPES), and `other_types`
     are those of a fair share of its sentences, in that order. `sentences` counts the sentences with any of
-    its forms, under any type. `keys` are the keys of its forms: its own `key` alone, unless it has aliases.
+    its forms, under any type. `keys` are the keys of its forms: its own `key` alone, unless it has aliases
+    or ids. `ids` are as they were given.
     """
 
     key: str
@@ -119,6 +120,7 @@ class Name(NamedTuple):
     sentences: int
     keys: tuple[str, ...]
     other_types: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
 
     def has_type(self, type: str | None) -> bool:
         """Whether a filter of this type accepts the name. A filter of any type (None) accepts all names."""
@@ -172,11 +174,16 @@ MAX_ALIASES = 20_000
 """
 
 
+ID_PREFIX = "id:"
+"""What an alias begins with if it is an id of the name, such as `id:Q22686`: no written form has such a key.
+"""
+
+
 class Aliases(Struct, frozen=True, dict=True):
     """A table of aliases, by the form under which a name is shown, and the short forms of other names.
 
-    `short_forms` are keys by the key of their name (`join_short_forms`). The table rules: a short form in it
-    is the name that it gives.
+    `short_forms` are keys by the key of their name (`join_short_forms`), with the ids that documents give
+    (`add_ids`). The table rules: a short form or id in it is the name that it gives.
     """
 
     forms: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -199,8 +206,12 @@ class Aliases(Struct, frozen=True, dict=True):
         return self._forms.get(group_key)
 
     def with_prefix(self, prefix: str) -> list[str]:
-        """The group keys of the names that have a key with this prefix."""
-        return [group for group, keys in self.groups.items() if any(k.startswith(prefix) for k in keys)]
+        """The group keys of the names that have a key or an id with this prefix."""
+        return [
+            group
+            for group, keys in self.groups.items()
+            if any(key.removeprefix(ID_PREFIX).startswith(prefix) for key in keys)
+        ]
 
     @property
     def keys(self) -> KeysView[str]:
@@ -216,8 +227,8 @@ class Aliases(Struct, frozen=True, dict=True):
         }
         given = {key: group for group, keys in groups.items() for key in keys}
         for full, short_forms in self.short_forms.items():
-            group = given.get(full, full)
-            groups[group] = (*groups.get(group, (full,)), *(s for s in short_forms if s not in given))
+            group, keys = given.get(full, full), map(name_key, short_forms)
+            groups[group] = (*groups.get(group, (full,)), *(key for key in keys if key not in given))
         return {group: keys for group, keys in groups.items() if len(keys) > 1 or group in given}
 
     @cached_property
@@ -225,6 +236,19 @@ class Aliases(Struct, frozen=True, dict=True):
         """The short forms among the keys. They have no say in the type of their name."""
         given = {name_key(name) for form, aliases in self.forms.items() for name in (form, *aliases)}
         return frozenset(s for short_forms in self.short_forms.values() for s in short_forms) - given
+
+    def ids(self, group_key: str) -> tuple[str, ...]:
+        """The ids of a name, as they were given, those of the table first."""
+        return tuple(self._ids.get(group_key, ()))
+
+    @cached_property
+    def _ids(self) -> dict[str, dict[str, None]]:
+        ids: dict[str, dict[str, None]] = {}
+        for aliases in (*self.forms.values(), *self.short_forms.values()):
+            for alias in aliases:
+                if alias.startswith(ID_PREFIX):
+                    ids.setdefault(self.group_key(name_key(alias)), {})[alias[len(ID_PREFIX) :]] = None
+        return ids
 
     @cached_property
     def _group_keys(self) -> dict[str, str]:
@@ -242,19 +266,38 @@ class Aliases(Struct, frozen=True, dict=True):
 NO_ALIASES = Aliases()
 
 
+IDS_KEY = "names.id"
+"""The key of metadata in which documents give ids of names, as `flat_metadata` has it."""
+
+
+def read_ids(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The keys of names and their ids in metadata: `{"names": [{"name": "Angela Merkel", "id": "Q567"}]}`.
+
+    An id may be a list of ids. What has another form is passed over.
+    """
+    entries = metadata.get("names")
+    for entry in entries if isinstance(entries, list) else [entries]:
+        name, ids = (entry.get("name"), entry.get("id")) if isinstance(entry, dict) else (None, None)
+        for id in ids if isinstance(ids, list) else [ids]:
+            if isinstance(name, str) and isinstance(id, str) and name_key(name) and id.strip():
+                yield name_key(name), " ".join(id.split())
+
+
 def read_aliases(path: Path) -> Aliases:
     """The table of aliases in a file. Raises InputError with the line of an error.
 
-    Each line has the form under which a name is shown, then its aliases, separated by tabs. Lines that begin
-    with # are comments.
+    Each line has the form under which a name is shown, then its aliases and ids, separated by tabs. An id
+    begins with ID_PREFIX. Lines that begin with # are comments.
     """
     forms: dict[str, list[str]] = {}
     lines_of: dict[str, int] = {}
     for number, line in _read_lines(path):
-        names = [name.strip() for name in line.split("\t")]
+        names = [re.sub(rf"^{ID_PREFIX}\s*", ID_PREFIX, name.strip()) for name in line.split("\t")]
         where = f"{path}:{number}"
-        if len(names) < 2 or not all(names):
-            raise InputError(where, "a line needs a name and at least one alias, separated by single tabs")
+        if len(names) < 2 or not {"", ID_PREFIX}.isdisjoint(names) or names[0].startswith(ID_PREFIX):
+            raise InputError(
+                where, "a line needs a name and at least one alias or id, separated by single tabs"
+            )
         for key, name in {name_key(name): name for name in reversed(names)}.items():
             if key in lines_of:
                 raise InputError(where, f"{name!r} is on line {lines_of[key]} already: one name, one line")

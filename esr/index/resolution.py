@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from esr.index.names import MAX_ALIASES, EntitiesByType, majority_type, name_key
+from esr.index.names import ID_PREFIX, MAX_ALIASES, EntitiesByType, majority_type, name_key
 from esr.text.document import ORGANIZATION, PERSON
 
 RESOLUTION_VERSION = 1
@@ -234,6 +234,24 @@ def join_short_forms(found: Iterable[ShortForm], types: TypeCounts) -> dict[str,
     for short, full in list(certain.items())[:MAX_ALIASES]:
         if full not in certain:
             joined.setdefault(full, []).append(short)
+    return joined
+
+
+def add_ids(
+    short_forms: Mapping[str, Sequence[str]], given: Mapping[tuple[str, str], int]
+) -> dict[str, list[str]]:
+    """`short_forms` with the ids of names, each behind ID_PREFIX.
+
+    `given` has the number of documents that give a name, by its key, an id. An id is that of the name to
+    which most documents give it, ties by key. At most MAX_ALIASES are taken, those of most documents first.
+    """
+    full_of = {short: full for full, of_name in short_forms.items() for short in of_name}
+    by_id: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for (key, id), documents in given.items():
+        by_id[id][full_of.get(key, key)] += documents
+    joined = {full: list(of_name) for full, of_name in short_forms.items()}
+    for id, names in sorted(by_id.items(), key=lambda item: (-item[1].total(), item[0]))[:MAX_ALIASES]:
+        joined.setdefault(min(names, key=lambda name: (-names[name], name)), []).append(ID_PREFIX + id)
     return joined
 
 

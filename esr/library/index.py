@@ -323,10 +323,11 @@ class Index:
         return found
 
     def name(self, name: str, *, companions: int = COMPANIONS, k: int = SENTENCES) -> NamePage:
-        """What the index has about a name: counts, dates, forms, sources, names with it, sentences about it.
+        """What the index has about a name: counts, dates, forms, sources, names with it, what is said.
 
-        `name` is any of its forms, in any case, or `person:NAME`. `companions` is how many names that occur
-        with it are given, `k` how many sentences. Raises UsageError if the index has no such name.
+        `name` is any of its forms, in any case, an id such as "Q22686", or `person:NAME`. `companions` is how
+        many names that occur with it are given, `k` how many sentences about it, and how many of its
+        quotations. Raises UsageError if the index has no such name.
         """
         return read_name(self._searcher, name, companions=companions, sentences=k)
 

@@ -31,6 +31,7 @@ from esr.corpus.frequencies import GROUPINGS, Grouping, count_frequencies
 from esr.corpus.keyness import ORDERS, SURE, find_key_words
 from esr.errors import UsageError
 from esr.index.filters import NO_FILTERS, Filters
+from esr.plans.condition import HasWords
 from esr.query import parse
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import get_analyzer
@@ -163,6 +164,27 @@ def test_dates_sources_and_the_node_order_lines(searcher: Searcher, language: st
     nodes = [get_analyzer("words").terms(line.node) for line in make(searcher, query, sort="node").lines]
     assert nodes == sorted(nodes)
     assert Counter(make(searcher, query, k=10_000, sort="best").lines) == Counter(newest)
+
+
+@pytest.mark.parametrize("name", list(VOCABULARY))
+def test_the_words_of_an_index_give_the_lines_of_its_texts(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where, documents = str(tmp_path / "index"), random_documents(name)
+    load(where, documents[:25])
+    load(where, [*documents[25:], document("undated", *QUERIES[name])], if_exists="append")
+    made: list[list[Any]] = []
+    for worth in (4_000, 0):  # by the words, then by the texts
+        monkeypatch.setattr("esr.folder.search.frequencies._WORDS_PER_TEXT", worth)
+        with open_searcher(where) as searcher:
+            texts = searcher.index.texts(HasWords(("the",)), 9, NO_FILTERS)
+            assert (texts.read_words() is None) == (not worth or not texts.total)
+            made.append([make(searcher, query, sort=s, k=999) for query in QUERIES[name] for s in SORTS])
+            first = [make(searcher, query, sort=s, k=40).lines for query in QUERIES[name] for s in SORTS]
+            assert first == [each.lines[:40] for each in made[-1]]
+            queries = list(map(parse, QUERIES[name]))
+            made[-1] += [count_frequencies(searcher, queries, NO_FILTERS, by).as_dict() for by in GROUPINGS]
+    assert made[0] == made[1] and made[0][0].lines
 
 
 def test_a_sample_depends_on_its_seed_alone(searcher: Searcher, language: str) -> None:

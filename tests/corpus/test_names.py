@@ -10,13 +10,18 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
 import esr
 from esr.cli.main import main
 from esr.corpus.names import Companion, ListedName, build_network, list_names, read_name, select
+from esr.corpus.quotations import find_quotations
 from esr.errors import UsageError
 from esr.index.filters import NO_FILTERS, Filters
+from esr.index.names import Aliases
+from esr.query import parse
 from esr.ranking.searcher import Searcher, open_searcher
+from esr.text.document import Quote
 from tests.index.test_names import BODY, PERSON, PLACE, RECIPE, enriched
 from tests.support.elasticsearch import document, load
 from tests.support.needed import need
@@ -33,20 +38,31 @@ SENTENCES = {
     "d": [("Storms came to Ohio.", [OHIO])],
 }
 DATES = {"a": "2017-02-01", "b": "2017-03-05", "c": "2017-03-09"}
+QUOTES = {
+    "a": [(), (Quote(0, 9, "Lee", "ann lee", "said"), Quote(10, 17, "Bo", "bo derr")), (Quote(0, 2, "Lee"),)],
+    "b": [(Quote(0, 4, "Lee", "bo lee"), Quote(5, 9, "Lee", "bo lee")), (Quote(0, 7, "she", "ann lee"),)],
+    "c": [(Quote(0, 2, "Derr", "bo derr"),), ()],
+    "d": [()],
+}
 
 
 def fill(where: str) -> None:
+    documents = [
+        document(id, *(text for text, _ in of_one), date=DATES.get(id), source="x" if id == "a" else "y")
+        for id, of_one in SENTENCES.items()
+    ]
+    quoted = [zip(one.sentences, QUOTES[one.id], strict=True) for one in documents]
     load(
         where,
         [
-            document(id, *(text for text, _ in of_one), date=DATES.get(id), source="x" if id == "a" else "y")
-            for id, of_one in SENTENCES.items()
+            replace(one, sentences=tuple(replace(sentence, quotes=quotes) for sentence, quotes in of_one))
+            for one, of_one in zip(documents, quoted, strict=True)
         ],
     )
     with open_searcher(where) as opened, opened.index.enrichment() as enrichment:
         found = [(id, enriched([names for _, names in of_one])) for id, of_one in SENTENCES.items()]
         enrichment.store(RECIPE, found)
-        enrichment.update_names(None)
+        enrichment.update_names(Aliases({"Ann Lee": ["Lee", "id:Q7"]}))
         enrichment.finish(RECIPE)
 
 
@@ -109,6 +125,19 @@ def check_page(searcher: Searcher) -> None:
     # Of 4 documents, 2 have Ann Lee, 2 FEMA, and 2 both.
     assert page.in_documents == [Companion("FEMA", BODY, 2, 2, pytest.approx(5.5452, abs=1e-4))]
     assert page.best[0].sentence_id in ("a.s0", "b.s1") and len(page.best) == 2
+    # The newest first. "Lee" is another Lee in the first sentence of b, and has no name in the last of a.
+    assert [quote.text for quote in page.said] == ["Ann Lee", "Lee spoke"] and page.ids == ("Q7",)
+    said = read_name(searcher, "person:q7", sentences=9).said
+    assert [(quote.sentence_id, quote.speaker, quote.cue) for quote in said] == [
+        ("b.s1", "she", None),
+        ("a.s1", "Lee", "said"),
+        ("a.s2", "Lee", None),
+    ]
+    assert [
+        quote.text for quote in find_quotations(searcher, "Bo Derr", None, NO_FILTERS, k=1).quotations
+    ] == ["Bo"]
+    assert len(find_quotations(searcher, "lee", None, NO_FILTERS).quotations) == 5, "also as it is written"
+    assert len(find_quotations(searcher, "Ann Lee", parse("lee"), NO_FILTERS).quotations) == 3
     with pytest.raises(UsageError, match="unknown name 'Ann Lea': did you mean 'Ann Lee'"):
         read_name(searcher, "Ann Lea")
 
@@ -128,6 +157,8 @@ def test_the_commands_and_python_give_the_same(folder: str, tmp_path: Path) -> N
         graphml = index.network("ohio").to_graphml()
     assert run("names", "--type", PLACE).split() == ["4", "location", "Ohio"]
     shown = run("name", "FEMA")
+    assert "what it said\nAnn Lee (b.s1)\nLee spoke (a.s1)" in run("name", "lee")
+    assert "\nids: Q7\n" in run("name", "q7") and "what it said" not in run("name", "lee", "-k", "0")
     assert "2 sentences, 2 documents" in shown and "first 2017-02-01, last 2017-03-05" in shown
     file, table = tmp_path / "names.graphml", tmp_path / "names.csv"
     run("names", "ohio", "--network", str(file))

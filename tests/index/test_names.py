@@ -399,6 +399,42 @@ def test_enrichment_that_was_interrupted_resolves_the_same_names(tmp_path: Path)
         assert (read_counts(searcher), searcher.index.find_names(["lee", "may"])) == expected
 
 
+def test_ids_of_documents_and_of_the_table_are_kept_and_found(anywhere: str, fresh_reads: None) -> None:
+    given = [{"name": "Ann Lee", "id": "Q1"}, {"name": "Idaho", "id": ["Q2", "US 3"]}, {"name": "Bo"}, "Oz"]
+    metadata = {"a": {"names": given}, "b": {"names": {"name": "The Idaho", "id": "Q2"}}, "c": {"names": [7]}}
+    metadata["d"] = {"names": [{"name": "Utah", "id": "Q2"}, {"name": "Lee", "id": "utah"}]}
+    found = {
+        "a": [[("Ann Lee", PERSON)], [("Lee", PERSON), ("Idaho", PLACE)]],
+        **{"b": [[("Idaho", PLACE)]], "c": [[]], "d": [[("Utah", PLACE)], [("Lee", PERSON)]]},
+    }
+    documents = [
+        document(id, *(f"storm {n}" for n in range(len(of_one))), metadata=metadata[id])
+        for id, of_one in found.items()
+    ]
+    load(anywhere, documents)
+    with open_searcher(anywhere) as searcher:
+        assert list(searcher.index.documents()) == documents
+        enrich(searcher, found)
+        update(searcher)
+        wanted = searcher.index.find_names(["ann lee", "idaho", "utah", "lee"])
+        assert {key: name.ids for key, name in wanted.items()} == {
+            "ann lee": ("Q1",),
+            "idaho": ("Q2", "US 3"),  # two documents give it Q2, one gives it to Utah
+            "utah": (),
+            "lee": ("utah",),
+        }
+        counts = {"q2": 2, "name:q2": 0, "location:Q2": 2, "person:Q2": 0, "us 3": 2, "Q3": 0, "Q1": 2}
+        assert {text: total(searcher, text) for text in counts} == counts
+        assert searcher.search("storm name:Q2", 9).total == 2
+        assert total(searcher, "utah") == 2, "the place, and the name with this id"
+        assert searcher.index.name_keys("q", 9) == ["ann lee", "idaho"]
+        assert searcher.index.name_keys("id", 9) == ["idaho"]
+        store_aliases(searcher, Utah=["id:Q2"], Lee=["Bo", "id:Q5"])
+        assert (total(searcher, "Q2"), total(searcher, "Q5"), total(searcher, "US 3")) == (1, 1, 2)
+        names = searcher.index.find_names(["utah", "idaho"])
+        assert (names["utah"].ids, names["idaho"].ids) == (("Q2",), ("US 3",))
+
+
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
     return tmp_path / "aliases.tsv"
@@ -416,6 +452,11 @@ def test_a_table_has_a_name_and_its_aliases_on_each_line(table: Path) -> None:
     assert (aliases.group_key("china"), aliases.members("china")) == ("china", ("china",))
     assert aliases.with_prefix("bur") == ["myanmar"]
     assert Aliases(aliases.as_dict()) == aliases
+    table.write_text("Angela Merkel\tid: Q567\tMerkel\nIdaho\tid:Q1221\n")
+    aliases = read_aliases(table)
+    assert aliases.forms == {"Angela Merkel": ["id:Q567", "Merkel"], "Idaho": ["id:Q1221"]}
+    assert (aliases.ids("angela merkel"), aliases.ids("merkel")) == (("Q567",), ())
+    assert aliases.group_key("id:q1221") == "idaho" and aliases.with_prefix("id") == ["idaho"]
 
 
 def test_an_empty_table_has_no_aliases(table: Path) -> None:
@@ -426,10 +467,13 @@ def test_an_empty_table_has_no_aliases(table: Path) -> None:
 @pytest.mark.parametrize(
     "text, line, problem",
     [
-        ("China\n", 1, "a line needs a name and at least one alias, separated by single tabs"),
+        ("China\n", 1, "a line needs a name and at least one alias or id, separated by single tabs"),
         ("# states\nUS\t\tUSA\n", 2, "a line needs a name and at least one alias"),
         ("US\tUSA\nAmerica\tthe U.S.\n", 2, "'the U.S.' is on line 1 already: one name, one line"),
         ("US\tUSA\nUSA\tAmerica\n", 2, "'USA' is on line 1 already"),
+        ("id:Q30\tUS\n", 1, "a line needs a name and at least one alias or id"),
+        ("US\tid: \n", 1, "a line needs a name and at least one alias or id"),
+        ("US\tid:Q30\nUtah\tid:q30\n", 2, "'id:q30' is on line 1 already"),
     ],
 )
 def test_a_bad_line_is_named(table: Path, text: str, line: int, problem: str) -> None:

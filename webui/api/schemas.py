@@ -292,12 +292,16 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "Names": having(names=array(having(**of_class(ListedName)))),
     "NamePage": having(
-        **of_class(NamePage, without=("forms", "sources", "months", "in_sentences", "in_documents", "best")),
+        **of_class(
+            NamePage,
+            without=("forms", "sources", "months", "in_sentences", "in_documents", "best", "said"),
+        ),
         **{
             name: {"type": "object", "additionalProperties": WHOLE} for name in ("forms", "sources", "months")
         },
         **{name: array(having(**of_class(Companion))) for name in ("in_sentences", "in_documents")},
         best=array(reference("Hit")),
+        said=array(having(**of_class(Quotation))),
     ),
     "NameNetwork": having(names=array(having(**of_class(ListedName))), edges=array(having(**of_class(Edge)))),
     "Contrast": having(

@@ -328,7 +328,12 @@ TABLE: tuple[Argument, ...] = (
     Argument(
         "companions", "how many names that occur with it", Whole(low=0, high=1_000, usual=COMPANIONS), "name"
     ),
-    Argument("k", "how many sentences about it", Whole(low=0, high=100, usual=SENTENCES), "name"),
+    Argument(
+        "k",
+        "how many sentences about it, and quotations of it",
+        Whole(low=0, high=100, usual=SENTENCES),
+        "name",
+    ),
     Argument("k", "how many names to list", Whole(high=MAX_NETWORK, usual=NAMES), _NAMES),
     Argument(
         "least",

@@ -16,6 +16,7 @@ from esr.index.hits import Hit, SearchResult, SentenceTexts
 from esr.index.names import SAMPLE, choose_written_form
 from esr.plans.condition import Condition, HasWords
 from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
+from esr.text.dates import parse_date_start
 
 _DAYS = {"date_histogram": {"field": "date", "fixed_interval": "1d", "min_doc_count": 1}}
 """By day in UTC, the default time zone."""
@@ -69,15 +70,20 @@ def find_by_date(
 def read_texts(
     cluster: Cluster, condition: Condition, k: int, filters: Filters, oldest_first: bool
 ) -> SentenceTexts:
-    """The texts of the sentences that `find_by_date` finds, with their ids, dates and sources."""
+    """The texts of the sentences that `find_by_date` finds, with their ids, days and sources."""
     hits: list[Any] = []
     total = 0
     for answer in _pages_by_date(cluster, condition, k, filters, oldest_first, {"source": _TEXT_FIELDS}):
         total = total if hits else total_of(answer)
         hits += hits_of(answer)
     texts, dates, sources = ([hit["_source"].get(name) for hit in hits] for name in _TEXT_FIELDS)
+    day_of = {date: None if date is None else parse_date_start(date) // DAY for date in set(dates)}
     return SentenceTexts(
-        lambda places: [hits[n]["_id"] for n in places.tolist()], texts, dates, sources, total
+        lambda places: [hits[n]["_id"] for n in places.tolist()],
+        lambda: texts,
+        [day_of[date] for date in dates],
+        sources,
+        total,
     )
 
 

@@ -8,6 +8,8 @@ version of esr did not store of names is computed from the stored entities.
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -22,6 +24,7 @@ from esr.elastic.meta import install_templates
 from esr.elastic.names import (
     FIELD,
     FINGERPRINT,
+    KEYS_FIELD,
     SHORT_FORMS,
     count_types,
     count_values,
@@ -36,8 +39,8 @@ from esr.elastic.write.actions import encode_parse
 from esr.elastic.write.bulk import Action, send_bulk
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError, UsageError
-from esr.index.names import Aliases, group_entities
-from esr.index.resolution import Resolved, ShortForm, join_short_forms, resolve_names
+from esr.index.names import IDS_KEY, Aliases, group_entities, read_ids
+from esr.index.resolution import Resolved, ShortForm, add_ids, join_short_forms, resolve_names
 from esr.text.analyzer import get_analyzer
 from esr.text.document import QUOTES, VECTORS, Document, SentenceEnrichment
 
@@ -196,7 +199,7 @@ def _with_field(fields: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str
 
 
 def store_short_forms(cluster: Cluster) -> None:
-    """Store what the short forms of names stand for in the whole collection, if that has changed."""
+    """Store what short forms and ids of names stand for in the whole collection, if that has changed."""
     refresh(cluster, cluster.documents_alias)
     found = [
         ShortForm(short, full, documents)
@@ -204,10 +207,21 @@ def store_short_forms(cluster: Cluster) -> None:
         for short, _, full in [pair.partition(SEPARATOR)]
     ]
     keys = sorted({key for form in found for key in (form.short, form.full)})
-    short_forms = join_short_forms(found, count_types(cluster, keys))
+    short_forms = add_ids(join_short_forms(found, count_types(cluster, keys)), _count_ids(cluster))
     for load in meta.searchable_loads(cluster):
         if load.short_forms != short_forms:
             meta.write(cluster, replace(load, short_forms=short_forms))
+
+
+def _count_ids(cluster: Cluster) -> Counter[tuple[str, str]]:
+    """The number of documents that give a name, by its key, an id."""
+    counts: Counter[tuple[str, str]] = Counter()
+    query = {"term": {KEYS_FIELD: IDS_KEY}}
+    body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": ["given_metadata"]}
+    for page in search_pages(cluster, _PAGE, index=cluster.documents_alias, **body):
+        for hit in hits_of(page):
+            counts.update({*read_ids(json.loads(hit["_source"]["given_metadata"]))})
+    return counts
 
 
 def store_aliases(cluster: Cluster, aliases: Aliases) -> None:

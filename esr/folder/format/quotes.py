@@ -8,6 +8,7 @@ none. The texts are in code point order.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -69,12 +70,24 @@ class LayerQuotes:
 
     def said_by(self, keys: Iterable[str]) -> Mask:
         """Mask of the sentences with a quotation whose speaker or name has one of these keys."""
-        found = [find_string(len(self._text_ends) - 1, self._encoded, key) for key in keys]
-        numbers = [number for number in found if number is not None]
+        speakers: list[int] = []
+        names: list[int] = []
+        for key in keys:
+            number = find_string(len(self._text_ends) - 1, self._encoded, key)
+            speakers += [] if number is None else [number]
+            names += self._names.get(key, ())
         mask = np.zeros(len(self.ends) - 1, bool)
-        quotes = np.flatnonzero(np.isin(self.of[:, 1:3], numbers).any(axis=1))
+        quotes = np.flatnonzero(np.isin(self.of[:, 1], speakers) | np.isin(self.of[:, 2], names))
         mask[np.searchsorted(self.ends, quotes, "right") - 1] = True
         return mask
+
+    @cached_property
+    def _names(self) -> dict[str, list[int]]:
+        """The numbers of names by key. Documents may give names that are no keys."""
+        names: dict[str, list[int]] = {}
+        for number in sorted({*self.of[:, 2].tolist()} - {-1}):
+            names.setdefault(name_key(self._encoded(number).decode()), []).append(number)
+        return names
 
     def _quote(self, number: int) -> Quote:
         start, end = self.spans[2 * number : 2 * number + 2].tolist()

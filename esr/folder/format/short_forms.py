@@ -1,8 +1,8 @@
-"""The short forms of names in segments, and the names that they stand for in the whole collection."""
+"""The short forms and ids of names in segments, and the names that they stand for in the whole collection."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -10,11 +10,13 @@ import numpy as np
 from esr.folder.format.files import Numbers
 from esr.folder.format.layers import Layer, LayerEntity
 from esr.folder.format.segment import Segment
-from esr.index.resolution import ShortForm, join_short_forms
+from esr.index.names import IDS_KEY, read_ids
+from esr.index.resolution import ShortForm, add_ids, join_short_forms
+from esr.text.document import META_PREFIX
 
 
 def find_short_forms(segments: Sequence[Segment]) -> dict[str, list[str]]:
-    """The short forms that stand for a name everywhere, by the name. Both are keys."""
+    """The short forms that stand for a name everywhere, and ids, by the name. All are keys, but for ids."""
     documents: defaultdict[tuple[str, str], list[Numbers]] = defaultdict(list)
     for entity, numbers in _mentions(segments, None):
         documents[entity.written, entity.key].append(numbers)
@@ -26,7 +28,18 @@ def find_short_forms(segments: Sequence[Segment]) -> dict[str, list[str]]:
         key: {type: _count(numbers) for type, numbers in of_key.items()} for key, of_key in by_type.items()
     }
     found = [ShortForm(short, full, _count(numbers)) for (short, full), numbers in documents.items()]
-    return join_short_forms(found, types)
+    return add_ids(join_short_forms(found, types), _count_ids(segments))
+
+
+def _count_ids(segments: Sequence[Segment]) -> Counter[tuple[str, str]]:
+    """The number of documents that give a name, by its key, an id."""
+    counts: Counter[tuple[str, str]] = Counter()
+    field = META_PREFIX + IDS_KEY
+    for segment in segments:
+        ids = [id for id, _ in segment.attributes.count(field)]
+        for number in np.unique(segment.attributes.documents([field], ids)).tolist():
+            counts.update({*read_ids(segment.document(number).metadata)})
+    return counts
 
 
 def _mentions(segments: Sequence[Segment], keys: set[str] | None) -> Iterator[tuple[LayerEntity, Numbers]]:

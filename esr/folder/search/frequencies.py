@@ -1,4 +1,4 @@
-"""Counts of words and terms in all sentences, or in those that satisfy a condition."""
+"""The words of sentences, and counts of words and terms in all sentences or in some."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from esr.folder.format.files import Column, Mask, Numbers
 from esr.folder.format.segment import NO_DATE, POSTINGS, unpack
-from esr.folder.format.words import WordTable, decode
+from esr.folder.format.words import WordPositions, WordTable, decode
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.candidates import mask_allowed
+from esr.folder.search.records import DocumentKey, Locations, group_by_segment, locate, sentence_ids
 from esr.folder.search.words import PositionCache
 from esr.index.contract import LengthGroups
 from esr.index.filters import DAY, Filters
+from esr.index.hits import SentenceTexts, SentenceWords
 from esr.plans.condition import Condition
 
 Counts = npt.NDArray[np.int64]
@@ -95,3 +98,105 @@ def sum_lengths(by: LengthGroups, cache: SearchCache, filters: Filters) -> Mappi
             sums = np.bincount(place, of_documents[dated], len(days)).astype(np.int64)
             total.update(dict(zip(days.tolist(), sums.tolist(), strict=True)))
     return total
+
+
+_WORDS_PER_TEXT = 4_000
+"""To read a text takes about as long as to find the places of this many words."""
+_SHARE = 4
+"""The places of all words take at most this part of the memory for searches."""
+
+
+def read_texts(cache: SearchCache, ordinals: Numbers, total: int) -> SentenceTexts:
+    """The sentences with these ordinals, in this order, of `total` that match."""
+    segments, locations = cache.snapshot.segments, locate(cache.snapshot, ordinals)
+    documents, positions = np.empty((2, len(ordinals)), np.int64)
+    days, sources = np.full((2, len(ordinals)), None, object)
+    for owner, places, numbers in group_by_segment(locations):
+        segment = segments[owner]
+        documents[places] = of_segment = segment.column("document")[numbers]
+        positions[places] = numbers - segment.column("first")[of_segment]
+        date = segment.column("date")[of_segment]
+        days[places] = np.where(date == NO_DATE, None, date // DAY)
+        sources[places] = np.array([*segment.sources, None], object)[segment.column("source")[of_segment]]
+
+    def read() -> Sequence[str]:
+        keys = list(map(DocumentKey, locations.segments.tolist(), documents.tolist()))
+        shown = cache.documents.read(dict.fromkeys(keys))
+        return [shown[key].sentences[n].text for key, n in zip(keys, positions.tolist(), strict=True)]
+
+    return SentenceTexts(
+        lambda n: sentence_ids(cache.snapshot, ordinals[n]),
+        read,
+        days.tolist(),
+        sources.tolist(),
+        total,
+        partial(_read_words, cache, locations),
+    )
+
+
+def _read_words(cache: SearchCache, locations: Locations) -> SentenceWords | None:
+    """The words of these sentences; None if it is faster to read their texts."""
+    segments = cache.snapshot.segments
+    tables = [segment.words for segment in segments]
+    size = sum(int(table.counts.sum(dtype=np.int64)) for table in tables)
+    limit = cache.memory.limit // (_SHARE * np.dtype(np.int32).itemsize)
+    if size > min(limit, _WORDS_PER_TEXT * len(locations.numbers)):
+        return None
+    spans = [cache.positions.of(table).sentence_starts for table in tables]
+    lengths = np.empty(len(locations.numbers), np.int64)
+    for owner, places, numbers in group_by_segment(locations):
+        lengths[places] = spans[owner][numbers + 1] - spans[owner][numbers] - 1  # one is skipped after a text
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    words = np.empty(starts[-1], np.int64)
+    vocabulary = _TableWords(tables)
+    for owner, places, numbers in group_by_segment(locations):
+        find = partial(_words_by_position, tables[owner], cache.positions.of(tables[owner]))
+        by_position = cache.memory.get((tables[owner], "by position"), find)
+        own = lengths[places]
+        before, every = np.cumsum(own) - own, np.arange(own.sum())
+        found = by_position[np.repeat(spans[owner][numbers] - before, own) + every]
+        words[np.repeat(starts[places] - before, own) + every] = found + vocabulary.firsts[owner]
+    return SentenceWords(vocabulary, words, starts)
+
+
+def _words_by_position(table: WordTable, positions: WordPositions) -> Column:
+    """The number of the word at each position of a segment, -1 where there is none."""
+    end = positions.sentence_starts[-1]
+    found = np.full(end, -1, np.int32)
+    for words in _batches(table):
+        for lists in positions.encoded_positions(words):
+            numbers, at = positions.words_of(lists), decode(lists)
+            in_sentences = at < end  # the others are in titles
+            found[at[in_sentences]] = np.repeat(numbers, lists.lengths)[in_sentences]
+    return found
+
+
+class _TableWords:
+    """Numbers of the words of several tables: those of each after those of the ones before it."""
+
+    def __init__(self, tables: Sequence[WordTable]) -> None:
+        self._tables = tables
+        self.firsts = np.cumsum([0, *map(len, tables)])
+        """The first number of each table, and the end."""
+
+    def match(self, numbers: Numbers, word: str, is_prefix: bool) -> Mask:
+        mask = np.zeros(len(numbers), bool)
+        for table, first in zip(self._tables, self.firsts.tolist(), strict=False):
+            if is_prefix:
+                found = table.prefix_range(word)
+            else:
+                number = table.find(word)
+                found = range(0) if number is None else range(number, number + 1)
+            mask |= (numbers >= first + found.start) & (numbers < first + found.stop)
+        return mask
+
+    def names(self, numbers: Numbers) -> list[str]:
+        owners = np.searchsorted(self.firsts, numbers, "right") - 1
+        names = [""] * len(numbers)
+        for owner, table in enumerate(self._tables):
+            places = np.flatnonzero(owners == owner)
+            for place, word in zip(
+                places.tolist(), table.words(numbers[places] - self.firsts[owner]), strict=True
+            ):
+                names[place] = word
+        return names

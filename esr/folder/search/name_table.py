@@ -162,8 +162,8 @@ class NameTable:
             form = self._aliases.form(key) or majority_form(key, self._count_forms(number))
             type, total = ENTITY_TYPES[self.types[number]], int(self.totals[number])
             of_types = dict(zip(ENTITY_TYPES, self._type_counts[number].tolist(), strict=True))
-            others = other_types(of_types, total)
-            self._names[number] = Name(key, form, type, total, self._aliases.members(key), others)
+            keys, ids = self._aliases.members(key), self._aliases.ids(key)
+            self._names[number] = Name(key, form, type, total, keys, other_types(of_types, total), ids)
         return self._names[number]
 
     def _find(self, key: str) -> int | None:

@@ -148,23 +148,6 @@ def read_records(snapshot: Snapshot, cache: DocumentCache, ordinals: Sequence[in
     return records
 
 
-def read_texts(
-    snapshot: Snapshot, cache: DocumentCache, ordinals: Numbers
-) -> tuple[list[str], list[str | None], list[str | None]]:
-    """Read the texts, dates and sources of the sentences with these ordinals, in this order."""
-    owners, numbers = locate(snapshot, ordinals)
-    documents, positions = np.empty(len(numbers), np.int64), np.empty(len(numbers), np.int64)
-    for owner in set(owners.tolist()):
-        own, segment = owners == owner, snapshot.segments[owner]
-        documents[own] = segment.column("document")[numbers[own]]
-        positions[own] = numbers[own] - segment.column("first")[documents[own]]
-    keys = [_new_tuple(DocumentKey, key) for key in zip(owners.tolist(), documents.tolist(), strict=True)]
-    read = cache.read(dict.fromkeys(keys))
-    shown = [read[key] for key in keys]
-    texts = [each.sentences[n].text for each, n in zip(shown, positions.tolist(), strict=True)]
-    return texts, [each.date for each in shown], [each.source for each in shown]
-
-
 def _features(snapshot: Snapshot, ordinals: Sequence[int]) -> list[dict[str, float]]:
     """The known features of each of these sentences."""
     features: list[dict[str, float]] = [{} for _ in ordinals]
