@@ -168,7 +168,8 @@ def read_searches(path: Path) -> list[SavedSearch]:
     """Read the searches of a file: each is a table such as `[floods]`, with a `query`.
 
     Optional keys are `literal`, `ranking` (as in a ranking file), `from`, `to`, `source`, `document`,
-    `entity`, attributes such as `author`, and `meta` with pairs such as `desk=Berlin`. Raises InputError with the file and the search at fault.
+    `entity`, attributes such as `author`, and `meta` with pairs such as `desk=Berlin`. Raises InputError with
+    the file and the search at fault.
     """
     try:
         data = tomllib.loads(path.read_text("utf-8"))
@@ -240,7 +241,7 @@ def _moment(table: Mapping[str, Any], key: str, parse_date: Callable[[str], int]
 
 
 def write_search(table: Mapping[str, Any]) -> str:
-    """The lines of a search for a file of searches. Its name is made of the query; empty values are left out."""
+    """The lines of a search for a file of searches, without empty values. The name is made of the query."""
     name = re.sub(r"[^a-z0-9]+", "-", table["query"].lower()).strip("-")[:60].rstrip("-")
     lines = (f"{key} = {_toml(value)}\n" for key, value in table.items() if value)
     return f"[{name or 'search'}]\n{''.join(lines)}"

@@ -1,7 +1,7 @@
 """What readers keep in their browsers: the pages for it, and the files that the server makes of it.
 
-Saved searches, clippings and judgements never stay on the server. It writes a search as lines for `esr watch`,
-and clippings that are sent to it as a file of any format, with notes and tags.
+Saved searches, clippings and judgements never stay on the server. It writes a search as lines for `esr
+watch`, and clippings that are sent to it as a file of any format, with notes and tags.
 """
 
 from __future__ import annotations

@@ -57,8 +57,9 @@
         kept.change("searches", (all) => all.filter((each) => each.arguments !== here));
         kept.tell("The search is removed.");
       } else if (kept.change("searches", (all) => [...all, { name: query, arguments: here }])) {
-        kept.tell("The search is saved: ", kept.link("all that is saved", saved));
-        await visit(here).catch((error) => kept.tell(error.message));
+        show();
+        const problem = await visit(here).catch((error) => error.message); // what is there now is not new later
+        kept.tell(problem ?? "The search is saved: ", kept.link("all that is saved", saved));
       }
       show();
     }

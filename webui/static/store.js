@@ -93,5 +93,9 @@ const kept = (() => {
     throw new Error(problem?.error?.message ?? `The server answered ${answer.status}.`);
   }
 
+  if (!works && document.body.matches(".saved, .judge")) {
+    document.querySelector("main").append(element("p", "notice", "This browser keeps nothing: allow this site to store data."));
+  }
+
   return { addresses, works, read, change, onChange, element, button, link, tell, download, copy, fetchText };
 })();
