@@ -4,7 +4,7 @@
 
 A step is what a reader does once: a click, a key, a text that is typed. The time is that of the browser and
 the server alone, since the script does not think. The query is the first example of the first page, unless
-one is given. A task that cannot be finished is an error: the index lacks what it needs, or the page is broken.
+one is given. A task that cannot be finished is an error.
 """
 
 from __future__ import annotations

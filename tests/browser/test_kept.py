@@ -117,6 +117,13 @@ def test_clippings_keep_notes_and_tags_and_export_as_citations(
     page.goto(site.url(f"/search?{QUERY}&passages=no"))
     expect(page.locator("#hit-1 .clip")).to_have_text("Saved")
 
+    page.locator("#hit-2 header a.open").click()  # the article beside the list knows it, and its other hits
+    expect(page.locator(".reader .at .clip")).to_have_text("Saved")
+    page.locator(".reader .clip", has_text=re.compile("^Save$")).first.click()
+    follow(page.locator(".told a"))
+    expect(clips(page)).to_have_count(3)
+    assert "/document?id=" in (clips(page).last.locator("a.open").get_attribute("href") or "")
+
 
 def test_two_rankings_are_judged_without_showing_which_is_which(
     opens: Opens, site: Site, tmp_path: Path

@@ -7,61 +7,69 @@
   const clippings = () => kept.read("clippings");
   const has = (id) => clippings().some((each) => each.sentence_id === id);
 
-  /* Below a sentence */
+  /* Below a sentence of a list, and beside a hit in an article */
+
+  const PLACES = "article[data-sentence-id], .whole .hit:has(a.why)";
 
   function offer() {
-    for (const actions of document.querySelectorAll("article[data-sentence-id] .actions")) {
-      if (actions.querySelector(".clip")) continue;
-      const article = actions.closest("article");
-      const button = kept.button("", () => toggle(article).catch((error) => kept.tell(error.message)), "clip");
-      actions.prepend(button);
-      label(button, article);
+    for (const place of document.querySelectorAll(PLACES)) {
+      if (place.querySelector(".clip")) continue;
+      const button = kept.button("", () => toggle(place).catch((error) => kept.tell(error.message)), "clip");
+      const actions = place.querySelector(".actions");
+      if (actions) actions.prepend(button);
+      else place.querySelector("a.why").before(button);
+      label(place);
     }
   }
 
-  function label(button, article) {
-    button.textContent = has(article.dataset.sentenceId) ? "Saved" : "Save";
+  const idOf = (place) => place.dataset.sentenceId ?? new URL(place.querySelector("a.why").href).searchParams.get("id");
+
+  function label(place) {
+    place.querySelector(".clip").textContent = has(idOf(place)) ? "Saved" : "Save";
   }
 
-  async function toggle(article) {
-    const id = article.dataset.sentenceId;
+  async function toggle(place) {
+    const id = idOf(place);
     const own = clippings().find((each) => each.sentence_id === id);
     if (!own) {
-      const clipping = await read(article, id);
+      const clipping = await read(place, id);
       if (!kept.change("clippings", (all) => [...all, clipping])) return;
       kept.tell("Saved: ", kept.link(`${clippings().length} clippings`, kept.addresses.saved));
     } else if (!(own.note || own.tags?.length) || confirm("Remove the clipping with its note and tags?")) {
       kept.change("clippings", (all) => all.filter((each) => each.sentence_id !== id));
       kept.tell("The clipping is removed.");
     }
-    label(article.querySelector(".clip"), article);
+    for (const each of document.querySelectorAll(PLACES)) if (idOf(each) === id) label(each);
   }
 
-  /* The sentence with the facts of its article, which the headline leads to. */
-  async function read(article, id) {
-    const given = new URL(article.closest("li")?.querySelector("a.open")?.href ?? article.querySelector("a.open").href).searchParams;
-    const index = given.get("index");
-    const wanted = new URLSearchParams({ id: given.get("id"), ...(index && { index }) });
+  /* The sentence with the facts of its article. Its link is the one that stays, or its place in the article. */
+  async function read(place, id) {
+    const opens = (place.closest("li") ?? place.closest(".reader") ?? place).querySelector("a.open, h2 a");
+    const address = new URL(opens?.href ?? location.href);
+    const index = address.searchParams.get("index");
+    const wanted = new URLSearchParams({ id: address.searchParams.get("id"), ...(index && { index }) });
     const it = await (await kept.fetchText(`${kept.addresses.document}?${wanted}`)).json();
-    const { text } = it.sentences.find((sentence) => sentence.id === id);
+    const position = it.sentences.findIndex((sentence) => sentence.id === id);
+    const { text } = it.sentences[position];
     const { title, date, source, url, language, authors } = it;
-    const permalink = article.querySelector('.take a[href*="/sentence?"]')?.href ?? "";
+    const permalink = place.querySelector('.take a[href*="/sentence?"]')?.href ?? `${address.origin}${address.pathname}?${wanted}#s${position}`;
     return { sentence_id: id, document_id: it.id, text, title, date, source, url, language, authors, permalink, note: "", tags: [] };
   }
 
   document.addEventListener("keydown", (event) => {
     if (event.key !== "s" || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
-    (document.activeElement?.closest?.("article[data-sentence-id]") ?? document.querySelector("article.at"))?.querySelector(".clip")?.click();
+    const place = document.activeElement?.closest?.(PLACES) ?? document.querySelector(".whole .at, article.at");
+    place?.querySelector(".clip")?.click();
   });
 
-  if (document.querySelector("article[data-sentence-id]")) {
+  if (document.querySelector(PLACES)) {
     const row = kept.element("div");
     const key = kept.element("dt");
     key.append(kept.element("kbd", "", "s"));
     row.append(key, kept.element("dd", "", "save the sentence, or remove it"));
     document.querySelector("dialog.keys dl").append(row);
     offer();
-    new MutationObserver(offer).observe(document.querySelector("main"), { childList: true, subtree: true });
+    new MutationObserver(offer).observe(document.querySelector(".desk"), { childList: true, subtree: true });
   }
 
   /* On the page of what is saved */
