@@ -31,11 +31,14 @@
   const addressOf = (search) => `${results}?${search.arguments}&sort=date`;
   const newText = (count) => count ? `${count.toLocaleString("en")} new` : "";
 
-  async function countNew(search, place) {
-    try {
-      place.textContent = newText((await check(search)).count);
-    } catch (error) {
-      place.textContent = error.message;
+  /* One after the other, so that many searches do not keep others waiting. */
+  async function countNew(places) {
+    for (const [search, place] of places) {
+      try {
+        place.textContent = newText((await check(search)).count);
+      } catch (error) {
+        place.textContent = error.message;
+      }
     }
   }
 
@@ -82,15 +85,15 @@
 
   /* On the first page */
 
-  async function listAtHome() {
+  function listAtHome() {
     const list = kept.element("ul", "examples");
-    for (const search of searches()) {
+    countNew(searches().map((search) => {
       const row = kept.element("li");
       const count = kept.element("b", "new");
       row.append(kept.link(search.name, addressOf(search)), " ", count);
       list.append(row);
-      countNew(search, count);
-    }
+      return [search, count];
+    }));
     const section = kept.element("section");
     const heading = kept.element("h2");
     heading.append(kept.link("Saved searches and clippings", saved));
@@ -110,7 +113,9 @@
     section.hidden = false;
     section.querySelector(".none").hidden = Boolean(all.length);
     section.querySelector(".some").hidden = !all.length;
-    section.querySelector(".kept").replaceChildren(...all.map(makeRow));
+    const rows = all.map(makeRow);
+    section.querySelector(".kept").replaceChildren(...rows);
+    countNew(all.map((search, n) => [search, rows[n].querySelector(".new")]));
   }
 
   function makeRow(search) {
@@ -127,7 +132,6 @@
       kept.change("searches", (all) => all.filter((each) => each.arguments !== search.arguments));
       show();
     });
-    countNew(search, part(".new"));
     return row;
   }
 
