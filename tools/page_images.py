@@ -35,6 +35,24 @@ def open_article(page: Page) -> None:
     page.locator(".reader .at").wait_for()
 
 
+def save(page: Page) -> None:
+    """Saves the search and three sentences, and opens what is saved."""
+    page.get_by_role("button", name="Save this search").click()
+    for n in (1, 2, 3):
+        page.locator(f"#hit-{n} article").hover()
+        page.locator(f"#hit-{n} .clip").click()
+        page.locator(f"#hit-{n} .clip", has_text="Saved").wait_for()
+    page.locator(".told a").click()
+    page.get_by_label("Note").first.fill("Ask the court for the ruling")
+    page.get_by_label("Tags").first.fill("court, ban")
+
+
+def judge(page: Page) -> None:
+    page.get_by_role("button", name="Judge").click()
+    for key in "10":
+        page.keyboard.press(key)
+
+
 class Picture(NamedTuple):
     """A page of a width and a height, in light or dark, and what is done before its picture is taken."""
 
@@ -54,6 +72,8 @@ PICTURES = (
     Picture("page-document", QUERY, 1280, 760, prepare=follow("open")),
     Picture("page-explain", QUERY, 1280, 1100, prepare=follow("why")),
     Picture("page-compare", f"{QUERY}&vs.model=bm25".replace("search", "compare"), 1280, 760),
+    Picture("page-saved", QUERY, 1280, 760, prepare=save),
+    Picture("page-judging", f"{QUERY}&vs.model=bm25".replace("search", "compare"), 1280, 560, prepare=judge),
     Picture("page-concordance", "/concordance?q=travel+ban", 1280, 620),
     Picture("page-phone", QUERY, 390, 844, is_dark=True),
 )

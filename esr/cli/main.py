@@ -79,6 +79,8 @@ COMMANDS = {
     "keyness": "cli.corpus",
     "watch": "cli.following",
     "run": "lab.commands.run",
+    "pool": "lab.commands.pool",
+    "agreement": "lab.commands.pool",
     "evaluate": "lab.commands.evaluate",
     "tune": "lab.commands.tune",
     "estimate": "lab.commands.tune",

@@ -9,7 +9,7 @@ import json
 import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
 
@@ -18,6 +18,14 @@ from esr.index.hits import SentenceRecord
 from esr.registry import Registry
 from esr.text.dates import normalise_date
 from esr.text.document import value_key
+
+
+class Cited(NamedTuple):
+    """A sentence to cite, with a reader's note and tags."""
+
+    record: SentenceRecord
+    note: str = ""
+    tags: tuple[str, ...] = ()
 
 
 class CitationFormat(Struct, frozen=True):
@@ -30,11 +38,11 @@ class CitationFormat(Struct, frozen=True):
     label: str
     suffix: str
     media_type: str
-    pieces: Callable[[Iterable[SentenceRecord]], Iterator[str]]
+    pieces: Callable[[Iterable[Cited]], Iterator[str]]
 
     def render(self, records: Iterable[SentenceRecord]) -> str:
         """The citations of the sentences."""
-        return "".join(self.pieces(records))
+        return "".join(self.pieces(map(Cited, records)))
 
 
 class Article(Protocol):
@@ -59,39 +67,39 @@ def cite(document_id: str, of: Article) -> str:
     return _one_line(", ".join(filter(None, (*of.authors, title, of.source, day, of.url))))
 
 
-def to_bibtex(records: Iterable[SentenceRecord]) -> Iterator[str]:
+def to_bibtex(sentences: Iterable[Cited]) -> Iterator[str]:
     """An `@article` for each sentence, with the sentence as its note."""
-    for n, (key, record) in enumerate(_with_keys(records)):
-        yield ("\n" if n else "") + _bibtex_entry(key, record)
+    for n, (key, cited) in enumerate(_with_keys(sentences)):
+        yield ("\n" if n else "") + _bibtex_entry(key, cited)
 
 
-def to_ris(records: Iterable[SentenceRecord]) -> Iterator[str]:
+def to_ris(sentences: Iterable[Cited]) -> Iterator[str]:
     """A newspaper article for each sentence, with the sentence as its abstract."""
-    for key, record in _with_keys(records):
-        yield _ris_entry(key, record)
+    for key, cited in _with_keys(sentences):
+        yield _ris_entry(key, cited)
 
 
-def to_csl(records: Iterable[SentenceRecord]) -> Iterator[str]:
+def to_csl(sentences: Iterable[Cited]) -> Iterator[str]:
     """A list of items of type article-newspaper, each with the sentence as its abstract."""
     yield "["
     n = -1
-    for n, (key, record) in enumerate(_with_keys(records)):
-        item = json.dumps([_csl_item(key, record)], indent=1, ensure_ascii=False)
+    for n, (key, cited) in enumerate(_with_keys(sentences)):
+        item = json.dumps([_csl_item(key, cited)], indent=1, ensure_ascii=False)
         yield ("," if n else "") + item.removeprefix("[").removesuffix("\n]")
     yield "]\n" if n < 0 else "\n]\n"
 
 
-def _with_keys(records: Iterable[SentenceRecord]) -> Iterator[tuple[str, SentenceRecord]]:
-    """Yield each record with a unique key: the id's letters and digits, with a number if already used."""
+def _with_keys(sentences: Iterable[Cited]) -> Iterator[tuple[str, Cited]]:
+    """Yield each sentence with a unique key: the id's letters and digits, with a number if already used."""
     used: set[str] = set()
     numbers: dict[str, int] = {}
-    for record in records:
-        key = base = re.sub(r"[^A-Za-z0-9]+", "-", record.sentence_id).strip("-") or "sentence"
+    for cited in sentences:
+        key = base = re.sub(r"[^A-Za-z0-9]+", "-", cited.record.sentence_id).strip("-") or "sentence"
         while key.lower() in used:
             number = numbers[base.lower()] = numbers.get(base.lower(), 1) + 1
             key = f"{base}-{number}"
         used.add(key.lower())
-        yield key, record
+        yield key, cited
 
 
 _BIBTEX_SIGNS = {
@@ -104,8 +112,9 @@ _BIBTEX_SIGNS = {
 }
 
 
-def _bibtex_entry(key: str, record: SentenceRecord) -> str:
+def _bibtex_entry(key: str, cited: Cited) -> str:
     """Titles get braces of their own, so that styles do not change their case."""
+    record = cited.record
     year, month, day = _date_parts(record.date)
     fields = {
         "title": f"{{{_bibtex_text(record.title or record.document_id)}}}",
@@ -115,6 +124,8 @@ def _bibtex_entry(key: str, record: SentenceRecord) -> str:
         "day": str(int(day)) if day else "",
         "url": re.sub(r"[{}\\]", lambda sign: f"%{ord(sign[0]):02X}", _one_line(record.url or "")),
         "note": f"``{_bibtex_text(record.text)}''",
+        "annote": _bibtex_text(cited.note),
+        "keywords": _bibtex_text(", ".join(cited.tags)),
     }
     lines = (f"  {name} = {{{value}}}" for name, value in fields.items() if value)
     return f"@article{{{key},\n" + ",\n".join(lines) + "\n}\n"
@@ -124,24 +135,28 @@ def _bibtex_text(text: str) -> str:
     return "".join(_BIBTEX_SIGNS.get(sign, sign) for sign in _one_line(text))
 
 
-def _ris_entry(key: str, record: SentenceRecord) -> str:
+def _ris_entry(key: str, cited: Cited) -> str:
+    record = cited.record
     year, month, day = _date_parts(record.date)
-    fields = {
-        "TY": "NEWS",
-        "ID": key,
-        "TI": record.title or record.document_id,
-        "T2": record.source,
-        "PY": year,
-        "DA": f"{year}/{month}/{day}/" if year else None,
-        "AB": record.text,
-        "UR": record.url,
-        "LA": record.language,
-    }
-    lines = (f"{tag}  - {_one_line(value)}\r\n" for tag, value in fields.items() if value)
+    fields = (
+        ("TY", "NEWS"),
+        ("ID", key),
+        ("TI", record.title or record.document_id),
+        ("T2", record.source),
+        ("PY", year),
+        ("DA", f"{year}/{month}/{day}/" if year else None),
+        ("AB", record.text),
+        ("UR", record.url),
+        ("LA", record.language),
+        ("N1", cited.note),
+        *(("KW", tag) for tag in cited.tags),
+    )
+    lines = (f"{tag}  - {_one_line(value)}\r\n" for tag, value in fields if value)
     return "".join(lines) + "ER  - \r\n\r\n"
 
 
-def _csl_item(key: str, record: SentenceRecord) -> dict[str, Any]:
+def _csl_item(key: str, cited: Cited) -> dict[str, Any]:
+    record = cited.record
     parts = [int(part) for part in _date_parts(record.date) if part]
     fields = {
         "id": key,
@@ -152,6 +167,8 @@ def _csl_item(key: str, record: SentenceRecord) -> dict[str, Any]:
         "URL": record.url,
         "abstract": record.text,
         "language": record.language,
+        "note": cited.note,
+        "keyword": ", ".join(cited.tags),
     }
     return {name: value for name, value in fields.items() if value}
 

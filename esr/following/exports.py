@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from esr.batches import batched
 from esr.extras import require
-from esr.following.citations import CITATIONS, CitationFormat
+from esr.following.citations import CITATIONS, CitationFormat, Cited
 from esr.index.hits import Hit, SentenceRecord
 from esr.json_text import replace_nonfinite
 from esr.ranking.answers import COLUMNS, guard_formula, require_record
@@ -29,6 +29,10 @@ from esr.text.document import META_PREFIX
 RANK = "rank"
 FIELDS = (RANK, "score", *SentenceRecord._fields, "direction", "metadata", "permalink")
 """The fields of a hit in files, beside keys of the metadata such as `meta.desk`."""
+
+
+NOTE, TAGS = "note", "tags"
+"""Fields that readers add to clippings: a text, and a list of texts."""
 
 
 class Row(NamedTuple):
@@ -120,7 +124,11 @@ _PIECE = 1 << 16
 def _write_citations(
     citation: CitationFormat, rows: Iterable[Row], columns: Sequence[str]
 ) -> Iterator[bytes]:
-    for batch in batched(citation.pieces(require_record(row.hit) for row in rows), _BATCH):
+    sentences = (
+        Cited(require_record(row.hit), row.fields.get(NOTE, ""), tuple(row.fields.get(TAGS, ())))
+        for row in rows
+    )
+    for batch in batched(citation.pieces(sentences), _BATCH):
         yield "".join(batch).encode("utf-8", "replace")
 
 

@@ -22,7 +22,7 @@ from xml.etree import ElementTree
 
 from esr.errors import AnotherRun, EsrError, IndexUnusable, InputError, UsageError, to_one_line, unknown
 from esr.following.citations import feed_urn, sentence_urn
-from esr.index.filters import NO_FILTERS, Filters
+from esr.index.filters import NO_FILTERS, Filters, build_attribute_filters
 from esr.index.hits import Hit, SentenceRecord
 from esr.query import ParsedQuery, literal, parse
 from esr.ranking.answers import hit_dict
@@ -30,6 +30,7 @@ from esr.ranking.prepared_query import PreparedQuery, known_scores
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from esr.text.dates import normalise_date, parse_date_end, parse_date_start
+from esr.text.document import ATTRIBUTES, META
 
 # State
 
@@ -149,7 +150,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 # Saved searches
 
-_KEYS = ("query", "literal", "ranking", "from", "to", "source", "document", "entity")
+_KEYS = ("query", "literal", "ranking", "from", "to", "source", "document", "entity", *ATTRIBUTES, META)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
@@ -166,8 +167,9 @@ class SavedSearch:
 def read_searches(path: Path) -> list[SavedSearch]:
     """Read the searches of a file: each is a table such as `[floods]`, with a `query`.
 
-    Optional keys are `literal`, `ranking` (as in a ranking file), `from`, `to`, `source`, `document` and
-    `entity`. Raises InputError with the file and the search at fault.
+    Optional keys are `literal`, `ranking` (as in a ranking file), `from`, `to`, `source`, `document`,
+    `entity`, attributes such as `author`, and `meta` with pairs such as `desk=Berlin`. Raises InputError with
+    the file and the search at fault.
     """
     try:
         data = tomllib.loads(path.read_text("utf-8"))
@@ -203,6 +205,7 @@ def _read_search(where: str, name: str, table: Any) -> SavedSearch:
             _texts(table, "source"),
             _texts(table, "document"),
             _texts(table, "entity"),
+            build_attribute_filters({name: _texts(table, name) for name in ATTRIBUTES}, _texts(table, META)),
         )
         ranking = Ranking.from_dict(table.get("ranking", {}))
         return SavedSearch(name, literal(query) if is_literal else parse(query), ranking, filters)
@@ -235,6 +238,32 @@ def _moment(table: Mapping[str, Any], key: str, parse_date: Callable[[str], int]
         return None if value is None else parse_date(str(value))
     except ValueError as error:
         raise UsageError(f"{key} must be a date such as 2017-02-28, not {value!r}") from error
+
+
+def write_search(table: Mapping[str, Any]) -> str:
+    """The lines of a search for a file of searches, without empty values. The name is made of the query."""
+    name = re.sub(r"[^a-z0-9]+", "-", table["query"].lower()).strip("-")[:60].rstrip("-")
+    lines = (f"{key} = {_toml(value)}\n" for key, value in table.items() if value)
+    return f"[{name or 'search'}]\n{''.join(lines)}"
+
+
+def _toml(value: Any) -> str:
+    match value:
+        case str():  # a text in JSON is one in TOML, but for a character that only JSON may have
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        case bool():
+            return str(value).lower()
+        case list() | tuple():
+            return f"[{', '.join(map(_toml, value))}]"
+        case Mapping():
+            pairs = ((key, each) for key, each in value.items() if each not in (None, {}, [], ()))
+            return f"{{{', '.join(f'{_key(key)} = {_toml(each)}' for key, each in pairs)}}}"
+        case _:
+            return repr(value)
+
+
+def _key(text: str) -> str:
+    return text if re.fullmatch(r"[A-Za-z0-9_-]+", text) else _toml(text)
 
 
 # Atom feeds

@@ -264,8 +264,9 @@ class SystemComparison:
     """A system compared with a baseline, topic by topic.
 
     `difference` is the mean of the topics' differences; `low` and `high` are its 95 % confidence interval by
-    the t distribution. `t_test` and `randomisation` are two-sided p-values of the paired tests, and `…_holm`
-    the same after Holm's correction. Values that need more than one topic are NaN if there is only one.
+    the t distribution; `effect` is the mean in standard deviations of the differences. `t_test` and
+    `randomisation` are two-sided p-values of the paired tests, and `…_holm` the same after Holm's correction.
+    Values that need more than one topic are NaN if there is only one.
     """
 
     topics: int
@@ -279,6 +280,7 @@ class SystemComparison:
     wins: int
     ties: int
     losses: int
+    effect: float = math.nan
 
     @property
     def mark(self) -> str:
@@ -318,6 +320,7 @@ def compare_systems(
         wins=wins,
         ties=len(ours) - wins - losses,
         losses=losses,
+        effect=_effect_size(ours - theirs),
     )
 
 
@@ -339,6 +342,13 @@ def correct_by_holm(p_values: Sequence[float]) -> list[float]:
         maximum = max(maximum, min(1.0, (len(ascending) - step) * p))
         corrected[n] = maximum
     return corrected
+
+
+def _effect_size(differences: Any) -> float:
+    """Cohen's d of paired values, 0 without any difference. NaN for one topic, and for equal differences."""
+    if len(differences) < 2 or (np.ptp(differences) == 0 and differences.any()):
+        return math.nan
+    return float(np.mean(differences) / (np.std(differences, ddof=1) or 1.0))
 
 
 def _t_test(ours: Any, theirs: Any) -> tuple[float, float, float]:

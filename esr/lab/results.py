@@ -236,7 +236,7 @@ def _topic_tables(evaluations: Sequence[RunEvaluation]) -> Iterator[str]:
 
 def _comparison_tables(evaluations: Sequence[RunEvaluation]) -> Iterator[str]:
     for name in evaluations[0].values:
-        head = ["difference", "95 % interval", "t-test", "corrected", "randomised", "corrected"]
+        head = ["difference", "95 % interval", "effect", "t-test", "corrected", "randomised", "corrected"]
         rows = [[name, "topics", *head, "won", "tied", "lost"]]
         for evaluation in evaluations:
             for kind, figures in evaluation.groups.items():
@@ -251,6 +251,7 @@ def _comparison_cells(c: SystemComparison) -> list[str]:
         str(c.topics),
         f"{c.difference:+.4f}",
         "-" if math.isnan(c.low) else f"{c.low:+.4f} to {c.high:+.4f}",
+        "-" if math.isnan(c.effect) else f"{c.effect:+.2f}",
         *map(format_p, (c.t_test, c.t_test_holm, c.randomisation, c.randomisation_holm)),
         *map(str, (c.wins, c.ties, c.losses)),
     ]

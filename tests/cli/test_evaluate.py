@@ -153,6 +153,51 @@ def test_judged_sentences_missing_in_the_index_are_counted_and_listed(folder):
     assert warning == "index lacks 7 of 11 judged sentences: X:0, X:1, X:2, X:3, X:4, …\n"
 
 
+def test_a_pool_has_what_judges_read_and_its_judgements_can_be_compared(folder):
+    esr("load", "docs.sgml", "--index", "index")
+    arguments = ("topics.sgml", "--index", "index", "-k", "4", "-o")
+    for model in ("2si", "tfisf"):
+        esr("run", *arguments, f"{model}.run", "--model", model)
+    make = ("pool", "2si.run", "tfisf.run", "--depth", "2", "--index", "index")
+    make += ("--topics", "topics.sgml", "-o")
+    assert "of 2 topics to pool.jsonl" in esr(*make, "pool.jsonl").stdout
+    lines = [json.loads(line) for line in Path("pool.jsonl").read_text().splitlines()]
+    pairs = [(line["topic"], line["sentence_id"]) for line in lines]
+    assert len(pairs) == len(set(pairs)) <= 8 and {topic for topic, _ in pairs} == {"N1", "N2"}
+    assert lines[0]["query"] and all(line["text"] in DOCUMENTS for line in lines)
+    assert set(lines[0]) <= {"topic", "query", "sentence_id", "text", "previous", "next", "date"}
+    left = esr(*make, "-", "--qrels", "qrels").stdout.splitlines()
+    assert 0 < len(left) < len(lines)
+
+    for name, last in (("a", 2), ("b", 1)):
+        grades = [0] * (len(pairs) - 1) + [last]
+        judged = [f"{t} 0 {s} {grade}\n" for (t, s), grade in zip(pairs, grades, strict=True)]
+        Path(f"{name}.qrels").write_text("".join(judged))
+    printed = esr("agreement", "a.qrels", "b.qrels").stdout
+    assert f"{len(pairs)} sentences judged by both, 0 by the first alone" in printed
+    assert "100.0% the same, kappa 1.000" in printed
+    data = json.loads(esr("agreement", "a.qrels", "b.qrels", "--json").stdout)
+    assert (data["kappa"], data["grades"], data["counts"][2]) == (1.0, [0, 1, 2], [0, 1, 0])
+
+
+def test_a_pool_of_sentences_that_the_index_lacks_is_refused(folder):
+    esr("load", "docs.sgml", "--index", "index")
+    write("other.run", N1="XIE20010101.0001:1:2 nowhere:1:1")
+    printed = esr("pool", "other.run", "--index", "index", "-o", "pool.jsonl", code=2).output
+    assert "index lacks 1 of the sentences, such as nowhere:1" in printed
+    assert not Path("pool.jsonl").exists()
+
+
+def test_condensed_runs_ignore_what_nobody_judged(folder):
+    write("a.run", N1="nowhere:1:3 XIE20010101.0001:1:2", N2="XIE20010104.0004:1:1")
+    values = [
+        json.loads(esr("evaluate", "qrels", "a.run", "-m", "RR Bpref", "--json", *more).stdout)[0]["measures"]
+        for more in ((), ("--condensed",))
+    ]
+    assert [each["RR"] for each in values] == [0.75, 1.0]
+    assert values[0]["Bpref"] == values[1]["Bpref"]
+
+
 def test_a_baseline_may_be_among_the_runs(folder):
     write("a.run", N1="XIE20010101.0001:1:2", N2="XIE20010104.0004:1:1")
     write("b.run", N1="x:2", N2="XIE20010104.0004:1:1")

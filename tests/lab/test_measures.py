@@ -39,6 +39,7 @@ from esr.lab.comparison import (
     read_results,
 )
 from esr.lab.grid import cross_validate
+from esr.lab.judging import condense, make_pool, measure_agreement
 from esr.lab.measures import (
     RESAMPLES,
     compare_systems,
@@ -57,7 +58,10 @@ from tests.lab.tuning.conftest import (
     tasks,
 )
 
-NAMES = [*measures.DEFAULT, "RR@10", "Judged@10", "Success@5", "NumRet", "IPrec@0.1", "P(rel=2)@5", "SetF"]
+NAMES = [
+    *measures.DEFAULT,
+    *("RR@10", "Judged@10", "Success@5", "NumRet", "IPrec@0.1", "P(rel=2)@5", "SetF", "Bpref"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -321,6 +325,51 @@ def test_marks_follow_the_corrected_t_test():
 
 
 @pytest.mark.slow
+def test_the_effect_is_the_difference_in_standard_deviations_of_the_topics():
+    a, b = dict(enumerate([0.5, 0.4, 0.9])), dict(enumerate([0.4, 0.1, 0.4]))
+    assert compare_systems(a, b).effect == pytest.approx(0.3 / 0.2)
+    assert compare_systems(a, a).effect == 0.0
+    assert math.isnan(compare_systems({1: 0.5, 2: 1.0}, {1: 0.25, 2: 0.75}).effect)
+    assert math.isnan(compare_systems({1: 0.5}, {1: 0.25}).effect)
+
+
+# Judging
+
+
+def test_kappa_counts_relevant_or_not_and_weights_the_distance_of_grades():
+    a = {"1": {"s0": 0, "s1": 1}, "2": {"s0": 2, "s9": 1}}
+    b = {"1": {"s0": 0, "s1": 0}, "2": {"s0": 2}, "3": {"s0": 1}}
+    found = measure_agreement(a, b)
+    assert (found.sentences, found.agreed) == (3, pytest.approx(2 / 3))
+    assert (found.kappa, found.weighted) == (pytest.approx(0.4), pytest.approx(2 / 3))
+    same = measure_agreement(b, b)
+    assert (same.agreed, same.kappa, same.weighted) == (1.0, 1.0, 1.0)
+    alike = measure_agreement({"1": {"s0": 1, "s1": 2}}, {"1": {"s0": 1, "s1": 1}})
+    assert alike.agreed == 1.0 and math.isnan(alike.kappa) and alike.weighted == pytest.approx(0.0)
+    with pytest.raises(UsageError, match="no sentence in common"):
+        measure_agreement({"1": {"s0": 1}}, {"2": {"s0": 1}})
+
+
+def test_a_pool_has_the_best_of_each_run_once_in_an_order_without_ranks():
+    runs = [{"1": {f"s{n}": -n for n in range(9)}}, {"1": {f"s{n}": n for n in range(9)}, "2": {"s5": 1}}]
+    pool = make_pool(runs, 3)
+    assert set(pool["1"]) == {"s0", "s1", "s2", "s6", "s7", "s8"} and pool["2"] == ["s5"]
+    assert pool == make_pool(runs[::-1], 3)
+    left = make_pool(runs, 3, {"1": {"s0": 0}, "2": {"s5": 1}})
+    assert left == {"1": [sentence for sentence in pool["1"] if sentence != "s0"]}
+
+
+def test_a_condensed_run_has_what_was_judged_and_bpref_needs_no_condensing():
+    qrels = {"1": {"a": 1, "b": 0, "c": 2, "d": 0}, "2": {"a": 1}}
+    run = {"1": {"x": 9.0, "b": 8.0, "a": 7.0, "y": 6.0, "c": 5.0, "d": 4.0}, "2": {"x": 1.0}}
+    condensed = condense(run, qrels)
+    assert condensed == {"1": {"b": 8.0, "a": 7.0, "c": 5.0, "d": 4.0}, "2": {}}
+    names = ["AP", "AP(judged_only=True)", "Bpref"]
+    whole, short = (measures.evaluate(names, qrels, each) for each in (run, condensed))
+    assert short["AP"] == whole["AP(judged_only=True)"] != whole["AP"]
+    assert short["Bpref"] == whole["Bpref"] == {"1": 0.5, "2": 0.0}  # one of two before each relevant one
+
+
 def test_thousands_of_topics_fit_in_memory():
     import tracemalloc
 

@@ -127,7 +127,7 @@ def test_a_table_marks_differences_from_the_baseline():
     assert "* differs from one at 95 %, ** at 99 %: paired two-sided t-test\n" in table
     rows = {line.split()[0]: line.split() for line in table.split("\n\n")[2].splitlines()}
     assert rows["two"] == [
-        *("two", "8", "-0.4375", "-0.5853", "to", "-0.2897"),
+        *("two", "8", "-0.4375", "-0.5853", "to", "-0.2897", "-2.47"),
         *("0.0002", "0.0002", "0.0156", "0.0156", "0", "1", "7"),
     ]
 

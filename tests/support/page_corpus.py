@@ -103,6 +103,8 @@ PAGES = {
     "newest": f"/search?{QUERY}&sort=date",
     "novel": "/search?q=relief&novel=yes&overlap=.7",
     "batch": "/batch",
+    "saved": "/saved",
+    "judge": "/judge",
     "missing": "/nowhere",
 }
 FAILING = frozenset({"error", "missing"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from html import escape
 from html.parser import HTMLParser
@@ -537,8 +538,26 @@ def test_text_can_be_read_on_its_ground(scheme: str) -> None:
     assert contrast(colours["edge"], colours["paper"]) >= 3.0
 
 
-def test_the_style_takes_nothing_from_elsewhere() -> None:
-    assert "url(" not in STYLE and "@import" not in STYLE
+def test_the_styles_take_nothing_from_elsewhere() -> None:
+    styles = [path.read_text("utf-8") for path in (Path(webui.__file__).parent / "static").glob("*.css")]
+    assert STYLE in styles
+    assert not any("url(" in style or "@import" in style for style in styles)
+
+
+@pytest.mark.parametrize("path", ["/", "/search?q=earthquake+relief+China&k=10"])
+def test_a_page_with_its_styles_and_scripts_takes_sixty_kilobytes_at_most(
+    real: FlaskClient, path: str
+) -> None:
+    page = get(real, path)
+    linked = [link["href"] for link in page.all("link") if link["rel"] in ("stylesheet", "icon")]
+    addresses = [path, *linked, *(script["src"] for script in page.all("script"))]
+    assert len(addresses) > 4
+    sizes = {}
+    for address in map(str, addresses):
+        with real.get(address) as answer:
+            assert answer.status_code == 200
+            sizes[address] = len(gzip.compress(answer.data))
+    assert sum(sizes.values()) < 60_000, sizes
 
 
 def test_the_style_minds_the_dark_the_narrow_and_the_printer() -> None:

@@ -97,6 +97,12 @@ class Links:
         others = (pair for pair in self.arguments if not is_ranking_argument(pair[0]))
         return _address(endpoint, [*others, *ranking.items()])
 
+    def with_versus(self, ranking: Mapping[str, str]) -> str:
+        """The comparison with this second ranking, which always names its model."""
+        others = (pair for pair in self.arguments if not pair[0].startswith(VERSUS))
+        versus = {"model": models.DEFAULT.name, **ranking}
+        return _address("compare", [*others, *((VERSUS + name, value) for name, value in versus.items())])
+
     def side(self, is_versus: bool) -> Links:
         """Links with the first or, if `is_versus`, the second ranking of a comparison."""
         shared = [pair for pair in self.arguments if not pair[0].startswith(VERSUS)]

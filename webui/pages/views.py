@@ -55,6 +55,7 @@ EXPORTS = {
     "search_json": "JSON",
     "results_run": "TREC run",
     "results_atom": "Feed of the newest (Atom)",
+    "results_watch": "Lines for esr watch",
 }
 """What the page offers results as, beside files: routes and labels."""
 

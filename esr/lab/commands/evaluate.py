@@ -19,6 +19,7 @@ from esr.errors import EsrError, UsageError
 from esr.extras import require
 from esr.index.login import redact
 from esr.lab.comparison import ComparisonPlan, build_cells, compute_cells, read_results
+from esr.lab.judging import condense
 from esr.lab.measures import (
     DEFAULT,
     RESAMPLES,
@@ -73,6 +74,11 @@ _FILE = click.Path(dir_okay=False)
     metavar="FILE",
     help='Also show figures by type of topic. FILE has lines of "qid<TAB>type", or topics with types.',
 )
+@click.option(
+    "--condensed",
+    is_flag=True,
+    help="Leave out of the runs what nobody judged, so that it does not count as not relevant.",
+)
 @click.option("--per-topic", is_flag=True, help="Also show the figures of every topic.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: run, type, topic, measure, value.")
 @options.as_json
@@ -99,6 +105,7 @@ def evaluate(
     measure_texts: tuple[str, ...],
     baseline: str | None,
     by: str | None,
+    condensed: bool,
     per_topic: bool,
     as_csv: bool,
     as_json: bool,
@@ -131,10 +138,11 @@ def evaluate(
         _warn_of_topics(path, run, judgements)
     if kinds is not None:
         _warn(f"{by} has no type for", [t for t in judgements if t not in kinds], len(judgements))
+    scores = {display_names[path]: run.scores for path, run in loaded_runs.items()}
     results = evaluate_runs(
         names,
         judgements,
-        {display_names[path]: run.scores for path, run in loaded_runs.items()},
+        {name: condense(run, judgements) for name, run in scores.items()} if condensed else scores,
         baseline=display_names[baseline] if baseline else None,
         kinds=kinds,
         resamples=resamples,

@@ -31,7 +31,8 @@ from esr.wording import count
 # Tables
 
 
-_HEADS = ("topics", "difference", "95 % interval", "t-test", "corrected", "randomised", "corrected")
+_HEADS = ("topics", "difference", "95 % interval", "effect")
+_TESTS = ("t-test", "corrected", "randomised", "corrected")
 
 
 def build_measures_table(results: Sequence[RunEvaluation]) -> str:
@@ -56,8 +57,8 @@ def build_measures_table(results: Sequence[RunEvaluation]) -> str:
 
 
 def build_comparisons_table(results: Sequence[RunEvaluation]) -> str:
-    """For each measure and run: the difference, its interval, p-values, and topics won, tied and lost."""
-    heads = ["run", *_HEADS, "won", "tied", "lost"]
+    """For each measure and run: the difference, its interval and size, p-values, and topics won or lost."""
+    heads = ["run", *_HEADS, *_TESTS, "won", "tied", "lost"]
     bodies = []
     for name in results[0].values:
         lines = [_band(name, len(heads))]
@@ -98,6 +99,7 @@ def _cells(c: SystemComparison) -> Iterator[str]:
     yield str(c.topics)
     yield format_signed(c.difference) + (f'<span class="mark">{c.mark}</span>')
     yield "–" if math.isnan(c.low) else f"{format_signed(c.low)} to {format_signed(c.high)}"
+    yield "–" if math.isnan(c.effect) else f"{c.effect:+.2f}".replace("-", "−")
     for value in (c.t_test, c.t_test_holm, c.randomisation, c.randomisation_holm):
         yield "&lt;0.0001" if value < 0.0001 else format_figure(value)
     yield from map(str, (c.wins, c.ties, c.losses))
@@ -365,9 +367,10 @@ def _render_tables(results: Sequence[RunEvaluation]) -> str:
     if baseline and has_comparisons:
         parts.append(f"<h2>Differences from {escape(baseline.name)}</h2>")
         parts.append(
-            "<p>The mean of the topics’ differences, its confidence interval, the p-values of the paired "
-            "t-test and of the randomisation test, each also corrected for the number of runs, and the "
-            "topics on which the run is better, equal and worse.</p>"
+            "<p>The mean of the topics’ differences, its confidence interval, its size in standard "
+            "deviations of the differences (Cohen’s d), the p-values of the paired t-test and of the "
+            "randomisation test, each also corrected for the number of runs, and the topics on which the "
+            "run is better, equal and worse.</p>"
         )
         parts.append(build_comparisons_table(results))
     return "\n".join(parts)

@@ -16,6 +16,8 @@ from flask.testing import FlaskClient
 
 from esr.errors import EngineUnreachable
 from esr.following.exports import EXPORTS
+from esr.following.watch import read_searches
+from esr.index.filters import Filters
 from esr.ranking.searcher import Searcher, open_searcher
 from tests.support.elasticsearch import document, fresh, load
 from tests.support.fake_index import FLOOD, STORM, FakeIndex
@@ -197,3 +199,69 @@ def test_both_engines_write_the_same_file(elasticsearch_url: str, tmp_path: Path
                 written.append(ids_of(client, f"q=storm+coast+after:9y&k=all&fields=text{order}"))
     assert len(written[0]) > 10_000
     assert written[0] == written[2] and written[1] == written[3]
+
+
+# What browsers keep, as files.
+
+
+CLIPPING = {
+    "sentence_id": "d.s0",
+    "document_id": "d",
+    "text": "Storm & flood.",
+    "title": "=cmd()",
+    "date": "2017-03-05",
+    "source": "Wire",
+    "authors": ["Ann Lee"],
+    "note": "Ask {her}",
+    "tags": ["storm", "to check"],
+    "added": "not a field",
+}
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_clippings_come_as_files_with_notes_and_tags(client: FlaskClient, name: str) -> None:
+    format = EXPORTS[name]
+    sent = [CLIPPING, {"sentence_id": "e.s0", "text": "Calm."}]
+    answer = client.post(f"/clippings.{format.suffix}", json=sent)
+    assert answer.status_code == 200 and answer.mimetype == format.media_type
+    assert f'filename="clippings.{format.ending}"' in answer.headers["Content-Disposition"]
+    if name == "xlsx":
+        assert len(sheet(answer.data)) == 3
+        return
+    if name == "csv":
+        row = table(answer.text)[0]
+        assert (row["title"], row["note"], row["tags"]) == ("'=cmd()", "Ask {her}", "storm; to check")
+        return
+    wanted = {
+        "jsonl": ['"note": "Ask {her}"', '"tags": ["storm", "to check"]'],
+        "bibtex": [r"annote = {Ask \textbraceleft{}her\textbraceright{}}", "keywords = {storm, to check}"],
+        "ris": ["N1  - Ask {her}\r\n", "KW  - storm\r\nKW  - to check\r\n"],
+        "csl": ['"note": "Ask {her}"', '"keyword": "storm, to check"'],
+    }
+    assert all(text in answer.text for text in wanted[name])
+    assert "Calm." in answer.text and "not a field" not in answer.text
+
+
+@pytest.mark.parametrize("body", ["", "{}", "[1]", '[{"text": "no id"}]', '[{"sentence_id": 1, "text": ""}]'])
+def test_what_is_no_list_of_clippings_is_one_clear_error(client: FlaskClient, body: str) -> None:
+    answer = client.post("/clippings.csv", data=body, headers={"Accept": "application/json"})
+    assert answer.status_code == 400
+    assert "must be a JSON list of clippings" in answer.get_json()["error"]["message"]
+
+
+def test_a_search_becomes_lines_that_esr_watch_reads(real: FlaskClient, tmp_path: Path) -> None:
+    address = (
+        'q="relief+funds"+%5C+ü&from=2017&to=2017-03-04&source=a"b&source=Wire&author=Ann&meta=desk%3DBerlin'
+        "&entity=location:China&model=bm25&params.b=0.5&feature=len:satu:2:k=3&boost=variants:0.2&k=5"
+    )
+    (tmp_path / "searches.toml").write_text(real.get(f"/search.toml?{address}").text, "utf-8")
+    (search,) = read_searches(tmp_path / "searches.toml")
+    assert (search.name, search.query.text) == ("relief-funds", '"relief funds" \\ ü')
+    of_attributes = {"author": "Ann", "meta.desk": "Berlin"}
+    sources = ('a"b', "Wire")
+    assert search.filters == Filters("2017", "2017-03-04", sources, (), "location:China", of_attributes)
+    assert (search.ranking.model, search.ranking.params["b"]) == ("bm25", 0.5)
+    assert [f.feature for f in search.ranking.features] == ["len"] and "variants" in search.ranking.boosts
+    plain = real.get("/search.toml?q=+storm+%26+&syntax=none").text
+    assert plain == '[storm]\nquery = "storm &"\nliteral = true\n'
+    assert real.get("/search.toml?q=the+and").status_code == real.get("/search.toml").status_code == 400

@@ -1,0 +1,209 @@
+"""What a browser keeps: saved searches, clippings and judgements, from the first click to the file."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+from esr.following.watch import read_searches
+from esr.lab.measures import read_qrels
+from tests.browser.conftest import Opens, Site, follow
+from tests.browser.test_pages import violations
+from tests.support.page_corpus import PAGES, QUERY
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def download(page: Page, name: str, folder: Path) -> Path:
+    with page.expect_download() as waiting:
+        press(page, name)
+    path = folder / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    return path
+
+
+def stored(page: Page, name: str) -> list[dict[str, object]]:
+    return list(json.loads(page.evaluate(f"localStorage.getItem('esr.{name}')") or "[]"))
+
+
+def clips(page: Page) -> Locator:
+    return page.locator("#clippings .kept > li")
+
+
+def test_a_saved_search_counts_what_is_new_since_its_last_visit(
+    opens: Opens, site: Site, tmp_path: Path
+) -> None:
+    page = opens("/search?q=relief&k=20&sort=date&source=Northern+Wire")
+    press(page, "Save this search")
+    expect(page.get_by_role("button", name="Remove this search")).to_be_visible()
+    expect(page.locator(".told")).to_contain_text("The search is saved")
+    (search,) = stored(page, "searches")
+    assert search["arguments"] == "q=relief&source=Northern+Wire"
+
+    # The browser forgets one sentence, as if it had come since, and believes that there was another one less.
+    page.evaluate(
+        """() => { const [search] = JSON.parse(localStorage.getItem("esr.searches"));
+                   search.seen.ids.shift(); search.seen.total -= 2;
+                   localStorage.setItem("esr.searches", JSON.stringify([search])); }"""
+    )
+    page.goto(site.url("/"))
+    expect(page.locator(".home main .new")).to_have_text("2 new")
+    page.goto(site.url("/saved"))
+    expect(page.locator("#searches .new")).to_have_text("2 new")
+    assert "/search.atom?q=relief&source" in (page.locator("#searches .feed").get_attribute("href") or "")
+    toml = download(page, "All as lines for esr watch", tmp_path)
+    (told,) = read_searches(toml)
+    assert (told.name, told.filters.sources) == ("relief", ("Northern Wire",))
+
+    follow(page.locator("#searches a.open"))
+    expect(page.locator(".hits .new")).to_have_count(1)
+    page.wait_for_timeout(100)
+    page.goto(site.url("/saved"))
+    page.wait_for_load_state("networkidle")
+    expect(page.locator("#searches .new")).to_have_text("")
+    press(page, "Remove")
+    expect(page.locator("#searches .none")).to_be_visible()
+    assert stored(page, "searches") == []
+
+
+def test_clippings_keep_notes_and_tags_and_export_as_citations(
+    opens: Opens, site: Site, tmp_path: Path
+) -> None:
+    page = opens(f"/search?{QUERY}&passages=no", bypass_csp=True)
+    texts = page.locator(".hits p.sentence").all_inner_texts()
+    page.locator("#hit-1 article").hover()
+    page.locator("#hit-1 .clip").click()
+    expect(page.locator("#hit-1 .clip")).to_have_text("Saved")
+    page.keyboard.press("Escape")
+    page.locator("#hit-2 article").focus()
+    page.keyboard.press("s")
+    expect(page.locator("#hit-2 .clip")).to_have_text("Saved")
+    page.get_by_role("link", name="Show more sentences").click()
+    expect(page.locator("#hit-11 .clip")).to_have_text("Save")
+    follow(page.locator(".told a"))
+
+    expect(clips(page)).to_have_count(2)
+    assert clips(page).locator(".sentence").all_inner_texts() == texts[:2]
+    clips(page).first.get_by_label("Note").fill("Ask the ministry & check")
+    clips(page).first.get_by_label("Tags").fill("relief, China, relief")
+    clips(page).first.get_by_label("Tags").press("Tab")
+    page.reload()
+    assert clips(page).first.get_by_label("Tags").input_value() == "relief, China"
+    assert violations(page) == []
+    page.get_by_label("Show").select_option("China")
+    expect(clips(page)).to_have_count(1)
+    bibtex = download(page, "BibTeX", tmp_path).read_text("utf-8")
+    assert bibtex.count("@article") == 1 and r"annote = {Ask the ministry \& check}" in bibtex
+    assert "keywords = {relief, China}" in bibtex and "journal" in bibtex
+    page.get_by_label("Show").select_option("")
+    table = download(page, "CSV", tmp_path).read_text("utf-8-sig")
+    assert len(table.splitlines()) == 3 and "/sentence?id=" in table
+
+    saved = download(page, "Save all to a file", tmp_path)
+    for _ in range(2):
+        clips(page).first.get_by_role("button", name="Remove").click()
+    expect(page.locator("#clippings .none")).to_be_visible()
+    chooser = page.get_by_label("Add what a file has")
+    chooser.set_input_files(tmp_path / "clippings.bib")
+    expect(page.locator(".told")).to_contain_text("holds nothing that was saved here")
+    chooser.set_input_files(saved)
+    expect(clips(page)).to_have_count(2)
+    expect(clips(page).first.get_by_label("Note")).to_have_value("Ask the ministry & check")
+    page.goto(site.url(f"/search?{QUERY}&passages=no"))
+    expect(page.locator("#hit-1 .clip")).to_have_text("Saved")
+
+    page.locator("#hit-2 header a.open").click()  # the article beside the list knows it, and its other hits
+    expect(page.locator(".reader .at .clip")).to_have_text("Saved")
+    page.locator(".reader .clip", has_text=re.compile("^Save$")).first.click()
+    follow(page.locator(".told a"))
+    expect(clips(page)).to_have_count(3)
+    assert "/document?id=" in (clips(page).last.locator("a.open").get_attribute("href") or "")
+
+
+def test_two_rankings_are_judged_without_showing_which_is_which(
+    opens: Opens, site: Site, tmp_path: Path
+) -> None:
+    page = opens(f"/compare?{QUERY}", bypass_csp=True)
+    page.locator(".menu summary", has_text="Right").click()
+    follow(page.get_by_role("link", name="Words alone"))
+    assert "vs.model=bm25" in page.url
+    lists = [
+        side.locator("article").evaluate_all("all => all.map(e => e.dataset.sentenceId)")
+        for side in page.locator(".sides section").all()
+    ]
+    pool = {sentence for ids in lists for sentence in ids}
+    press(page, "Judge")
+    expect(page.locator(".sides")).to_be_hidden()
+    expect(page.locator(".judging article")).to_be_focused()
+    assert violations(page) == []
+    for n in range(len(pool)):
+        expect(page.locator(".judging .count")).to_contain_text(f"{n} of {len(pool)} judged")
+        page.keyboard.press("012"[n % 3])
+        if n == 1:  # kept over a reload, which begins with the first that is left
+            page.reload()
+            press(page, "Judge")
+    shares = re.findall(r"(\d+) of (\d+) relevant", page.locator(".outcome").inner_text())
+    qrels = read_qrels(download(page, "Export qrels", tmp_path))["earthquake-relief-china"]
+    assert qrels.keys() == pool and set(qrels.values()) == {0, 1, 2}
+    expected = [(str(sum(qrels[s] > 0 for s in ids)), str(len(ids))) for ids in lists]
+    assert shares == expected
+    order = list(qrels)
+    assert order not in (lists[0] + [s for s in lists[1] if s not in lists[0]], sorted(order))
+    topics = download(page, "Export topics", tmp_path).read_text("utf-8")
+    assert topics == "earthquake-relief-china\tearthquake relief China\n"
+    press(page, "Show the rankings")
+    expect(page.locator(".sides")).to_be_visible()
+
+
+def test_a_pool_from_disk_is_judged_and_stays_there(opens: Opens, site: Site, tmp_path: Path) -> None:
+    pool = [
+        {
+            "topic": t,
+            "query": "a strike",
+            "sentence_id": f"d{t}.s{n}",
+            "text": f"Sentence {n}.",
+            "next": "On.",
+        }
+        for t in ("7", "8")
+        for n in range(2)
+    ]
+    (tmp_path / "pool.jsonl").write_text("".join(json.dumps(line) + "\n" for line in pool), "utf-8")
+    page = opens(PAGES["judge"], bypass_csp=True)
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url))
+    page.get_by_label("Pool").set_input_files(Path(__file__))
+    expect(page.locator(".told")).to_contain_text("This is no pool")
+    page.get_by_label("Pool").set_input_files(tmp_path / "pool.jsonl")
+    expect(page.locator(".judging .sentence")).to_have_text("Sentence 0.")
+    press(page, "2 Highly relevant")
+    page.keyboard.press("k")
+    expect(page.get_by_role("button", name="Highly relevant")).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("0")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("1")
+    assert violations(page) == []
+    qrels = read_qrels(download(page, "Export qrels", tmp_path))
+    assert qrels == {"7": {"d7.s0": 0}, "8": {"d8.s0": 1}}
+    assert [url for url in sent if not url.startswith("blob:")] == []
+    page.on("dialog", lambda dialog: dialog.accept())
+    press(page, "Forget all judgements")
+    expect(page.locator(".judging .count")).to_contain_text("0 of 4 judged")
+
+
+def test_without_scripts_or_storage_no_control_is_shown_that_needs_them(opens: Opens, site: Site) -> None:
+    off = opens(f"/search?{QUERY}", java_script_enabled=False)
+    blocked = opens("/")
+    blocked.add_init_script(
+        "Object.defineProperty(window, 'localStorage', { get() { throw new Error('blocked'); } })"
+    )
+    blocked.goto(site.url(f"/search?{QUERY}"))
+    for page in (off, blocked):
+        expect(page.locator(".hits article").first).to_be_visible()
+        assert page.locator(".saving, .clip").count() == 0
+        page.goto(site.url("/saved"))
+        assert page.locator("main button:visible, main input:visible").count() <= 1  # Keys

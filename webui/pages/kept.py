@@ -1,0 +1,114 @@
+"""What readers keep in their browsers: the pages for it, and the files that the server makes of it.
+
+Saved searches, clippings and judgements never stay on the server. It writes a search as lines for `esr
+watch`, and clippings that are sent to it as a file of any format, with notes and tags.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from flask import Flask, Response, request
+from msgspec import Struct
+
+from esr.following.exports import EXPORTS, NOTE, TAGS, ExportFormat, Row
+from esr.following.watch import write_search
+from esr.index.hits import Hit, SentenceRecord
+from esr.ranking.ranking import Ranking
+from esr.text.document import ATTRIBUTES, META
+from webui.answers.downloads import export_file
+from webui.arguments.query_string import decode_arguments
+from webui.arguments.request import parse_search
+from webui.arguments.table import names_of
+from webui.pages.rendering import PageRenderer
+from webui.running.request_errors import RequestError, blame_argument
+from webui.running.served_indexes import ServedIndexes, Visit
+from webui.running.settings import Settings
+
+_COLUMNS = ("text", "title", "authors", "source", "date", "url", NOTE, TAGS, "permalink", "sentence_id")
+_MOST_KNOWN = 100
+"""How many of the newest sentences of a saved search a browser remembers, to tell which are new."""
+
+
+class Clipping(Struct):
+    """A sentence as a browser keeps it, with what its reader added. Anything else that is sent is ignored."""
+
+    sentence_id: str
+    text: str
+    document_id: str = ""
+    title: str | None = None
+    date: str | None = None
+    source: str | None = None
+    url: str | None = None
+    language: str | None = None
+    authors: tuple[str, ...] = ()
+    permalink: str = ""
+    note: str = ""
+    tags: tuple[str, ...] = ()
+
+    def row(self) -> Row:
+        """The clipping as a row of a file."""
+        record = SentenceRecord(
+            self.sentence_id,
+            self.document_id or self.sentence_id,
+            0,
+            self.text,
+            None,
+            None,
+            self.title,
+            self.date,
+            self.source,
+            self.url,
+            self.language,
+            authors=self.authors,
+        )
+        return Row(Hit(self.sentence_id, 0.0, record), msgspec.to_builtins(self))
+
+
+def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
+    """Add the pages, the files, and what the scripts must know."""
+    app.jinja_env.globals.update(
+        arrangement=" ".join(names_of("arrangement")), most_known=min(_MOST_KNOWN, settings.max_k)
+    )
+    for format in EXPORTS.values():
+        _add_clippings(app, indexes, format)
+
+    @indexes.route(app, "/saved")
+    def saved(visit: Visit) -> Response:
+        return render(visit, "saved.html")
+
+    @indexes.route(app, "/judge")
+    def judge(visit: Visit) -> Response:
+        return render(visit, "judge.html")
+
+    @indexes.route(app, "/search.toml")
+    def results_watch(visit: Visit) -> Response:
+        """The search as lines of a file for `esr watch`. An index is only asked whether there is one."""
+        arguments = decode_arguments(request.query_string, settings, "page")
+        search = parse_search(arguments)
+        with blame_argument("q"):
+            visit.searcher.interpret(search.parsed)
+        lists = {name: list(arguments.get(name, ())) for name in ("source", "document", "entity")}
+        lists |= {name: list(arguments.get(name, ())) for name in (*ATTRIBUTES, META)}
+        table = {"query": search.query, "literal": search.is_literal}
+        table |= {name: arguments.first(name) for name in ("from", "to")} | lists
+        if search.ranking != Ranking():
+            table["ranking"] = search.ranking.as_dict()
+        response = Response(write_search(table), mimetype="application/toml")
+        response.headers["Content-Disposition"] = 'attachment; filename="searches.toml"'
+        return response
+
+
+def _add_clippings(app: Flask, indexes: ServedIndexes, format: ExportFormat) -> None:
+    @indexes.route(app, f"/clippings.{format.suffix}", f"clippings_{format.name}", method="POST")
+    def clippings(_: Visit) -> Response:
+        """The clippings of the body, a list in JSON, as a file. Nothing of them is stored or logged."""
+        try:
+            sent = msgspec.json.decode(request.get_data(), type=list[Clipping])
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise RequestError(f"the body must be a JSON list of clippings: {error}", None) from error
+        with blame_argument(None):
+            format.check()
+        columns = _COLUMNS if format.has_columns and format.name != "jsonl" else ()
+        response = export_file(format, (clipping.row() for clipping in sent), columns, None, len(sent))
+        response.headers["Content-Disposition"] = f'attachment; filename="clippings.{format.ending}"'
+        return response

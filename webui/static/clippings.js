@@ -1,0 +1,163 @@
+"use strict";
+/* Clippings: sentences with notes and tags, kept with all that a citation needs, so that they outlive the index.
+   The server makes files of them, of which it keeps nothing. */
+
+(() => {
+  if (!kept.works) return;
+  const clippings = () => kept.read("clippings");
+  const has = (id) => clippings().some((each) => each.sentence_id === id);
+
+  /* Below a sentence of a list, and beside a hit in an article */
+
+  const PLACES = "article[data-sentence-id], .whole .hit:has(a.why)";
+
+  function offer() {
+    for (const place of document.querySelectorAll(PLACES)) {
+      if (place.querySelector(".clip")) continue;
+      const button = kept.button("", () => toggle(place).catch((error) => kept.tell(error.message)), "clip");
+      const actions = place.querySelector(".actions");
+      if (actions) actions.prepend(button);
+      else place.querySelector("a.why").before(button);
+      label(place);
+    }
+  }
+
+  const idOf = (place) => place.dataset.sentenceId ?? new URL(place.querySelector("a.why").href).searchParams.get("id");
+
+  function label(place) {
+    place.querySelector(".clip").textContent = has(idOf(place)) ? "Saved" : "Save";
+  }
+
+  async function toggle(place) {
+    const id = idOf(place);
+    const own = clippings().find((each) => each.sentence_id === id);
+    if (!own) {
+      const clipping = await read(place, id);
+      if (!kept.change("clippings", (all) => [...all, clipping])) return;
+      kept.tell("Saved: ", kept.link(`${clippings().length} clippings`, kept.addresses.saved));
+    } else if (!(own.note || own.tags?.length) || confirm("Remove the clipping with its note and tags?")) {
+      kept.change("clippings", (all) => all.filter((each) => each.sentence_id !== id));
+      kept.tell("The clipping is removed.");
+    }
+    for (const each of document.querySelectorAll(PLACES)) if (idOf(each) === id) label(each);
+  }
+
+  /* The sentence with the facts of its article. Its link is the one that stays, or its place in the article. */
+  async function read(place, id) {
+    const opens = (place.closest("li") ?? place.closest(".reader") ?? place).querySelector("a.open, h2 a");
+    const address = new URL(opens?.href ?? location.href);
+    const index = address.searchParams.get("index");
+    const wanted = new URLSearchParams({ id: address.searchParams.get("id"), ...(index && { index }) });
+    const it = await (await kept.fetchText(`${kept.addresses.document}?${wanted}`)).json();
+    const position = it.sentences.findIndex((sentence) => sentence.id === id);
+    const { text } = it.sentences[position];
+    const { title, date, source, url, language, authors } = it;
+    const permalink = place.querySelector('.take a[href*="/sentence?"]')?.href ?? `${address.origin}${address.pathname}?${wanted}#s${position}`;
+    return { sentence_id: id, document_id: it.id, text, title, date, source, url, language, authors, permalink, note: "", tags: [] };
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "s" || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
+    const place = document.activeElement?.closest?.(PLACES) ?? document.querySelector(".whole .at, article.at");
+    place?.querySelector(".clip")?.click();
+  });
+
+  if (document.querySelector(PLACES)) {
+    const row = kept.element("div");
+    const key = kept.element("dt");
+    key.append(kept.element("kbd", "", "s"));
+    row.append(key, kept.element("dd", "", "save the sentence, or remove it"));
+    document.querySelector("dialog.keys dl").append(row);
+    offer();
+    new MutationObserver(offer).observe(document.querySelector(".desk"), { childList: true, subtree: true });
+  }
+
+  /* On the page of what is saved */
+
+  const section = document.getElementById("clippings");
+  if (!section) return;
+  const select = section.querySelector("select");
+  const shown = () => clippings().filter((each) => !select.value || each.tags?.includes(select.value));
+
+  function show() {
+    const all = clippings();
+    const tags = [...new Set(all.flatMap((each) => each.tags ?? []))].sort();
+    const chosen = tags.includes(select.value) ? select.value : "";
+    select.replaceChildren(new Option(`all (${all.length})`, ""), ...tags.map((tag) => new Option(tag, tag)));
+    select.value = chosen;
+    section.hidden = false;
+    section.querySelector(".none").hidden = Boolean(all.length);
+    section.querySelector(".some").hidden = !all.length;
+    section.querySelector(".kept").replaceChildren(...shown().map(makeRow));
+    document.querySelector(".tools.all").hidden = false;
+  }
+
+  function makeRow(clipping) {
+    const row = document.getElementById("clipping-item").content.cloneNode(true).firstElementChild;
+    const part = (name) => row.querySelector(name);
+    const [note, tags] = [part("textarea"), part("input")];
+    part(".sentence").textContent = clipping.text;
+    for (const each of [part(".sentence"), part(".open")]) Object.assign(each, { lang: clipping.language ?? "", dir: "auto" });
+    part(".source").textContent = clipping.source ?? "";
+    part("time").textContent = clipping.date?.slice(0, 10) ?? "";
+    part(".open").textContent = clipping.title ?? clipping.document_id;
+    if (/^https?:/.test(clipping.permalink)) part(".open").href = clipping.permalink;
+    note.value = clipping.note ?? "";
+    tags.value = (clipping.tags ?? []).join(", ");
+    const update = (changes) => kept.change("clippings", (all) => all.map((each) => each.sentence_id === clipping.sentence_id ? { ...each, ...changes } : each));
+    note.addEventListener("change", () => update({ note: note.value.trim() }));
+    tags.addEventListener("change", () => {
+      update({ tags: [...new Set(tags.value.split(",").map((tag) => tag.trim()).filter(Boolean))] });
+      show();
+    });
+    part(".remove").addEventListener("click", () => {
+      kept.change("clippings", (all) => all.filter((each) => each.sentence_id !== clipping.sentence_id));
+      show();
+    });
+    return row;
+  }
+
+  select.addEventListener("change", show);
+
+  for (const button of section.querySelectorAll("[data-address]")) {
+    button.addEventListener("click", async () => {
+      try {
+        const headers = { "Content-Type": "application/json", Accept: "application/json" };
+        const answer = await kept.fetchText(button.dataset.address, { method: "POST", body: JSON.stringify(shown()), headers });
+        const name = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition"))[1];
+        kept.download(name, await answer.blob(), answer.headers.get("Content-Type"));
+      } catch (error) {
+        kept.tell(error.message);
+      }
+    });
+  }
+
+  /* All that is saved as a file, and back: what a file has of the same sentence or search takes precedence. */
+
+  const KEYS = { searches: "arguments", clippings: "sentence_id" };
+
+  document.querySelector(".tools.all .store").addEventListener("click", () => {
+    const all = Object.fromEntries(Object.keys(KEYS).map((name) => [name, kept.read(name)]));
+    kept.download("esr-saved.json", JSON.stringify(all, null, 1), "application/json");
+  });
+
+  document.querySelector(".tools.all input").addEventListener("change", async (event) => {
+    try {
+      const file = JSON.parse(await event.target.files[0].text());
+      const isList = (name) => Array.isArray(file[name]) && file[name].every((each) => typeof each?.[KEYS[name]] === "string");
+      if (!Object.keys(KEYS).every(isList)) throw new SyntaxError();
+      for (const [name, key] of Object.entries(KEYS)) {
+        kept.change(name, (all) => [...new Map([...all, ...file[name]].map((each) => [each[key], each])).values()]);
+      }
+      dispatchEvent(new Event("kept"));
+      kept.tell(`Added ${file.searches.length} searches and ${file.clippings.length} clippings.`);
+    } catch {
+      kept.tell("The file holds nothing that was saved here: choose one that “Save all to a file” has written.");
+    }
+    event.target.value = "";
+  });
+
+  addEventListener("kept", show);
+  kept.onChange("clippings", show);
+  show();
+})();

@@ -1,0 +1,161 @@
+"use strict";
+/* Saved searches. A search is the arguments of its address without those of order and number. Its sentences are
+   known by the ids of the newest ones and by how many there are: what is new is not among those, or more. */
+
+(() => {
+  if (!kept.works) return;
+  const { saved, results, feed, watch, search: api } = kept.addresses;
+  const searches = () => kept.read("searches");
+  const find = (wanted) => searches().find((search) => search.arguments === wanted);
+
+  function argumentsOf(address) {
+    const given = new URL(address).searchParams;
+    for (const name of kept.addresses.arrangement.split(" ")) given.delete(name);
+    return given.toString();
+  }
+
+  function update(wanted, changes) {
+    return kept.change("searches", (all) => all.map((each) => each.arguments === wanted ? { ...each, ...changes } : each));
+  }
+
+  /* What the search finds now, and what of it is new. */
+  async function check(search) {
+    const shape = `sort=date&fold=no&fields=sentence_id&k=${kept.addresses.known}`;
+    const { total, hits } = await (await kept.fetchText(`${api}?${search.arguments}&${shape}`)).json();
+    const ids = hits.map((hit) => hit.sentence_id);
+    const known = new Set(search.seen?.ids ?? ids);
+    const fresh = ids.filter((id) => !known.has(id));
+    return { fresh, count: Math.max(fresh.length, total - (search.seen?.total ?? total)), seen: { total, ids } };
+  }
+
+  const addressOf = (search) => `${results}?${search.arguments}&sort=date`;
+  const newText = (count) => count ? `${count.toLocaleString("en")} new` : "";
+
+  /* One after the other, so that many searches do not keep others waiting. */
+  async function countNew(places) {
+    for (const [search, place] of places) {
+      try {
+        place.textContent = newText((await check(search)).count);
+      } catch (error) {
+        place.textContent = error.message;
+      }
+    }
+  }
+
+  /* On the pages of a search */
+
+  const toolbar = document.querySelector(".toolbar");
+  const query = new URLSearchParams(location.search).get("q");
+
+  function offer() {
+    const here = argumentsOf(location.href);
+    const line = kept.element("p", "saving");
+    const state = kept.button("", toggle);
+    line.append(state, " ", kept.link("Saved", saved));
+    toolbar.after(line);
+    const show = () => { state.textContent = find(here) ? "Remove this search" : "Save this search"; };
+
+    async function toggle() {
+      if (find(here)) {
+        kept.change("searches", (all) => all.filter((each) => each.arguments !== here));
+        kept.tell("The search is removed.");
+      } else if (kept.change("searches", (all) => [...all, { name: query, arguments: here }])) {
+        show();
+        const problem = await visit(here).catch((error) => error.message); // what is there now is not new later
+        kept.tell(problem ?? "The search is saved: ", kept.link("all that is saved", saved));
+      }
+      show();
+    }
+
+    show();
+    if (find(here)) visit(here).catch(() => {}); // its number on the list stays as it was
+  }
+
+  /* A visit makes all that is there known, after it has marked what is new. */
+  async function visit(here) {
+    const { fresh, seen } = await check(find(here));
+    for (const id of fresh) {
+      const line = document.querySelector(`article[data-sentence-id="${CSS.escape(id)}"] .from`);
+      line?.prepend(kept.element("b", "new", "New"), " ");
+    }
+    update(here, { seen });
+  }
+
+  if (toolbar && query && !document.querySelector(".sides")) offer();
+
+  /* On the first page */
+
+  function listAtHome() {
+    const list = kept.element("ul", "examples");
+    countNew(searches().map((search) => {
+      const row = kept.element("li");
+      const count = kept.element("b", "new");
+      row.append(kept.link(search.name, addressOf(search)), " ", count);
+      list.append(row);
+      return [search, count];
+    }));
+    const section = kept.element("section");
+    const heading = kept.element("h2");
+    heading.append(kept.link("Saved searches and clippings", saved));
+    section.append(heading, list);
+    document.querySelector("main > section")?.before(section);
+  }
+
+  if (document.body.matches(".home") && (searches().length || kept.read("clippings").length)) listAtHome();
+
+  /* On the page of what is saved */
+
+  const section = document.getElementById("searches");
+  if (!section) return;
+
+  function show() {
+    const all = searches();
+    section.hidden = false;
+    section.querySelector(".none").hidden = Boolean(all.length);
+    section.querySelector(".some").hidden = !all.length;
+    const rows = all.map(makeRow);
+    section.querySelector(".kept").replaceChildren(...rows);
+    countNew(all.map((search, n) => [search, rows[n].querySelector(".new")]));
+  }
+
+  function makeRow(search) {
+    const row = document.getElementById("search-item").content.cloneNode(true).firstElementChild;
+    const part = (name) => row.querySelector(name);
+    Object.assign(part(".open"), { textContent: search.name, href: addressOf(search) });
+    part(".feed").href = `${feed}?${search.arguments}`;
+    part(".watch").addEventListener("click", () => writeLines([search]).then(kept.copy).catch((error) => kept.tell(error.message)));
+    part(".rename").addEventListener("click", () => {
+      const name = prompt("A name for the search", search.name)?.trim();
+      if (name && update(search.arguments, { name })) show();
+    });
+    part(".remove").addEventListener("click", () => {
+      kept.change("searches", (all) => all.filter((each) => each.arguments !== search.arguments));
+      show();
+    });
+    return row;
+  }
+
+  /* The server writes the lines of each search; here, names become different. */
+  async function writeLines(all) {
+    const used = new Set();
+    const tables = [];
+    for (const search of all) {
+      const table = await (await kept.fetchText(`${watch}?${search.arguments}`)).text();
+      tables.push(table.replace(/^\[(.*)\]/, (_, name) => {
+        let unique = name;
+        for (let n = 2; used.has(unique); n++) unique = `${name}-${n}`;
+        used.add(unique);
+        return `[${unique}]`;
+      }));
+    }
+    return tables.join("\n");
+  }
+
+  section.querySelector(".some .watch").addEventListener("click", () => {
+    writeLines(searches()).then((text) => kept.download("searches.toml", text)).catch((error) => kept.tell(error.message));
+  });
+
+  addEventListener("kept", show); // a file was added
+  kept.onChange("searches", show);
+  show();
+})();
