@@ -18,7 +18,7 @@ from esr.plans.plan import CollectionStatistics
 from esr.ranking.searcher import Searcher
 from webui.access import guard
 from webui.api.openapi import install_api
-from webui.pages import batch, concordance, exports, timeline, views
+from webui.pages import batch, concordance, exports, names, timeline, views, words
 from webui.pages.home import Home, describe_collection
 from webui.pages.rendering import PageRenderer, install_filters
 from webui.pages.timeline import draw_chart
@@ -138,6 +138,8 @@ def create_app(
     views.install(app, indexes, settings, render)
     timeline.install(app, indexes, settings, render)
     concordance.install(app, indexes, settings, render)
+    names.install(app, indexes, settings, render)
+    words.install(app, indexes, settings, render)
     batch.install(app, indexes, settings, render)
     install_api(app, indexes, settings)
     install(app)

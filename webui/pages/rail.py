@@ -174,21 +174,30 @@ def count_dates(prepared: PreparedQuery, filters: Filters) -> Dates | None:
 
 def draw_dates(days: DayCounts, filters: Filters) -> Dates:
     """The counts of days, at least one, by the finest period that the chart has room for."""
+    timeline = draw_days(days)
+    interval = timeline.interval
     first, last = min(days), max(days)
-    fine = (each for each in INTERVALS if period_of(last, each) - period_of(first, each) < MOST_PERIODS)
+    numbers = range(period_of(first, interval), period_of(last, interval) + 1)
+    picked = [
+        name
+        for name, number in zip(timeline.periods, numbers, strict=True)
+        if _is_picked(filters, *date_range(number, interval))
+    ]
+    form = "%Y" if interval == "year" else "%b %Y"
+    ends = tuple((_EPOCH + timedelta(days=day)).strftime(form) for day in (first, last))
+    return Dates(timeline, frozenset(picked), ends)
+
+
+def draw_days(days: DayCounts, finest: Interval = "day") -> Timeline:
+    """The timeline of counts of days, at least one, by the finest period that a narrow chart has room for."""
+    first, last = min(days), max(days)
+    intervals = INTERVALS[INTERVALS.index(finest) :]
+    fine = (each for each in intervals if period_of(last, each) - period_of(first, each) < MOST_PERIODS)
     interval: Interval = next(fine, INTERVALS[-1])
     counts = count_periods(days, interval)
     numbers = range(period_of(first, interval), period_of(last, interval) + 1)
     names = [name_of(number, interval) for number in numbers]
-    picked = [
-        name
-        for name, number in zip(names, numbers, strict=True)
-        if _is_picked(filters, *date_range(number, interval))
-    ]
-    series = Series("", [counts.get(number, 0) for number in numbers], 0, [])
-    form = "%Y" if interval == "year" else "%b %Y"
-    ends = tuple((_EPOCH + timedelta(days=day)).strftime(form) for day in (first, last))
-    return Dates(Timeline(interval, names, [], [series]), frozenset(picked), ends)
+    return Timeline(interval, names, [], [Series("", [counts.get(n, 0) for n in numbers], 0, [])])
 
 
 def _is_picked(filters: Filters, start: int, end: int) -> bool:
