@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Response, url_for
 
-from esr.errors import EsrError
+from esr.errors import EsrError, UsageError
 from esr.plans.plan import CollectionStatistics
 from esr.ranking.searcher import Searcher
 from webui.access import guard
@@ -128,6 +128,7 @@ def create_app(
     def error_page(problem: Problem) -> Response:
         return render(None, "error.html", problem=problem)
 
+    _add_logo(app, settings)
     install_access_log(app, settings)
     cors.install(app, settings)
     guard.install(app, indexes, settings, render, rates)
@@ -145,6 +146,30 @@ def create_app(
     install(app)
     problems.install(app, error_page, indexes.redact)
     return app
+
+
+LOGOS = {".svg": "image/svg+xml", ".png": "image/png", ".webp": "image/webp", ".jpg": "image/jpeg"}
+"""Media types of the operator's logo by the ending of its file."""
+
+
+def _add_logo(app: Flask, settings: Settings) -> None:
+    """Serve the operator's logo, if there is one. Raises UsageError for a file that cannot be shown."""
+    if not settings.logo:
+        return
+    path = Path(settings.logo)
+    media_type = LOGOS.get(path.suffix.lower().replace(".jpeg", ".jpg"))
+    if media_type is None:
+        raise UsageError(f"ESR_LOGO cannot be shown: {path}; its name must end in {', '.join(LOGOS)}")
+    try:
+        picture = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read ESR_LOGO {path}: {error.strerror}") from None
+
+    @app.get("/logo")
+    def logo() -> Response:
+        response = Response(picture, mimetype=media_type)
+        response.cache_control.max_age = STATIC_SECONDS
+        return response
 
 
 def _collection(visit: Visit, app: Flask) -> CollectionStatistics | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from flask import Flask, Response, request
@@ -12,7 +12,7 @@ from flask import Flask, Response, request
 from esr.corpus.collocations import MEASURES, UNITS
 from esr.corpus.frequencies import GROUPINGS
 from esr.corpus.keyness import ORDERS
-from esr.following.timeline import name_of, period_of
+from esr.following.timeline import Interval, count_periods, name_of
 from esr.index.filters import NO_FILTERS
 from esr.query import ParsedQuery
 from esr.ranking.searcher import Searcher
@@ -39,6 +39,8 @@ WORDS = "30"
 """Words of each part in a comparison, as an argument."""
 _SOURCES = 4
 """How many of the most frequent sources the page offers to compare."""
+_MANY_DAYS = 1_000
+"""From so many days on, the page offers years to compare instead of months."""
 
 
 def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
@@ -174,11 +176,11 @@ def offer_pairs(searcher: Searcher) -> list[tuple[str, str]]:
     )
     days = searcher.index.count_days([None], NO_FILTERS)[0]
     if days:
-        middle = sorted(days)[len(days) // 2]
-        for interval in ("year", "month"):
-            first, last, half = (period_of(day, interval) for day in (min(days), max(days), middle))
-            if first < last:
-                border = name_of(max(half, first + 1), interval)
-                pairs.append((f"before:{border}", f"after:{border}"))
-                break
+        interval: Interval = "month" if max(days) - min(days) < _MANY_DAYS else "year"
+        periods = sorted(count_periods(days, interval).items())
+        if periods[1:]:
+            before = list(accumulate(number for _, number in periods[:-1]))
+            half = min(range(len(before)), key=lambda n: abs(2 * before[n] - sum(days.values())))
+            border, last = (name_of(number, interval) for number, _ in (periods[half + 1], periods[-1]))
+            pairs += [(f"before:{border}", f"after:{border}"), (f"after:{last}", "")]
     return pairs

@@ -214,7 +214,7 @@
     if (event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const link = event.target.closest("a");
     const act = link?.matches(".more a") ? showMore : link?.matches(".hits .why") ? toggleExplanation
-      : link?.matches(".hits a.open") && canRead() ? read : null;
+      : link?.matches(".hits a.open, .reader a.open") && canRead() ? read : null;
     if (!act) return;
     event.preventDefault();
     act(link).catch(() => { location.href = link.href; });
