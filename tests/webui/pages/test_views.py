@@ -106,7 +106,7 @@ def test_the_reason_in_words_comes_before_any_number(real: FlaskClient) -> None:
         assert reason, address
         assert not re.search(r"[−-]\d+\.\d+", page[: reason.start()])
     assert ">Words</h2>" in real.get(f"/compare?{Q}&vs.model=bm25").text
-    assert ">Words alone</h2>" in real.get(f"/compare?{Q}&vs.model=bm25").text
+    assert ">Sentence alone</h2>" in real.get(f"/compare?{Q}&vs.model=bm25").text
     assert "score −" not in real.get(f"/compare?{Q}&vs.model=bm25").text
 
 
