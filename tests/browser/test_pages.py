@@ -66,6 +66,10 @@ def test_an_article_opens_at_its_sentence_beside_the_list_and_closes(opens: Open
     assert boxes[0] and boxes[1]
     is_beside = boxes[0]["x"] >= boxes[1]["x"] + boxes[1]["width"]
     assert is_beside == (width >= 1500)
+    similar = reader.locator(".like-it a.open").first
+    title = similar.inner_text()
+    similar.click()
+    expect(reader.locator("h2").first).to_have_text(title)
     page.keyboard.press("Escape")
     expect(reader).to_have_count(0)
     expect(page.locator("#hit-3 .open")).to_be_focused()

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from esr.corpus.names import ListedName
 from esr.corpus.quotations import Quotations
 from esr.following.timeline import Timeline
+from esr.index.contract import Index
 from esr.index.filters import DAY
 from esr.index.names import ENTITY_TYPES, entity_key, name_key
 from esr.ranking.answers import require_record
@@ -88,7 +89,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
             "quotations.html",
             query=arguments.first("q"),
             speaker=speaker,
-            speakers=count_speakers(found),
+            speakers=count_speakers(visit.searcher.index, found),
             counted=len(found.quotations),
             found=replace(found, quotations=found.quotations[:k]),
             next_k=k + settings.more_k if len(found.quotations) > k else None,
@@ -111,12 +112,21 @@ def draw_months(months: Mapping[str, int]) -> Timeline | None:
     return draw_days(days, "month") if days else None
 
 
-def count_speakers(found: Quotations) -> list[tuple[str, str, int]]:
-    """The most frequent speakers: what filters by each, how most write it, and the number of quotations."""
+def count_speakers(index: Index, found: Quotations) -> list[tuple[str, str, int]]:
+    """The most frequent speakers: what filters by each, what each is called, and the number of quotations.
+
+    Pronouns and descriptions, such as "she" and "the mayor", are left out where their name is not known.
+    """
     forms: dict[str, Counter[str]] = {}
     for quotation in found.quotations:
-        if quotation.speaker:
-            key = quotation.name or name_key(quotation.speaker)
-            forms.setdefault(key, Counter())[quotation.speaker] += 1
-    counted = [(key, of_key.most_common(1)[0][0], of_key.total()) for key, of_key in forms.items()]
-    return sorted(counted, key=lambda speaker: (-speaker[2], speaker[0]))[:SPEAKERS]
+        speaker = quotation.speaker or ""
+        if quotation.name or not speaker[:1].islower():
+            forms.setdefault(quotation.name or name_key(speaker), Counter())[speaker] += 1
+    forms.pop("", None)
+    totals = [(key, of_key.total()) for key, of_key in forms.items()]
+    counted = sorted(totals, key=lambda each: (-each[1], each[0]))[:SPEAKERS]
+    names = index.find_names([key for key, _ in counted])
+    return [
+        (key, names[key].form if key in names else forms[key].most_common(1)[0][0], number)
+        for key, number in counted
+    ]

@@ -158,6 +158,7 @@
 
   async function read(link) {
     const page = await fetchPage(link.href);
+    const opened = link.closest(".hits > li") ?? document.querySelector(".opened");
     closeReader();
     const reader = document.createElement("section");
     reader.className = "reader";
@@ -180,7 +181,7 @@
     const desk = document.querySelector(".desk");
     desk.append(reader);
     desk.classList.add("reading");
-    link.closest("li")?.classList.add("opened");
+    opened?.classList.add("opened");
     const sentence = reader.querySelector(new URL(link.href).hash || null);
     sentence?.classList.add("at");
     reader.focus({ preventScroll: true });
