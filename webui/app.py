@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Response, url_for
 
-from esr.errors import EsrError
+from esr.errors import EsrError, UsageError
 from esr.plans.plan import CollectionStatistics
 from esr.ranking.searcher import Searcher
 from webui.access import guard
 from webui.api.openapi import install_api
-from webui.pages import batch, concordance, exports, kept, timeline, views
+from webui.pages import batch, concordance, exports, kept, names, timeline, views, words
 from webui.pages.home import Home, describe_collection
 from webui.pages.rendering import PageRenderer, install_filters
 from webui.pages.timeline import draw_chart
@@ -128,6 +128,7 @@ def create_app(
     def error_page(problem: Problem) -> Response:
         return render(None, "error.html", problem=problem)
 
+    _add_logo(app, settings)
     install_access_log(app, settings)
     cors.install(app, settings)
     guard.install(app, indexes, settings, render, rates)
@@ -138,12 +139,38 @@ def create_app(
     views.install(app, indexes, settings, render)
     timeline.install(app, indexes, settings, render)
     concordance.install(app, indexes, settings, render)
+    names.install(app, indexes, settings, render)
+    words.install(app, indexes, settings, render)
     batch.install(app, indexes, settings, render)
     kept.install(app, indexes, settings, render)
     install_api(app, indexes, settings)
     install(app)
     problems.install(app, error_page, indexes.redact)
     return app
+
+
+LOGOS = {".svg": "image/svg+xml", ".png": "image/png", ".webp": "image/webp", ".jpg": "image/jpeg"}
+"""Media types of the operator's logo by the ending of its file."""
+
+
+def _add_logo(app: Flask, settings: Settings) -> None:
+    """Serve the operator's logo, if there is one. Raises UsageError for a file that cannot be shown."""
+    if not settings.logo:
+        return
+    path = Path(settings.logo)
+    media_type = LOGOS.get(path.suffix.lower().replace(".jpeg", ".jpg"))
+    if media_type is None:
+        raise UsageError(f"ESR_LOGO cannot be shown: {path}; its name must end in {', '.join(LOGOS)}")
+    try:
+        picture = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read ESR_LOGO {path}: {error.strerror}") from None
+
+    @app.get("/logo")
+    def logo() -> Response:
+        response = Response(picture, mimetype=media_type)
+        response.cache_control.max_age = STATIC_SECONDS
+        return response
 
 
 def _collection(visit: Visit, app: Flask) -> CollectionStatistics | None:

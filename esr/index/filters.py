@@ -42,8 +42,9 @@ from esr.plans.plan import Plan
 from esr.text.dates import parse_date_end, parse_date_start
 from esr.text.document import ATTRIBUTES, META, META_PREFIX, is_attribute, value_key
 
-FACET_FIELDS = ("source", "month", *ATTRIBUTES, *ENTITY_TYPES)
-"""The document's source, its month (2017-02, in UTC), its attributes, and the names in the sentence by type.
+FACET_FIELDS = ("source", "month", "language", *ATTRIBUTES, *ENTITY_TYPES)
+"""The document's source, its month (2017-02, in UTC), the code of its language in lower case, its attributes,
+and the names in the sentence by type.
 
 Keys of the metadata can be counted too: `meta.desk`.
 """

@@ -66,6 +66,10 @@ def test_an_article_opens_at_its_sentence_beside_the_list_and_closes(opens: Open
     assert boxes[0] and boxes[1]
     is_beside = boxes[0]["x"] >= boxes[1]["x"] + boxes[1]["width"]
     assert is_beside == (width >= 1500)
+    similar = reader.locator(".like-it a.open").first
+    title = similar.inner_text()
+    similar.click()
+    expect(reader.locator("h2").first).to_have_text(title)
     page.keyboard.press("Escape")
     expect(reader).to_have_count(0)
     expect(page.locator("#hit-3 .open")).to_be_focused()
@@ -123,7 +127,7 @@ def test_two_rankings_are_shown_side_by_side_with_what_moved(opens: Opens) -> No
     page.get_by_role("link", name="Compare rankings").click()
     page.locator(".sides section").nth(1).wait_for()  # `all` does not wait for the page that was clicked
     left, right = page.locator(".sides section").all()
-    assert [side.locator("h2").inner_text() for side in (left, right)] == ["Words", "Words alone"]
+    assert [side.locator("h2").inner_text() for side in (left, right)] == ["Words", "Sentence alone"]
     boxes = left.bounding_box(), right.bounding_box()
     assert boxes[0] and boxes[1] and boxes[0]["y"] == boxes[1]["y"]
     moves = page.locator(".moved").all_inner_texts()
@@ -157,9 +161,9 @@ def test_a_preset_sets_the_ranking_and_keeps_what_was_typed(opens: Opens) -> Non
     query_box(page).fill("harbour pilot")
     query_box(page).blur()  # closes the completions, which lie over the menu
     page.locator(".menu summary", has_text="Ranking").click()
-    page.get_by_role("button", name="Words alone").click()
+    page.get_by_role("button", name="Sentence alone").click()
     page.wait_for_url("**/search?q=harbour+pilot&source=Northern+Wire&model=bm25")
-    expect(page.locator(".menu summary", has_text="Ranking")).to_contain_text("Words alone")
+    expect(page.locator(".menu summary", has_text="Ranking")).to_contain_text("Sentence alone")
 
 
 def test_pasted_queries_are_answered_with_a_table(opens: Opens) -> None:

@@ -300,8 +300,9 @@ def _words(record: SentenceRecord) -> list[str]:
 def _values(record: SentenceRecord, field: str) -> Sequence[str]:
     if field == "month":
         return [record.date[:7]] if is_full_date((record.date or "")[:7] + "-01") else []
-    if field == "source":
-        return [record.source] if record.source else []
+    if field in ("source", "language"):
+        value = getattr(record, field)
+        return [value] if value else []
     if field in ATTRIBUTES:
         value = getattr(record, ATTRIBUTES[field])
         return [value] if isinstance(value, str) else value or ()

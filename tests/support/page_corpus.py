@@ -1,4 +1,4 @@
-"""A small index with all that a page can show: parses, features, names, duplicates, hostile text."""
+"""A small index with all that a page can show: parses, features, names, quotes, duplicates, hostile text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from esr import loaders
 from esr.enrichment.recipe import Recipe
 from esr.ranking.searcher import open_searcher
-from esr.text.document import Document, Entity, ParseWord, Sentence, SentenceEnrichment
+from esr.text.document import Document, Entity, ParseWord, Quote, Sentence, SentenceEnrichment
 from tests.support.elasticsearch import load
 from webui.api.operation import BASE
 
@@ -58,9 +58,12 @@ def _parsed(sentence: Sentence) -> Sentence:
     """Each word depends on the one two before it."""
     words = re.findall(r"\w+|[^\w\s]", sentence.text)
     parse = tuple(ParseWord(word, max(n - 2, -1) if n != 1 else 0) for n, word in enumerate(words))
+    speech = re.search(r'"[^"]+," said (.*?[A-Z]\w+)\b', sentence.text)
+    quotes = [Quote(speech.start(), speech.start(1) - 6, speech[1], None, "said")] if speech else []
     return replace(
         sentence,
         parse=parse,
+        quotes=tuple(quotes),
         features={
             "subj": len(words) % 2,
             "loc": float("China" in words),
@@ -99,6 +102,12 @@ PAGES = {
     "timeline": f"/timeline?{QUERY}",
     "timelines": "/timeline?q=earthquake&also=relief&also=China&scale=rate",
     "concordance": "/concordance?q=relief&sort=right1",
+    "names": "/names?q=relief",
+    "name": f"/name?name=location:China&{QUERY}",
+    "quotations": "/quotes",
+    "collocations": "/collocations?q=relief&min_count=1",
+    "frequencies": "/frequencies?q=relief&also=earthquake&by=source",
+    "comparison": "/contrast?q=relief&part=before:2025&against=after:2025&min_count=1",
     "similar": f"/similar?id=earthquake-relief.s0&{QUERY}",
     "newest": f"/search?{QUERY}&sort=date",
     "novel": "/search?q=relief&novel=yes&overlap=.7",

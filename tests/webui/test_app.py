@@ -509,7 +509,9 @@ def test_no_header_comes_twice(client: FlaskClient, path: str) -> None:
     assert sorted(names) == sorted(set(names))
 
 
-STYLE = (Path(webui.__file__).parent / "static" / "esr.css").read_text("utf-8")
+STYLE = "".join(
+    (Path(webui.__file__).parent / "static" / name).read_text("utf-8") for name in ("esr.css", "views.css")
+)
 ROOTS = [dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", block)) for block in STYLE.split(":root {")[1:3]]
 SCHEMES = dict(zip(["light", "dark"], ROOTS, strict=True))
 PAIRS = [

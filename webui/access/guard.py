@@ -1,7 +1,7 @@
 """Admits requests: finds out who sends each, by key, proxy or session, and what the sender may search.
 
 Without `ESR_ACCESS` everybody may search everything. With it, every address needs a grant of the file, except
-those of OPEN. Each request except for health checks and static files is logged as an audit line.
+those of OPEN. Each request except for health checks, static files and the logo is logged as an audit line.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from webui.running.served_indexes import Guard, ServedIndexes
 from webui.running.settings import Settings
 
 HEALTH = frozenset({"healthz", "readyz"})
-OPEN = HEALTH | ENDPOINTS | {"static"}
+OPEN = HEALTH | ENDPOINTS | {"static", "logo"}
 """The endpoints that need no grant."""
 METRICS = "scraped"
 _AUDIT_LOG = logging.getLogger("webui.audit")
@@ -169,7 +169,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     def audit(response: Response) -> Response:
         if response.status_code == 401:
             response.headers["WWW-Authenticate"] = "Bearer"
-        if request.endpoint not in HEALTH | {"static"}:
+        if request.endpoint not in HEALTH | {"static", "logo"}:
             sender: Sender | None = g.get("audited")
             fields = {
                 "who": sender and sender.name,

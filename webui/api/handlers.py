@@ -18,11 +18,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from esr import models
-from esr.corpus.collocations import Reach, contrast_collocations, find_collocations
-from esr.corpus.frequencies import count_frequencies
-from esr.corpus.keyness import find_key_words
-from esr.corpus.names import ListedName, Selection, build_network, list_names, read_name, select
-from esr.corpus.quotations import find_quotations
+from esr.corpus.names import build_network
 from esr.dependency.signals import SIGNALS
 from esr.features import FEATURES
 from esr.index.contract import Index
@@ -31,7 +27,6 @@ from esr.index.names import entity_key, parse_name_filter
 from esr.models import priors
 from esr.models.forms import FORMS
 from esr.plans.plan import CANDIDATES, CollectionStatistics
-from esr.query import ParsedQuery, parse
 from esr.ranking import boosts
 from esr.ranking.answers import analysis_dict, answer_dict
 from esr.ranking.passages import single
@@ -39,10 +34,19 @@ from esr.ranking.query_report import complete as complete_query
 from esr.ranking.query_report import report_query
 from esr.ranking.searcher import Searcher, raw_request
 from esr.text.document import text_direction
+from webui.answers.corpus import (
+    read_collocations,
+    read_contrast,
+    read_frequencies,
+    read_key_words,
+    read_name_page,
+    read_names,
+    read_part,
+    read_quotations,
+)
 from webui.answers.explanations import compare_rankings, explain_sentence, score_document
 from webui.answers.hits import HitWriter
 from webui.answers.lists import (
-    SERVED_SENTENCES,
     count_values,
     find_similar,
     list_occurrences,
@@ -57,7 +61,6 @@ from webui.arguments.request import (
     SearchRequest,
     check_query,
     parse_search,
-    parse_searches,
     parse_shape,
     parse_similar,
     parse_timeline,
@@ -216,122 +219,45 @@ def concordance(call: Call) -> dict[str, Any]:
 
 
 def collocations(call: Call) -> dict[str, Any]:
-    value, search = call.arguments.value, parse_search(call.arguments)
-    check_query(call.searcher, search.parsed, call.settings)
-    with blame_argument(None):
-        return find_collocations(
-            call.searcher,
-            search.parsed,
-            search.filters,
-            most=SERVED_SENTENCES,
-            reach=_read_reach(call),
-            **{name: value(name) for name in ("k", "measure", "min_count")},
-        ).as_dict()
+    return read_collocations(call.searcher, call.arguments, call.settings).as_dict()
 
 
 def quotes(call: Call) -> dict[str, Any]:
-    search = parse_search(call.arguments)
-    about = search.parsed if search.query.strip() else None
-    if about is not None:
-        check_query(call.searcher, about, call.settings)
-    with blame_argument(None):
-        return find_quotations(
-            call.searcher,
-            call.arguments.first("speaker") or None,
-            about,
-            search.filters,
-            ranking=search.ranking,
-            k=call.arguments.value("k"),
-        ).as_dict()
+    k = call.arguments.value("k")
+    return read_quotations(call.searcher, call.arguments, call.settings, k).as_dict()
 
 
 def names(call: Call) -> dict[str, Any]:
-    _, listed = _list_names(call)
+    _, listed = read_names(call.searcher, call.arguments, call.settings)
     return {"names": [to_builtins(name) for name in listed]}
 
 
 def network(call: Call) -> dict[str, Any]:
-    selection, listed = _list_names(call)
+    selection, listed = read_names(call.searcher, call.arguments, call.settings)
     return build_network(selection, listed, least=call.arguments.value("least")).as_dict()
 
 
-def _list_names(call: Call) -> tuple[Selection, list[ListedName]]:
-    value, search = call.arguments.value, parse_search(call.arguments)
-    query = search.parsed if search.query.strip() else ""
-    if query:
-        check_query(call.searcher, search.parsed, call.settings)
-    with blame_argument("q"):
-        selection = select(call.searcher, query, search.filters)
-    prefix = call.arguments.first("prefix")
-    return selection, list_names(selection, type=value("type"), prefix=prefix, k=value("k"))
-
-
 def name(call: Call) -> dict[str, Any]:
-    value = call.arguments.value
-    with blame_argument("name"):
-        page = read_name(
-            call.searcher,
-            call.arguments.first("name"),
-            companions=value("companions"),
-            sentences=value("k"),
-        )
-    return page.as_dict()
+    return read_name_page(call.searcher, call.arguments).as_dict()
 
 
 def contrast(call: Call) -> dict[str, Any]:
-    value, search = call.arguments.value, parse_search(call.arguments)
-    check_query(call.searcher, search.parsed, call.settings)
-    part, against = _read_part(call, "part"), _read_part(call, "against")
+    part, against = (
+        read_part(call.searcher, call.arguments, call.settings, name) for name in ("part", "against")
+    )
     assert part is not None  # the argument is required
-    with blame_argument(None):
-        return contrast_collocations(
-            call.searcher,
-            search.parsed,
-            search.filters,
-            part,
-            against,
-            most=SERVED_SENTENCES,
-            reach=_read_reach(call),
-            **{name: value(name) for name in ("k", "min_count")},
-        ).as_dict()
+    return read_contrast(call.searcher, call.arguments, call.settings, part, against).as_dict()
 
 
 def frequencies(call: Call) -> dict[str, Any]:
-    searches, by = parse_searches(call.arguments), call.arguments.value("by")
-    queries = [search.parsed for search in searches]
-    for n, query in enumerate(queries):
-        check_query(call.searcher, query, call.settings, "also" if n else "q")
-    with blame_argument(None):
-        return count_frequencies(call.searcher, queries, searches[0].filters, by, SERVED_SENTENCES).as_dict()
+    return read_frequencies(call.searcher, call.arguments, call.settings).as_dict()
 
 
 def keyness(call: Call) -> dict[str, Any]:
-    value, search = call.arguments.value, parse_search(call.arguments)
+    search = parse_search(call.arguments)
     check_query(call.searcher, search.parsed, call.settings)
-    against = _read_part(call, "against")
-    with blame_argument(None):
-        return find_key_words(
-            call.searcher,
-            search.parsed,
-            against,
-            most=SERVED_SENTENCES,
-            **{name: value(name) for name in ("k", "order", "min_count")},
-        ).as_dict()
-
-
-def _read_reach(call: Call) -> Reach:
-    value = call.arguments.value
-    return Reach(value("window") or None, value("by"), value("stop_words") == "yes")
-
-
-def _read_part(call: Call, name: str) -> ParsedQuery | None:
-    """The query of an argument that chooses sentences, None if it is not given."""
-    text = call.arguments.first(name)
-    if not text:
-        return None
-    parsed = parse(text)
-    check_query(call.searcher, parsed, call.settings, name)
-    return parsed
+    against = read_part(call.searcher, call.arguments, call.settings, "against")
+    return read_key_words(call.searcher, call.arguments, search.parsed, against).as_dict()
 
 
 _OF_ALL_TYPES = 10

@@ -109,6 +109,7 @@ OPERATIONS = {
             "List the words that stand near a word or phrase more often than their frequency explains.",
             collocations,
             "Collocations",
+            page_twin="/collocations.json",
         ),
         Operation(
             "quotes",
@@ -117,6 +118,7 @@ OPERATIONS = {
             "List what a speaker said, or anyone: the newest quotations, or the best for a query.",
             quotes,
             "Quotations",
+            page_twin="/quotes.json",
         ),
         Operation(
             "names",
@@ -125,6 +127,7 @@ OPERATIONS = {
             "List the names of an index or of the sentences for a query, the most frequent first.",
             names,
             "Names",
+            page_twin="/names.json",
         ),
         Operation(
             "name",
@@ -149,6 +152,7 @@ OPERATIONS = {
             "List the words that stand near a word or phrase more often in a part of its sentences.",
             contrast,
             "Contrast",
+            page_twin="/contrast.json",
         ),
         Operation(
             "frequencies",
@@ -157,6 +161,7 @@ OPERATIONS = {
             "Count the occurrences of words and phrases by period or source, also per million words.",
             frequencies,
             "Frequencies",
+            page_twin="/frequencies.json",
         ),
         Operation(
             "keyness",

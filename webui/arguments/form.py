@@ -19,6 +19,7 @@ from esr import models
 from esr.models import Model
 from esr.ranking.reranker import DEPTH
 from esr.text.document import PARTS
+from webui.arguments.query_string import split_pairs
 from webui.arguments.rankings import (
     Checkbox,
     Option,
@@ -41,6 +42,7 @@ from webui.arguments.table import (
     Text,
     is_ranking_argument,
     names_of,
+    rows,
 )
 from webui.running.request_errors import RequestError
 from webui.running.settings import Settings
@@ -61,6 +63,10 @@ class Links:
         """This or another page with some arguments changed; None removes an argument."""
         return _address(endpoint, change_arguments(self.arguments, **changes))
 
+    def only(self, endpoint: str, *names: str) -> str:
+        """A page with these arguments and no others."""
+        return _address(endpoint, [pair for pair in self.arguments if pair[0] in names])
+
     def home(self) -> str:
         """The first page of the index."""
         return _address("home", [pair for pair in self.arguments if pair[0] == "index"])
@@ -77,8 +83,8 @@ class Links:
         """The results with one more value of a repeatable argument."""
         return _address("results", [*self.arguments, (name, value)])
 
-    def without_value(self, name: str, value: str) -> str:
-        return _address("results", [pair for pair in self.arguments if pair != (name, value)])
+    def without_value(self, name: str, value: str, endpoint: str = "results") -> str:
+        return _address(endpoint, [pair for pair in self.arguments if pair != (name, value)])
 
     def with_other_value(self, name: str, value: str, other: str) -> str:
         """The results with `value` replaced by `other`."""
@@ -110,6 +116,17 @@ class Links:
             versus = [(n.removeprefix(VERSUS), v) for n, v in self.arguments if n.startswith(VERSUS)]
             shared = [*(pair for pair in shared if not is_ranking_argument(pair[0])), *versus]
         return Links(shared)
+
+
+def split_links(query_string: bytes, settings: Settings, taker: str, *names: str) -> tuple[Links, Links]:
+    """Links from a page of an operation of the API: with all arguments of its address, and to other pages.
+
+    The others lack what only the operation takes, `k` and the arguments with these names. Raises
+    RequestError.
+    """
+    own = [pair for pair in split_pairs(query_string, settings) if pair[1].strip()]
+    left_out = {*(rows(taker).keys() - PAGE.keys()), "k", *names}
+    return Links(own), Links([pair for pair in own if pair[0] not in left_out])
 
 
 def change_arguments(arguments: Pairs, **changes: str | None) -> list[tuple[str, str]]:

@@ -35,6 +35,11 @@ class Arguments(dict[str, Sequence[str]]):
         texts = (text.strip() for text in ",".join(self.get(name, ())).split(","))
         return tuple(self._rows[name].read(text, self._settings) for text in dict.fromkeys(texts) if text)
 
+    def with_defaults(self, **texts: str) -> Arguments:
+        """These arguments, and others for those that are not given."""
+        added = {name: [text] for name, text in texts.items() if name not in self}
+        return Arguments({**self, **added}, self._settings, self._rows)
+
     def first(self, name: str) -> str:
         """The first text of an argument, empty if it is not given."""
         return self[name][0] if name in self else ""

@@ -146,7 +146,7 @@ PRESETS = (
         {"rerank": _as_text(_MEANING.rerank[0]), "depth": str(_MEANING.depth)},
         frozenset({VECTORS}),
     ),
-    Preset("Words alone", "the words of the sentence, with BM25", {"model": "bm25"}),
+    Preset("Sentence alone", "only the words of the sentence itself, with BM25", {"model": "bm25"}),
     Preset(
         "Latest and best",
         "a sentence thirty days older counts half",

@@ -380,11 +380,12 @@ TABLE: tuple[Argument, ...] = (
         "contrast",
         is_required=True,
     ),
+    Argument("part", "a query for the sentences to compare", Text("query_chars"), "sides"),
     Argument(
         "against",
         "a query for the sentences to compare with; by default, all others",
         Text("query_chars", 1),
-        "contrast keyness",
+        "contrast keyness sides",
     ),
     Argument(
         "k",

@@ -8,16 +8,13 @@ from flask import Flask, Response, request
 
 from esr.corpus.concordance import SORTS
 from webui.answers.lists import list_occurrences
-from webui.arguments.form import Links, change_arguments
-from webui.arguments.query_string import decode_arguments, split_pairs
+from webui.arguments.form import split_links
+from webui.arguments.query_string import decode_arguments
 from webui.arguments.request import parse_search
-from webui.arguments.table import PAGE, rows
 from webui.pages.rendering import PageRenderer
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
 
-_OWN: dict[str, str | None] = dict.fromkeys({*(rows("concordance").keys() - PAGE.keys()), "sort", "k"})
-"""Arguments that have another meaning on other pages, or none."""
 ORDERS = {name: text for name, text in SORTS.items() if name != "best"}
 
 
@@ -29,7 +26,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         arguments = decode_arguments(request.query_string, settings, "concordance", "page")
         search = parse_search(arguments)
         found = list_occurrences(visit.searcher, search, arguments, settings)
-        own = Links([pair for pair in split_pairs(request.query_string, settings) if pair[1].strip()])
+        own, others = split_links(request.query_string, settings, "concordance", "sort")
         return render(
             visit,
             "concordance.html",
@@ -38,5 +35,5 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
             orders=ORDERS,
             chosen=arguments.value("sort"),
             own=own,
-            others=Links(change_arguments(own.arguments, **_OWN)),
+            others=others,
         )

@@ -7,7 +7,7 @@ other values and other dates can be chosen.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from esr.errors import EsrError
@@ -24,6 +24,7 @@ from esr.following.timeline import (
 from esr.index.filters import FACET_FIELDS, DayCounts, Filters
 from esr.index.names import ENTITY_TYPES, entity_key, name_key, parse_name_filter
 from esr.plans.condition import Condition, HasTerm, all_of, any_of
+from esr.query import ParsedQuery
 from esr.ranking.prepared_query import PreparedQuery
 from esr.text.document import LOCATION, META, META_PREFIX, is_attribute, value_key
 from webui.answers.lists import ValueCounts, count_values
@@ -36,6 +37,7 @@ VALUES, MORE_VALUES = 6, 60
 """Numbers of values shown of each facet, and of the one listed at length."""
 LABELS = {
     "source": "Sources",
+    "language": "Languages",
     "author": "Authors",
     "section": "Sections",
     "keyword": "Keywords",
@@ -95,7 +97,25 @@ def count_facets(prepared: PreparedQuery, filters: Filters, long: str | None = N
             counted[place:place] = count_values(prepared, filters, MORE_VALUES, [long])
     except EsrError:  # an answer without facets is better than an error
         return []
-    return [_facet_list(filters, counts, counts.field == long) for counts in counted if counts.values]
+    lists = [_facet_list(filters, counts, counts.field == long) for counts in counted if counts.values]
+    parsed = prepared.interpretation.parsed
+    return [_in_query(each, parsed) if each.field == "language" else each for each in lists]
+
+
+def _in_query(of_languages: FacetList, parsed: ParsedQuery) -> FacetList:
+    """The list of a field that only the query can choose a value of. Its values change the query."""
+    groups = {
+        clause.text.lower(): group
+        for group in parsed.groups
+        for clause in group.clauses
+        if clause.field == of_languages.field and group.role != "excluded"
+    }
+    values = []
+    for value in of_languages.values:
+        clause, group = f"{of_languages.field}:{value.name}", groups.get(value.name)
+        query = f"{parsed.text} {clause}" if group is None else parsed.without(group)
+        values.append(replace(value, arguments={"q": query}, is_selected=group is not None, clause=clause))
+    return replace(of_languages, values=values, argument="")
 
 
 def filter_arguments(field: str, name: str) -> dict[str, str]:
@@ -140,6 +160,8 @@ def _is_selected(filters: Filters, field: str, name: str) -> bool:
         return value_key(name) in map(value_key, filters.sources)
     if is_attribute(field):
         return value_key(name) in map(value_key, filters.attribute_values(field))
+    if field not in ENTITY_TYPES:
+        return False
     wanted = map(parse_name_filter, filters.entities)
     return any(name_key(name) == one.key and one.type in (None, field) for one in wanted)
 
@@ -174,21 +196,30 @@ def count_dates(prepared: PreparedQuery, filters: Filters) -> Dates | None:
 
 def draw_dates(days: DayCounts, filters: Filters) -> Dates:
     """The counts of days, at least one, by the finest period that the chart has room for."""
+    timeline = draw_days(days)
+    interval = timeline.interval
     first, last = min(days), max(days)
-    fine = (each for each in INTERVALS if period_of(last, each) - period_of(first, each) < MOST_PERIODS)
+    numbers = range(period_of(first, interval), period_of(last, interval) + 1)
+    picked = [
+        name
+        for name, number in zip(timeline.periods, numbers, strict=True)
+        if _is_picked(filters, *date_range(number, interval))
+    ]
+    form = "%Y" if interval == "year" else "%b %Y"
+    ends = tuple((_EPOCH + timedelta(days=day)).strftime(form) for day in (first, last))
+    return Dates(timeline, frozenset(picked), ends)
+
+
+def draw_days(days: DayCounts, finest: Interval = "day") -> Timeline:
+    """The timeline of counts of days, at least one, by the finest period that a narrow chart has room for."""
+    first, last = min(days), max(days)
+    intervals = INTERVALS[INTERVALS.index(finest) :]
+    fine = (each for each in intervals if period_of(last, each) - period_of(first, each) < MOST_PERIODS)
     interval: Interval = next(fine, INTERVALS[-1])
     counts = count_periods(days, interval)
     numbers = range(period_of(first, interval), period_of(last, interval) + 1)
     names = [name_of(number, interval) for number in numbers]
-    picked = [
-        name
-        for name, number in zip(names, numbers, strict=True)
-        if _is_picked(filters, *date_range(number, interval))
-    ]
-    series = Series("", [counts.get(number, 0) for number in numbers], 0, [])
-    form = "%Y" if interval == "year" else "%b %Y"
-    ends = tuple((_EPOCH + timedelta(days=day)).strftime(form) for day in (first, last))
-    return Dates(Timeline(interval, names, [], [series]), frozenset(picked), ends)
+    return Timeline(interval, names, [], [Series("", [counts.get(n, 0) for n in numbers], 0, [])])
 
 
 def _is_picked(filters: Filters, start: int, end: int) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from functools import cache, lru_cache
 from typing import Any
@@ -15,7 +16,9 @@ from markupsafe import Markup, escape
 from werkzeug.wrappers import Response as Redirect
 
 from esr.errors import EsrError
+from esr.index.filters import NO_FILTERS
 from esr.models.adjustment import BUILTIN_FEATURES
+from esr.plans.condition import HasQuote
 from esr.ranking import answers
 from esr.text.analyzer import Analyzer, TermToken
 from esr.text.document import PARSE, VECTORS, flat_metadata, is_language_tag, text_direction
@@ -37,6 +40,11 @@ from webui.pages.bars import describe_term_set
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
 
+WHOLE = "whole"
+"""Stands among the views if the sender sees all of the index: some views count in all of it."""
+_VIEWS_SECONDS, _MOST_VIEWS = 60, 100
+"""How long the views of an index are taken as known, and of how many at most."""
+
 
 class PageRenderer:
     """Renders pages for those who may search some of the indexes."""
@@ -44,6 +52,8 @@ class PageRenderer:
     def __init__(self, settings: Settings, indexes: ServedIndexes) -> None:
         self.settings = settings
         self.indexes = indexes
+        self._views: dict[tuple[str, str], tuple[float, frozenset[str]]] = {}
+        """By index and by what of it can be seen: when its views were last looked up, and which it has."""
 
     def __call__(self, visit: Visit | None, template: str, **values: Any) -> Response:
         """A page. That of an error has no visit: the engine may be at fault, so it is asked for nothing."""
@@ -58,6 +68,7 @@ class PageRenderer:
             versus=ranking_controls(arguments, features, VERSUS, stored) if is_comparison else None,
             links=Links(arguments if is_comparison else without_versus),
             presets=available_presets([*BUILTIN_FEATURES, *features, *stored]),
+            views=self._find_views(visit) if visit else (),
             settings=self.settings,
             index_names=self.indexes.visible_names,
             render_controls=render_controls,
@@ -65,6 +76,26 @@ class PageRenderer:
         )
         # UTF-8 cannot encode a lone surrogate in a text: it becomes a question mark.
         return Response(html.encode("utf-8", "replace"), mimetype="text/html")
+
+    def _find_views(self, visit: Visit) -> Collection[str]:
+        """The views that not every index has data for, or not every sender may see; empty if unknown."""
+        try:
+            index = visit.searcher.index
+            key, now = (index.where, self.indexes.guard.part), time.monotonic()
+            since, views = self._views.get(key, (-math.inf, frozenset()))
+            if now - since > _VIEWS_SECONDS:
+                has_data = {
+                    "names": bool(index.name_keys("", 1)),
+                    "quotes": any(index.count([HasQuote()], NO_FILTERS)),
+                    WHOLE: not self.indexes.guard.part,
+                }
+                views = frozenset(name for name, has_any in has_data.items() if has_any)
+                if len(self._views) >= _MOST_VIEWS:
+                    self._views.clear()
+                self._views[key] = now, views
+        except EsrError:
+            return ()
+        return views
 
     def redirect_form(self, endpoint: str) -> Redirect | None:
         """Redirect a submitted form to its short address, and a search without a query to the first page.

@@ -37,6 +37,7 @@ from webui.arguments.query_string import decode_arguments
 from webui.arguments.rankings import BY_MEANING, parse_ranking, ranking_label
 from webui.arguments.request import SearchRequest, check_query, parse_search, parse_similar, read_search
 from webui.arguments.table import VERSUS, names_of
+from webui.pages.article import find_similar_articles, list_article_names
 from webui.pages.bars import score_bars, tree_picture
 from webui.pages.rendering import Highlighter, PageRenderer
 from webui.pages.results import (
@@ -126,6 +127,8 @@ def _add_document(app: Flask, indexes: ServedIndexes, settings: Settings, render
         search, scored = read(visit)
         highlight = Highlighter(visit.searcher.index.analyzer, query_terms(visit.searcher, search))
         first = scored.sentences[0].text if scored.sentences else scored.document.id
+        snapshot = visit.searcher.snapshot()
+        similar = find_similar_articles(snapshot, scored.document)
         return render(
             visit,
             "document.html",
@@ -134,6 +137,9 @@ def _add_document(app: Flask, indexes: ServedIndexes, settings: Settings, render
             heading=scored.document.title or shorten_heading(first),
             highlight=highlight,
             shades=SHADES,
+            names=list_article_names(snapshot, scored.document),
+            similar=similar,
+            headings=find_headings(snapshot.index, similar),
         )
 
     @get("/document.csv")

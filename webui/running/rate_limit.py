@@ -150,7 +150,7 @@ def install(app: Flask, settings: Settings, path: str) -> None:
     @app.before_request
     def limit() -> None:
         g.count_queries = count_queries
-        if request.path not in PATHS and request.endpoint != "static":
+        if request.path not in PATHS and request.endpoint not in ("static", "logo"):
             count(1)
 
     @app.after_request

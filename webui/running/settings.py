@@ -84,6 +84,7 @@ class Settings:
     )
     title: str = _setting("esr", "the name at the head of each page")
     motto: str = _setting("Sentences of the news", "what stands beside the name")
+    logo: str = _setting("", "file with a picture that stands before the name: SVG, PNG, WebP or JPEG")
     note: str = _setting("", "a note on the first page, such as who offers the collection and whom to ask")
     examples: str = _setting(
         "", "example queries on the first page, with | between them; empty: chosen from the collection"

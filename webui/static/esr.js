@@ -158,6 +158,7 @@
 
   async function read(link) {
     const page = await fetchPage(link.href);
+    const opened = link.closest(".hits > li") ?? document.querySelector(".opened");
     closeReader();
     const reader = document.createElement("section");
     reader.className = "reader";
@@ -180,7 +181,7 @@
     const desk = document.querySelector(".desk");
     desk.append(reader);
     desk.classList.add("reading");
-    link.closest("li")?.classList.add("opened");
+    opened?.classList.add("opened");
     const sentence = reader.querySelector(new URL(link.href).hash || null);
     sentence?.classList.add("at");
     reader.focus({ preventScroll: true });
@@ -214,7 +215,7 @@
     if (event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const link = event.target.closest("a");
     const act = link?.matches(".more a") ? showMore : link?.matches(".hits .why") ? toggleExplanation
-      : link?.matches(".hits a.open") && canRead() ? read : null;
+      : link?.matches(".hits a.open, .reader a.open") && canRead() ? read : null;
     if (!act) return;
     event.preventDefault();
     act(link).catch(() => { location.href = link.href; });

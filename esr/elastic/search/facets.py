@@ -92,9 +92,18 @@ Aggregations = dict[str, dict[str, Query]]
 """The aggregations of each field, by name."""
 _MOST_FORMS = 10_000
 """Written forms that are counted of a field some of whose forms differ only in case."""
-_MONTHS = {
-    "date_histogram": {"field": "date", "calendar_interval": "month", "format": "yyyy-MM", "min_doc_count": 1}
+_OF_DOCUMENTS = {
+    "month": {
+        "date_histogram": {
+            "field": "date",
+            "calendar_interval": "month",
+            "format": "yyyy-MM",
+            "min_doc_count": 1,
+        }
+    },
+    "language": {"terms": {"field": "language", "size": SHARD_SIZE, "shard_size": SHARD_SIZE}},
 }
+"""The aggregations of fields that have no table of values."""
 
 
 def count_facets(
@@ -122,7 +131,9 @@ def count_facets(
     entity_fields = [field for field in own if field in ENTITY_TYPES]
     facets = {types[0]: NameFacets(types, names, size) for types in _group_by_clauses(entity_fields, own)}
     counted: Aggregations = {
-        field: {field: _MONTHS} if field == "month" else _value_terms(values, field, size, cluster.dialect)
+        field: {field: _OF_DOCUMENTS[field]}
+        if field in _OF_DOCUMENTS
+        else _value_terms(values, field, size, cluster.dialect)
         for field in own
         if field not in ENTITY_TYPES
     }
@@ -143,7 +154,7 @@ def count_facets(
                 facets[field].take(answers)
                 counts |= facets[field].counts or {}
             else:
-                table = None if field == "month" else values.values(field)
+                table = None if field in _OF_DOCUMENTS else values.values(field)
                 counts[field] = _values(answers.values(), table, size)
         counted = {}
     return {field: counts[field] for field in filters_by_field}
@@ -186,10 +197,13 @@ def _without_filter(answer: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _values(answers: Iterable[Mapping[str, Any]], table: ValueTable | None, size: int) -> FacetCounts:
-    """The counts of a table's values, or of months if `table` is None."""
+    """The counts of a table's values, or of months and languages if `table` is None."""
     values: Counter[str] = Counter()
     for bucket in (bucket for answer in answers for bucket in answer["buckets"]):
-        of_bucket = bucket["key_as_string"] if table is None else bucket["key"].rpartition(SEPARATOR)[2]
-        values[of_bucket if table is None else table.form(of_bucket)] += bucket["doc_count"]
+        if table is None:
+            value = bucket.get("key_as_string") or bucket["key"].lower()
+        else:
+            value = table.form(bucket["key"].rpartition(SEPARATOR)[2])
+        values[value] += bucket["doc_count"]
     # Ties of months are in chronological order.
     return sorted(values.items(), key=lambda value: (-value[1], value[0]))[:size]

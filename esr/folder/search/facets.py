@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from esr.errors import unknown
 from esr.folder.format.files import Mask, Numbers
-from esr.folder.format.segment import NO_DATE, Segment
+from esr.folder.format.segment import LANGUAGE, NO_DATE, Segment
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.candidates import mask_allowed, select_candidates
 from esr.folder.search.conditions import mask_documents, mask_entities
@@ -54,8 +54,12 @@ def count_facets(
                 for segment, numbers in zip(segments, candidates, strict=True)
             ]
             for field in by_document:
-                is_month = field == "month"
-                counted = _count_months(documents) if is_month else _count_values(cache, field, documents)
+                if field == "month":
+                    counted = _count_months(documents)
+                elif field == "language":
+                    counted = _count_languages(documents)
+                else:
+                    counted = _count_values(cache, field, documents)
                 # Ties are by name.
                 counts[field] = sorted(counted, key=lambda value: (-value[1], value[0]))[:size]
         if types := [field for field in fields if field in ENTITY_TYPES]:
@@ -71,6 +75,17 @@ def _count_values(cache: SearchCache, field: str, documents: DocumentCounts) -> 
     for segment, candidates in documents:
         for value, count in count_values(segment, names, candidates):
             total[values.form(value)] += count
+    return total.items()
+
+
+def _count_languages(documents: DocumentCounts) -> Iterable[tuple[str, int]]:
+    """Count candidates by language. Candidates of documents that name none are not counted."""
+    total: Counter[str] = Counter()
+    for segment, candidates in documents:
+        counts = np.bincount(segment.column(LANGUAGE), candidates, len(segment.languages)).astype(int)
+        for language, count in zip(segment.languages, counts.tolist(), strict=True):
+            if language and count:
+                total[language.lower()] += count
     return total.items()
 
 

@@ -55,6 +55,10 @@ def arguments(path: str, method: str, document: str = "v0") -> dict[str, Any]:
         given["id"] = document
     elif name == "/sentence":
         given = {"id": document, "says": text_digest(HIDDEN_TEXT)}
+    elif name in ("/name", "/names/page"):
+        given = {"name": "Zanzton" if document == "h0" else "Avonton"}
+    elif name == "/contrast":
+        given["part"] = "goalkeeper"
     elif name == "/values":
         given = {"field": "source"}
     elif name == "/analyze":
@@ -143,6 +147,14 @@ PROBES: Mapping[str, list[dict[str, Any]]] = {
     "document": [{"id": "h0"}, {"id": "h1", "q": "storm"}],
     "documents": [{"id": "h0"}],
     "similar": [{"id": "h0.s0"}, {"id": "v0.s0"}],
+    "names": [{"q": "storm", "k": "50"}, {"prefix": "zanz"}, {"entity": "Zanzton"}],
+    "name": [{"name": "Avonton"}, {"name": "location:Zanzton"}, {"name": "zanz"}],
+    "page": [{"name": "Avonton"}, {"name": "Zanzton"}],
+    "quotes": [{"q": "storm"}, {"speaker": "Zanzton"}, {}],
+    "collocations": [{"q": "storm", "min_count": "1", "window": "0"}, {"q": "zanz*", "min_count": "1"}],
+    "keyness": [{"q": "storm", "min_count": "1"}, {"q": "zanz*", "min_count": "1"}],
+    "contrast": [{"q": "storm", "part": "goalkeeper", "min_count": "1"}],
+    "frequencies": [{"q": "storm", "by": "source"}, {"q": "zanz*"}],
     "facets": [{"q": "storm", "size": "50"}, {"q": "storm", "field": "meta.desk"}],
     "timeline": [{"q": "storm", "also": "zanz*", "peaks": "3"}],
 }

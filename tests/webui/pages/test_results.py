@@ -192,6 +192,23 @@ def test_a_value_is_excluded_by_a_link_in_the_query_language(real: FlaskClient) 
     assert 'class="exclude"' not in real.get(f"/search?{Q}&syntax=none").text
 
 
+def test_a_language_is_chosen_and_left_in_the_query(tmp_path: Path) -> None:
+    languages = {"a": "en", "b": "de", "c": "de-AT", "d": None}
+    load(str(tmp_path / "i"), [document(id, "A storm came.", language=of) for id, of in languages.items()])
+    with open_searcher(str(tmp_path / "i")) as searcher:
+        client = create_app(searcher).test_client()
+
+        def links(address: str) -> list[tuple[str, str]]:
+            (facet,) = re.findall(r'id="facet-language">.*?</section>', client.get(address).text, re.DOTALL)
+            return re.findall(r'class="tick[^"]*" href="([^"]+)".*?<bdi>([^<]+)', facet)
+
+        chosen = {name: address for address, name in links("/search?q=storm")}
+        assert list(chosen) == ["de", "de-at", "en"] and chosen["de"] == "/search?q=storm+language%3Ade"
+        assert client.get(chosen["de"].replace("search", "search.json")).json["total"] == 2  # type: ignore[index]
+        assert ("/search?q=storm", "de") in links(chosen["de"])
+        assert "facet-language" not in client.get("/search?q=storm&syntax=none").text
+
+
 def test_untitled_articles_are_headed_by_their_first_words(tmp_path: Path) -> None:
     first = "A very long first sentence about harbours, " * 4
     load(tmp_path / "i", [document("x7", first, "The storm came.", title=None)])
@@ -268,7 +285,7 @@ def test_numbers_are_spelled_up_to_ten() -> None:
 def test_presets_lead_and_the_model_is_in_the_fine_print(real: FlaskClient) -> None:
     for address, label, model in (
         ("", "Words", "ranked by 2si"),
-        ("&model=bm25", "Words alone", "ranked by bm25"),
+        ("&model=bm25", "Sentence alone", "ranked by bm25"),
         ("&model=dir", "ranked by dir", "ranked by dir"),
     ):
         html = real.get(f"/search?q=earthquake{address}").text

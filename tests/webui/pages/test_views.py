@@ -17,8 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import escape
 
+from esr.errors import UsageError
 from esr.following.citations import CITATIONS, text_digest
-from esr.ranking.searcher import open_searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import all_definitions, get_analyzer
 from tests.support.elasticsearch import document, load
 from tests.support.fake_index import FakeIndex
@@ -106,7 +107,7 @@ def test_the_reason_in_words_comes_before_any_number(real: FlaskClient) -> None:
         assert reason, address
         assert not re.search(r"[−-]\d+\.\d+", page[: reason.start()])
     assert ">Words</h2>" in real.get(f"/compare?{Q}&vs.model=bm25").text
-    assert ">Words alone</h2>" in real.get(f"/compare?{Q}&vs.model=bm25").text
+    assert ">Sentence alone</h2>" in real.get(f"/compare?{Q}&vs.model=bm25").text
     assert "score −" not in real.get(f"/compare?{Q}&vs.model=bm25").text
 
 
@@ -156,6 +157,130 @@ def test_a_concordance_has_the_lines_of_the_api_and_leads_to_their_sentences(rea
     assert real.get("/concordance?q=relief&sort=score").status_code == 400
 
 
+# Names, quotations and words.
+
+
+def cells(html: str) -> list[list[str]]:
+    """The texts of the rows of all tables of words."""
+    rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", html, re.DOTALL)
+    texts = ([re.sub("<[^>]+>", "", cell).strip() for cell in re.split("</t[hd]>", row)] for row in rows)
+    return [[unescape(text) for text in row if text] for row in texts]
+
+
+def test_the_names_of_a_search_are_those_of_the_api_and_lead_to_their_pages(real: FlaskClient) -> None:
+    answer = get(real, "/names", q="relief", source="Northern Wire")["names"]
+    html = real.get("/names?q=relief&source=Northern+Wire").text
+    shown = re.findall(r'class="value" href="([^"]+)"><bdi>([^<]+)</bdi>.*?>([\d,]+)<span', html, re.DOTALL)
+    assert [(name, int(number)) for _, name, number in shown] == [(n["name"], n["count"]) for n in answer]
+    page = real.get(unescape(shown[0][0]))
+    assert page.status_code == 200 and f"<bdi>{answer[0]['name']}</bdi>" in page.text
+    assert json(real, "/names.json?q=relief&source=Northern+Wire")["names"] == answer
+    assert "No names" in real.get("/names?q=relief&prefix=zyx").text
+
+
+def test_the_page_of_a_name_has_what_the_api_has_and_its_links_find_its_sentences(real: FlaskClient) -> None:
+    answer = get(real, "/names/page", name="location:China", k=5, companions=12)
+    html = real.get("/name?name=location:China&q=relief").text
+    assert f"{answer['sentences']} sentences</a> in {answer['documents']} documents" in html
+    assert html.count("data-sentence-id") == len(answer["best"])
+    assert [row[0] for row in cells(html)] == [
+        each["name"] for place in ("in_sentences", "in_documents") for each in answer[place]
+    ]
+    own = unescape(re.findall(r'<p class="count"><a href="([^"]+)"', html)[0])
+    assert own == "/search?q=place%3A%22China%22"
+    assert json(real, own.replace("search", "search.json"))["total"] == answer["sentences"]
+    assert 'href="/search?q=relief&amp;entity=location%3AChina"' in html
+    assert real.get("/name?name=Zyxia").status_code == 400
+
+
+def test_quotations_are_filtered_by_their_speaker(real: FlaskClient) -> None:
+    answer = get(real, "/quotes", k=100)["quotations"]
+    html = real.get("/quotes?k=3").text
+    assert html.count("data-sentence-id") == 3 and "Show more quotations" in html
+    speakers = re.findall(r'class="value" href="([^"]+)"><bdi>([^<]+)</bdi>.*?>([\d,]+)<', html)
+    assert sum(int(number) for *_, number in speakers) == sum(bool(each["speaker"]) for each in answer) > 3
+    address, speaker, number = speakers[0]
+    own = real.get(unescape(address)).text
+    assert own.count("data-sentence-id") == int(number) and f"said by <bdi>{speaker.lower()}" in own.lower()
+    said = next(each for each in answer if each["speaker"] == speaker)
+    assert f"<mark>{escape(said['text'])}</mark>" in own
+    assert "No quotations about" in real.get("/quotes?q=zyxgarble").text
+
+
+@pytest.mark.parametrize("measure", ["logdice", "t"])
+def test_the_words_near_a_query_are_in_the_order_of_the_measure(real: FlaskClient, measure: str) -> None:
+    answer = get(real, "/collocations", q="relief", measure=measure, min_count=2)["collocations"]
+    html = real.get(f"/collocations?q=relief&measure={measure}&min_count=2").text
+    assert [row[0] for row in cells(html)] == [each["word"] for each in answer]
+    assert re.findall(r'<th scope="col" class="number" aria-sort="descending">([^<]+)<', html) == [
+        {"logdice": "logDice", "t": "t-score"}[measure]
+    ]
+    lines = re.findall(r'<th scope="row"><a href="([^"]+)"', html)
+    assert all("data-sentence-id" not in each and "measure=" not in each for each in lines)
+    found = get(real, "/concordance", q=f"relief +{answer[0]['word']}")["lines"]
+    assert real.get(unescape(lines[0])).text.count('class="node"') == len(found) > 0
+
+
+def test_key_words_and_frequencies_are_those_of_the_api(real: FlaskClient) -> None:
+    answer = get(real, "/keyness", q="relief", against="earthquake", min_count=1)["words"]
+    html = real.get("/keyness?q=relief&against=earthquake&min_count=1").text
+    assert [row[0] for row in cells(html)] == [each["word"] for each in answer]
+    counted = get(real, "/frequencies", q="relief", also="earthquake", by="source")
+    rows = cells(real.get("/frequencies?q=relief&also=earthquake&by=source").text)
+    assert [row[0] for row in rows] == counted["groups"]
+    assert [[int(row[2]), int(row[4])] for row in rows] == [
+        list(pair) for pair in zip(*(series["counts"] for series in counted["series"]), strict=True)
+    ]
+    assert real.get("/keyness?q=relief&source=x").status_code == 400  # key words know no filters
+
+
+def test_two_parts_are_compared_in_both_directions(real: FlaskClient) -> None:
+    parts = {"part": "before:2025", "against": "after:2025", "min_count": 1}
+    back = {**parts, "part": parts["against"], "against": parts["part"]}
+    html = real.get("/contrast?q=relief&part=before:2025&against=after:2025&min_count=1").text
+    words = [
+        each["word"]
+        for given in (parts, back)
+        for each in get(real, "/contrast", q="relief", k=30, **given)["collocations"]
+    ]
+    assert [row[0] for row in cells(html)] == words and words
+    whole = real.get("/contrast?part=before:2025&min_count=2").text
+    key_words = get(real, "/keyness", q="before:2025", min_count=2, k=30)["words"]
+    assert [row[0] for row in cells(whole)] == [each["word"] for each in key_words]
+    offered = [
+        unescape(each) for each in re.findall(r'<li><a href="(/contrast[^"]+)"', real.get("/contrast").text)
+    ]
+    assert offered and all(real.get(address).status_code == 200 for address in offered)
+    assert "write filters into both parts" in real.get("/contrast?part=relief&source=x").text
+
+
+def test_views_that_the_index_has_nothing_for_are_not_offered(tmp_path: Path, real: FlaskClient) -> None:
+    def views(html: str) -> list[str]:
+        (nav,) = re.findall(r'aria-label="Views">.*?</nav>', html, re.DOTALL)
+        return re.findall(">([A-Z][^<]+)</a>", nav)
+
+    always = ["Sentences", "Documents", "Over time", "Concordance"]
+    all_views = [*always, "Names", "Who said it", "Words"]
+    assert views(real.get(f"/search?{Q}").text) == all_views
+    for address in re.findall(r'<li><a href="([^"]+)"', real.get(f"/search?{Q}&k=20").text)[:7]:
+        page = real.get(unescape(address))
+        assert page.status_code == 200 and views(page.text) == all_views
+    load(str(tmp_path / "i"), [document("a", "A storm came.")])
+    with open_searcher(str(tmp_path / "i")) as searcher:
+        html = create_app(searcher).test_client().get("/search?q=storm").text
+    assert views(html) == [*always, "Words"]
+
+
+def test_an_article_has_its_names_its_hits_and_articles_like_it(real: FlaskClient) -> None:
+    html = real.get(f"/document?id=earthquake-relief&{Q}").text
+    assert "location%3AChina" in html and html.count('<span class="spoken">Hit </span>') > 1
+    (section,) = re.findall(r'<section class="like-it".*?</section>', html, re.DOTALL)
+    others = re.findall(r'href="(/document\?[^"#]+)', section)
+    assert 0 < len(others) == len(set(others)) <= 5
+    assert not any("id=earthquake-relief&" in unescape(each) + "&" for each in others)
+    assert all(real.get(unescape(each)).status_code == 200 for each in others)
+
+
 # The first page.
 
 
@@ -197,6 +322,17 @@ def test_an_operator_names_the_page_and_chooses_its_examples(tmp_path: Path) -> 
         assert "<code>after:</code>" in html and "<code>author:</code>" not in html  # nothing has an author
         assert 'href="/search?q=storm"' in html and 'href="/search?q=a+blow"' in html
         assert "<title>storm – Archive</title>" in client.get("/search?q=storm").text
+
+
+def test_an_operator_has_a_logo(index: FakeIndex, tmp_path: Path) -> None:
+    (tmp_path / "logo.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    client = create_app(Searcher(index), Settings(logo=str(tmp_path / "logo.svg"))).test_client()
+    assert '<img src="/logo" alt="">' in client.get("/").text
+    with client.get("/logo") as answer:
+        assert (answer.mimetype, answer.headers["Cache-Control"]) == ("image/svg+xml", "max-age=3600")
+    for name, message in (("none.svg", "cannot read ESR_LOGO"), ("logo.pdf", "cannot be shown")):
+        with pytest.raises(UsageError, match=message):
+            create_app(Searcher(index), Settings(logo=str(tmp_path / name)))
 
 
 def test_the_first_page_shows_a_new_state_of_the_index(tmp_path: Path) -> None:

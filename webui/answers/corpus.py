@@ -1,0 +1,151 @@
+"""What an index knows of the words and names of a request, for the API and for the pages.
+
+Each function reads the arguments of the operation that it is named after, and raises RequestError.
+"""
+
+from __future__ import annotations
+
+from esr.corpus.collocations import (
+    Collocations,
+    ContrastedCollocations,
+    Reach,
+    contrast_collocations,
+    find_collocations,
+)
+from esr.corpus.frequencies import Frequencies, count_frequencies
+from esr.corpus.keyness import KeyWords, find_key_words
+from esr.corpus.names import ListedName, NamePage, Selection, list_names, read_name, select
+from esr.corpus.quotations import Quotations, find_quotations
+from esr.query import ParsedQuery, parse
+from esr.ranking.searcher import Searcher
+from webui.answers.lists import SERVED_SENTENCES
+from webui.arguments.query_string import Arguments
+from webui.arguments.request import SearchRequest, check_query, parse_search, parse_searches
+from webui.running.request_errors import blame_argument
+from webui.running.settings import Settings
+
+# Words
+
+
+def read_collocations(searcher: Searcher, arguments: Arguments, settings: Settings) -> Collocations:
+    """The words near those of the query."""
+    search = _read_search(searcher, arguments, settings)
+    with blame_argument(None):
+        return find_collocations(
+            searcher,
+            search.parsed,
+            search.filters,
+            most=SERVED_SENTENCES,
+            reach=_read_reach(arguments),
+            **{name: arguments.value(name) for name in ("k", "measure", "min_count")},
+        )
+
+
+def read_contrast(
+    searcher: Searcher,
+    arguments: Arguments,
+    settings: Settings,
+    part: ParsedQuery,
+    against: ParsedQuery | None,
+) -> ContrastedCollocations:
+    """The words near those of the query in one part of the sentences more than in another, or in the rest."""
+    search = _read_search(searcher, arguments, settings)
+    with blame_argument(None):
+        return contrast_collocations(
+            searcher,
+            search.parsed,
+            search.filters,
+            part,
+            against,
+            most=SERVED_SENTENCES,
+            reach=_read_reach(arguments),
+            **{name: arguments.value(name) for name in ("k", "min_count")},
+        )
+
+
+def read_frequencies(searcher: Searcher, arguments: Arguments, settings: Settings) -> Frequencies:
+    """The occurrences of the words of each query by period or source."""
+    searches, by = parse_searches(arguments), arguments.value("by")
+    queries = [search.parsed for search in searches]
+    for n, query in enumerate(queries):
+        check_query(searcher, query, settings, "also" if n else "q")
+    with blame_argument(None):
+        return count_frequencies(searcher, queries, searches[0].filters, by, SERVED_SENTENCES)
+
+
+def read_key_words(
+    searcher: Searcher, arguments: Arguments, part: ParsedQuery, against: ParsedQuery | None
+) -> KeyWords:
+    """The words that are more frequent in one part of the collection than in another, or in the rest."""
+    with blame_argument(None):
+        return find_key_words(
+            searcher,
+            part,
+            against,
+            most=SERVED_SENTENCES,
+            **{name: arguments.value(name) for name in ("k", "order", "min_count")},
+        )
+
+
+def read_part(searcher: Searcher, arguments: Arguments, settings: Settings, name: str) -> ParsedQuery | None:
+    """The query of an argument that chooses sentences, None if it is not given."""
+    text = arguments.first(name)
+    if not text:
+        return None
+    parsed = parse(text)
+    check_query(searcher, parsed, settings, name)
+    return parsed
+
+
+def _read_search(searcher: Searcher, arguments: Arguments, settings: Settings) -> SearchRequest:
+    search = parse_search(arguments)
+    check_query(searcher, search.parsed, settings)
+    return search
+
+
+def _read_reach(arguments: Arguments) -> Reach:
+    value = arguments.value
+    return Reach(value("window") or None, value("by"), value("stop_words") == "yes")
+
+
+# Names and what people said
+
+
+def read_names(
+    searcher: Searcher, arguments: Arguments, settings: Settings
+) -> tuple[Selection, list[ListedName]]:
+    """The most frequent names of the sentences of a request, and the selection of these sentences."""
+    value, search = arguments.value, parse_search(arguments)
+    query = search.parsed if search.query.strip() else ""
+    if query:
+        check_query(searcher, search.parsed, settings)
+    with blame_argument("q"):
+        selection = select(searcher, query, search.filters)
+    prefix = arguments.first("prefix")
+    return selection, list_names(selection, type=value("type"), prefix=prefix, k=value("k"))
+
+
+def read_name_page(searcher: Searcher, arguments: Arguments) -> NamePage:
+    """What the index has about a name."""
+    value = arguments.value
+    with blame_argument("name"):
+        return read_name(
+            searcher, arguments.first("name"), companions=value("companions"), sentences=value("k")
+        )
+
+
+def read_quotations(searcher: Searcher, arguments: Arguments, settings: Settings, k: int) -> Quotations:
+    """The first k quotations of a speaker or about the query."""
+    search = parse_search(arguments)
+    about = search.parsed if search.query.strip() else None
+    if about is not None:
+        check_query(searcher, about, settings)
+    with blame_argument(None):
+        return find_quotations(
+            searcher,
+            arguments.first("speaker") or None,
+            about,
+            search.filters,
+            ranking=search.ranking,
+            k=k,
+        )

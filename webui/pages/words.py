@@ -1,0 +1,186 @@
+"""The pages of words: what stands near those of a query, key words, frequencies, and two parts compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
+
+from flask import Flask, Response, request
+
+from esr.corpus.collocations import MEASURES, UNITS
+from esr.corpus.frequencies import GROUPINGS
+from esr.corpus.keyness import ORDERS
+from esr.following.timeline import Interval, count_periods, name_of
+from esr.index.filters import NO_FILTERS
+from esr.query import ParsedQuery
+from esr.ranking.searcher import Searcher
+from esr.wording import count
+from webui.answers.corpus import (
+    read_collocations,
+    read_contrast,
+    read_frequencies,
+    read_key_words,
+    read_part,
+)
+from webui.arguments.form import split_links
+from webui.arguments.query_string import Arguments, decode_arguments
+from webui.arguments.request import check_query, parse_search
+from webui.pages.rail import query_clause
+from webui.pages.rendering import PageRenderer
+from webui.running.request_errors import RequestError
+from webui.running.served_indexes import ServedIndexes, Visit
+from webui.running.settings import Settings
+
+WINDOWS = (0, 1, 2, 3, 5, 10)
+"""Numbers of words on each side that the page offers; 0: all of the sentence."""
+WORDS = "30"
+"""Words of each part in a comparison, as an argument."""
+_SOURCES = 4
+"""How many of the most frequent sources the page offers to compare."""
+_MANY_DAYS = 1_000
+"""From so many days on, the page offers years to compare instead of months."""
+
+
+def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
+    """Add the pages to the application."""
+    get = partial(indexes.route, app)
+
+    def page(visit: Visit, taker: str, arguments: Arguments, **values: Any) -> Response:
+        own, others = split_links(request.query_string, settings, taker, "sort")
+        return render(
+            visit,
+            f"{taker}.html",
+            query=arguments.first("q"),
+            chosen=arguments.value,
+            own=own,
+            others=others,
+            **values,
+        )
+
+    @get("/collocations")
+    def collocations(visit: Visit) -> Response:
+        arguments = decode_arguments(request.query_string, settings, "collocations", "page")
+        found = read_collocations(visit.searcher, arguments, settings)
+        shown = {"found": found, "measures": MEASURES, "windows": WINDOWS, "units": UNITS}
+        return page(visit, "collocations", arguments, **shown)
+
+    @get("/keyness")
+    def keyness(visit: Visit) -> Response:
+        arguments = decode_arguments(request.query_string, settings, "keyness")
+        search = parse_search(arguments)
+        check_query(visit.searcher, search.parsed, settings)
+        against = read_part(visit.searcher, arguments, settings, "against")
+        found = read_key_words(visit.searcher, arguments, search.parsed, against)
+        return page(visit, "keyness", arguments, found=found, orders=ORDERS)
+
+    @get("/frequencies")
+    def frequencies(visit: Visit) -> Response:
+        arguments = decode_arguments(request.query_string, settings, "frequencies", "page")
+        found = read_frequencies(visit.searcher, arguments, settings)
+        rates = [found.rates(series) for series in found.series]
+        return page(visit, "frequencies", arguments, found=found, rates=rates, groupings=GROUPINGS)
+
+    @get("/contrast", "contrast")
+    def sides(visit: Visit) -> Response:
+        takers = "sides", "contrast", "keyness", "page"
+        arguments = decode_arguments(request.query_string, settings, *takers)
+        searcher = visit.searcher.snapshot()
+        compared = compare_parts(searcher, arguments.with_defaults(k=WORDS), settings)
+        pairs = [] if compared else offer_pairs(searcher)
+        return page(visit, "contrast", arguments, compared=compared, pairs=pairs)
+
+
+# Two parts
+
+
+class SideWord(NamedTuple):
+    """A word that is more frequent in one part: its times there, per million in both, the log-likelihood."""
+
+    word: str
+    count: int
+    own: float
+    other: float
+    likelihood: float
+
+
+class ComparedPart(NamedTuple):
+    """A part of the sentences, and the words that are more frequent in it than in the other.
+
+    `query` chooses the part; it is empty for all other sentences, whose own words are not listed. `size` says
+    how large it is.
+    """
+
+    query: str
+    size: str
+    words: Sequence[SideWord]
+
+
+def compare_parts(searcher: Searcher, arguments: Arguments, settings: Settings) -> list[ComparedPart]:
+    """Both parts that the arguments name; empty if they name none.
+
+    Their words are those near the words of the query, or without a query all words. Raises RequestError.
+    """
+    part, against = (read_part(searcher, arguments, settings, name) for name in ("part", "against"))
+    if part is None:
+        return []
+    search = parse_search(arguments)
+    if not search.query and search.filters:
+        raise RequestError("without q, write filters into both parts, as in source:bbc.co.uk", "part")
+    compare = partial(_compare_near if search.query else _compare_all, searcher, arguments, settings)
+    words, (size, other_size) = compare(part, against)
+    others = [] if against is None else compare(against, part)[0]
+    return [
+        ComparedPart(part.text, size, words),
+        ComparedPart(against.text if against else "", other_size, others),
+    ]
+
+
+def _compare_near(
+    searcher: Searcher,
+    arguments: Arguments,
+    settings: Settings,
+    part: ParsedQuery,
+    against: ParsedQuery | None,
+) -> tuple[list[SideWord], list[str]]:
+    found = read_contrast(searcher, arguments, settings, part, against)
+    words = [
+        SideWord(each.word, each.near, *each.per_million, each.log_likelihood) for each in found.collocations
+    ]
+    pairs = zip(found.node, found.sentences, strict=True)
+    return words, [f"{count(node, 'occurrence')} in {count(number, 'sentence')}" for node, number in pairs]
+
+
+def _compare_all(
+    searcher: Searcher,
+    arguments: Arguments,
+    settings: Settings,
+    part: ParsedQuery,
+    against: ParsedQuery | None,
+) -> tuple[list[SideWord], list[str]]:
+    found = read_key_words(searcher, arguments, part, against)
+    words = [SideWord(each.word, each.own, *each.per_million, each.log_likelihood) for each in found.words]
+    return words, [count(size, "word") for size in found.sizes]
+
+
+def offer_pairs(searcher: Searcher) -> list[tuple[str, str]]:
+    """Parts of this collection to compare, as queries: its largest sources, and the time before and after.
+
+    The second of a pair is empty for all other sentences.
+    """
+    values = searcher.index.values("source").with_prefix("", _SOURCES)
+    sources = [clause for clause in (query_clause("source", value.form) for value in values) if clause]
+    pairs = (
+        [*pairwise(sources), *((source, "") for source in sources[: _SOURCES // 2])] if sources[1:] else []
+    )
+    days = searcher.index.count_days([None], NO_FILTERS)[0]
+    if days:
+        interval: Interval = "month" if max(days) - min(days) < _MANY_DAYS else "year"
+        periods = sorted(count_periods(days, interval).items())
+        if periods[1:]:
+            before = list(accumulate(number for _, number in periods[:-1]))
+            half = min(range(len(before)), key=lambda n: abs(2 * before[n] - sum(days.values())))
+            border, last = (name_of(number, interval) for number, _ in (periods[half + 1], periods[-1]))
+            pairs += [(f"before:{border}", f"after:{border}"), (f"after:{last}", "")]
+    return pairs
