@@ -174,7 +174,7 @@ def _check_earthquake(results: ExperimentResults) -> list[Line]:
             without, with_ = example.ranks[name], example.ranks[with_prior(name)]
             lines.append(
                 Line(
-                    f"ranks of {example.sentence} ({example.topic}), {name} of {example.train}, without and with p(d|s)",
+                    f"ranks of {example.sentence} ({example.topic}), {name} of {example.train}, + p(d|s)",
                     f"above {_WITHIN}, and at most {_WITHIN}",
                     f"{without or 'none'}, and {with_ or 'none'}",
                     (without is None or without > _WITHIN) and with_ is not None and with_ <= _WITHIN,

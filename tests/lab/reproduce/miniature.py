@@ -232,7 +232,7 @@ def _parse(chance: random.Random, text: str) -> str:
 def _write_aquaint(folder: Path, topic: Topic) -> None:
     """A file per agency and day: the documents of a topic, and others of the same words."""
     chance = random.Random(7)
-    words = [*topic.title.split(), *(word(chance) for _ in range(20))]
+    words = [*topic.title.split() * 3, *(word(chance) for _ in range(4))]
     files = {
         "xie/2003/20030101_XIN_ENG": topic.documents,
         "apw/1999/19990101_APW_ENG": [f"APW19990101.{n:04}" for n in range(3)],
