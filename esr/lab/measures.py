@@ -298,8 +298,9 @@ def compare_systems(
     """Compare the values by topic of a system `a` with those of a baseline `b`.
 
     The randomisation test swaps the two values of topics at random, `resamples` times, or in all possible
-    ways if there are no more than that. It is deterministic for a seed. The corrected p-values are those of a
-    single comparison: see `correct_p_values`. Raises UsageError if the topics differ or there are none.
+    ways if there are no more than that; with 0 it is left out, and its p is NaN. It is deterministic for a
+    seed. The corrected p-values are those of a single comparison: see `correct_p_values`. Raises UsageError
+    if the topics differ or there are none.
     """
     if a.keys() != b.keys() or not a:
         raise UsageError("two systems can only be compared over the same topics, at least one")
@@ -307,7 +308,7 @@ def compare_systems(
     theirs = np.array([b[topic] for topic in a], dtype=float)
     wins, losses = int((ours > theirs).sum()), int((ours < theirs).sum())
     low, high, t_test = _t_test(ours, theirs)
-    randomisation = _randomisation_test(ours, theirs, resamples, seed)
+    randomisation = _randomisation_test(ours, theirs, resamples, seed) if resamples else math.nan
     return SystemComparison(
         topics=len(ours),
         difference=float(np.mean(ours - theirs)),

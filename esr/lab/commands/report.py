@@ -179,7 +179,8 @@ def _draw_sensitivity(searcher: Searcher, tasks: list[Task], ranking: Ranking) -
 
 
 def _draw_models() -> list[Picture]:
-    from esr.lab.report.parameters import build_unseen_terms, compute_weights
+    from esr.lab.report.parameters import build_unseen_terms
+    from esr.lab.unseen_terms import compute_weights
 
     return [build_unseen_terms(compute_weights())]
 

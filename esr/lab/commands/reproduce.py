@@ -55,6 +55,11 @@ def reproduce() -> None:
     help="Values to try for parameters with this name, instead of the papers'. May be repeated.",
 )
 @click.option(
+    "--enrich",
+    is_flag=True,
+    help="Compute features, names and parses like esr enrich, where the folder has no annotations of them.",
+)
+@click.option(
     "-o",
     "--output",
     "outputs",
@@ -71,12 +76,14 @@ def novelty(
     statistics: str,
     depth: int,
     grid_texts: tuple[str, ...],
+    enrich: bool,
     outputs: tuple[Path, ...],
 ) -> None:
     """The TREC Novelty experiments (2002-2004): from raw files to tables, beside the papers' known figures.
 
     esr does not include the data: docs/reproduce.md lists the files. Each system is tuned on one year and
-    tested on the others. The open questions of the protocol are options.
+    tested on the others. The open questions of the protocol are options. Models of term dependence need
+    parses, those of opinion and names need features: from the tools' files in the folder, or by --enrich.
 
     \b
     Example:
@@ -94,7 +101,7 @@ def novelty(
         if output.suffix not in (".md", ".json"):
             raise UsageError(f"-o needs a file name that ends in .md or .json, not {output}")
         check_output(output)
-    protocol = Protocol(ranked, statistics, depth, parse_grid(grid_texts))
+    protocol = Protocol(ranked, statistics, depth, parse_grid(grid_texts), enrich)
     with ExitStack() as stack:
         work_folder = work or Path(stack.enter_context(TemporaryDirectory(prefix="esr-novelty-")))
         bar = stack.enter_context(tqdm(unit=" steps", disable=None, leave=False))
@@ -116,3 +123,33 @@ def novelty(
         click.echo(as_markdown(results, verdicts), nl=False)
     if results.absent:
         click.echo(f"left out, because {data} has no file of it: {', '.join(results.absent)}", err=True)
+
+
+@reproduce.command()
+@click.option("--data", required=True, type=_FOLDER, help="Folder with the raw files, anywhere below it.")
+@click.option("--work", type=_FOLDER, help="Keep unpacked files here, and reuse them.")
+@click.option(
+    "-o", "--output", required=True, type=_FOLDER, help="Folder for the texts, which must not exist."
+)
+def texts(data: Path, work: Path | None, output: Path) -> None:
+    """Write the texts for the papers' tools: a folder per year, with a sentence on each line.
+
+    There is a file for each document and, with its title, for each topic. docs/reproduce.md says how to name
+    what the tools write.
+
+    \b
+    Example:
+      esr reproduce texts --data trec-novelty -o texts
+    """
+    from esr.lab.reproduce.annotations import write_texts
+    from esr.lab.reproduce.data import find_raw_files, load
+
+    if output.exists():
+        raise UsageError(f"{output} exists: name a new folder")
+    with ExitStack() as stack:
+        work_folder = work or Path(stack.enter_context(TemporaryDirectory(prefix="esr-novelty-")))
+        for files in find_raw_files(data).years:
+            year = load(files, work_folder)
+            titles = {task.topic: task.query for task in year.tasks}
+            number = write_texts(year.documents, titles, output / files.year)
+            click.echo(f"wrote {number} texts of {files.year}")

@@ -5,8 +5,7 @@ Each picture has its data, the function that computes them, the drawing, and the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,9 +21,10 @@ from esr.lab.curves import Estimates, EstimationOptions, ValueCounts, estimate_i
 from esr.lab.grid import is_valid
 from esr.lab.report.page import FAINT, INK, SERIES, Picture, create_figure, label_ends, style_of, with_style
 from esr.lab.tuner import Task, Tuner
+from esr.lab.unseen_terms import GAMMA, IN_COLLECTION, IN_DOCUMENT, LAMBDA, LENGTHS, MU, Weights
 from esr.models import Parameter
-from esr.plans.evaluate import Array, Evidence, score_sentences
-from esr.plans.plan import CollectionStatistics, Plan, Statistics, TermStatistics
+from esr.plans.evaluate import Array
+from esr.plans.plan import CollectionStatistics, Statistics
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 
@@ -248,49 +248,7 @@ def _draw_line(axes: Axes, x: Array, y: Array, position: int, name: str, *, is_d
 # Weights of unseen terms
 
 
-LENGTHS = tuple(range(1, 51))
-LAMBDA, GAMMA, MU = 0.5, 0.25, 100.0
-IN_DOCUMENT, IN_COLLECTION = 0.02, 0.0005
-SETTINGS: Mapping[str, Mapping[str, float]] = {
-    "jm": {"lambda": LAMBDA},
-    "dir": {"mu": MU},
-    "3mm": {"lambda": LAMBDA, "gamma": GAMMA},
-    "2s": {"lambda": LAMBDA, "mu": MU},
-    "2si": {"lambda": LAMBDA, "mu": MU},
-}
-_TERM = "term"
 _UNSEEN_HEIGHT = 3.9
-Weights = dict[str, tuple[float, ...]]
-"""By model, the weight for each of LENGTHS."""
-
-
-def compute_weights(in_document: float = IN_DOCUMENT, in_collection: float = IN_COLLECTION) -> Weights:
-    """The score that a query term adds to a sentence without it, by model and sentence length.
-
-    A longer sentence without a term should be penalised less if its document contains the term. Only 2S-I
-    does this (Fernández, Losada & Azzopardi 2011, Table 8 and Figure 4; docs/formulas.md, A.13). The weights
-    come from the models' own plans. `in_document` is p(t|d), `in_collection` is p(t).
-    """
-    share = Fraction(str(in_collection))
-    term = TermStatistics(sf=share.numerator, df=share.numerator, cf=share.numerator)
-    statistics = Statistics(CollectionStatistics(occurrences=share.denominator), {_TERM: term})
-    number = len(LENGTHS)
-    evidence = Evidence(
-        counts={"sentence": np.zeros((1, number)), "document": np.full((1, number), in_document)},
-        lengths={"sentence": np.array(LENGTHS, dtype=float), "document": np.ones(number)},
-        columns={},
-    )
-    return {
-        name: tuple(map(float, score_sentences(_build_plan(name, values, statistics), evidence)))
-        for name, values in SETTINGS.items()
-    }
-
-
-def _build_plan(name: str, values: Mapping[str, float], statistics: Statistics) -> Plan:
-    model = models.get(name)
-    settings = model.settings(values, "document" if model.contexts else None)
-    ranked = model.plan(settings, models.Query({_TERM: 1}, 1, statistics))
-    return Plan(ranked.terms, ranked.transform, candidates="all", context="document")
 
 
 def build_unseen_terms(weights: Weights) -> Picture:

@@ -1,6 +1,7 @@
 """The raw files of the TREC Novelty track: find, unpack, and load them, one year at a time.
 
-A year has topics, judgements and documents. Inconsistencies between them are findings, not errors.
+A year has topics, judgements and documents. Inconsistencies between them are findings, not errors. Beside the
+years' files a folder may have what the papers' tools say of the sentences, and the AQUAINT collection.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from esr import loaders
 from esr.batch.topics import Topic, read_topics
 from esr.errors import EsrError, InputError
 from esr.lab.measures import Qrels, read_qrels
+from esr.lab.reproduce.annotations import Annotations, annotate, find_annotations, find_named_titles
 from esr.lab.tuner import Task, build_tasks
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Document, Sentence
@@ -51,11 +53,17 @@ class RawFiles:
     new: Path | None = None
 
 
+AQUAINT = ("apw", "nyt", "xie")
+"""The folders of AQUAINT (LDC2002T31): one per agency, below it one per year, with a file for each day."""
+
+
 class AvailableFiles(NamedTuple):
-    """The years with files in a folder, and the years without any."""
+    """The years with files in a folder, the years without any, and the other files."""
 
     years: list[RawFiles]
     absent: list[str]
+    annotations: Annotations
+    aquaint: list[Path]
 
 
 def find_raw_files(folder: Path) -> AvailableFiles:
@@ -68,7 +76,8 @@ def find_raw_files(folder: Path) -> AvailableFiles:
         raise InputError(str(folder), "there is no such folder")
     known_names = {name for table in (NAMES, NEW_NAMES) for names in table.values() for name in names}
     paths: dict[str, list[Path]] = {}
-    for path in _walk(folder):
+    all_paths = list(_walk(folder))
+    for path in all_paths:
         if path.name in known_names:
             paths.setdefault(path.name, []).append(path)
     for name, same_name in paths.items():
@@ -76,7 +85,12 @@ def find_raw_files(folder: Path) -> AvailableFiles:
             raise InputError(
                 str(folder), f"has two files named {name}: {same_name[0]} and {same_name[1]}; remove one"
             )
-    available = AvailableFiles([], [])
+    aquaint, others = [], []
+    for path in all_paths:
+        is_aquaint = any(part.lower() in AQUAINT for part in path.relative_to(folder).parts[:-2])
+        (aquaint if is_aquaint else others).append(path)
+    annotations = find_annotations(others)
+    available = AvailableFiles([], [], annotations, aquaint)
     for year, names in NAMES.items():
         missing = [f"{name} ({kind})" for name, kind in zip(names, _KINDS, strict=True) if name not in paths]
         if len(missing) == len(names):
@@ -266,6 +280,9 @@ class Findings:
     judged_without_topic: list[str]
     without_documents: list[str]
     repeated_documents: int
+    without_opinions: list[str] = field(default_factory=list)
+    without_names: list[str] = field(default_factory=list)
+    without_parses: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -273,7 +290,8 @@ class Year:
     """One year of the track. `tasks` are the topics with a relevant sentence; `qrels` has only these topics.
 
     `allowed` has the documents of each topic, `lengths` the number of terms of each sentence. `new` has the
-    new sentences of each topic by the judgements of the second task, or is None without them.
+    new sentences of each topic by the judgements of the second task, or is None without them. `kinds` are
+    those of topics, `named_titles` says of topics whether their titles have names; both may lack topics.
     """
 
     name: str
@@ -284,6 +302,8 @@ class Year:
     lengths: Mapping[str, int]
     findings: Findings
     new: Mapping[str, frozenset[str]] | None = None
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    named_titles: Mapping[str, bool] = field(default_factory=dict)
 
     def sentences(self, topic: str) -> list[str]:
         """The ids of the sentences of a topic's documents, in their order."""
@@ -291,11 +311,12 @@ class Year:
         return [s.id for id in self.allowed[topic] for s in by_id[id].sentences]
 
 
-def load(files: RawFiles, work: Path) -> Year:
-    """Unpack and read a year. Raises InputError for a broken file."""
+def load(files: RawFiles, work: Path, annotations: Annotations | None = None) -> Year:
+    """Unpack and read a year, with the annotations of its documents. Raises InputError for a broken file."""
+    annotations = annotations or Annotations()
     folder = work / files.year / "documents"
     archive = read_corpus(folder, unpack(files.archive, folder))
-    documents = archive.documents
+    documents = {id: annotate(document, annotations) for id, document in archive.documents.items()}
     topics = read_topics(files.topics)
     qrels = read_qrels(files.qrels)
     named = {topic.id: _find_documents(topic, archive) for topic in topics}
@@ -322,6 +343,11 @@ def load(files: RawFiles, work: Path) -> Year:
         judged_without_topic=[topic for topic in qrels if topic not in named],
         without_documents=[topic for topic, ids in allowed.items() if not ids],
         repeated_documents=archive.repeated,
+        **{
+            f"without_{tool}": [id for id in documents if id not in annotated]
+            for tool, annotated in vars(annotations).items()
+            if any(id in annotated for id in documents)
+        },
     )
     new = None
     if files.new is not None:
@@ -329,7 +355,18 @@ def load(files: RawFiles, work: Path) -> Year:
             topic: frozenset(sentence for sentence, grade in grades.items() if grade > 0)
             for topic, grades in read_qrels(files.new).items()
         }
-    return Year(files.year, task_set.ready, judged, list(documents.values()), allowed, lengths, findings, new)
+    return Year(
+        files.year,
+        task_set.ready,
+        judged,
+        list(documents.values()),
+        allowed,
+        lengths,
+        findings,
+        new,
+        {topic.id: topic.kind for topic in topics if topic.kind},
+        find_named_titles(topics, annotations),
+    )
 
 
 def _find_documents(topic: Topic, archive: Corpus) -> tuple[str, ...]:

@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
+
+from esr.batch.runs import Scores
 from esr.errors import UsageError, unknown
 from esr.lab import measures
-from esr.lab.grid import build_default_grid
-from esr.lab.reproduce.claims import TARGETS as TARGETS_2012
-from esr.lab.reproduce.claims import TARGETS_2011, ExperimentResults, Verdict, judge
+from esr.lab.curves import Estimates
+from esr.lab.reproduce.annotations import NAMES, OPINIONS
+from esr.lab.reproduce.claims import TARGETS
 from esr.lab.reproduce.data import Year, find_raw_files, load
-from esr.lab.reproduce.second_task import measure_second_task, measure_year
+from esr.lab.reproduce.judging import CROSSED, Example, ExperimentResults, Promotion, Verdict, judge
+from esr.lab.reproduce.pooled import Pooled, cross, measure_pooled
+from esr.lab.reproduce.second_task import measure_second_task
+from esr.lab.reproduce.statistics import measure_year
 from esr.lab.reproduce.systems import (
+    BOTH_YEARS,
     STATISTICS,
+    SUBJECTIVE,
     SYSTEMS,
     Protocol,
     SystemFigures,
     TrainedSystem,
-    YearExperiment,
-    open_indexes,
+    with_prior,
 )
+from esr.lab.reproduce.training import YearExperiment, build_index, open_grid, open_indexes, read_feature
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
+from esr.text.document import Document, Sentence
 
 POOLED = "matching, all topics' sentences together, year"
 
 
-def measure_interpretations(year: Year, work: Path, depth: int) -> dict[str, float]:
+def measure_interpretations(year: Year, work: Path, protocol: Protocol) -> dict[str, float]:
     """AP of plain tfisf under each interpretation of the protocol.
 
     Interpretations differ in which sentences are ranked and in the scope of statistics. They show which one
@@ -35,8 +47,9 @@ def measure_interpretations(year: Year, work: Path, depth: int) -> dict[str, flo
     """
     figures = {}
     for statistics in STATISTICS:
-        with open_indexes(year, work, statistics) as topic_indexes:
-            experiment = YearExperiment(year, topic_indexes, Protocol(statistics=statistics, depth=depth))
+        reading = Protocol(statistics=statistics, depth=protocol.depth, enrich=protocol.enrich)
+        with open_indexes(year, work, reading) as topic_indexes:
+            experiment = YearExperiment(year, topic_indexes, reading)
             for rule in ("matching", "all"):
                 tested = experiment.test(Ranking("tfisf", candidates=rule))
                 figures[f"{rule}, {statistics}"] = tested.means["AP"]
@@ -48,7 +61,6 @@ def measure_interpretations(year: Year, work: Path, depth: int) -> dict[str, flo
 
 
 ALL = "all"
-TARGETS = (*TARGETS_2011, *TARGETS_2012)
 Tick = Callable[[str], None]
 Trained = dict[str, dict[str, TrainedSystem]]
 Tested = dict[tuple[str, str], dict[str, SystemFigures]]
@@ -70,12 +82,19 @@ def run(
     years = {}
     for files in available.years:
         tick(f"reading {files.year}")
-        years[files.year] = load(files, work)
-    trained, tested = _train_and_test(years, training_years, work, protocol, tick)
+        year = load(files, work, available.annotations)
+        if protocol.enrich and not year.named_titles:
+            year = replace(year, named_titles=_find_names(year, work))
+        years[files.year] = year
+    kinds = {topic: kind for year in years.values() for topic, kind in year.kinds.items()}
+    years_results = _train_and_test(years, training_years, work, protocol, tick)
+    pooled = years_results.pooled
+    if train == ALL:
+        pooled = pooled | measure_pooled(years, available.aquaint, work, protocol, tick)
     by_interpretation = {}
     for name, year in years.items():
         tick(f"interpretations of {name}")
-        by_interpretation[name] = measure_interpretations(year, work, protocol.depth)
+        by_interpretation[name] = measure_interpretations(year, work, protocol)
     second_task = {}
     for name, year in years.items():
         tick(f"what is new in {name}")
@@ -86,47 +105,179 @@ def run(
         available.absent,
         {name: measure_year(year) for name, year in years.items()},
         {name: year.findings for name, year in years.items()},
-        trained,
-        tested,
+        years_results.trained,
+        years_results.tested,
         by_interpretation,
         second_task,
+        pooled,
+        years_results.curves,
+        kinds,
+        years_results.examples,
+        years_results.promotions,
     )
+
+
+class _YearsResults(NamedTuple):
+    trained: Trained
+    tested: Tested
+    pooled: Pooled
+    curves: dict[tuple[str, str, str], Estimates]
+    examples: dict[str, list[Example]]
+    promotions: dict[tuple[str, str], list[Promotion]]
 
 
 def _train_and_test(
     years: Mapping[str, Year], training_years: Sequence[str], work: Path, protocol: Protocol, tick: Tick
-) -> tuple[Trained, Tested]:
+) -> _YearsResults:
     with ExitStack() as stack:
         experiments = {}
         for name, year in years.items():
             tick(f"indexing {name}")
-            topic_indexes = stack.enter_context(open_indexes(year, work, protocol.statistics))
+            topic_indexes = stack.enter_context(open_indexes(year, work, protocol))
             experiments[name] = YearExperiment(year, topic_indexes, protocol)
         trained = {
-            name: experiments[name].train(lambda system, year=name: tick(f"{year} {system}"))  # type: ignore[misc]
+            name: experiments[name].train(SYSTEMS, lambda system, year=name: tick(f"{year} {system}"))  # type: ignore[misc]
             for name in training_years
         }
-        tested = {}
+        tested: Tested = {}
         for source in training_years:
             for target in (name for name in years if name != source):
                 tick(f"testing {source} to {target}")
                 tested[source, target] = {
-                    system: experiments[target].test(trained[source][system].ranking) for system in SYSTEMS
+                    system: experiments[target].test(of_system.ranking)
+                    for system, of_system in trained[source].items()
+                    if experiments[target].can_run(SYSTEMS[system])
                 }
-    return trained, tested
+        pooled: Pooled = {}
+        if set(BOTH_YEARS) <= set(training_years):
+            pooled[CROSSED, "topic"] = cross(experiments, trained)
+        return _YearsResults(
+            trained,
+            tested,
+            pooled,
+            dict(_iterate_curves(experiments, trained)),
+            _find_examples(experiments, trained),
+            dict(_iterate_promotions(experiments, trained, tested)),
+        )
 
 
 def _check_grid(protocol: Protocol) -> None:
     """Raise UsageError for a parameter that no system tunes."""
     tuned = {
-        name
+        name.rpartition(".")[2]
         for system in SYSTEMS.values()
-        if not system.is_fixed
-        for name in build_default_grid(system.ranking)
+        for name in open_grid(system, system.ranking, Protocol())
     }
     for name in protocol.grid:
-        if name not in tuned:
-            raise unknown("parameter to tune", name, tuned)
+        if name not in tuned | {"w"}:
+            raise unknown("parameter to tune", name, tuned | {"w"})
+
+
+def _find_names(year: Year, work: Path) -> dict[str, bool]:
+    """Whether the titles of topics have names, by esr's own recognizer."""
+    titles = [Document(t.topic, (Sentence(t.topic, t.query),)) for t in year.tasks]
+    place = build_index(titles, work / year.name / "titles", enrich=True)
+    with open_searcher(str(place)) as searcher:
+        return {id: n > 0 for id, n in read_feature(searcher, [t.topic for t in year.tasks], "ne").items()}
+
+
+# Curves
+
+
+CURVE_BASES = {"tfisf": (*OPINIONS, *NAMES, "len"), SUBJECTIVE: ("pos", "neg", "opt", "len")}
+"""The features whose curves the second paper draws, by the base that they are added to."""
+
+
+def _iterate_curves(
+    experiments: Mapping[str, YearExperiment], trained: Trained
+) -> Iterator[tuple[tuple[str, str, str], Estimates]]:
+    for year in (year for year in BOTH_YEARS if year in trained):
+        for base, features in CURVE_BASES.items():
+            for feature in features:
+                if base in trained[year] and experiments[year].has_feature(feature):
+                    estimates = experiments[year].estimate(trained[year][base].ranking, feature)
+                    yield (year, base, feature), estimates
+
+
+# Examples
+
+
+EARTHQUAKE, REWARD = "earthquake", "reward"
+EXAMPLES = {
+    EARTHQUAKE: (
+        "chinese earthquake",
+        ("architects", "hebei", "earthquake"),
+        ("3mm document", "3mm surrounding"),
+    ),
+    REWARD: ("", ("reward", "investigation", "$100,000"), ("tfisf",)),
+}
+"""By example: words of its topic's title, words of its sentence, and systems without an addition."""
+
+
+def _find_examples(experiments: Mapping[str, YearExperiment], trained: Trained) -> dict[str, list[Example]]:
+    """The papers' example sentences, wherever the data has them, with their ranks.
+
+    The first paper's example is ranked with what was trained on 2002, the second's with the other year.
+    """
+    examples: dict[str, list[Example]] = {}
+    for name, (title, words, systems) in EXAMPLES.items():
+        for year, experiment in experiments.items():
+            for source in trained:
+                if source == year:
+                    continue
+                found = list(_find_sentences(experiment.year, title, words))
+                pairs = [(s, with_prior(s) if name == EARTHQUAKE else SUBJECTIVE) for s in systems]
+                rankings = {
+                    s: trained[source][s].ranking for pair in pairs for s in pair if s in trained[source]
+                }
+                if found and len(rankings) == 2 * len(pairs):
+                    runs = {system: experiment.run(ranking) for system, ranking in rankings.items()}
+                    examples.setdefault(name, []).extend(
+                        Example(
+                            source,
+                            topic,
+                            sentence,
+                            {s: _rank(run, topic, sentence) for s, run in runs.items()},
+                        )
+                        for topic, sentence in found
+                    )
+    return examples
+
+
+def _find_sentences(year: Year, title: str, words: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Topics with these words in the title, each with a sentence of its documents that has these words."""
+    texts = {s.id: s.text.lower().replace("$ ", "$") for d in year.documents for s in d.sentences}
+    for task in year.tasks:
+        if all(word in task.query.lower() for word in title.split()):
+            for sentence in year.sentences(task.topic):
+                if all(word in texts[sentence] for word in words):
+                    yield task.topic, sentence
+
+
+def _rank(run: Scores, topic: str, sentence: str) -> int | None:
+    ids = list(run.get(topic, {}))
+    return ids.index(sentence) + 1 if sentence in ids else None
+
+
+def _iterate_promotions(
+    experiments: Mapping[str, YearExperiment], trained: Trained, tested: Tested
+) -> Iterator[tuple[tuple[str, str], list[Promotion]]]:
+    """What linear(subj) does to ranks of subjective and objective sentences, by training and test year."""
+    for source, target in tested:
+        if SUBJECTIVE not in tested[source, target]:
+            continue
+        experiment = experiments[target]
+        subjective = {id for id, value in experiment.read_feature("subj").items() if value > 0}
+        before, after = (experiment.run(trained[source][name].ranking) for name in ("tfisf", SUBJECTIVE))
+        promotions = []
+        for topic in before.keys() & after.keys():
+            ranks = [{id: rank for rank, id in enumerate(run[topic], 1)} for run in (before, after)]
+            both = ranks[0].keys() & ranks[1].keys()
+            groups = both & subjective, both - subjective
+            if all(groups):
+                means = [tuple(float(np.mean([r[id] for id in group])) for r in ranks) for group in groups]
+                promotions.append(Promotion(topic, *means))  # type: ignore[arg-type]
+        yield (source, target), sorted(promotions)
 
 
 def verdicts(results: ExperimentResults) -> Sequence[Verdict]:

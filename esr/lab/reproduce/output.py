@@ -9,10 +9,14 @@ from itertools import groupby
 from typing import Any
 
 import esr
+from esr.lab.curves import Estimates
 from esr.lab.measures import SystemComparison
-from esr.lab.reproduce.claims import MET, NOT_BUILT, NOT_MET, UNCHECKED, ExperimentResults, Verdict
+from esr.lab.reproduce.claims import ADDED
+from esr.lab.reproduce.judging import MARKS, ExperimentResults, Verdict
+from esr.lab.reproduce.pooled import READINGS
 from esr.lab.reproduce.second_task import EVERYTHING
-from esr.lab.reproduce.systems import MEASURES, SYSTEMS
+from esr.lab.reproduce.systems import BASELINES as BASELINE_GROUP
+from esr.lab.reproduce.systems import MEASURES, RECALL_MEASURES, SYSTEMS, TDSR, TOP_MEASURES
 from esr.wording import table_lines
 
 BASELINES = ("tfisf", "dir")
@@ -32,8 +36,10 @@ def as_json(results: ExperimentResults, verdicts: Sequence[Verdict]) -> dict[str
         "targets": [
             {
                 "id": verdict.target.id,
+                "paper": verdict.target.paper,
+                "kind": verdict.target.kind,
                 "claim": verdict.target.claim,
-                "source": verdict.target.source,
+                "differs": verdict.target.differs,
                 "mark": verdict.mark,
                 "numbers": [line._asdict() for line in verdict.lines],
             }
@@ -51,10 +57,29 @@ def as_json(results: ExperimentResults, verdicts: Sequence[Verdict]) -> dict[str
             for year, systems in results.trained.items()
         },
         "tables": [
-            {"train": train, "test": test, "systems": [_row(results, train, test, name) for name in SYSTEMS]}
-            for train, test in results.tested
+            {"train": train, "test": test, "systems": [_row(results, train, test, name) for name in systems]}
+            for (train, test), systems in results.tested.items()
+        ],
+        "pooled": {
+            reading: {name: {"measures": dict(f.means)} for name, f in systems.items()}
+            for (_, reading), systems in results.pooled.items()
+        },
+        "curves": [
+            {"year": year, "base": base, "feature": feature, **_curve(estimates)}
+            for (year, base, feature), estimates in results.curves.items()
+        ],
+        "examples": {
+            name: [example._asdict() for example in examples] for name, examples in results.examples.items()
+        },
+        "promotions": [
+            {"train": train, "test": test, "topics": [promotion._asdict() for promotion in promotions]}
+            for (train, test), promotions in results.promotions.items()
         ],
     }
+
+
+def _curve(estimates: Estimates) -> dict[str, list[float]]:
+    return {name: getattr(estimates, name).tolist() for name in _CURVE}
 
 
 def _row(results: ExperimentResults, train: str, test: str, name: str) -> dict[str, Any]:
@@ -68,7 +93,7 @@ def _row(results: ExperimentResults, train: str, test: str, name: str) -> dict[s
     for baseline in BASELINES:
         comparisons = {m: results.compare(train, test, name, baseline, m) for m in MEASURES}
         row[f"p_{baseline}"] = {m: _p_value(comparison) for m, comparison in comparisons.items()}
-    return row | {"topics": tested.values}
+    return row | {"topics": {measure: tested.values[measure] for measure in MEASURES}}
 
 
 def _p_value(comparison: SystemComparison | None) -> float | None:
@@ -76,6 +101,15 @@ def _p_value(comparison: SystemComparison | None) -> float | None:
 
 
 _MAX_EXAMPLES = 5
+_CURVE = {
+    "values": "I",
+    "everywhere": "p(I)",
+    "relevant": "p(I|R)",
+    "top": "p(I|T)",
+    "indep": "indep",
+    "floe": "FLOE",
+}
+"""The columns of a curve, and their heads."""
 _SIGNS = {"tfisf": ("*", "**"), "dir": ("†", "††")}
 _FINDINGS = {
     "unknown_sentences": "relevant sentences that the archive lacks",
@@ -85,6 +119,9 @@ _FINDINGS = {
     "unjudged_topics": "topics without a relevant sentence, left out",
     "judged_without_topic": "judged topics that the topics file lacks, left out",
     "without_documents": "topics without any document",
+    "without_opinions": "documents without a file of opinions",
+    "without_names": "documents without a file of names",
+    "without_parses": "documents without a file of parses",
 }
 
 
@@ -94,6 +131,8 @@ def as_markdown(results: ExperimentResults, verdicts: Sequence[Verdict]) -> str:
     parts += _second_task(results)
     for train, test in results.tested:
         parts += _table(results, train, test)
+        parts += _recall_table(results, train, test)
+    parts += [*_pooled_tables(results), *_curves(results)]
     return "\n".join(parts) + "\n"
 
 
@@ -140,14 +179,17 @@ def _interpretations(results: ExperimentResults) -> Iterator[str]:
 def _targets(verdicts: Sequence[Verdict]) -> Iterator[str]:
     yield "\n## What survives of the papers' results\n"
     marks = [verdict.mark for verdict in verdicts]
-    yield ", ".join(f"{marks.count(mark)} {mark}" for mark in (MET, NOT_MET, UNCHECKED, NOT_BUILT)) + ".\n"
-    rows = [[v.target.id, v.target.claim, v.target.source, f"**{v.mark}**"] for v in verdicts]
-    yield from table_lines(["", "claim", "source", ""], rows, left=4)
+    yield from (f"- {marks.count(mark)} **{mark}**: {meaning}" for mark, meaning in MARKS.items())
+    yield "\nFLA is Fernández, Losada & Azzopardi 2011, FL Fernández & Losada 2012; TDSR and MRF are "
+    yield "Cai et al. 2007."
+    yield f"Added by a second reading of the papers: {', '.join(ADDED)}.\n"
+    rows = [[v.target.id, v.target.kind, v.target.claim, f"**{v.mark}**", v.target.differs] for v in verdicts]
+    yield from table_lines(["", "", "claim", "", "what differs, or why nothing judges it"], rows, left=5)
     for verdict in verdicts:
         if verdict.lines:
             yield f"\n### {verdict.target.id}: {verdict.mark}\n\n{verdict.target.claim}\n"
             signs = {True: "yes", False: "no", None: "?"}
-            rows = [[line.what, line.claimed, line.found, signs[line.holds]] for line in verdict.lines]
+            rows = [[*line[:3], signs[line.holds]] for line in verdict.lines]
             yield from table_lines(["", "claimed", "found", "holds"], rows, left=4)
 
 
@@ -171,7 +213,8 @@ def _second_task(results: ExperimentResults) -> Iterator[str]:
 def _table(results: ExperimentResults, train: str, test: str) -> Iterator[str]:
     yield f"\n## Trained on {train}, tested on {test}\n"
     yield "`*` differs from tfisf at 95 %, `**` at 99 %; `†` and `††` from dir.\n"
-    for group, systems in groupby(SYSTEMS.values(), key=lambda system: system.group):
+    tested_systems = [system for name, system in SYSTEMS.items() if name in results.tested[train, test]]
+    for group, systems in groupby(tested_systems, key=lambda system: system.group):
         rows = []
         for system in systems:
             tested, trained = results.tested[train, test][system.name], results.trained[train][system.name]
@@ -185,6 +228,34 @@ def _table(results: ExperimentResults, train: str, test: str) -> Iterator[str]:
         head = [group, *MEASURES, "top-100 length", "AP in training", "parameters"]
         yield from table_lines(head, rows, left=1)
         yield ""
+
+
+def _recall_table(results: ExperimentResults, train: str, test: str) -> Iterator[str]:
+    """Precision at points of recall, of the third paper's systems."""
+    names = [name for name in results.tested[train, test] if SYSTEMS[name].group in (BASELINE_GROUP, TDSR)]
+    if not any(SYSTEMS[name].group == TDSR for name in names):
+        return
+    yield "Precision at points of recall:\n"
+    means = [results.tested[train, test][name].means for name in names]
+    rows = [[n, *(f"{m[r]:.4f}" for r in RECALL_MEASURES)] for n, m in zip(names, means, strict=True)]
+    yield from table_lines(["", *(name.removeprefix("IPrec@") for name in RECALL_MEASURES)], rows, left=1)
+    yield ""
+
+
+def _pooled_tables(results: ExperimentResults) -> Iterator[str]:
+    for (_, reading), systems in results.pooled.items():
+        yield f"\n## N1-N100, each topic with what was trained on the other year's, in {READINGS[reading]}\n"
+        measures = (*TOP_MEASURES, "AP")
+        rows = [[name, *(f"{figures.means[m]:.4f}" for m in measures)] for name, figures in systems.items()]
+        yield from table_lines(["", *measures], rows, left=1)
+
+
+def _curves(results: ExperimentResults) -> Iterator[str]:
+    for (year, base, feature), estimates in results.curves.items():
+        yield f"\n## Curves of {feature} over {base}, {year}\n"
+        columns = [getattr(estimates, name).tolist() for name in _CURVE]
+        rows = [[f"{row[0]:g}", *(f"{value:.4f}" for value in row[1:])] for row in zip(*columns, strict=True)]
+        yield from table_lines([*_CURVE.values()], rows, left=0)
 
 
 def _marks(results: ExperimentResults, train: str, test: str, name: str, measure: str) -> str:

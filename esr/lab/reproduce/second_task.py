@@ -1,7 +1,6 @@
 """The track's second task: given a topic's relevant sentences in their order, find those that are new.
 
-docs/formulas.md has the measure of overlap (G.1), and precision, recall and F (G.2). The module also computes
-the statistics of a year's data.
+docs/formulas.md has the measure of overlap (G.1), and precision, recall and F (G.2).
 """
 
 from __future__ import annotations
@@ -94,46 +93,3 @@ def average(figures: Iterator[NewFigures]) -> NewFigures:
     """The means over topics."""
     columns = list(zip(*figures, strict=True))
     return NewFigures(*(math.fsum(column) / len(column) for column in columns))
-
-
-@dataclass(frozen=True)
-class YearStatistics:
-    """Statistics of a year's data.
-
-    Shares of relevant sentences are among the sentences of the topic's own documents: micro pools all topics,
-    macro is the mean over topics. `sentence_length` is over the distinct sentences of the year,
-    `relevant_length` over the relevant sentences of every topic. Lengths are in terms, without stop words.
-    """
-
-    topics: int
-    documents: int
-    sentences: int
-    ranked: int
-    relevant: int
-    relevant_micro: float
-    relevant_macro: float
-    sentence_length: float
-    relevant_length: float
-
-
-def measure_year(year: Year) -> YearStatistics:
-    """Compute the statistics of a year. Judged sentences that are not in the archive are left out."""
-    ranked, relevant, shares, lengths = 0, 0, [], []
-    for task in year.tasks:
-        sentences = set(year.sentences(task.topic))
-        known_relevant = [sentence for sentence in task.relevant if sentence in sentences]
-        ranked, relevant = ranked + len(sentences), relevant + len(known_relevant)
-        lengths += [year.lengths[sentence] for sentence in known_relevant]
-        if sentences:
-            shares.append(len(known_relevant) / len(sentences))
-    return YearStatistics(
-        topics=len(year.tasks),
-        documents=len(year.documents),
-        sentences=len(year.lengths),
-        ranked=ranked,
-        relevant=relevant,
-        relevant_micro=relevant / max(ranked, 1),
-        relevant_macro=sum(shares) / max(len(shares), 1),
-        sentence_length=sum(year.lengths.values()) / max(len(year.lengths), 1),
-        relevant_length=sum(lengths) / max(len(lengths), 1),
-    )

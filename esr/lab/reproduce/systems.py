@@ -1,4 +1,4 @@
-"""The systems of the papers' tables, the protocol, and training and testing on one year.
+"""The systems of the papers' tables, and the protocol.
 
 A system is a ranking with tuned or fixed parameters. The papers leave some questions of their protocol open;
 these are the options of `Protocol`.
@@ -6,36 +6,25 @@ these are the options of `Protocol`.
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
-from msgspec.structs import replace
-
-import esr
 from esr import models
-from esr.batch import runs
-from esr.batch.runs import Scores
-from esr.errors import EsrError
-from esr.index.factory import open_writer
-from esr.index.filters import NO_FILTERS
-from esr.index.writer import LoadOptions
 from esr.lab import measures
-from esr.lab.grid import build_default_grid, expand_grid
-from esr.lab.reproduce.data import ANALYZER, Year
-from esr.lab.tuner import Task, Tuner
+from esr.lab.reproduce.annotations import NAMES, OPINIONS
+from esr.lab.reproduce.data import YEARS
+from esr.models.likelihood import MU_GRID
 from esr.parameter import Value
 from esr.plans.plan import CandidateRule
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
-from esr.text.document import Document, Located
 
 BASELINES = "baselines"
+OPINION = "tfisf with features of opinion"
+NAMED = "tfisf with features of names"
+SENTENCE_LENGTH = "tfisf with the sentence length"
+COMBINED = "tfisf with subjectivity and length"
+TDSR = "TDSR"
+MRF = "Markov random field"
 PLAIN = "language models, p(d|s) uniform"
 PRIOR = "language models with p(d|s)"
 VECTOR = "tfisf and BM25 with context"
@@ -43,13 +32,20 @@ LENGTH = "language models with a length prior"
 CONTEXTS = ("document", "surrounding")
 ALONE = ("jm", "dir")
 WITH_CONTEXT = ("3mm", "2s", "2si")
+BOTH_YEARS = ("2003", "2004")
+"""The years of the second, third and fourth paper."""
+FORMS = ("indep", "floe", "linear", "log", "step")
+"""The forms of features. A step of the length would be the same for every sentence."""
 
 
 @dataclass(frozen=True)
 class System:
     """A ranking of the tables. An `is_fixed` system is not tuned.
 
-    `inherits` has pairs of a tuned system and the name of the parameter to take from it.
+    `inherits` has pairs of a tuned system and the name of the parameter to take from it. With a `feature` and
+    its form, the ranking is the tuned one of the system `base`, and the feature is added. A `grid` replaces
+    the default one. `years` are those that the system is trained and tested on. A system that
+    `uses_parses` needs them.
     """
 
     name: str
@@ -57,6 +53,11 @@ class System:
     ranking: Ranking
     is_fixed: bool = False
     inherits: tuple[tuple[str, str], ...] = ()
+    grid: Mapping[str, Sequence[Value]] | None = None
+    base: str = ""
+    feature: tuple[str, str] | None = None
+    years: tuple[str, ...] = YEARS
+    uses_parses: bool = False
 
 
 def with_prior(name: str) -> str:
@@ -67,6 +68,33 @@ def with_prior(name: str) -> str:
 def language_models() -> list[str]:
     """The names of the language models without a prior."""
     return [system.name for system in SYSTEMS.values() if system.group == PLAIN]
+
+
+def with_feature(form: str, feature: str, base: str = "tfisf") -> str:
+    """The name of a system with a feature added."""
+    return f"{base} + {form}({feature})"
+
+
+SUBJECTIVE = with_feature("linear", "subj")
+"""The second paper's best model of opinion, to which the length is added."""
+TDSR_READINGS: Mapping[str, Mapping[str, str]] = {
+    "tdsr": {"form": "exp"},
+    "tdsr, ties by tfisf": {"form": "exp", "ties": "score"},
+    "tdsr power": {"form": "power"},
+    "tdsr linear": {"form": "linear"},
+}
+"""The readings of the association strength, and of what orders equal ones."""
+MRF_MODELS = ("fidm", "sdm", "fdm")
+MRF_SUFFIXES = {"dir": "", "tfisf": ", f_I tfisf"}
+"""What follows the names of models, by the potential of single terms."""
+MRF_GRID: Mapping[str, Sequence[Value]] = {
+    "lambda_SR": (0.0, 0.2, 0.4, 0.6, 0.8, 1.0),
+    "lambda_PR": (0.0, 0.2, 0.4, 0.6, 0.8, 1.0),
+    "alpha": (0.1, 0.5, 1.0),
+    "beta": (0.1, 0.5, 1.0),
+}
+RERANKED = 10_000
+"""How many sentences are ranked by their trees: more than the documents of a topic have."""
 
 
 def _build_systems() -> Iterator[System]:
@@ -87,6 +115,36 @@ def _build_systems() -> Iterator[System]:
         yield System(f"bm25f {context}", VECTOR, Ranking("bm25f", context), inherits=(("bm25", "k1"),))
     for model in ALONE:
         yield System(f"{model} + length", LENGTH, Ranking(model, priors={"length": 1.0}))
+    for group, features in ((OPINION, OPINIONS), (NAMED, NAMES), (SENTENCE_LENGTH, ("len",))):
+        for form in FORMS if features != ("len",) else FORMS[:-1]:
+            for feature in features:
+                yield _add_feature(form, feature, "tfisf", group)
+    for form in ("floe", "linear", "log"):
+        yield _add_feature(form, "len", SUBJECTIVE, COMBINED)
+    for name, params in TDSR_READINGS.items():
+        ranking = Ranking("tdsr", params=params, depth=RERANKED)
+        yield System(name, TDSR, ranking, years=BOTH_YEARS, uses_parses=True)
+    for f_i, suffix in MRF_SUFFIXES.items():
+        for model in MRF_MODELS:
+            ranking = Ranking(f"mrf_{model}", params={"f_I": f_i}, depth=RERANKED)
+            is_single, is_smoothed = model == "fidm", f_i == "dir"
+            grid = MRF_GRID if not is_single else {"mu": MU_GRID} if is_smoothed else {}
+            inherits = (("fidm", "mu"),) if is_smoothed and not is_single else ()
+            yield System(
+                model + suffix,
+                MRF,
+                ranking,
+                False,
+                inherits,
+                grid,
+                years=BOTH_YEARS,
+                uses_parses=not is_single,
+            )
+
+
+def _add_feature(form: str, feature: str, base: str, group: str) -> System:
+    name = with_feature(form, feature, base)
+    return System(name, group, Ranking("tfisf"), base=base, feature=(feature, form), years=BOTH_YEARS)
 
 
 def _models() -> Iterator[tuple[str, str | None]]:
@@ -112,18 +170,26 @@ STATISTICS = {
     "topic": "computed from the documents of each topic",
 }
 MEASURES = ("P@10", "AP", "RPrec")
+RECALL_MEASURES = tuple(f"IPrec@{tenth / 10}" for tenth in range(11))
+TOP_MEASURES = ("P@5", "P@10", "P@15", "P@20", "P@30")
+"""The fourth paper has P@k; which k is lost."""
+EVALUATED = tuple(dict.fromkeys((*MEASURES, *TOP_MEASURES, *RECALL_MEASURES)))
 OBJECTIVE = "AP"
 TOP = 100
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """The open questions of the papers' protocol. `grid` has values to try instead of the papers'."""
+    """The open questions of the papers' protocol. `grid` has values to try instead of the papers'.
+
+    With `enrich`, esr computes features, names and parses where the data has no annotations.
+    """
 
     ranked: str = "matching"
     statistics: str = "year"
     depth: int = 1000
     grid: Mapping[str, Sequence[Value]] = field(default_factory=dict)
+    enrich: bool = False
 
     def candidates(self, model: str) -> CandidateRule:
         """The candidate rule of a model, within the documents of a topic."""
@@ -147,52 +213,16 @@ class Protocol:
             "surrounding sentences: the previous and the next one in the same document",
             "BM25f has the k1 of the tuned BM25 and b_context 0.75; idfdoc counts both N and sf in documents",
             f"average length: terms of the best {TOP} sentences, averaged over a topic, then over topics",
+            "features, names and parses: as the folder has them"
+            + (", and where it has none as `esr enrich` computes them (`--enrich`)" if self.enrich else ""),
+            "features are added to tfisf with a weight tuned on the training year, curves without one; a "
+            "value that training lacks adds the log-odds of smoothed counts of nothing",
+            "TDSR: the reading exp unless the name says another, equal scores in the order of the collection",
+            "the Markov random field: grids of lambda_SR and lambda_PR 0 to 1 by 0.2, alpha and beta 0.1, "
+            "0.5 and 1; single terms weigh 0.8",
             "relevant sentences that the archive lacks count as missed, as in trec_eval",
             "significance: paired two-sided t-test over topics, without correction for multiple tests",
         ]
-
-
-# Indexes and experiments
-
-
-class TopicIndex(NamedTuple):
-    """An index, and the tasks to search for in it."""
-
-    searcher: Searcher
-    tasks: list[Task]
-
-
-@contextmanager
-def open_indexes(year: Year, work: Path, statistics: str) -> Iterator[list[TopicIndex]]:
-    """Open one index for the year, or with `topic` statistics one per topic, in the order of topics."""
-    folder = work / year.name
-    with ExitStack() as stack:
-        if statistics == "year":
-            place = _build_index(year.documents, folder / "index")
-            yield [TopicIndex(stack.enter_context(open_searcher(str(place))), list(year.tasks))]
-            return
-        by_id = {document.id: document for document in year.documents}
-        indexes = []
-        for number, task in enumerate(year.tasks):
-            documents = [by_id[id] for id in year.allowed[task.topic]]
-            place = _build_index(documents, folder / "topics" / f"{number:03}")
-            indexes.append(TopicIndex(stack.enter_context(open_searcher(str(place))), [task]))
-        yield indexes
-
-
-def _build_index(documents: Sequence[Document], where: Path) -> Path:
-    """Build the index of these documents, or reuse it if an earlier call built it."""
-    digest_file = where.with_name(f"{where.name}.sha256")
-    digest = hashlib.sha256(esr.__version__.encode())
-    for document in documents:
-        digest.update(repr((document.id, [(s.id, s.text) for s in document.sentences])).encode())
-    if not digest_file.exists() or digest_file.read_text("utf-8") != digest.hexdigest():
-        digest_file.unlink(missing_ok=True)
-        # Without titles: in the papers, a document consists of its sentences.
-        options = LoadOptions(if_exists="replace", analyzer=ANALYZER, title=False)
-        open_writer(str(where), options).load(Located(str(where), d) for d in documents)
-        digest_file.write_text(digest.hexdigest(), "utf-8")
-    return where
 
 
 @dataclass(frozen=True)
@@ -211,78 +241,3 @@ class SystemFigures:
     values: measures.Values
     means: Mapping[str, float]
     top_length: float
-
-
-class YearExperiment:
-    """Trains and tests systems on one year."""
-
-    def __init__(self, year: Year, topic_indexes: list[TopicIndex], protocol: Protocol) -> None:
-        self.year = year
-        self._topic_indexes = topic_indexes
-        self._protocol = protocol
-        self._tuners = [Tuner(i.searcher, i.tasks, OBJECTIVE, protocol.depth) for i in topic_indexes]
-        self._figures: dict[str, SystemFigures] = {}
-
-    def train(self, tick: Callable[[str], None] = lambda name: None) -> dict[str, TrainedSystem]:
-        """The best setting of every system, in the order of SYSTEMS. `tick` is called with each name."""
-        trained: dict[str, TrainedSystem] = {}
-        for system in SYSTEMS.values():
-            trained[system.name] = self._train_system(system, trained)
-            tick(system.name)
-        return trained
-
-    def _train_system(self, system: System, trained: Mapping[str, TrainedSystem]) -> TrainedSystem:
-        inherited = {name: trained[other].ranking.params[name] for other, name in system.inherits}
-        start = replace(
-            system.ranking,
-            params={**system.ranking.params, **inherited},
-            candidates=self._protocol.candidates(system.ranking.model),
-        )
-        default_grid = {} if system.is_fixed else build_default_grid(start)
-        grid = {name: self._protocol.grid.get(name, values) for name, values in default_grid.items()}
-        settings = expand_grid(start, grid)
-        means = np.hstack([tuner.compute_figures(settings) for tuner in self._tuners]).mean(axis=1)
-        best = int(np.argmax(means))
-        return TrainedSystem(settings[best], float(means[best]), len(settings))
-
-    def test(self, ranking: Ranking) -> SystemFigures:
-        """A setting's figures on the run that `esr run` would write."""
-        key = json.dumps(ranking.as_dict(), sort_keys=True)
-        if key not in self._figures:
-            run = self.run(ranking)
-            values = measures.evaluate(MEASURES, self.year.qrels, run)
-            means = {name: measures.mean(name, by_topic.values()) for name, by_topic in values.items()}
-            self._figures[key] = SystemFigures(values, means, self._measure_top_length(run))
-        return self._figures[key]
-
-    def run(self, ranking: Ranking, *, restricted: bool = True) -> Scores:
-        """The scores of every topic's sentences.
-
-        Unless `restricted`, documents of all topics are searched.
-        """
-        run: Scores = {}
-        for searcher, tasks in self._topic_indexes:
-            for task in tasks:
-                filters = task.filters if restricted else NO_FILTERS
-                try:
-                    answer = searcher.search(
-                        task.query,
-                        self._protocol.depth,
-                        ranking=ranking,
-                        filters=filters,
-                        records=False,
-                        literal=True,
-                    )
-                except UnsearchableQuery:  # only stop words: no answer
-                    continue
-                if answer.incomplete:
-                    raise EsrError(f"topic {task.topic}: the answer is incomplete: {answer.incomplete}")
-                lines = (line.split() for line in runs.format_lines(task.topic, answer.hits, "esr"))
-                run[task.topic] = {words[2]: float(words[4]) for words in lines}
-        return run
-
-    def _measure_top_length(self, run: Scores) -> float:
-        """The mean length of the top sentences of a topic, averaged over topics with an answer."""
-        lengths = self.year.lengths
-        means = [np.mean([lengths[s] for s in list(scores)[:TOP]]) for scores in run.values() if scores]
-        return float(np.mean(means)) if means else 0.0

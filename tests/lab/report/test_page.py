@@ -31,11 +31,9 @@ from esr.lab.report.page import (
     to_svg,
 )
 from esr.lab.report.parameters import (
-    LENGTHS,
     build_feature_curves,
     build_unseen_terms,
     compute_lines,
-    compute_weights,
     draw_sensitivity,
     estimate_feature_curves,
     feature_curve_rows,
@@ -59,6 +57,7 @@ from esr.lab.report.rankings import (
 )
 from esr.lab.results import evaluate_runs
 from esr.lab.tuner import Task, Tuner
+from esr.lab.unseen_terms import LENGTHS, compute_weights
 from esr.models.adjustment import parse_adjustment
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher

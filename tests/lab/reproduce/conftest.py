@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from esr.lab.reproduce import experiment
-from esr.lab.reproduce.claims import ExperimentResults
 from esr.lab.reproduce.data import Year, find_raw_files, load
-from esr.lab.reproduce.systems import Protocol, YearExperiment, open_indexes
+from esr.lab.reproduce.judging import ExperimentResults
+from esr.lab.reproduce.systems import Protocol
+from esr.lab.reproduce.training import YearExperiment, open_indexes
 from tests.lab.reproduce import miniature
 
 GRID = {
@@ -21,6 +22,10 @@ GRID = {
     "b": [0.0, 0.5],
     "b_sent": [0.0, 0.5],
     "alpha": [0.6, 1.0],
+    "beta": [0.5],
+    "lambda_SR": [0.2],
+    "lambda_PR": [0.0, 0.2],
+    "w": [0.1, 0.5],
 }
 
 
@@ -36,13 +41,14 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def years(data: Path, work: Path) -> dict[str, Year]:
-    return {files.year: load(files, work) for files in find_raw_files(data).years}
+    available = find_raw_files(data)
+    return {files.year: load(files, work, available.annotations) for files in available.years}
 
 
 @pytest.fixture
 def year_experiment(years: dict[str, Year], work: Path) -> Iterator[YearExperiment]:
     """2003, with so small a depth that the rankings end at different places."""
-    with open_indexes(years["2003"], work, "year") as topic_indexes:
+    with open_indexes(years["2003"], work, Protocol()) as topic_indexes:
         yield YearExperiment(years["2003"], topic_indexes, Protocol(depth=20, grid=GRID))
 
 

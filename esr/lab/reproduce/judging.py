@@ -1,0 +1,556 @@
+"""The results of the experiments, the targets, and the checks that judge results against targets.
+
+A check compares a number within a tolerance, a trained parameter, the systems of two rows, or a curve, and
+yields lines, which decide the verdict. A line without data is undecided.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from esr.lab.curves import Estimates
+from esr.lab.measures import SystemComparison, compare_systems
+from esr.lab.reproduce.data import YEARS, Findings
+from esr.lab.reproduce.second_task import SecondTask
+from esr.lab.reproduce.statistics import YearStatistics
+from esr.lab.reproduce.systems import MAIN, Protocol, SystemFigures, TrainedSystem
+from esr.lab.results import format_p
+from esr.plans.evaluate import Array
+
+_RESAMPLES = 0  # the papers use only the t-test
+
+
+class Example(NamedTuple):
+    """A sentence of a topic, and its rank under systems of a training year; None if it is not ranked."""
+
+    train: str
+    topic: str
+    sentence: str
+    ranks: Mapping[str, int | None]
+
+
+class Promotion(NamedTuple):
+    """Mean ranks of a topic's subjective and objective sentences under tfisf, and under linear(subj).
+
+    A sentence counts if both systems rank it.
+    """
+
+    topic: str
+    subjective: tuple[float, float]
+    objective: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class ExperimentResults:
+    """All results: `trained` by training year and system, `tested` by training and test year and system.
+
+    `pooled` has the systems of the fourth paper over the topics of both years, by CROSSED and the reading of
+    the collection. `curves` are by training year, base and feature; `kinds` are those of topics.
+    `interpretations` has the AP of tfisf by year and interpretation of the protocol. `second_task` has only
+    the years with judgements of new sentences. `absent` has the years without data.
+    """
+
+    protocol: Protocol
+    absent: list[str]
+    statistics: Mapping[str, YearStatistics]
+    findings: Mapping[str, Findings]
+    trained: Mapping[str, Mapping[str, TrainedSystem]]
+    tested: Mapping[tuple[str, str], Mapping[str, SystemFigures]]
+    interpretations: Mapping[str, Mapping[str, float]]
+    second_task: Mapping[str, SecondTask] = field(default_factory=dict)
+    pooled: Mapping[tuple[str, str], Mapping[str, SystemFigures]] = field(default_factory=dict)
+    curves: Mapping[tuple[str, str, str], Estimates] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    examples: Mapping[str, Sequence[Example]] = field(default_factory=dict)
+    promotions: Mapping[tuple[str, str], Sequence[Promotion]] = field(default_factory=dict)
+    _compared: dict[tuple[str | None, ...], SystemComparison | None] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def figures(self, train: str, test: str, system: str) -> SystemFigures | None:
+        """A system's figures, or None without figures for these years."""
+        both = self.tested if (train, test) in self.tested else self.pooled
+        return both.get((train, test), {}).get(system)
+
+    def untrained_figures(self, test: str, system: str) -> SystemFigures | None:
+        """The figures of a system without parameters. They are the same for every training year."""
+        pairs = (pair for pair in self.tested if pair[1] == test)
+        return next((self.tested[pair][system] for pair in pairs), None)
+
+    def parameters(self, train: str, system: str) -> Mapping[str, object]:
+        """The trained parameters; empty if the system was not trained."""
+        trained = self.trained.get(train, {}).get(system)
+        return {} if trained is None else trained.ranking.params
+
+    def values(
+        self, train: str, test: str, system: str, measure: str, kind: str | None = None
+    ) -> dict[str, float] | None:
+        """A system's values by topic, of all topics or of one kind; None without any."""
+        figures = self.figures(train, test, system)
+        if figures is None:
+            return None
+        by_topic = figures.values[measure]
+        return {t: v for t, v in by_topic.items() if kind in (None, self.kinds.get(t))} or None
+
+    def compare(
+        self, train: str, test: str, system: str, other: str, measure: str, kind: str | None = None
+    ) -> SystemComparison | None:
+        """A system compared with another one, or None if either has no figures."""
+        key = train, test, system, other, measure, kind
+        if key not in self._compared:
+            self._compared[key] = self._compare(*key)
+        return self._compared[key]
+
+    def _compare(
+        self, train: str, test: str, system: str, other: str, measure: str, kind: str | None
+    ) -> SystemComparison | None:
+        ours = self.values(train, test, system, measure, kind)
+        theirs = self.values(train, test, other, measure, kind)
+        if ours is None or theirs is None:
+            return None
+        return compare_systems(ours, theirs, resamples=_RESAMPLES)
+
+
+CROSSED = "crossed"
+"""Each topic with what was trained on the topics of the other year."""
+
+
+# Targets and verdicts
+
+
+MET, NOT_MET, RUN = "met", "not met", "run"
+UNCHECKED, UNJUDGED = "cannot be checked", "not judged"
+MARKS = {
+    MET: "all lines hold",
+    NOT_MET: "a line does not hold",
+    RUN: "the experiment has its tables, and nothing survives to compare them with",
+    UNCHECKED: "the data or the training are missing",
+    UNJUDGED: "no command can judge it; the reason stands beside it",
+}
+REPORTED = "reported"
+"""Stands for the paper's figure where none survives."""
+
+
+class Line(NamedTuple):
+    """A claimed number and the number found. `holds` is None if data or training are missing."""
+
+    what: str
+    claimed: str
+    found: str
+    holds: bool | None
+
+
+Check = Callable[[ExperimentResults], list[Line]]
+KINDS = {"D": "data", "E": "experiment", "F": "finding"}
+PAPERS = {
+    "FLA": "Fernández, Losada & Azzopardi 2011",
+    "FL": "Fernández & Losada 2012",
+    "TDSR": "Cai, Bu, Chen & Liu 2007",
+    "MRF": "Cai, Chen, Liu, Bu & Huang 2007",
+}
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a paper reports: a statistic of its data, an experiment or a finding.
+
+    `id` is paper, kind and number, such as FLA-F8. Without a `check` nothing judges it, and `differs` says
+    why; otherwise `differs` says what is done in another way than in the paper.
+    """
+
+    id: str
+    claim: str
+    check: Check | None
+    differs: str = ""
+
+    @property
+    def paper(self) -> str:
+        return PAPERS[self.id.partition("-")[0]]
+
+    @property
+    def kind(self) -> str:
+        return KINDS[self.id.partition("-")[2][0]]
+
+
+class Verdict(NamedTuple):
+    """The mark of a target, and the lines of its check."""
+
+    target: Target
+    mark: str
+    lines: list[Line]
+
+
+def judge(target: Target, results: ExperimentResults) -> Verdict:
+    """Judge a target: met if all lines hold, not met if any fails, otherwise unchecked."""
+    if target.check is None:
+        return Verdict(target, UNJUDGED, [])
+    lines = target.check(results)
+    return Verdict(target, mark_of(lines), lines)
+
+
+def mark_of(lines: Sequence[Line]) -> str:
+    """The mark that follows from lines."""
+    if any(line.holds is False for line in lines):
+        return NOT_MET
+    if not lines or not all(line.holds for line in lines):
+        return UNCHECKED
+    return RUN if all(line.claimed == REPORTED for line in lines) else MET
+
+
+# Kinds of checks
+
+
+LEVEL = 0.05
+NO_DATA = "the data or the training are missing"
+Value = Callable[[ExperimentResults], float | None]
+Pairs = Sequence[tuple[str, str]]
+"""Training and test years."""
+
+
+def pairs_of(train: str) -> Pairs:
+    """A training year with each of the others as test year."""
+    return tuple((train, test) for test in YEARS if test != train)
+
+
+MAIN_PAIRS = pairs_of(MAIN)
+ALL_PAIRS = tuple(pair for year in YEARS for pair in pairs_of(year))
+BOTH_WAYS = (("2003", "2004"), ("2004", "2003"))
+
+
+def all_of(*checks: Check) -> Check:
+    """Concatenate the lines of several checks."""
+    return lambda results: [line for check in checks for line in check(results)]
+
+
+def near(label: str, claimed: float, tolerance: float, *values: Value, digits: int = 2) -> Check:
+    """Check that a number is within the tolerance. One of several interpretations is enough."""
+
+    def check(results: ExperimentResults) -> list[Line]:
+        all_numbers = [value(results) for value in values]
+        numbers = [number for number in all_numbers if number is not None]
+        text = f"{claimed:.{digits}f} ± {tolerance:.{digits}f}"
+        if not numbers:
+            return [Line(label, text, NO_DATA, None)]
+        holds = any(abs(number - claimed) <= tolerance for number in numbers)
+        return [Line(label, text, " or ".join(f"{number:.{digits}f}" for number in numbers), holds)]
+
+    return check
+
+
+def satisfies(
+    label: str, claimed: str, value: Value, holds: Callable[[float], bool], digits: int = 3
+) -> Check:
+    """Check a number by a condition, which `claimed` words."""
+
+    def check(results: ExperimentResults) -> list[Line]:
+        number = value(results)
+        if number is None:
+            return [Line(label, claimed, NO_DATA, None)]
+        return [Line(label, claimed, f"{number:.{digits}f}", holds(number))]
+
+    return check
+
+
+def ordered(label: str, *named: tuple[str, Value], digits: int = 3) -> Check:
+    """Check that each number is above the next."""
+
+    def check(results: ExperimentResults) -> list[Line]:
+        claimed = " > ".join(name for name, _ in named)
+        all_numbers = [value(results) for _, value in named]
+        numbers = [number for number in all_numbers if number is not None]
+        if len(numbers) < len(named):
+            return [Line(label, claimed, NO_DATA, None)]
+        text = ", ".join(f"{name} {n:.{digits}f}" for (name, _), n in zip(named, numbers, strict=True))
+        return [Line(label, claimed, text, all(a > b for a, b in pairwise(numbers)))]
+
+    return check
+
+
+def tuned_to(train: str, system: str, **claimed: float) -> Check:
+    """Check the parameters that training selects."""
+
+    def check(results: ExperimentResults) -> list[Line]:
+        parameters = results.parameters(train, system)
+        lines = []
+        for name, value in claimed.items():
+            actual = parameters.get(name)
+            holds = None if not isinstance(actual, float) else math.isclose(actual, value, abs_tol=1e-9)
+            text = NO_DATA if actual is None else f"{actual:g}" if isinstance(actual, float) else str(actual)
+            lines.append(Line(f"{name} of {system}, trained on {train}", f"{value:g}", text, holds))
+        return lines
+
+    return check
+
+
+def _is_satisfied(relation: str, difference: float, p: float) -> bool:
+    significant = p < LEVEL  # False if p is NaN
+    return {
+        "above": difference > 0,
+        "not below": difference >= 0,
+        "significantly above": significant and difference > 0,
+        "not significantly above": not (significant and difference > 0),
+        "not significantly below": not (significant and difference < 0),
+        "below": difference < 0,
+        "not significantly different from": not significant,
+    }[relation]
+
+
+def compared(
+    relation: str,
+    systems: Iterable[str],
+    others: Iterable[str],
+    measures: Sequence[str] = ("AP", "RPrec"),
+    pairs: Pairs = MAIN_PAIRS,
+    kind: str | None = None,
+) -> Check:
+    """Check that each system has a relation, such as `significantly above`, to each of the others.
+
+    With a kind, on the topics of this kind.
+    """
+    systems, others = tuple(systems), tuple(others)
+
+    def compare(results: ExperimentResults, train: str, test: str, system: str, other: str, m: str) -> Line:
+        label = f"{m} of {system}, {train} to {test}" + (f", {kind} topics" if kind else "")
+        claimed = f"{relation} {other}"
+        comparison = results.compare(train, test, system, other, m, kind)
+        ours = results.values(train, test, system, m, kind)
+        theirs = results.values(train, test, other, m, kind)
+        if comparison is None or ours is None or theirs is None:
+            return Line(label, claimed, NO_DATA, None)
+        p = format_p(comparison.t_test, 3)
+        text = f"{_mean(ours):.4f} against {_mean(theirs):.4f}, p {p}"
+        return Line(label, claimed, text, _is_satisfied(relation, comparison.difference, comparison.t_test))
+
+    def check(results: ExperimentResults) -> list[Line]:
+        return [
+            compare(results, train, test, system, other, measure)
+            for train, test in pairs
+            for system in systems
+            for other in others
+            if system != other
+            for measure in measures
+        ]
+
+    return check
+
+
+def _mean(by_topic: Mapping[str, float]) -> float:
+    return math.fsum(by_topic.values()) / len(by_topic)
+
+
+def majority_of(check: Check) -> Check:
+    """Check that more than half of the lines hold. They become one line with all their numbers."""
+    label, claimed = "most of the comparisons", "more than half"
+
+    def count(results: ExperimentResults) -> list[Line]:
+        lines = check(results)
+        checked = [line for line in lines if line.holds is not None]
+        if len(checked) < len(lines) or not checked:
+            return [Line(label, claimed, NO_DATA, None)]
+        number = sum(bool(line.holds) for line in checked)
+        text = f"{number} of {len(checked)}: " + "; ".join(f"{line.what} {line.found}" for line in checked)
+        return [Line(label, claimed, text, 2 * number > len(checked))]
+
+    return count
+
+
+def reported(check: Check) -> Check:
+    """The lines of a check as a report, which no figure of the paper judges."""
+
+    def report(results: ExperimentResults) -> list[Line]:
+        return [
+            Line(f"{what}, {claimed}", REPORTED, found, None if holds is None else True)
+            for what, claimed, found, holds in check(results)
+        ]
+
+    return report
+
+
+def any_of(label: str, *checks: Check) -> Check:
+    """Check that all lines of at least one of the checks hold."""
+
+    def either(results: ExperimentResults) -> list[Line]:
+        all_lines = [check(results) for check in checks]
+        if any(line.holds is None for lines in all_lines for line in lines):
+            return [Line(label, "at least one", NO_DATA, None)]
+        text = "; ".join(f"{line.what} {line.found}" for lines in all_lines for line in lines)
+        holds = any(all(line.holds for line in lines) for lines in all_lines)
+        return [Line(label, "at least one", text, holds)]
+
+    return either
+
+
+def figure(train: str, test: str, system: str, measure: str) -> Value:
+    """A system's mean figure."""
+
+    def value(results: ExperimentResults) -> float | None:
+        figures = results.figures(train, test, system)
+        return None if figures is None else figures.means[measure]
+
+    return value
+
+
+def gain(system: str, other: str, measure: str, *, pairs: Pairs) -> list[Value]:
+    """The gain of a system over another one in per cent, for each pair of years."""
+
+    def of(train: str, test: str) -> Value:
+        def value(results: ExperimentResults) -> float | None:
+            ours = figure(train, test, system, measure)(results)
+            theirs = figure(train, test, other, measure)(results)
+            return None if ours is None or not theirs else 100.0 * (ours / theirs - 1.0)
+
+        return value
+
+    return [of(*pair) for pair in pairs]
+
+
+def extreme(choose: Callable[[Iterable[float]], float], values: Iterable[Value]) -> Value:
+    """The least or the greatest of some numbers; None if one is missing."""
+    values = tuple(values)
+
+    def value(results: ExperimentResults) -> float | None:
+        numbers = [number for each in values if (number := each(results)) is not None]
+        return choose(numbers) if len(numbers) == len(values) else None
+
+    return value
+
+
+def top_length(train: str, test: str, system: str) -> Value:
+    """The mean length of a system's best sentences."""
+
+    def value(results: ExperimentResults) -> float | None:
+        figures = results.figures(train, test, system)
+        return None if figures is None else figures.top_length
+
+    return value
+
+
+def statistic(year: str, name: str, factor: float = 1.0) -> Value:
+    """A statistic of a year's data, times a factor; None without data."""
+
+    def value(results: ExperimentResults) -> float | None:
+        number = getattr(results.statistics.get(year), name, None)
+        return None if number is None else factor * float(number)
+
+    return value
+
+
+def has_rows(systems: Iterable[str], pairs: Pairs) -> Check:
+    """Report that the tables have these systems for these training and test years."""
+    systems = tuple(systems)
+
+    def check(results: ExperimentResults) -> list[Line]:
+        lines = []
+        for train, test in pairs:
+            missing = [name for name in systems if results.figures(train, test, name) is None]
+            label = f"table of {train} to {test}"
+            text = f"{NO_DATA}: {', '.join(missing)}" if missing else f"{len(systems)} systems"
+            lines.append(Line(label, REPORTED, text, None if missing else True))
+        return lines
+
+    return check
+
+
+# Checks of curves
+
+
+Selection = Callable[[Array], Array]
+"""Which of a feature's values are meant, as booleans."""
+
+
+def at(value: float) -> Selection:
+    return lambda values: values == value
+
+
+def from_to(low: float, high: float = math.inf) -> Selection:
+    """The values from `low` to `high`, both included."""
+    return lambda values: (values >= low) & (values <= high)
+
+
+def curve_mean(year: str, feature: str, name: str, where: Selection, base: str = "tfisf") -> Value:
+    """The mean of a curve, such as `floe`, over the sentences with these values; None without any."""
+
+    def value(results: ExperimentResults) -> float | None:
+        estimates = results.curves.get((year, base, feature))
+        if estimates is None:
+            return None
+        weights = np.where(where(estimates.values), estimates.everywhere, 0.0)
+        if not weights.sum():
+            return None
+        return float(np.average(getattr(estimates, name), weights=weights))
+
+    return value
+
+
+def probability(year: str, feature: str, name: str, where: Selection, base: str = "tfisf") -> Value:
+    """The probability of these values in all, the relevant or the top sentences."""
+
+    def value(results: ExperimentResults) -> float | None:
+        estimates = results.curves.get((year, base, feature))
+        if estimates is None:
+            return None
+        return float(np.sum(getattr(estimates, name)[where(estimates.values)]))
+
+    return value
+
+
+def feature_mean(year: str, feature: str, name: str) -> Value:
+    """The mean of a feature in all, the relevant or the top sentences."""
+
+    def value(results: ExperimentResults) -> float | None:
+        estimates = results.curves.get((year, "tfisf", feature))
+        if estimates is None:
+            return None
+        return float(np.average(estimates.values, weights=getattr(estimates, name)))
+
+    return value
+
+
+def curve_size(year: str, feature: str, name: str, base: str = "tfisf") -> Value:
+    """The mean distance of a curve from 0 over all sentences."""
+
+    def value(results: ExperimentResults) -> float | None:
+        estimates = results.curves.get((year, base, feature))
+        if estimates is None:
+            return None
+        return float(np.average(abs(getattr(estimates, name)), weights=estimates.everywhere))
+
+    return value
+
+
+def sign_changes(year: str, feature: str, name: str) -> Value:
+    """How often a curve changes its sign from one value to the next."""
+
+    def value(results: ExperimentResults) -> float | None:
+        estimates = results.curves.get((year, "tfisf", feature))
+        if estimates is None:
+            return None
+        signs = np.sign(getattr(estimates, name))
+        return float(np.count_nonzero(np.diff(signs[signs != 0])))
+
+    return value
+
+
+def has_curves(features: Iterable[str], years: Iterable[str], base: str = "tfisf") -> Check:
+    """Report that these curves are in the output."""
+    wanted = [(year, base, feature) for year in years for feature in features]
+
+    def check(results: ExperimentResults) -> list[Line]:
+        found = [(key, results.curves.get(key)) for key in wanted]
+        return [
+            Line(
+                f"curves of {feature} over {base}, {year}",
+                REPORTED,
+                NO_DATA if curve is None else f"{len(curve.values)} values",
+                None if curve is None else True,
+            )
+            for (year, base, feature), curve in found
+        ]
+
+    return check
