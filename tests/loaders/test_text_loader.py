@@ -160,7 +160,7 @@ def test_a_text_wrongly_declared_as_utf8_is_read_as_windows_1252(load):
 
 
 def test_a_message_that_never_ends_is_rejected(load_error, monkeypatch):
-    monkeypatch.setattr("esr.loaders.mbox.MAX_DOCUMENT_BYTES", 100)
+    monkeypatch.setattr("esr.loaders.mail.MAX_DOCUMENT_BYTES", 100)
     assert "standard input:1: the document that begins here is longer" in load_error(MBOX, "mbox")
 
 
