@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Set
 
-# A soft hyphen, the sign that OCR of old print has for one, and U+FFFE, by which PDFium marks a line's hyphen.
-_SURE = "\xad\u00ac\u2e17\ufffe"
+# A soft hyphen, and the signs that text recognition has for the hyphens of line ends.
+_SURE = "\xad\u00ac\u2e17"
 _HYPHENS = f"-\u2010\u2011{_SURE}"
 _CUT = re.compile(rf"(?P<head>(?:[\w'’]+[-‐‑])*[^\W\d_]+)(?P<hyphen>[{_HYPHENS}])$")
 _LONGEST_WORD = 100
@@ -35,11 +35,7 @@ def join_lines(lines: Iterable[str], words: Set[str] = frozenset()) -> str:
     for line in lines:
         line = " ".join(line.split())
         text = _join(text, line, words) if text and line else text or line
-    return text.translate(_REST)
-
-
-# Signs for hyphens that stayed: where no word continues, and within lines.
-_REST = {ord("\xad"): None, ord("\ufffe"): "-"}
+    return text.replace("\xad", "")
 
 
 def _join(text: str, line: str, words: Set[str]) -> str:

@@ -176,7 +176,9 @@ FORMAT = register(
 
 _HEADER = rb"(?:[A-Za-z][A-Za-z0-9-]{1,60}:[^\n]*\n(?:[ \t]+[^\n]*\n)*)"
 # A message begins with headers, the sender's and the subject or date among them.
-_HEADERS = re.compile(rb"(?=%b{0,100}?From:)(?=%b{0,100}?(?:Date|Subject|Message-ID):)" % (_HEADER, _HEADER), re.I)
+_HEADERS = re.compile(
+    rb"(?=%b{0,100}?From:)(?=%b{0,100}?(?:Date|Subject|Message-ID):)" % (_HEADER, _HEADER), re.I
+)
 
 MESSAGE_FORMAT = register(
     Format(

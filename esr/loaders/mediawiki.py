@@ -60,7 +60,9 @@ def _read_page(where: str, page: Any, site: dict[str, str], spaces: dict[int, se
         text, categories, date = _to_text(wikitext, spaces)
     # The parser raises its own errors and those of the recursion that it needs.
     except Exception as error:
-        return Malformed(where, f"its wikitext cannot be read ({to_one_line(error) or type(error).__name__})", id)
+        return Malformed(
+            where, f"its wikitext cannot be read ({to_one_line(error) or type(error).__name__})", id
+        )
     fields = {
         "id": id,
         "title": title,
@@ -99,7 +101,11 @@ def _to_text(wikitext: str, spaces: dict[int, set[str]]) -> tuple[str, list[str]
     date = next(filter(None, (to_iso_date(str(date)) for date in dates)), None)
     text = code.strip_code(normalize=True, collapse=True, keep_template_params=False)
     paragraphs = re.split(r"\n+", text)
-    return "\n\n".join(filter(None, (paragraph.strip(" *#:;\t") for paragraph in paragraphs))), categories, date
+    return (
+        "\n\n".join(filter(None, (paragraph.strip(" *#:;\t") for paragraph in paragraphs))),
+        categories,
+        date,
+    )
 
 
 def _remove(code: Any, node: Any) -> None:

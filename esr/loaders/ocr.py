@@ -43,7 +43,11 @@ def read_alto(source: Source) -> Iterator[Record | Skipped]:
         return
     blocks = list(read_blocks(source))
     if blocks:
-        fields = {"id": make_id_from_path(source), "metadata": _describe(blocks), "text": _to_text({None: blocks})}
+        fields = {
+            "id": make_id_from_path(source),
+            "metadata": _describe(blocks),
+            "text": _to_text({None: blocks}),
+        }
         yield Record(source.name, fields)
 
 
@@ -91,7 +95,9 @@ def _to_text(pages: Mapping[int | None, Iterable[Block]]) -> PlacedText:
     """The text of blocks on numbered pages."""
     words = find_words(line for blocks in pages.values() for block in blocks for line in block.lines)
     return join_pieces(
-        (join_lines(block.lines, words), _places(page, block)) for page, blocks in pages.items() for block in blocks
+        (join_lines(block.lines, words), _places(page, block))
+        for page, blocks in pages.items()
+        for block in blocks
     )
 
 
@@ -157,7 +163,9 @@ def read_mets(source: Source) -> Iterator[Record | Malformed]:
     Raises InputError if the METS file is broken or packed; an ALTO file that is missing is malformed.
     """
     if source.path is None:
-        raise InputError(source.name, "METS names other files, which can be read from a folder only: unpack it")
+        raise InputError(
+            source.name, "METS names other files, which can be read from a folder only: unpack it"
+        )
     issue = _read_issue(source)
     pages: dict[str, list[Block]] = {}
     for file_id, path in issue.files.items():
@@ -216,8 +224,14 @@ def _read_issue(source: Source) -> _Issue:
             articles += _read_articles(element)
         elif name == "dmdSec":
             titles += [text for t in markup.find_all(element, "title") if (text := markup.to_line(t))]
-            dates += [d for e in markup.find_all(element, "dateIssued", "date") if (d := to_iso_date(markup.to_line(e)))]
-            languages += [text for e in markup.find_all(element, "languageTerm") if (text := markup.to_line(e))]
+            dates += [
+                d
+                for e in markup.find_all(element, "dateIssued", "date")
+                if (d := to_iso_date(markup.to_line(e)))
+            ]
+            languages += [
+                text for e in markup.find_all(element, "languageTerm") if (text := markup.to_line(e))
+            ]
     first = (texts[0] if texts else None for texts in (titles, dates, languages))
     return _Issue(files, articles, *first, id)
 

@@ -6,9 +6,10 @@ content controls, text boxes and notes, and holds all pictures in memory.
 
 from __future__ import annotations
 
+import re
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, time
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -56,7 +57,8 @@ def _open(source: Source, required: str) -> Iterator[tuple[_Archive, Any]]:
     with open_seekable(source) as file:
         if file.read(len(_OLE)) == _OLE:
             raise InputError(
-                source.name, "is encrypted, or in the format of an older program: save it again without a password"
+                source.name,
+                "is encrypted, or in the format of an older program: save it again without a password",
             )
         with zipfile.ZipFile(file) as archive:
             parts = _Archive(source, file, archive)
@@ -85,7 +87,11 @@ def _build_records(
     body = lines[1:] if lines and lines[0] == title else lines
     if not any(body) and not title:
         return
-    dates = [*properties.get("created", ()), *properties.get("creation-date", ()), *properties.get("date", ())]
+    dates = [
+        *properties.get("created", ()),
+        *properties.get("creation-date", ()),
+        *properties.get("date", ()),
+    ]
     authors = properties.get("initial-creator") or properties.get("creator") or []
     keywords = [*properties.get("keywords", ()), *properties.get("keyword", ())]
     fields = {
@@ -212,7 +218,7 @@ _CONTENT = "content.xml"
 def read_odt(source: Source) -> Iterator[ReadResult]:
     """The record of the document, with each note after its paragraph. Tracked deletions are left out."""
     with _open(source, _CONTENT) as (archive, _):
-        if any(archive.iterate("META-INF/manifest.xml", "encryption-data")):
+        if next(archive.iterate("META-INF/manifest.xml", "encryption-data"), None) is not None:
             raise InputError(source.name, "is encrypted: save it without a password")
         elements = archive.iterate(_CONTENT, "p", "h", "table-row", "tracked-changes", "annotation")
         paragraphs = _collect(source, (p for element in elements for p in _read_open(element)))
@@ -338,10 +344,13 @@ def _to_text(value: Any) -> str | None:
 # Formats
 
 _ZIP = b"PK\x03\x04"
+_FRAME = rb"PK\x03\x04.{26}(?:\[Content_Types\]\.xml|_rels/|docProps/|customXml/)"
 
 
-def _sniff_open_xml(folder: bytes) -> Any:
-    return lambda head: head.startswith(_ZIP) and b"[Content_Types].xml" in head and folder in head
+def _sniff_open_xml(folder: bytes) -> Callable[[bytes], bool]:
+    """Whether the first member of an archive is one of those that all have, and a later one is in the folder."""
+    pattern = re.compile(_FRAME + rb".*PK\x03\x04.{26}" + folder, re.DOTALL)
+    return lambda head: head.startswith(_ZIP) and bool(pattern.match(head))
 
 
 DOCX = register(

@@ -47,6 +47,8 @@ class Line(NamedTuple):
 
 
 Page = list[Line]
+_LINE_END_HYPHEN = "\2"
+"""What PDFium gives for a hyphen at the end of a line."""
 
 
 def read(source: Source) -> Iterator[Record | Remark]:
@@ -66,7 +68,8 @@ def read(source: Source) -> Iterator[Record | Remark]:
             raise InputError(source.name, _describe(to_one_line(error))) from None
     if not any(pages):
         raise InputError(
-            source.name, "has no text layer, only pictures: recognise its text first, for example with ocrmypdf"
+            source.name,
+            "has no text layer, only pictures: recognise its text first, for example with ocrmypdf",
         )
     if not all(pages):
         yield Remark(source.name, "have pages without a text layer, of which nothing was read", "files")
@@ -134,7 +137,7 @@ def _read_lines(text: Any, count: int) -> Iterator[Line]:
             continue
         here = (box.left, box.bottom, box.right, box.top)
         edges = [*map(min, edges[:2], here[:2]), *map(max, edges[2:], here[2:])] if letters else [*here]
-        letters.append("" if letter == "\0" else letter)
+        letters.append("-" if letter == _LINE_END_HYPHEN else letter)
 
 
 # Headers and footers
@@ -142,7 +145,9 @@ def _read_lines(text: Any, count: int) -> Iterator[Line]:
 _EDGE_LINES = 2
 """How many lines at the top and bottom of a page may be furniture."""
 _DIGITS = re.compile(r"\d+")
-_PAGE_NUMBER = re.compile(r"\W*(?:\w{1,6}\.? )?(?:\d{1,4}|[ivxlc]{1,6})(?:\W{1,3}(?:\w{1,4} )?\d{1,4})?\W*", re.I)
+_PAGE_NUMBER = re.compile(
+    r"\W*(?:\w{1,6}\.? )?(?:\d{1,4}|[ivxlc]{1,6})(?:\W{1,3}(?:\w{1,4} )?\d{1,4})?\W*", re.I
+)
 
 _Key = tuple[str, int]
 

@@ -49,9 +49,13 @@ class Database:
                 continue
             where = f"{source.name}:{begin}"
             if not is_complete:
-                yield Malformed(where, "this article has no end: the file may be truncated, so export it again")
+                yield Malformed(
+                    where, "this article has no end: the file may be truncated, so export it again"
+                )
             elif not fields.get("date") or not fields.get("title"):
-                problem = f"this article has no title and date where {self.name} has them: correct or remove it"
+                problem = (
+                    f"this article has no title and date where {self.name} has them: correct or remove it"
+                )
                 yield Malformed(where, problem)
             else:
                 fields = {name: value for name, value in fields.items() if value}
@@ -125,7 +129,9 @@ def _describe(fields: dict[str, list[str]], names: dict[str, str]) -> dict[str, 
     """The fields of a document from statements, by the names of statements; all others are metadata."""
     texts = {field: _fold(fields[name]) for name, field in names.items() if name in fields}
     language = texts.get("language") or ""
-    others = {name: _fold(lines) for name, lines in fields.items() if name not in names and name not in _KNOWN}
+    others = {
+        name: _fold(lines) for name, lines in fields.items() if name not in names and name not in _KNOWN
+    }
     return {
         "url": texts.get("url"),
         "section": texts.get("section"),
@@ -232,7 +238,9 @@ def _parse_lexis(lines: Lines) -> dict[str, Any] | None:
 # Factiva
 
 _FACTIVA_ID = re.compile(r"(?:AN\s+)?Document ([A-Za-z0-9]{3,8}\d{8,16}[a-z][a-z0-9]{6,14})\s*")
-_FACTIVA_CODES = tuple("SE HD CR BY WC PD ET SN SC ED PG VOL LA CY LP TD CT RF CO IN NS RE IPC IPD PUB AN".split())
+_FACTIVA_CODES = tuple(
+    "SE HD CR BY WC PD ET SN SC ED PG VOL LA CY LP TD CT RF CO IN NS RE IPC IPD PUB AN".split()
+)
 _FACTIVA_FIELD = re.compile(rf"({'|'.join(_FACTIVA_CODES)})(?:\s+(.*))?$")
 _INDEXED = ("CO", "IN", "NS", "RE")
 _WORDS = re.compile(r"[\d,.]+ words")
@@ -320,7 +328,9 @@ def _parse_proquest(lines: Lines) -> dict[str, Any] | None:
     if "proquest document id" not in statements and "full text" not in statements:
         return None
     title = _fold(statements.get("title", ()))
-    first = (line.strip() for line in lines if line.strip(" _") and not re.match(r"\s*Document \d+ of \d+", line))
+    first = (
+        line.strip() for line in lines if line.strip(" _") and not re.match(r"\s*Document \d+ of \d+", line)
+    )
     text = statements.get("full text") or statements.get("abstract") or ()
     id = _fold(statements.get("proquest document id", ()))
     source = _fold(statements.get("publication title", ()))
@@ -345,8 +355,11 @@ DATABASES = (
     Database(
         "LexisNexis",
         lambda head: bool(
-            re.search(r"^\s*(?:Copyright|©).{4,}\n(?:.*\n){0,12}?(?:Section|Length|Byline):(?:.*\n){1,8}?\s*Body\s*$",
-            head, re.M)
+            re.search(
+                r"^\s*(?:Copyright|©).{4,}\n(?:.*\n){0,12}?(?:Section|Length|Byline):(?:.*\n){1,8}?\s*Body\s*$",
+                head,
+                re.M,
+            )
         ),
         re.compile(r"\s*End of Document\s*"),
         True,
@@ -365,7 +378,11 @@ DATABASES = (
     Database(
         "ProQuest",
         lambda head: bool(
-            re.search(r"^_{20,}\s*\n(?:.*\n){1,40}?(?:Full text|Publication info|Publication title|Author): ", head, re.M)
+            re.search(
+                r"^_{20,}\s*\n(?:.*\n){1,40}?(?:Full text|Publication info|Publication title|Author): ",
+                head,
+                re.M,
+            )
         ),
         re.compile(r"\s*_{20,}\s*"),
         False,

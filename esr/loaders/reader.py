@@ -233,7 +233,9 @@ class SourceReader:
         format = container
         if format is None:
             format = (
-                detect_format_in_folder(file, self._format) if in_folder else self._format or detect_format(file)
+                detect_format_in_folder(file, self._format)
+                if in_folder
+                else self._format or detect_format(file)
             )
         if format is None and in_folder:
             self._add_unknown(_to_unknown(file.source), unknown)

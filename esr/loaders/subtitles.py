@@ -84,7 +84,8 @@ def _read_cues(source: Source, header: list[str]) -> Iterator[Cue]:
             if times is None:
                 where = f"{source.name}:{number}"
                 raise InputError(
-                    where, f"{to_one_line(line)[:60]!r} are no times: write them as 00:01:02,500 --> 00:01:04,000"
+                    where,
+                    f"{to_one_line(line)[:60]!r} are no times: write them as 00:01:02,500 --> 00:01:04,000",
                 )
         elif line.startswith(("NOTE", "STYLE", "REGION")) and header and (not lines or not lines[-1]):
             is_note = True
@@ -144,11 +145,12 @@ def _new_lines(cue: Cue, before: Cue | None) -> Iterator[str]:
     if before is None or cue.start - before.end > PAUSE:
         yield from cue.lines
         return
-    shown = {_TAG.sub("", line).strip() for line in before.lines}
-    is_rolling = any(map(_WORD_TIME.search, (*cue.lines, *before.lines)))
-    for line in cue.lines:
+    shown = [_TAG.sub("", line).strip() for line in before.lines]
+    is_rolling = cue.end - cue.start < 0.1 or any(map(_WORD_TIME.search, (*cue.lines, *before.lines)))
+    for n, line in enumerate(cue.lines):
         text = _TAG.sub("", line).strip()
-        if text not in shown or (len(text) < 12 and not is_rolling):
+        moved_up = not n and len(cue.lines) > 1 and text in shown[-1:]
+        if not moved_up and not (is_rolling and text in shown):
             yield line
 
 

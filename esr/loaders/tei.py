@@ -24,7 +24,9 @@ _XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
 _BLOCKS = ("p", "head", "ab", "l", "item", "row", "sp", "opener", "closer", "byline", "dateline", "trailer")
 _NAMES = frozenset(("teiHeader", "standOff", "u", "front", "back", *_BLOCKS))
 # Notes of the editors (applause, the name of the speaker), and what an editor's correction replaces.
-_SKIPPED = frozenset(("note", "fw", "figDesc", "sic", "orig", "abbr", "del", "kinesic", "vocal", "incident", "gap"))
+_SKIPPED = frozenset(
+    ("note", "fw", "figDesc", "sic", "orig", "abbr", "del", "kinesic", "vocal", "incident", "gap")
+)
 _PARTS = frozenset(("seg", "p", "l", "head", "item", "lg", "sp", "ab"))
 
 
@@ -59,7 +61,9 @@ def read(source: Source) -> Iterator[Record]:
             body.append(text)
             size += len(text)
             if size > MAX_DOCUMENT_BYTES:
-                raise InputError(where, f"this text is longer than {MAX_DOCUMENT_BYTES // 2**20} MiB: split it")
+                raise InputError(
+                    where, f"this text is longer than {MAX_DOCUMENT_BYTES // 2**20} MiB: split it"
+                )
     # What a debate has beside its speeches are titles and notes.
     if body and not speeches:
         yield _build_text(source, where, header, body, texts)
@@ -83,7 +87,9 @@ def _read_header(header: Any) -> dict[str, Any]:
         "date": _find_date(header),
         "source": markup.to_line(publisher) or None,
         "language": None if language is None else language.get("ident"),
-        "authors": [name for author in authors for name in read_list("authors", markup.to_line(author)) or []],
+        "authors": [
+            name for author in authors for name in read_list("authors", markup.to_line(author)) or []
+        ],
         "section": markup.to_line(section) or None,
     }
 
@@ -96,7 +102,12 @@ def _language_of(element: Any) -> str | None:
 
 
 def _find_date(header: Any) -> str | None:
-    for path in (("settingDesc", "date"), ("sourceDesc", "date"), ("creation", "date"), ("publicationStmt", "date")):
+    for path in (
+        ("settingDesc", "date"),
+        ("sourceDesc", "date"),
+        ("creation", "date"),
+        ("publicationStmt", "date"),
+    ):
         element = markup.find_first(header, *path)
         if element is None:
             continue

@@ -83,7 +83,20 @@ TOKENS = {
 }  # fmt: skip
 # Documents in these formats have an explicit end, so truncation is detected.
 ENDING = (
-    *("alto", "docx", "factiva", "feed", "json", "jsonl", "mediawiki", "newsml", "newsml1", "nitf", "odt", "parquet"),
+    *(
+        "alto",
+        "docx",
+        "factiva",
+        "feed",
+        "json",
+        "jsonl",
+        "mediawiki",
+        "newsml",
+        "newsml1",
+        "nitf",
+        "odt",
+        "parquet",
+    ),
     *("pdf", "reuters", "trec", "warc", "xlsx"),
 )
 
@@ -141,12 +154,12 @@ LEAD = (
     "More than two hundred people were aboard. The well-known skipper Jane Doe steered it herself. "
     "She had said that the reconstruction of the engine would take until the end of the month."
 )
-"""A paragraph whose lines have hyphens at their ends in the PDF."""
+"""A paragraph in which the PDF cuts two words."""
 DAY = datetime(2024, 1, 15, 9, 0, tzinfo=UTC)
 
 
 def _pdf() -> bytes:
-    """Three pages of two columns below a headline, with headers, page numbers and hyphens."""
+    """Two pages of three columns below a headline, with headers, page numbers and hyphens."""
     from fpdf import FPDF
 
     class Newspaper(FPDF):
@@ -167,10 +180,10 @@ def _pdf() -> bytes:
     pdf.set_font("helvetica", "B", 20)
     pdf.cell(0, 12, "Ferry back in service", new_x="LMARGIN", new_y="NEXT")
     pdf.ln(4)
-    pdf.set_font("times", size=12)
-    with pdf.text_columns(ncols=2, gutter=8, text_align="L") as columns:
+    pdf.set_font("times", size=11)
+    with pdf.text_columns(ncols=3, gutter=8, text_align="L") as columns:
         for number in range(1, 31):
-            cut = LEAD.replace("reconstruction", "recon\u00adstruction").replace("repairs", "re\u00adpairs")
+            cut = LEAD.replace("reconstruction", "recon-\nstruction").replace("people were", "peo-\nple were")
             columns.write(f"Item {number} of thirty. {cut}\n\n")
     return bytes(pdf.output())
 
@@ -212,7 +225,9 @@ def _xlsx() -> bytes:
     sheet = book.active
     sheet.title = "News"
     sheet.append(["id", "title", "date", "text", "pages"])
-    sheet.append(["x1", "Ferry back in service", DAY.replace(tzinfo=None), "The ferry sails again. It was full.", 4])
+    sheet.append(
+        ["x1", "Ferry back in service", DAY.replace(tzinfo=None), "The ferry sails again. It was full.", 4]
+    )
     sheet.append([])
     sheet.append(["x2", None, date(2024, 1, 16), "The harbour stays closed."])
     return _saved(book.save)
