@@ -247,7 +247,7 @@ def open_source(path: str, id_path: str, budget: Budget | None = None) -> Iterat
 
 @contextmanager
 def decompress(source: Source, file_name: str, budget: Budget) -> Iterator[PeekedSource]:
-    """Unpack gzip, bzip2 or Zstandard, if the first bytes or the file name show that the source is compressed."""
+    """Unpack gzip, bzip2 or Zstandard, if the first bytes or the file name show that a source is packed."""
     with ExitStack() as stack:
         magic = source.stream.read(len(_ZSTD_MAGIC))
         stream = _prepend(magic, source.stream)
@@ -256,7 +256,8 @@ def decompress(source: Source, file_name: str, budget: Budget) -> Iterator[Peeke
             stream = budget.limit_unpacked(cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=stream))))
             path = None
         elif magic.startswith(_BZIP2_MAGIC) or file_name.lower().endswith(".bz2"):
-            stream = budget.limit_unpacked(cast(BinaryIO, stack.enter_context(bz2.BZ2File(stream))))
+            unpacked = stack.enter_context(bz2.BZ2File(stream))
+            stream = budget.limit_unpacked(cast(BinaryIO, unpacked))
             path = None
         elif magic == _ZSTD_MAGIC or file_name.lower().endswith(".zst"):
             stream = budget.limit_unpacked(_open_zstd(stream))

@@ -12,7 +12,12 @@ _CUT = re.compile(rf"(?P<head>(?:[\w'’]+[-‐‑])*[^\W\d_]+)(?P<hyphen>[{_HYP
 _LONGEST_WORD = 100
 _HEAD = re.compile(r"[^\W\d_][\w'’]*")
 _WORD = re.compile(r"[\w'’]+(?:[-‐‑][\w'’]+)*")
-_AND = frozenset("and or nor und oder bzw sowie et ou y e o en of och og eller i ali".split())
+_AND = frozenset(
+    (
+        *("and", "or", "nor", "und", "oder", "bzw", "sowie", "et", "ou", "y", "e", "o"),
+        *("en", "of", "och", "og", "eller", "i", "ali"),
+    )
+)
 """Words after an elliptic hyphen: "pre- and post-war"."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, urljoin
 
@@ -110,10 +111,8 @@ def _to_text(wikitext: str, spaces: dict[int, set[str]]) -> tuple[str, list[str]
 
 def _remove(code: Any, node: Any) -> None:
     """Remove a node, unless it went with another one around it."""
-    try:
+    with suppress(ValueError):
         code.remove(node)
-    except ValueError:
-        pass
 
 
 _START = re.compile(rb"<mediawiki[\s>]")

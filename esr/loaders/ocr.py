@@ -269,7 +269,7 @@ def _read_articles(structure: Any) -> list[tuple[str, str, list[tuple[str, str]]
 ALTO = register(
     Format(
         name="alto",
-        description="ALTO, text recognition of a page: one document per file, with the confidence of sentences",
+        description="ALTO, recognised text of a page: one document per file, and the confidence of sentences",
         suffixes=(".alto",),
         sniff=lambda head: head.startswith(b"<") and bool(re.search(rb"<(?:\w+:)?alto[\s>]", head)),
         read=read_alto,

@@ -47,7 +47,7 @@ class _Archive:
             yield from markup.iterate_elements(Source(name, name, limited), frozenset(names))
 
     def spend_all(self) -> None:
-        """Count the sizes of all parts, for a library that reads them. zipfile unpacks no more than they say."""
+        """Count the sizes of all parts, before a library reads them. No more than they say is unpacked."""
         self.budget.spend(sum(info.file_size for info in self._archive.infolist()))
 
 
@@ -348,7 +348,7 @@ _FRAME = rb"PK\x03\x04.{26}(?:\[Content_Types\]\.xml|_rels/|docProps/|customXml/
 
 
 def _sniff_open_xml(folder: bytes) -> Callable[[bytes], bool]:
-    """Whether the first member of an archive is one of those that all have, and a later one is in the folder."""
+    """Whether the first member of an archive is one that all have, and a later one is in the folder."""
     pattern = re.compile(_FRAME + rb".*PK\x03\x04.{26}" + folder, re.DOTALL)
     return lambda head: head.startswith(_ZIP) and bool(pattern.match(head))
 
@@ -378,7 +378,7 @@ ODT = register(
 XLSX = register(
     Format(
         name="xlsx",
-        description="XLSX of Excel and others: one document per row, columns named by the first row or --columns",
+        description="XLSX: one document per row, columns named by the first row or --columns",
         suffixes=(".xlsx", ".xlsm"),
         sniff=_sniff_open_xml(b"xl/"),
         read=read_xlsx,

@@ -118,8 +118,10 @@ def _read_fields(lines: Iterable[str], pattern: re.Pattern[str], has_blanks: boo
 
 
 _KNOWN = frozenset(
-    "headline highlight body hd pd sn lp td an title abstract".split()
-    + ["full text", "publication date", "publication title", "proquest document id"]
+    (
+        *("headline", "highlight", "body", "hd", "pd", "sn", "lp", "td", "an", "title", "abstract"),
+        *("full text", "publication date", "publication title", "proquest document id"),
+    )
 )
 """Statements that each database reads by itself."""
 _SHARE = re.compile(r"\s*\(\d+%\)")
@@ -238,9 +240,11 @@ def _parse_lexis(lines: Lines) -> dict[str, Any] | None:
 # Factiva
 
 _FACTIVA_ID = re.compile(r"(?:AN\s+)?Document ([A-Za-z0-9]{3,8}\d{8,16}[a-z][a-z0-9]{6,14})\s*")
-_FACTIVA_CODES = tuple(
-    "SE HD CR BY WC PD ET SN SC ED PG VOL LA CY LP TD CT RF CO IN NS RE IPC IPD PUB AN".split()
+_FACTIVA_CODES = (
+    *("SE", "HD", "CR", "BY", "WC", "PD", "ET", "SN", "SC", "ED", "PG", "VOL", "LA", "CY"),
+    *("LP", "TD", "CT", "RF", "CO", "IN", "NS", "RE", "IPC", "IPD", "PUB", "AN"),
 )
+"""In their order in an article."""
 _FACTIVA_FIELD = re.compile(rf"({'|'.join(_FACTIVA_CODES)})(?:\s+(.*))?$")
 _INDEXED = ("CO", "IN", "NS", "RE")
 _WORDS = re.compile(r"[\d,.]+ words")
@@ -308,10 +312,11 @@ def _parse_uncoded(lines: Lines) -> dict[str, Any]:
 
 _PROQUEST_FIELD = re.compile(
     r"(Abstract|Access|Accession number|Author|Company / organization|Copyright|Country of publication|Credit"
-    r"|Database|Document feature|Document type|Document URL|DOI|edition|Edition|First page|Full text|Identifiers? /"
-    r" keyword|ISBN|ISSN|Issue|Language of publication|Language|Last updated|Links|Location|Number of pages|Pages?"
-    r"|People|Person|Place of publication|ProQuest document ID|Publication date|Publication info|Publication"
-    r" subject|Publication title|Publication year|Publisher|Section|Source type|Subject|Title|Volume|Year):\s*(.*)"
+    r"|Database|Document feature|Document type|Document URL|DOI|[Ee]dition|First page|Full text"
+    r"|Identifiers? / keyword|ISBN|ISSN|Issue|Language of publication|Language|Last updated|Links|Location"
+    r"|Number of pages|Pages?"
+    r"|People|Person|Place of publication|ProQuest document ID|Publication (?:date|info|subject|title|year)"
+    r"|Publisher|Section|Source type|Subject|Title|Volume|Year):\s*(.*)"
 )
 _PROQUEST_NAMES = {
     "author": "authors",

@@ -1,4 +1,4 @@
-"""Subtitles and transcripts with times, SRT and WebVTT: one document per file, and the second of each sentence.
+"""Subtitles and transcripts with times, SRT and WebVTT: one document per file, and when sentences are said.
 
 A sentence has the time of the subtitle that it begins in.
 """
@@ -157,7 +157,7 @@ def _new_lines(cue: Cue, before: Cue | None) -> Iterator[str]:
 SRT = register(
     Format(
         name="srt",
-        description="SRT subtitles: one document per file, with the time of each sentence; its path is the id",
+        description="SRT subtitles: one document per file, and the time of each sentence",
         suffixes=(".srt",),
         sniff=lambda head: bool(re.match(rb"\d{1,6}\s*\r?\n\d{1,4}:\d\d:\d\d[,.]\d{1,3}\s*-->", head)),
         read=read,
@@ -167,7 +167,7 @@ SRT = register(
 VTT = register(
     Format(
         name="vtt",
-        description="WebVTT subtitles: one document per file, with the time of each sentence; its path is the id",
+        description="WebVTT subtitles: one document per file, and the time of each sentence",
         suffixes=(".vtt",),
         sniff=lambda head: bool(re.match(rb"WEBVTT(?:\s|$)", head)),
         read=read,

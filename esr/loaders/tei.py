@@ -1,4 +1,4 @@
-"""TEI: parliamentary debates as ParlaMint has them, a document for each speech, and other texts, one for each.
+"""TEI: debates of parliaments (ParlaMint), a document for each speech, and other texts, one for each.
 
 A file is read element by element, so the length of a debate does not matter.
 """
@@ -244,7 +244,7 @@ _ROOT = re.compile(rb"<(?:\w+:)?(?:TEI|teiCorpus|TEI\.2)[\s>]")
 FORMAT = register(
     Format(
         name="tei",
-        description="TEI: speeches of parliaments (ParlaMint) with their speakers as authors, or one document per text",
+        description="TEI: speeches of parliaments (ParlaMint), by their speakers, or one document per text",
         suffixes=(".tei",),
         sniff=lambda head: head.startswith(b"<") and bool(_ROOT.search(head)),
         read=read,

@@ -49,34 +49,44 @@ FILES = {
 # Tokens that the fuzzer inserts: those of a format do more harm than noise.
 _ZIP_TOKENS = [b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06", b"\xff\xff\xff\xff", b"\x00" * 8]
 TOKENS = {
-    "alto": [b"<TextBlock>", b"</TextBlock>", b"<TextLine>", b'WC="nan"', b'SUBS_TYPE="HypPart1"', b"<HYP/>", b"&x;"],
+    "alto": [b"<TextBlock>", b"</TextBlock>", b"<TextLine>", b'WC="nan"', b'SUBS_TYPE="HypPart1"', b"<HYP/>",
+             b"&x;"],
     "csv": [b'"', b",", b"\r\n", b'""', b"\t", b";"],
     "docx": _ZIP_TOKENS,
-    "eml": [b"Content-Type: multipart/mixed\n", b"=?x?q?=80?=", b"--cut--\n", b"charset=utf-7", b"\n\n", b"From: \n"],
-    "factiva": [b"HD  x\n", b"PD  x\n", b"TD\n", b"LP\n", b"AN  Document NPOST00020240116ek1g00001\n", b"5 words\n"],
+    "eml": [b"Content-Type: multipart/mixed\n", b"=?x?q?=80?=", b"--cut--\n", b"charset=utf-7", b"\n\n",
+            b"From: \n"],
+    "factiva": [b"HD  x\n", b"PD  x\n", b"TD\n", b"LP\n", b"AN  Document NPOST00020240116ek1g00001\n",
+                b"5 words\n"],
     "feed": [b"<item>", b"</item>", b"<guid>", b"<![CDATA[", b"&lt;p", b"<feed>", b"</rss>"],
     "html": [b"<article>", b"</p>", b"<script>", b"<!--", b"<table><tr><td>", b"&#0;", b"<title>"],
     "json": [b"{", b"}", b"[", b"]", b",", b'"', b'{"data": [', b"\\ud83d\\u", b"-", b"Infinity", b"[" * 99],
     "jsonl": [b"{", b"}", b'"', b'"id": 1', b"\\ud800", b"[" * 99, b"NaN", b'"sentences": ', b"1e999"],
     "mbox": [b"\n\nFrom a@b Thu Jan  1 00:00:00 2024\n", b"Content-Type: multipart/mixed\n", b"=?x?q?=80?=",
              b"charset=utf-7", b"Content-Transfer-Encoding: base64\n", b"Message-ID: <>\n"],
-    "lexisnexis": [b"1 of 2 DOCUMENTS\n", b"Body\n", b"End of Document\n", b"BYLINE: \n", b"\n\n", b"LOAD-DATE: x\n"],
-    "mediawiki": [b"<page>", b"</page>", b"<ns>1</ns>", b"[[", b"]]", b"{{", b"{|", b"'" * 5, b"&lt;ref&gt;", b"<id/>"],
-    "mets": [b"<div>", b"</structMap>", b'TYPE="ARTICLE"', b"<file>", b"../../etc/passwd", b"<area/>", b"&x;"],
+    "lexisnexis": [b"1 of 2 DOCUMENTS\n", b"Body\n", b"End of Document\n", b"BYLINE: \n", b"\n\n",
+                   b"LOAD-DATE: x\n"],
+    "mediawiki": [b"<page>", b"</page>", b"<ns>1</ns>", b"[[", b"]]", b"{{", b"{|", b"'" * 5, b"&lt;ref&gt;",
+                  b"<id/>"],
+    "mets": [b"<div>", b"</structMap>", b'TYPE="ARTICLE"', b"<file>", b"../../etc/passwd", b"<area/>",
+             b"&x;"],
     "newsml": [b"<newsItem>", b"</newsItem>", b"<inlineXML>", b"&eacute;", b"<!DOCTYPE a>", b"]]>"],
     "newsml1": [b"<NewsItem>", b"</NewsItem>", b"<NewsComponent EquivalentsList='yes'>", b"</NewsComponent>",
                 b"<DataContent>", b"<NewsLines><HeadLine>x</HeadLine></NewsLines>", b"<NewsML>", b"&x;"],
     "nitf": [b"<nitf>", b"</nitf>", b"<body.content>", b"<block>", b"&x;", b"<doc-id/>", b"<?xml?>"],
     "odt": _ZIP_TOKENS,
     "parquet": [b"PAR1", b"\x15\x00", b"\xff\xff\xff\x7f", b"\x19\xfc"],
-    "pdf": [b"endobj", b"stream", b"endstream", b"xref", b"%%EOF", b"/Kids [1 0 R]", b"/Length 99999999", b"<<", b">>"],
-    "proquest": [b"_" * 60 + b"\n", b"Full text: ", b"ProQuest document ID: \n", b"Title: \n", b"Publication date: x\n"],
+    "pdf": [b"endobj", b"stream", b"endstream", b"xref", b"%%EOF", b"/Kids [1 0 R]", b"/Length 99999999",
+            b"<<", b">>"],
+    "proquest": [b"_" * 60 + b"\n", b"Full text: ", b"ProQuest document ID: \n", b"Title: \n",
+                 b"Publication date: x\n"],
     "reuters": [b"<REUTERS NEWID=", b"</REUTERS>", b"<BODY>", b"&#3;", b"<DATE>", b"\x1f", b'NEWID="">'],
     "srt": [b"-->", b"\n\n", b"1\n00:00:01,000 --> 00:00:03,000\n", b"<v x>", b"{\\an8}", b"99999:99:99,999"],
-    "tei": [b"<u>", b"</u>", b"<teiHeader>", b"<p>", b"<note>", b'<lb break="no"/>', b"<w>", b"&x;", b"<TEI>"],
+    "tei": [b"<u>", b"</u>", b"<teiHeader>", b"<p>", b"<note>", b'<lb break="no"/>', b"<w>", b"&x;",
+            b"<TEI>"],
     "text": [b"\n\n", b"\x00", b"\xff"],
     "trec": [b"<DOC>", b"</DOC>", b"<DOCNO>", b'<s docid="x" num="1">', b"</s>", b"<TEXT>", b"&#x;"],
-    "vtt": [b"-->", b"\n\n", b"NOTE x\n", b"00:01.000 --> 00:03.500\n", b"<v Jane>", b"<00:01.000>", b"WEBVTT"],
+    "vtt": [b"-->", b"\n\n", b"NOTE x\n", b"00:01.000 --> 00:03.500\n", b"<v Jane>", b"<00:01.000>",
+            b"WEBVTT"],
     "warc": [b"WARC/1.0\r\n", b"Content-Length: 99999999999\r\n", b"\r\n\r\n", b"Content-Length: -1\r\n",
              b"Transfer-Encoding: chunked\r\n", b"Content-Encoding: br\r\n", b"HTTP/1.1 200 OK\r\n"],
     "xlsx": _ZIP_TOKENS,
@@ -202,7 +212,7 @@ def _docx() -> bytes:
 
 
 def _odt() -> bytes:
-    from odfdo import Document, Header, Paragraph, Row, Table
+    from odfdo import Document, Header, Paragraph, Table
 
     document = Document("text")
     document.meta.title, document.meta.initial_creator = "Ferry back in service", "Jane Doe"
