@@ -79,7 +79,7 @@ def _build_records(
 ) -> Iterator[ReadResult]:
     """The record of a document, or of each article if a database of the press has exported it."""
     lines = [paragraph.text for paragraph in paragraphs]
-    if database := press_databases.find_database("\n".join(lines[:50])):
+    if database := press_databases.find_database(lines):
         yield from database.read_lines(source.name, lines)
         return
     titles = [*properties.get("title", ()), *(p.text for p in paragraphs if p.is_title)]

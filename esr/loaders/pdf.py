@@ -94,7 +94,7 @@ def read(source: Source) -> Iterator[Record | Remark]:
 def _describe(problem: str) -> str:
     if "password" in problem.lower():
         return "is encrypted: save it without a password"
-    return f"broken PDF: {problem}; fetch the file again"
+    return f"broken PDF: {problem.rstrip('.')}; fetch the file again"
 
 
 def _read_pages(source: Source, document: Any) -> Iterator[Page]:
@@ -156,7 +156,9 @@ def find_furniture(pages: Sequence[Page]) -> set[_Key]:
     """The keys of lines at the edges of pages that two fifths of the pages repeat, with other numbers."""
     counts = Counter(key for page in pages for key in {_furniture_key(line) for line in _edges(page)})
     needed = max(2, ceil(0.4 * len(pages)))
-    return {key for key, count in counts.items() if count >= needed}
+    furniture = {key for key, count in counts.items() if count >= needed}
+    # Pages that are all alike have a text nevertheless.
+    return furniture if any(_without_furniture(page, furniture) for page in pages) else set()
 
 
 def _edges(page: Page) -> Sequence[Line]:
@@ -325,7 +327,7 @@ _TITLE_SIZE = 1.25
 
 def _find_title(metadata: dict[str, str], first: Page, furniture: set[_Key]) -> str | None:
     """The title that the file states, unless it is the name of a file, or else the largest lines."""
-    stated = " ".join((metadata.get("Title") or "").split())
+    stated = " ".join((metadata.get("Title") or "").replace("\0", " ").split())
     if stated and not _FILE_NAME.match(stated):
         return stated
     lines = [line for line in _without_furniture(first, furniture) if any(map(str.isalpha, line.text))]

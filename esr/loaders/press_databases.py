@@ -153,6 +153,7 @@ _LEXIS_STATEMENT = (
 )
 _LEXIS_FIELD = re.compile(_LEXIS_STATEMENT)
 _LEXIS_FIELD_IN_ANY_CASE = re.compile(_LEXIS_STATEMENT, re.I)
+_LEXIS_STATEMENTS = re.compile(rf"Copyright |©|{_LEXIS_STATEMENT}", re.I)
 _LEXIS_NAMES = {
     "byline": "authors",
     "section": "section",
@@ -221,7 +222,10 @@ def _parse_lexis(lines: Lines) -> dict[str, Any] | None:
         return None
     body = stripped.index("Body")
     head = [line for line in stripped[:body] if line]
-    at = next((n for n, line in enumerate(head) if n > 1 and len(line) < 60 and to_iso_date(line)), None)
+    # A page with a list of the articles may precede the first one.
+    first = next((n for n, line in enumerate(head) if _LEXIS_STATEMENTS.match(line)), len(head))
+    dates = (n for n in range(first - 1, 1, -1) if len(head[n]) < 60 and to_iso_date(head[n]))
+    at = next(dates, None)
     if at is None:
         return {"title": _fold(head[:1])}
     after = (n for n, line in enumerate(stripped) if n > body and _LEXIS_AFTER.match(line))
@@ -349,59 +353,55 @@ def _parse_proquest(lines: Lines) -> dict[str, Any] | None:
     }
 
 
-DATABASES = (
-    Database(
-        "LexisNexis",
-        lambda head: any(map(_LEXIS_DOCUMENT.fullmatch, head.splitlines())),
-        _LEXIS_DOCUMENT,
-        False,
-        _parse_lexis_classic,
-    ),
-    Database(
-        "LexisNexis",
-        lambda head: bool(
-            re.search(
-                r"^\s*(?:Copyright|©).{4,}\n(?:.*\n){0,12}?(?:Section|Length|Byline):(?:.*\n){1,8}?\s*Body\s*$",
-                head,
-                re.M,
-            )
-        ),
-        re.compile(r"\s*End of Document\s*"),
-        True,
-        _parse_lexis,
-    ),
-    Database(
-        "Factiva",
-        lambda head: bool(
-            re.search(r"^HD\s.*\n(?:.*\n){0,9}?PD\s", head, re.M)
-            or re.search(r"^[\d,.]+ words\s*\n+\d{1,2} \w{3,12} \d{4}\s*\n", head, re.M)
-        ),
-        _FACTIVA_ID,
-        True,
-        _parse_factiva,
-    ),
-    Database(
-        "ProQuest",
-        lambda head: bool(
-            re.search(
-                r"^_{20,}\s*\n(?:.*\n){1,40}?(?:Full text|Publication info|Publication title|Author): ",
-                head,
-                re.M,
-            )
-        ),
-        re.compile(r"\s*_{20,}\s*"),
-        False,
-        _parse_proquest,
-    ),
+_UNI = re.compile(
+    r"^\s*(?:Copyright|©).{4,}\n(?:.*\n){0,12}?(?:Section|Length|Byline):(?:.*\n){1,8}?\s*Body\s*$", re.M
+)
+_CODED = re.compile(r"^HD\s.*\n(?:.*\n){0,9}?PD\s", re.M)
+_UNCODED = re.compile(r"^[\d,.]+ words\s*\n+\d{1,2} \w{3,12} \d{4}\s*\n", re.M)
+_PROQUEST = re.compile(
+    r"^_{20,}\s*\n(?:.*\n){1,40}?(?:Full text|Publication info|Publication title|Author): ", re.M
 )
 
-
-def find_database(head: str) -> Database | None:
-    """The database that exported a file with this beginning, or None."""
-    return next((database for database in DATABASES if database.is_export(head)), None)
-
-
+_NEXIS = Database(
+    name="LexisNexis",
+    is_export=lambda head: bool(_UNI.search(head)),
+    boundary=re.compile(r"\s*End of Document\s*"),
+    is_end=True,
+    parse=_parse_lexis,
+)
+DATABASES = (
+    Database(
+        name="LexisNexis",
+        is_export=lambda head: any(map(_LEXIS_DOCUMENT.fullmatch, head.splitlines())),
+        boundary=_LEXIS_DOCUMENT,
+        is_end=False,
+        parse=_parse_lexis_classic,
+    ),
+    _NEXIS,
+    Database(
+        name="Factiva",
+        is_export=lambda head: bool(_CODED.search(head) or _UNCODED.search(head)),
+        boundary=_FACTIVA_ID,
+        is_end=True,
+        parse=_parse_factiva,
+    ),
+    Database(
+        name="ProQuest",
+        is_export=lambda head: bool(_PROQUEST.search(head)),
+        boundary=re.compile(r"\s*_{20,}\s*"),
+        is_end=False,
+        parse=_parse_proquest,
+    ),
+)
 _HEAD_LINES = 100
+
+
+def find_database(lines: Lines) -> Database | None:
+    """The database that exported a document with these paragraphs, or None."""
+    head = "\n".join(lines[:_HEAD_LINES])
+    if {"Body", "End of Document"} <= set(lines):
+        return _NEXIS
+    return next((database for database in DATABASES if database.is_export(head)), None)
 
 
 def _register(label: str) -> Format:

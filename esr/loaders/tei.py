@@ -41,6 +41,7 @@ def read(source: Source) -> Iterator[Record]:
     body: list[str] = []
     where = source.name
     size = texts = speeches = 0
+    heading = None  # the last one, with the text of its division
     for element in markup.iterate_elements(source, _NAMES):
         name = markup.local_name(element)
         if name in ("teiHeader", "standOff"):
@@ -55,9 +56,12 @@ def read(source: Source) -> Iterator[Record]:
             where = f"{source.name}:{element.sourceline}"
         elif name == "u":
             speeches += 1
-            if record := _build_speech(source, element, header, persons, speeches):
+            parent = element.getparent()
+            title = heading[1] if heading and heading[0] is parent else None
+            if record := _build_speech(source, element, {**header, "heading": title}, persons, speeches):
                 yield record
         elif name in _BLOCKS and (text := _to_text(element)):
+            heading = (element.getparent(), text) if name == "head" else heading
             body.append(text)
             size += len(text)
             if size > MAX_DOCUMENT_BYTES:
@@ -73,25 +77,41 @@ def _read_header(header: Any) -> dict[str, Any]:
     """The fields of a document that a header states, and the id of its text as `text_id`."""
     statement = markup.find_first(header, "titleStmt")
     titles = [] if statement is None else [e for e in statement if markup.local_name(e) == "title"]
-    mains = [title for title in titles if title.get("type") in (None, "main")] or titles
-    english = [title for title in mains if title.get(markup.LANGUAGE) == "en"]
-    own = [title for title in mains if title not in english] or mains
+    mains = [title for title in titles if title.get("type") in (None, "main")]
+    sittings = [title for title in titles if title.get("type") == "sub"]
     authors = [] if statement is None else [e for e in statement if markup.local_name(e) == "author"]
-    publisher = markup.find_first(header, "sourceDesc", "publisher")
-    if publisher is None:
-        publisher = markup.find_first(header, "publicationStmt", "publisher")
+    meetings = [text for m in markup.find_all(header, "meeting") if (text := markup.to_line(m))]
     language = markup.find_first(header, "profileDesc", "language")
-    section = markup.find_first(header, "titleStmt", "meeting")
     return {
-        "title": re.sub(r"\s*\[ParlaMint[^\]]*\]", "", markup.to_line(own[0])) if own else None,
+        "title": _choose_title(mains) or _choose_title(titles),
+        "sitting": _choose_title(sittings),
         "date": _find_date(header),
-        "source": markup.to_line(publisher) or None,
+        "source": _find_source(header),
         "language": None if language is None else language.get("ident"),
         "authors": [
             name for author in authors for name in read_list("authors", markup.to_line(author)) or []
         ],
-        "section": markup.to_line(section) or None,
+        "section": meetings[0] if meetings else None,
     }
+
+
+def _choose_title(titles: list[Any]) -> str | None:
+    """The first title, not in English if there are others, without a remark on samples."""
+    own = [title for title in titles if title.get(markup.LANGUAGE) != "en"] or titles
+    return re.sub(r"\s*\[ParlaMint[^\]]*\]", "", markup.to_line(own[0])) or None if own else None
+
+
+def _find_source(header: Any) -> str | None:
+    """The publisher of what was printed, or the parliament or its country, or else who published the file."""
+    printed = markup.to_line(markup.find_first(header, "sourceDesc", "publisher"))
+    setting = markup.find_first(header, "setting")
+    names = (
+        {}
+        if setting is None
+        else {n.get("type"): markup.to_line(n) for n in markup.find_all(setting, "name")}
+    )
+    publisher = markup.find_first(header, "publicationStmt", "publisher")
+    return printed or names.get("org") or names.get("country") or markup.to_line(publisher) or None
 
 
 def _language_of(element: Any) -> str | None:
@@ -152,13 +172,14 @@ def _build_speech(
     listed = _read_lists(Path(source.path).resolve().parent) if source.path and who not in persons else {}
     speaker = persons.get(who) or listed.get(who) or _name_from_id(who)
     id = speech.get(_XML_ID) or f"{make_id_from_path(source)}.{number}"
-    role = re.sub(r"#", "", speech.get("ana", ""))
+    about = {"speaker": who, "role": speech.get("ana", "").replace("#", ""), "sitting": header.get("sitting")}
     fields = {
-        **header,
+        **_without_debate(header),
         "id": make_id(id),
+        "title": header.get("heading") or header.get("sitting") or header.get("title"),
         "language": _language_of(speech) or header.get("language"),
         "authors": [speaker] if speaker else [],
-        "metadata": {name: value for name, value in (("speaker", who), ("role", role)) if value},
+        "metadata": {name: value for name, value in about.items() if value},
         "text": text,
     }
     return Record(f"{source.name}:{speech.sourceline}", fields)
@@ -176,8 +197,14 @@ def _build_text(source: Source, where: str, header: dict[str, Any], body: list[s
     id = make_id_from_path(source)
     title = header.get("title")
     paragraphs = body[1:] if title and body[0] == title else body
-    fields = {**header, "id": f"{id}.{number}" if number else id, "text": "\n\n".join(paragraphs)}
-    return Record(where, fields)
+    fields = _without_debate(header)
+    return Record(
+        where, {**fields, "id": f"{id}.{number}" if number else id, "text": "\n\n".join(paragraphs)}
+    )
+
+
+def _without_debate(header: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in header.items() if name not in ("heading", "sitting")}
 
 
 def _to_text(element: Any) -> str:

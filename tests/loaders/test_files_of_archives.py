@@ -311,12 +311,14 @@ def test_the_sniffers_of_office_documents_do_not_take_other_archives():
 
 
 def test_speeches_are_documents_with_their_speakers_as_authors(load):
-    first, second = load(sample("tei"), "tei")
+    first, second, third = load(sample("tei"), "tei")
     assert (first.id, first.authors, first.date) == ("u1", ("Jane Doe",), "2024-01-15")
-    assert (first.title, first.section) == ("Debates of Northland, 15 January 2024", "Session 5")
+    assert (first.title, first.section) == ("The ferry", "Session 5")
     assert (first.source, first.language) == ("Parliament of Northland", "en")
     assert texts(first) == ["The ferry sails again.", "It was repaired in two weeks."]
-    assert first.metadata == {"speaker": "DoeJane", "role": "chair"}
+    sitting = "Minutes of Northland, 15 January 2024"
+    assert first.metadata == {"speaker": "DoeJane", "role": "chair", "sitting": sitting}
+    assert third.title == sitting
     assert (second.authors, texts(second)) == (("John Roe",), ["Two hundred people came."])
 
 
@@ -324,7 +326,7 @@ def test_speakers_are_named_by_the_list_of_the_corpus(read, tmp_path):
     name = "<persName><surname>Roe</surname><forename>Sir John</forename></persName>"
     persons = f'<listPerson><person xml:id="JohnRoe">{name}</person></listPerson>'
     (tmp_path / "ParlaMint-XX-listPerson.xml").write_text(persons)
-    (_, second), _ = read(sample("tei"), "debate.xml")
+    (_, second, _), _ = read(sample("tei"), "debate.xml")
     assert second.authors == ("Sir John Roe",)
 
 
