@@ -20,9 +20,10 @@ from esr.loaders.format import Format, Malformed, Record, Skipped, Source, regis
 from esr.loaders.ids import make_id, make_id_from_path
 from esr.loaders.line_ends import find_words, join_lines
 from esr.text.places import CONFIDENCE, PAGE, PlacedText, join_pieces
-from esr.text.written_dates import to_iso_date
+from esr.text.sentences import find_language
+from esr.text.written_dates import UnclearDate, read_date
 
-_XLINK_HREF = "{http://www.w3.org/1999/xlink}href"
+_HREF = "{http://www.w3.org/1999/xlink}href"
 
 
 class Block(NamedTuple):
@@ -91,14 +92,15 @@ def _to_number(text: str | None) -> float | None:
     return value if 0 <= value <= 1 else None
 
 
-def _to_text(pages: Mapping[int | None, Iterable[Block]]) -> PlacedText:
-    """The text of blocks on numbered pages."""
+def _to_text(pages: Mapping[int | None, Iterable[Block]], title: str | None = None) -> PlacedText:
+    """The text of blocks on numbered pages, without a first block that repeats the title."""
     words = find_words(line for blocks in pages.values() for block in blocks for line in block.lines)
-    return join_pieces(
+    pieces = [
         (join_lines(block.lines, words), _places(page, block))
         for page, blocks in pages.items()
         for block in blocks
-    )
+    ]
+    return join_pieces(pieces[1:] if len(pieces) > 1 and pieces[0][0] == title else pieces)
 
 
 def _places(page: int | None, block: Block) -> dict[str, float]:
@@ -142,11 +144,21 @@ def _read_mets_files(folder: Path) -> list[tuple[str, frozenset[Path]]]:
 # METS
 
 
+_Areas = list[tuple[str, str]]
+"""Blocks as pairs of the ids of a file and of a block in it."""
+
+
+class _Article(NamedTuple):
+    id: str
+    title: str
+    areas: _Areas
+
+
 class _Issue(NamedTuple):
-    """What a METS file says: the ALTO files by their ids, in order, its divisions, and its description."""
+    """What a METS file says: the ALTO files by their ids, in order, its articles, and its description."""
 
     files: dict[str, Path]
-    articles: list[tuple[str, str, list[tuple[str, str]]]]
+    articles: list[_Article]
     title: str | None
     date: str | None
     language: str | None
@@ -177,13 +189,13 @@ def read_mets(source: Source) -> Iterator[Record | Malformed]:
     numbers = {file_id: number for number, file_id in enumerate(issue.files, 1)}
     left = {file_id: {block.id: block for block in blocks} for file_id, blocks in pages.items()}
     base = issue.id or make_id_from_path(source)
-    for division, label, areas in issue.articles:
+    for article in issue.articles:
         blocks: dict[int | None, list[Block]] = {}
-        for file_id, block_id in areas:
+        for file_id, block_id in article.areas:
             if block := left.get(file_id, {}).pop(block_id, None):
                 blocks.setdefault(numbers[file_id], []).append(block)
         if blocks:
-            yield _build_record(source, issue, f"{base}.{division}", label or None, blocks)
+            yield _build_record(source, issue, f"{base}.{article.id}", article.title or None, blocks)
     for file_id, rest in left.items():
         if rest:
             number = numbers[file_id]
@@ -201,39 +213,80 @@ def _build_record(
         "source": issue.title,
         "language": issue.language,
         "metadata": _describe(block for blocks in pages.values() for block in blocks),
-        "text": _to_text(pages),
+        "text": _to_text(pages, title),
     }
     return Record(source.name, fields)
 
 
 def _read_issue(source: Source) -> _Issue:
-    files: dict[str, Path] = {}
-    articles: list[tuple[str, str, list[tuple[str, str]]]] = []
-    titles: list[str] = []
-    dates: list[str] = []
-    languages: list[str] = []
+    reader = _MetsReader(Path(source.path or "").resolve().parent)
     id = ""
-    folder = Path(source.path or "").resolve().parent
     for element in markup.iterate_elements(source, _METS_PARTS):
-        root = element.getroottree().getroot()
-        id = id or root.get("OBJID", "")
+        id = id or element.getroottree().getroot().get("OBJID", "")
+        reader.read_part(element)
+    first = (texts[0] if texts else None for texts in (reader.titles, reader.dates, reader.languages))
+    return _Issue(reader.files, reader.join_articles(), *first, id)
+
+
+class _MetsReader:
+    """Collects the parts of a METS file, which come in any order."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.files: dict[str, Path] = {}
+        self.titles: list[str] = []
+        self.dates: list[str] = []
+        self.languages: list[str] = []
+        self._titles_by_id: dict[str, str] = {}
+        self._articles: list[tuple[_Article, str]] = []  # with the ids of their descriptions
+
+    def read_part(self, element: Any) -> None:
         name = markup.local_name(element)
         if name == "fileGrp":
-            files |= _read_files(element, folder)
+            self.files |= _read_files(element, self._folder)
         elif name == "structMap":
-            articles += _read_articles(element)
+            self._read_structure(element)
         elif name == "dmdSec":
-            titles += [text for t in markup.find_all(element, "title") if (text := markup.to_line(t))]
-            dates += [
-                d
-                for e in markup.find_all(element, "dateIssued", "date")
-                if (d := to_iso_date(markup.to_line(e)))
-            ]
-            languages += [
-                text for e in markup.find_all(element, "languageTerm") if (text := markup.to_line(e))
-            ]
-    first = (texts[0] if texts else None for texts in (titles, dates, languages))
-    return _Issue(files, articles, *first, id)
+            self._read_description(element)
+
+    def join_articles(self) -> list[_Article]:
+        """The articles with their titles: their labels, or else those of their descriptions."""
+        titles = (article.title or self._titles_by_id.get(id, "") for article, id in self._articles)
+        pairs = zip(self._articles, titles, strict=True)
+        return [article._replace(title=" ".join(title.split())) for (article, _), title in pairs]
+
+    def _read_description(self, section: Any) -> None:
+        titles = [text for title in markup.find_all(section, "title") if (text := markup.to_line(title))]
+        self._titles_by_id[section.get("ID", "")] = titles[0] if titles else ""
+        self.titles += titles
+        dates = (markup.to_line(date) for date in markup.find_all(section, "dateIssued", "date"))
+        self.dates += filter(None, map(_read_day, dates))
+        languages = (markup.to_line(term) for term in markup.find_all(section, "languageTerm"))
+        self.languages += (find_language(text) or text for text in languages if text)
+
+    def _read_structure(self, structure: Any) -> None:
+        """Note the outermost articles."""
+        inside: set[Any] = set()
+        for division in markup.find_all(structure, "div"):
+            id = division.get("ID") or str(len(self._articles) + 1)
+            if division not in inside and division.get("TYPE", "").upper() in _ARTICLES:
+                inside.update(markup.find_all(division, "div"))
+                article = _Article(id, division.get("LABEL", ""), list(_read_areas(division)))
+                self._articles.append((article, division.get("DMDID", "").partition(" ")[0]))
+
+
+def _read_areas(element: Any) -> Iterator[tuple[str, str]]:
+    for area in markup.find_all(element, "area"):
+        if area.get("BEGIN"):
+            yield area.get("FILEID", ""), area.get("BEGIN")
+
+
+def _read_day(text: str) -> str | None:
+    try:
+        date = read_date(text)
+    except UnclearDate:
+        return None
+    return date.iso if date else None
 
 
 def _read_files(group: Any, folder: Path) -> dict[str, Path]:
@@ -241,29 +294,12 @@ def _read_files(group: Any, folder: Path) -> dict[str, Path]:
     files = {}
     for file in markup.find_all(group, "file"):
         location = markup.find_first(file, "FLocat")
-        href = "" if location is None else location.get(_XLINK_HREF, "")
+        href = "" if location is None else location.get(_HREF, "")
         path = (folder / unquote(urlsplit(href).path).lstrip("/")).resolve()
         is_alto = "alto" in f"{group.get('ID', '')}{group.get('USE', '')}{file.get('ID', '')}{href}".lower()
         if is_alto and path.suffix.lower() == ".xml" and path.is_relative_to(folder) and file.get("ID"):
             files[file.get("ID")] = path
     return files
-
-
-def _read_articles(structure: Any) -> list[tuple[str, str, list[tuple[str, str]]]]:
-    """The outermost articles: their ids and labels, and their blocks as pairs of a file and a block."""
-    articles = []
-    inside: set[Any] = set()
-    for division in markup.find_all(structure, "div"):
-        if division in inside or division.get("TYPE", "").upper() not in _ARTICLES:
-            continue
-        inside.update(markup.find_all(division, "div"))
-        areas = [
-            (area.get("FILEID", ""), area.get("BEGIN", ""))
-            for area in markup.find_all(division, "area")
-            if area.get("BEGIN")
-        ]
-        articles.append((division.get("ID") or str(len(articles) + 1), division.get("LABEL", ""), areas))
-    return articles
 
 
 ALTO = register(
