@@ -15,7 +15,7 @@ MODULES = {
     "dataframes": ("pandas", "polars"),
     "enrich": ("spacy", "textblob", "vaderSentiment"),
     "evaluation": ("ir_measures", "scipy"),
-    "excel": ("xlsxwriter",),
+    "excel": ("defusedxml", "openpyxl", "xlsxwriter"),
     "formats": (
         "backports.zstd",
         "datasketch",
@@ -30,7 +30,9 @@ MODULES = {
     "learn": ("lightgbm",),
     "llama-index": ("llama_index",),
     "mcp": ("mcp", "pydantic", "uvicorn"),
+    "mediawiki": ("mwparserfromhell",),
     "meaning": ("huggingface_hub", "onnxruntime", "onnxruntime_extensions", "tokenizers"),
+    "pdf": ("pypdfium2",),
     "pyterrier": ("pyterrier",),
     "report": ("matplotlib",),
 }
@@ -52,14 +54,20 @@ def require(purpose: str, *modules: str) -> None:
 
 def missing(purpose: str, module: str, part: str | None = None) -> UsageError:
     """The error for an optional module that is not installed, or for a missing part of the module."""
+    needed = install_command(find_extra(module))
+    return UsageError(f"{purpose} needs {part or module}, which is not installed: {needed}")
+
+
+def find_extra(module: str) -> str:
+    """The extra of an optional module or of a part of one."""
     (extra,) = (
         extra
         for extra, modules in MODULES.items()
         if any(f"{module}.".startswith(f"{optional}.") for optional in modules)
     )
-    return UsageError(f"{purpose} needs {part or module}, which is not installed: {install_command(extra)}")
+    return extra
 
 
-def install_command(extra: str) -> str:
-    """The command that installs an extra."""
-    return f"pip install 'esr[{extra}]'"
+def install_command(*extras: str) -> str:
+    """The command that installs extras."""
+    return f"pip install 'esr[{','.join(extras)}]'"

@@ -17,7 +17,7 @@ from esr.cli import options
 from esr.cli.options import as_json
 from esr.encoders import HUB_MODELS, KNOWN
 from esr.errors import UsageError
-from esr.extras import install_command
+from esr.extras import find_extra, install_command
 from esr.models.forms import FORMS
 from esr.models.priors import PRIORS
 from esr.ranking.answers import analysis_dict
@@ -172,7 +172,7 @@ def formats(as_json: bool) -> None:
             "name": f.name,
             "description": f.description,
             "suffixes": list(f.suffixes),
-            "needs": install_command("formats") if f.needs else "",
+            "needs": install_command(*sorted(set(map(find_extra, f.needs)))) if f.needs else "",
         }
         for f in loaders.FORMATS.values()
     )

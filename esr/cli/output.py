@@ -29,6 +29,7 @@ from esr.ranking.passages import Passage
 from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import QueryReport
 from esr.registry import Registry
+from esr.text.places import describe_place
 
 _NEIGHBOR, _HIT = "     ", "   > "
 
@@ -72,7 +73,8 @@ def _format_passage(rank: int, passage: Passage) -> str:
     hit, record = passage.best, answers.require_record(passage.best)
     sentences = [answers.require_record(each) for each in passage.sentences]
     before, after = sentences[0].previous, sentences[-1].next
-    metadata = " · ".join(part for part in (record.title, record.source, record.date) if part)
+    parts = (record.title, record.source, record.date, describe_place(record.features))
+    metadata = " · ".join(part for part in parts if part)
     lines = [click.style(f"{rank:>3}  {hit.score:.4f}  {hit.sentence_id}", bold=True)]
     lines += [f"{_NEIGHBOR}{metadata}"] if metadata else []
     lines += [click.style(_wrap(f"… {before}", _NEIGHBOR), dim=True)] if before else []

@@ -6,6 +6,7 @@ Parquet need a seekable file, because their table of contents is at the end.
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import os
@@ -208,7 +209,8 @@ class _CountingStream(io.RawIOBase):
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-_SUFFIXES = (".gz", ".zst")
+_BZIP2_MAGIC = b"BZh"
+_SUFFIXES = (".gz", ".zst", ".bz2")
 # Enough for zstd --long; a frame may request a window of terabytes.
 _ZSTD_WINDOW_LOG = 27
 HEAD_BYTES = 4096
@@ -229,7 +231,7 @@ class PeekedSource(NamedTuple):
 
 @contextmanager
 def open_source(path: str, id_path: str, budget: Budget | None = None) -> Iterator[PeekedSource]:
-    """Open a path, or `-` for standard input. The source gets `id_path` without `.gz` and `.zst`.
+    """Open a path, or `-` for standard input. The source gets `id_path` without `.gz`, `.bz2` and `.zst`.
 
     Opening and reading raise OSError, EOFError, zlib.error or ZstdError, and ExpansionError if the file
     unpacks to more than the budget allows. A source counts as blank if it consists of whitespace only and is
@@ -245,13 +247,17 @@ def open_source(path: str, id_path: str, budget: Budget | None = None) -> Iterat
 
 @contextmanager
 def decompress(source: Source, file_name: str, budget: Budget) -> Iterator[PeekedSource]:
-    """Unpack gzip or Zstandard, if the first bytes or the file name show that the source is compressed."""
+    """Unpack gzip, bzip2 or Zstandard, if the first bytes or the file name show that a source is packed."""
     with ExitStack() as stack:
         magic = source.stream.read(len(_ZSTD_MAGIC))
         stream = _prepend(magic, source.stream)
         path = source.path
         if magic.startswith(_GZIP_MAGIC) or file_name.lower().endswith(".gz"):
             stream = budget.limit_unpacked(cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=stream))))
+            path = None
+        elif magic.startswith(_BZIP2_MAGIC) or file_name.lower().endswith(".bz2"):
+            unpacked = stack.enter_context(bz2.BZ2File(stream))
+            stream = budget.limit_unpacked(cast(BinaryIO, unpacked))
             path = None
         elif magic == _ZSTD_MAGIC or file_name.lower().endswith(".zst"):
             stream = budget.limit_unpacked(_open_zstd(stream))

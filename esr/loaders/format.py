@@ -92,12 +92,13 @@ class Format:
     leading blanks, if the name is not conclusive. `read` yields the records of a source lazily and holds one
     at a time. It yields Malformed for a single unreadable document, Skipped for one that must not be loaded,
     and Remark for changes made unasked. It raises InputError where the source is broken and the rest of it
-    cannot be read. `needs` are the imported modules of the extra `formats`.
+    cannot be read. `needs` are the optional modules that it imports.
 
     A `tabular` format has the same columns in every record. With `any_names`, the author of a source has
     named its fields. With `may_lack_documents`, a file may contain other items only, such as pictures. Files
     of an `is_text` format do not declare their encoding; `read` gets them in UTF-8. An `often_incidental`
-    format is not read in folders, except from files with one of its suffixes.
+    format is not read in folders, except from files with one of its suffixes. A file in an `is_container`
+    format is a zip archive whose members are no files of their own.
     """
 
     name: str
@@ -111,6 +112,7 @@ class Format:
     may_lack_documents: bool = False
     is_text: bool = False
     often_incidental: bool = False
+    is_container: bool = False
 
 
 WITHDRAWN = "cancelled or withheld"

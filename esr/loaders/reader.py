@@ -76,6 +76,21 @@ def detect_format_in_folder(file: PeekedSource, required: Format | None) -> Form
     return required if (not by_suffix or _is_ambiguous(by_suffix)) and required.sniff(file.head) else None
 
 
+def detect_container(file: PeekedSource, required: Format | None) -> Format | None:
+    """The format of an archive that is one document, such as DOCX; None for all other files.
+
+    If a format is required, only files in it are documents.
+    """
+    if archives.detect_archive_type(file) != "zip":
+        return None
+    suffix = PurePath(file.source.id_path).suffix.lower()
+    candidates = [required] if required else FORMATS.values()
+    containers = [format for format in candidates if format.is_container]
+    by_name = (format for format in containers if suffix in format.suffixes)
+    by_head = (format for format in containers if format.sniff(file.head))
+    return next(chain(by_name, by_head, containers if required and not suffix else ()), None)
+
+
 def _is_ambiguous(formats: list[Format]) -> bool:
     """Whether the suffix is `.txt`, which Mailman's mail archives and other tools' SGML use too."""
     return [format.name for format in formats] == ["text"]
@@ -200,7 +215,9 @@ class SourceReader:
         depth: int,
     ) -> Iterator[ReadResult]:
         """The records of a file or an archive. Files in an unknown format are added to `unknown`."""
-        if archive_type := archives.detect_archive_type(file):
+        container = detect_container(file, self._format)
+        archive_type = None if container else archives.detect_archive_type(file)
+        if archive_type:
             inside: list[UnknownFiles] = []
             is_empty = True
             for result in self._read_archive(file, archive_type, budget, below, inside, depth):
@@ -213,9 +230,13 @@ class SourceReader:
                 self._add_unknown(files, unknown)
             return
         name, in_folder = file.source.name, below is not None
-        format = (
-            detect_format_in_folder(file, self._format) if in_folder else self._format or detect_format(file)
-        )
+        format = container
+        if format is None:
+            format = (
+                detect_format_in_folder(file, self._format)
+                if in_folder
+                else self._format or detect_format(file)
+            )
         if format is None and in_folder:
             self._add_unknown(_to_unknown(file.source), unknown)
             return

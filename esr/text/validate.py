@@ -26,6 +26,7 @@ from esr.text.document import (
     distinct,
     encode_fields,
 )
+from esr.text.places import find_places
 from esr.text.sentences import split_numbered_sentences
 
 _TYPE_NAMES: dict[type, str] = {
@@ -135,9 +136,10 @@ def _build_sentences(id: str, text: Any, entries: Any, language: str | None) -> 
         raise InvalidDocument("the document has both text and sentences: leave one of them out")
     if text is not None:
         split = split_numbered_sentences(normalize("NFC", require_string(text, "text")), language)
+        places = find_places(text, (sentence.text for sentence in split))
         return tuple(
-            Sentence(_default_id(id, n), sentence.text, paragraph=sentence.paragraph)
-            for n, sentence in enumerate(split)
+            Sentence(_default_id(id, n), sentence.text, features=features, paragraph=sentence.paragraph)
+            for n, (sentence, features) in enumerate(zip(split, places, strict=True))
         )
     if entries is None:
         return ()

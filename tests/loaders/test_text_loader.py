@@ -160,7 +160,7 @@ def test_a_text_wrongly_declared_as_utf8_is_read_as_windows_1252(load):
 
 
 def test_a_message_that_never_ends_is_rejected(load_error, monkeypatch):
-    monkeypatch.setattr("esr.loaders.mbox.MAX_DOCUMENT_BYTES", 100)
+    monkeypatch.setattr("esr.loaders.mail.MAX_DOCUMENT_BYTES", 100)
     assert "standard input:1: the document that begins here is longer" in load_error(MBOX, "mbox")
 
 
@@ -186,3 +186,165 @@ def test_quoted_mails_signatures_and_mailman_notes_are_not_text(load):
 def test_undeclared_and_wrongly_declared_letters_in_headers_are_read(load, header):
     data = MBOX.replace(b"=?utf-8?q?Ferry_back_=C3=A0_quai?=", header)
     assert load(data, "mbox")[0].title == "Ferry à quai"
+
+
+# Mails with a file each
+
+
+def test_a_mail_in_its_own_file_is_read_without_its_attachments(load):
+    (document,) = load(sample("eml"))
+    assert (document.id, document.title, document.authors) == (
+        *("77@news.example", "Ferry back in service"),
+        ("Jane Döe",),
+    )
+    assert texts(document) == ["The ferry sails again.", "Two hundred people were aboard."]
+    remarks = []
+    options = ReadOptions(on_remark=lambda remark: remarks.append(remark.text))
+    assert list(read_documents([str(FOLDER / "message.eml")], options=options))
+    assert remarks == ["have attachments, which were not read"]
+
+
+def test_a_mail_without_an_id_has_its_path(load):
+    data = sample("eml").replace(b"Message-ID: <77@news.example>\n", b"").replace(b"\n", b"\r\n")
+    assert load(data)[0].id == "stdin"
+
+
+# Subtitles
+
+
+def times(document):
+    return [sentence.features.get("second") for sentence in document.sentences]
+
+
+def test_sentences_of_subtitles_have_the_times_of_their_beginnings(load):
+    (document,) = load(sample("srt"))
+    assert texts(document) == [
+        "The ferry sails again after two weeks.",
+        "Who steered it?",
+        "Jane Doe.",
+        "Two hundred people were aboard.",
+    ]
+    assert times(document) == [1.0, 3.6, 3.6, 3765.0]
+    assert document.metadata == {"seconds": 3768}
+
+
+def test_speakers_title_and_language_of_webvtt_are_read(load):
+    (document,) = load(sample("vtt"))
+    assert (document.title, document.authors) == ("Evening news", ("Jane Doe", "John Roe"))
+    assert texts(document) == [
+        "The ferry sails again & the harbour is open.",
+        "Two hundred people were aboard.",
+    ]
+    assert times(document) == [1.0, 750.2]
+    (found,) = read_documents([str(FOLDER / "talk.en.vtt")])
+    assert found.document.language == "en"
+
+
+def test_captions_that_roll_up_are_read_once(load):
+    cues = ["the ferry", "the ferry\n<00:00:02.000><c>sails</c>", "sails\n<00:00:03.000><c>again.</c>"]
+    blocks = (f"00:00:0{n}.000 --> 00:00:0{n + 1}.000\n{cue}\n\n" for n, cue in enumerate(cues))
+    assert texts(load("WEBVTT\n\n" + "".join(blocks))[0]) == ["the ferry sails again."]
+
+
+def test_a_transcript_without_full_stops_has_paragraphs_anyhow(load):
+    words = "the ferry sails again over the fjord"
+    blocks = (f"{n}\n00:{n:02}:00,000 --> 00:{n:02}:59,500\n{words}\n\n" for n in range(1, 31))
+    (document,) = load("".join(blocks), "srt")
+    assert len(document.sentences) == 4 and times(document) == sorted(times(document))
+
+
+@pytest.mark.parametrize("line", ["00:00:0x,000 --> 00:00:03,000", "--> 00:00:03,000"])
+def test_a_time_that_cannot_be_read_is_an_error_with_its_line(load_error, line):
+    data = sample("srt").replace(b"00:00:03,600 --> 00:00:06,000", line.encode())
+    assert load_error(data, "srt").startswith(f"standard input:7: '{line}' are no times: write them as")
+
+
+# Exports of press databases
+
+
+ARTICLES = {
+    "lexisnexis": ("2024-01-15", "The Northern Post", ("JANE DOE", "JOHN ROE"), ("FERRIES", "TRANSPORT")),
+    "factiva": (
+        "2024-01-15",
+        "The Northern Post",
+        ("Jane Doe",),
+        ("gtrans : Transport", "gcat : Political/General News"),
+    ),
+    "proquest": ("2024-01-15", "The Northern Post", ("Doe, Jane",), ("Ferries", "Transport")),
+}
+
+
+@pytest.mark.parametrize("format", ARTICLES)
+def test_an_export_is_split_into_its_articles(load, format):
+    first, second = load(sample(format))
+    assert (first.date, first.source, first.authors, first.keywords) == ARTICLES[format]
+    assert first.title.lower() == "ferry back in service" and second.title == "Harbour closed"
+    expected = ["The ferry across the fjord sails again after two weeks.", "Two hundred people were aboard."]
+    assert texts(first)[:2] == expected and texts(first)[2:] in ([], ["IN the end it was easy."])
+    assert (second.date, texts(second)) == ("2024-01-16", ["The harbour stays closed."])
+    assert first.language == "en"
+
+
+def test_what_databases_say_beside_an_article_is_metadata(load):
+    (first, _) = load(sample("lexisnexis"))
+    assert first.section == "Section A; Column 1; Metropolitan Desk; Pg. 1"
+    assert first.url == "http://www.post.example/ferry"
+    assert first.metadata == {
+        "length": "23 words",
+        "dateline": "BERGEN",
+        "load-date": "January 15, 2024",
+        "publication-type": "Newspaper",
+    }
+
+
+def test_the_newer_exports_of_lexisnexis_are_read(load):
+    first, second = load((FOLDER / "nexis-uni.txt").read_bytes())
+    assert (first.title, first.source, first.date) == (
+        "Ferry back in service",
+        "The Northern Post",
+        "2024-01-15",
+    )
+    assert first.authors == ("Jane Doe",)
+    assert texts(first) == [
+        "The ferry across the fjord sails again after two weeks.",
+        "Two hundred people were aboard.",
+    ]
+    assert texts(second) == ["The harbour stays closed."]
+
+
+FACTIVA = """Ferry back in service
+By Jane Doe
+23 words
+15 January 2024
+08:45
+The Northern Post
+NPOST
+4
+English
+(c) 2024 The Northern Post
+
+The ferry sails again.
+
+Document NPOST00020240115ek1f00005
+"""
+
+
+def test_exports_of_factiva_without_codes_are_read(load):
+    (document,) = load(FACTIVA)
+    assert (document.title, document.date, document.source) == (
+        *("Ferry back in service", "2024-01-15", "The Northern Post"),
+    )
+    assert (document.id, document.authors) == ("NPOST00020240115ek1f00005", ("Jane Doe",))
+    assert texts(document) == ["The ferry sails again."]
+
+
+def test_an_article_without_a_date_or_an_end_is_malformed(load):
+    bad = []
+    data = (FOLDER / "nexis-uni.txt").read_text()
+    assert len(load(data.removesuffix("End of Document\n"), "lexisnexis", bad)) == 1
+    assert "this article has no end" in bad.pop().problem
+    assert len(load(data.replace("January 16, 2024 Tuesday", "soon"), "lexisnexis", bad)) == 1
+    assert (
+        bad[0].where == "standard input:30"
+        and "no title and date where LexisNexis has them" in bad[0].problem
+    )

@@ -22,6 +22,7 @@ from esr.plans.condition import HasQuote
 from esr.ranking import answers
 from esr.text.analyzer import Analyzer, TermToken
 from esr.text.document import PARSE, VECTORS, flat_metadata, is_language_tag, text_direction
+from esr.text.places import describe_place
 from esr.text.spans import ChunkCache, Span, find_spans
 from esr.wording import count
 from webui.arguments.form import Links, build_form, clean_arguments, shorten
@@ -148,6 +149,7 @@ def install_filters(app: Flask) -> None:
     app.jinja_env.filters.update(
         web_url=web_url,
         day=day,
+        describe_place=describe_place,
         month=month,
         term_set=describe_term_set,
         text_attributes=text_attributes,

@@ -1,4 +1,4 @@
-"""Messages in an mbox file, the archive format of mailing lists and mail wires: one document each.
+"""Mails: messages in an mbox file, as mailing lists and mail wires archive them, or each in its own file.
 
 The standard library's `mailbox` needs a seekable file and scans all of it first. The loader therefore splits
 the stream at its "From " lines itself, and parses each message with the standard library's `email`.
@@ -19,8 +19,8 @@ from esr.errors import to_one_line
 from esr.loaders import page
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES, too_long_error
 from esr.loaders.fields import read_list
-from esr.loaders.format import Format, Malformed, Record, Source, register
-from esr.loaders.ids import make_id
+from esr.loaders.format import Format, Malformed, Record, Remark, Source, register
+from esr.loaders.ids import make_id, make_id_from_path
 
 _FROM = re.compile(rb"From \S+\s.*\b\d{4}\b")
 _QUOTED_FROM = re.compile(rb"^>(>*From )", re.M)
@@ -31,16 +31,35 @@ _SIGNATURE = re.compile(r"^-- ?\r?$", re.M)
 _SCRUBBED = re.compile(r"^-{14} next part -{14}\r?$", re.M)
 
 
-def read(source: Source) -> Iterator[Record | Malformed]:
+_Result = Record | Malformed | Remark
+
+
+def read(source: Source) -> Iterator[_Result]:
     """A record per message, with its Message-ID as id and its plain text, or else its HTML, as text."""
     for where, raw in _split_messages(source):
-        try:
-            yield _build_record(where, raw)
-        # The parser is lenient, but fails on unusual headers and deeply nested parts.
-        except (ValueError, LookupError, MessageError, RecursionError) as error:
-            yield Malformed(
-                where, f"this message cannot be read ({to_one_line(error)}): correct it or leave it out"
-            )
+        yield from _read_message(where, _QUOTED_FROM.sub(rb"\1", raw))
+
+
+def read_file(source: Source) -> Iterator[_Result]:
+    """The record of the only message in a file. Its path is the id if it has no Message-ID."""
+    raw = source.stream.read(MAX_DOCUMENT_BYTES + 1)
+    if len(raw) > MAX_DOCUMENT_BYTES:
+        raise too_long_error(source, 1)
+    yield from _read_message(source.name, raw.lstrip(b"\xef\xbb\xbf\r\n"), make_id_from_path(source))
+
+
+def _read_message(where: str, raw: bytes, id: str | None = None) -> Iterator[_Result]:
+    """The record of a message. `id` is the one of a message without a Message-ID."""
+    try:
+        message = message_from_bytes(raw)
+        if _has_attachments(message):
+            yield Remark(where, "have attachments, which were not read")
+        yield _build_record(where, message, id)
+    # The parser is lenient, but fails on unusual headers and deeply nested parts.
+    except (ValueError, LookupError, MessageError, RecursionError) as error:
+        yield Malformed(
+            where, f"this message cannot be read ({to_one_line(error)}): correct it or leave it out"
+        )
 
 
 def _split_messages(source: Source) -> Iterator[tuple[str, bytes]]:
@@ -66,9 +85,8 @@ def _split_messages(source: Source) -> Iterator[tuple[str, bytes]]:
         yield f"{source.name}:{begin}", b"".join(lines)
 
 
-def _build_record(where: str, raw: bytes) -> Record | Malformed:
-    message = message_from_bytes(_QUOTED_FROM.sub(rb"\1", raw))
-    id = make_id(_decode_header(message, "Message-ID").strip("<> \t\r\n"))
+def _build_record(where: str, message: Message, id: str | None) -> Record | Malformed:
+    id = make_id(_decode_header(message, "Message-ID").strip("<> \t\r\n")) or id
     if not id:
         return Malformed(where, "this message has no Message-ID: every message needs one")
     if message.is_multipart() and message.defects:
@@ -116,6 +134,10 @@ def _parse_date(message: Message) -> str | None:
         return None
 
 
+def _has_attachments(message: Message) -> bool:
+    return any(part.get_filename() for part in message.walk() if not part.is_multipart())
+
+
 def _extract_text(message: Message) -> str:
     parts = [part for part in message.walk() if not part.is_multipart() and not part.get_filename()]
     plain = [part for part in parts if part.get_content_type() == "text/plain"]
@@ -149,5 +171,21 @@ FORMAT = register(
         suffixes=(".mbox", ".mbx"),
         sniff=lambda head: bool(_FROM.match(head)),
         read=read,
+    )
+)
+
+_HEADER = rb"(?:[A-Za-z][A-Za-z0-9-]{1,60}:[^\n]*\n(?:[ \t]+[^\n]*\n)*)"
+# A message begins with headers, the sender's and the subject or date among them.
+_HEADERS = re.compile(
+    rb"(?=%b{0,100}?From:)(?=%b{0,100}?(?:Date|Subject|Message-ID):)" % (_HEADER, _HEADER), re.I
+)
+
+MESSAGE_FORMAT = register(
+    Format(
+        name="eml",
+        description="mails with a file each: one document per file, without its attachments",
+        suffixes=(".eml",),
+        sniff=lambda head: bool(_HEADERS.match(head.replace(b"\r\n", b"\n"))),
+        read=read_file,
     )
 )

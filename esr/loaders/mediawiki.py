@@ -1,0 +1,129 @@
+"""Dumps of MediaWiki, as of Wikinews and Wikipedia, read by mwparserfromhell: one document per article."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+from urllib.parse import quote, urljoin
+
+from esr.errors import to_one_line
+from esr.loaders import markup
+from esr.loaders.format import Format, Malformed, ReadResult, Record, Skipped, Source, register
+from esr.loaders.ids import make_id
+from esr.text.written_dates import to_iso_date
+
+_MAX_TEXT = 4 * 2**20
+"""Longer texts are lists that no one reads, and parsing them would take minutes."""
+_FILE, _CATEGORY = 6, 14  # the numbers of these namespaces in every wiki
+_CANONICAL = {_FILE: {"file", "image"}, _CATEGORY: {"category"}}
+
+
+def read(source: Source) -> Iterator[ReadResult]:
+    """A record per article in its last revision. Raises InputError where the XML is broken.
+
+    Redirects, and pages of other namespaces such as discussions, are skipped.
+    """
+    site: dict[str, str] = {}
+    spaces = {number: set(names) for number, names in _CANONICAL.items()}
+    for element in markup.iterate_elements(source, frozenset({"siteinfo", "page"})):
+        where = f"{source.name}:{element.sourceline}"
+        if markup.local_name(element) == "siteinfo":
+            site = {markup.local_name(child): markup.to_line(child) for child in element}
+            root = element.getparent()
+            site["language"] = "" if root is None else root.get(markup.LANGUAGE, "")
+            for space in markup.find_all(element, "namespace"):
+                key = int(space.get("key")) if re.fullmatch(r"-?\d{1,5}", space.get("key", "")) else 0
+                if key in spaces and space.text:
+                    spaces[key].add(space.text.lower())
+        else:
+            yield _read_page(where, element, site, spaces)
+
+
+def _read_page(where: str, page: Any, site: dict[str, str], spaces: dict[int, set[str]]) -> ReadResult:
+    title = markup.to_line(markup.find_first(page, "title"))
+    if markup.to_line(markup.find_first(page, "ns")) not in ("", "0"):
+        return Skipped(where, "no article of the wiki", is_lasting=True)
+    if markup.find_first(page, "redirect") is not None:
+        return Skipped(where, "a redirect of the wiki", is_lasting=True)
+    number = next((markup.to_line(child) for child in page if markup.local_name(child) == "id"), "")
+    revisions = [child for child in page if markup.local_name(child) == "revision"]
+    if not number or not revisions:
+        return Malformed(where, "this page has no id or no revision: make the dump again")
+    last = max(revisions, key=lambda revision: markup.to_line(markup.find_first(revision, "timestamp")))
+    element = markup.find_first(last, "text")
+    wikitext = (element.text or "") if element is not None else ""
+    id = make_id(f"{site.get('dbname') or site.get('sitename') or 'wiki'}:{number}")
+    if len(wikitext) > _MAX_TEXT:
+        return Malformed(where, f"the text is longer than {_MAX_TEXT // 2**20} MiB: leave it out", id)
+    try:
+        text, categories, date = _to_text(wikitext, spaces)
+    # The parser raises its own errors and those of the recursion that it needs.
+    except Exception as error:
+        return Malformed(
+            where, f"its wikitext cannot be read ({to_one_line(error) or type(error).__name__})", id
+        )
+    fields = {
+        "id": id,
+        "title": title,
+        "date": date or markup.to_line(markup.find_first(last, "timestamp")) or None,
+        "source": site.get("sitename"),
+        "url": urljoin(site["base"], quote(title.replace(" ", "_"))) if site.get("base") and title else None,
+        "language": site.get("language") or None,
+        "keywords": categories,
+        "text": text,
+    }
+    return Record(where, fields)
+
+
+_NOTE = re.compile(r"<ref\b[^<>]{0,500}/>|<ref\b[^<>]{0,500}>.{0,20000}?</ref\s*>", re.I | re.DOTALL)
+# Tags without running text that the parser would keep; it drops formulas and galleries itself.
+_NO_TEXT = frozenset(("score", "style", "table", "templatestyles", "timeline"))
+
+
+def _to_text(wikitext: str, spaces: dict[int, set[str]]) -> tuple[str, list[str], str | None]:
+    """The text without templates, tables, notes and pictures, the categories, and the date of Wikinews."""
+    import mwparserfromhell
+
+    code = mwparserfromhell.parse(_NOTE.sub("", wikitext), skip_style_tags=False)
+    categories = []
+    for link in code.filter_wikilinks():
+        space, _, name = str(link.title).strip().partition(":")
+        if space.strip().lower() in spaces[_CATEGORY] and name:
+            categories.append(name.strip())
+        elif space.strip().lower() not in spaces[_FILE]:
+            continue
+        _remove(code, link)
+    for tag in code.filter_tags():
+        if str(tag.tag).strip().lower() in _NO_TEXT:
+            _remove(code, tag)
+    dates = (t.get(1).value for t in code.filter_templates() if t.name.matches("date") and t.has(1))
+    date = next(filter(None, (to_iso_date(str(date)) for date in dates)), None)
+    text = code.strip_code(normalize=True, collapse=True, keep_template_params=False)
+    paragraphs = re.split(r"\n+", text)
+    return (
+        "\n\n".join(filter(None, (paragraph.strip(" *#:;\t") for paragraph in paragraphs))),
+        categories,
+        date,
+    )
+
+
+def _remove(code: Any, node: Any) -> None:
+    """Remove a node, unless it went with another one around it."""
+    with suppress(ValueError):
+        code.remove(node)
+
+
+_START = re.compile(rb"<mediawiki[\s>]")
+
+FORMAT = register(
+    Format(
+        name="mediawiki",
+        description="dumps of MediaWiki (Wikinews, Wikipedia and others): one document per article",
+        suffixes=(),
+        sniff=lambda head: head.startswith(b"<") and bool(_START.search(head)),
+        read=read,
+        needs=("lxml.etree", "mwparserfromhell"),
+    )
+)

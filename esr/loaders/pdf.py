@@ -1,0 +1,364 @@
+"""PDF with a text layer, read by PDFium: one document per file, and the page of each sentence.
+
+PDFium gives letters and their boxes. Lines are made of them here, put into the order of columns, freed of the
+headers and footers that pages repeat, and joined to paragraphs.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from itertools import pairwise
+from math import ceil
+from statistics import median
+from typing import Any, NamedTuple
+
+from esr.errors import InputError, to_one_line
+from esr.loaders.encoding import MAX_DOCUMENT_BYTES
+from esr.loaders.fields import read_list
+from esr.loaders.files import open_seekable
+from esr.loaders.format import Format, Record, Remark, Source, register
+from esr.loaders.ids import make_id_from_path
+from esr.loaders.line_ends import find_words, join_lines
+from esr.text.places import PAGE, join_pieces
+from esr.text.written_dates import to_iso_date
+
+_END = b"%%EOF"
+_END_BYTES = 2048
+# A page has some thousand letters. What has more is no text, and would take minutes.
+_MAX_PAGE_LETTERS = 500_000
+
+
+class Line(NamedTuple):
+    """A line of a column, or a cell of a table, with its box in points from the lower left corner."""
+
+    text: str
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    @property
+    def height(self) -> float:
+        return self.top - self.bottom
+
+
+Page = list[Line]
+_LINE_END_HYPHEN = "\2"
+"""What PDFium gives for a hyphen at the end of a line."""
+
+
+def read(source: Source) -> Iterator[Record | Remark]:
+    """The record of the file. Raises InputError if it is broken, encrypted or consists of pictures."""
+    import pypdfium2
+
+    with open_seekable(source) as file:
+        file.seek(max(0, file.seek(0, 2) - _END_BYTES))
+        if _END not in file.read():
+            raise InputError(source.name, "broken PDF: it has no end, so fetch the file again")
+        file.seek(0)
+        try:
+            with closing(pypdfium2.PdfDocument(file)) as document:
+                pages = list(_read_pages(source, document))
+                metadata = document.get_metadata_dict(skip_empty=True)
+        except pypdfium2.PdfiumError as error:
+            raise InputError(source.name, _describe(to_one_line(error))) from None
+    if not any(pages):
+        raise InputError(
+            source.name,
+            "has no text layer, only pictures: recognise its text first, for example with ocrmypdf",
+        )
+    if not all(pages):
+        yield Remark(source.name, "have pages without a text layer, of which nothing was read", "files")
+    furniture = find_furniture(pages)
+    if furniture:
+        yield Remark(source.name, "have headers or footers that pages repeat, which were left out", "files")
+    title = _find_title(metadata, pages[0], furniture)
+    yield Record(
+        source.name,
+        {
+            "id": make_id_from_path(source),
+            "title": title,
+            "date": _find_date(metadata),
+            "authors": read_list("authors", metadata.get("Author") or ""),
+            "keywords": read_list("keywords", metadata.get("Keywords") or ""),
+            "metadata": {"pages": len(pages)},
+            "text": join_pieces(_join_pages(pages, furniture, title)),
+        },
+    )
+
+
+def _describe(problem: str) -> str:
+    if "password" in problem.lower():
+        return "is encrypted: save it without a password"
+    return f"broken PDF: {problem.rstrip('.')}; fetch the file again"
+
+
+def _read_pages(source: Source, document: Any) -> Iterator[Page]:
+    """The lines of each page. Raises PdfiumError, and InputError if there are too many."""
+    letters = 0
+    for number in range(len(document)):
+        with closing(document[number]) as page, closing(page.get_textpage()) as text:
+            count = text.count_chars()
+            letters += count
+            if count > _MAX_PAGE_LETTERS or letters > MAX_DOCUMENT_BYTES:
+                raise InputError(
+                    f"{source.name}:page {number + 1}", "has more letters than any text: leave the file out"
+                )
+            yield list(_read_lines(text, count))
+
+
+def _read_lines(text: Any, count: int) -> Iterator[Line]:
+    """The lines of a page in the order of the file, cut where a gap is wider than blanks are."""
+    from pypdfium2 import raw
+
+    box = raw.FS_RECTF()  # filled for each letter; with the height of the font
+    pointer = ctypes.byref(box)
+    letters: list[str] = []
+    edges = [0.0, 0.0, 0.0, 0.0]
+    for n in range(count + 1):
+        letter = chr(raw.FPDFText_GetUnicode(text.raw, n) or 32) if n < count else "\n"
+        is_end = letter in "\r\n"
+        is_blank = letter.isspace() or not raw.FPDFText_GetLooseCharBox(text.raw, n, pointer)
+        if not is_blank and letters:
+            height = edges[3] - edges[1]
+            middle = (box.bottom + box.top) / 2
+            is_far = box.left - edges[2] > 1.2 * height or box.left < edges[0] - height
+            is_end = is_far or not edges[1] < middle < edges[3]
+        if is_end and letters:
+            if line := " ".join("".join(letters).split()):
+                yield Line(line, *edges)
+            letters = []
+        if is_blank:
+            letters += letter if letters else ""
+            continue
+        here = (box.left, box.bottom, box.right, box.top)
+        edges = [*map(min, edges[:2], here[:2]), *map(max, edges[2:], here[2:])] if letters else [*here]
+        letters.append("-" if letter == _LINE_END_HYPHEN else letter)
+
+
+# Headers and footers
+
+_EDGE_LINES = 2
+"""How many lines at the top and bottom of a page may be furniture."""
+_DIGITS = re.compile(r"\d+")
+_PAGE_NUMBER = re.compile(
+    r"\W*(?:\w{1,6}\.? )?(?:\d{1,4}|[ivxlc]{1,6})(?:\W{1,3}(?:\w{1,4} )?\d{1,4})?\W*", re.I
+)
+
+_Key = tuple[str, int]
+
+
+def find_furniture(pages: Sequence[Page]) -> set[_Key]:
+    """The keys of lines at the edges of pages that two fifths of the pages repeat, with other numbers."""
+    counts = Counter(key for page in pages for key in {_furniture_key(line) for line in _edges(page)})
+    needed = max(2, ceil(0.4 * len(pages)))
+    furniture = {key for key, count in counts.items() if count >= needed}
+    # Pages that are all alike have a text nevertheless.
+    return furniture if any(_without_furniture(page, furniture) for page in pages) else set()
+
+
+def _edges(page: Page) -> Sequence[Line]:
+    lines = sorted(page, key=lambda line: -line.top)
+    return lines if len(lines) <= 2 * _EDGE_LINES else [*lines[:_EDGE_LINES], *lines[-_EDGE_LINES:]]
+
+
+def _furniture_key(line: Line) -> _Key:
+    """The line without its numbers, and its place. Even and odd pages have page numbers at other sides."""
+    text = "#" if _PAGE_NUMBER.fullmatch(line.text) else _DIGITS.sub("#", line.text.lower())
+    return text, round(line.bottom / 6)
+
+
+def _without_furniture(page: Page, furniture: set[_Key]) -> Page:
+    if not furniture:
+        return page
+    edges = {line for line in _edges(page) if _furniture_key(line) in furniture}
+    return [line for line in page if line not in edges]
+
+
+# Columns
+
+_MIN_LINES = 3
+_MIN_LETTERS = 15
+"""Lines of a column have at least as many letters on average; shorter ones are cells of a table."""
+
+
+def order_columns(lines: Page) -> Iterator[Page]:
+    """The columns of lines in reading order, each from top to bottom."""
+    gutter = _find_gutter(lines)
+    if gutter is None:
+        if lines:
+            yield list(_join_rows(lines))
+        return
+    band: Page = []
+    # Lines across the gutter, such as headlines, end the columns above them.
+    for line in [*sorted(lines, key=lambda line: -line.top), None]:
+        if line is not None and not line.left < gutter < line.right:
+            band.append(line)
+            continue
+        for column in _split(band, gutter):
+            yield from order_columns(column)
+        band = []
+        if line is not None:
+            yield [line]
+
+
+def _split(lines: Page, gutter: float) -> Sequence[Page]:
+    sides = [line for line in lines if line.right <= gutter], [line for line in lines if line.left >= gutter]
+    letters = "".join(line.text for line in lines)
+    right_to_left = sum("\u0590" <= letter < "\u0900" for letter in letters)
+    return sides[::-1] if 2 * right_to_left > len(letters) else sides
+
+
+def _find_gutter(lines: Page) -> float | None:
+    """The left edge of a column that has another one to its left; None if there are no columns."""
+    if len(lines) < 2 * _MIN_LINES:
+        return None
+    best, found = 0, None
+    for gutter in sorted({round(line.left) - 0.6 for line in lines}):
+        left = [line for line in lines if line.right <= gutter]
+        right = [line for line in lines if line.left >= gutter]
+        crossing = len(lines) - len(left) - len(right)
+        fewer = min(len(left), len(right))
+        if fewer < _MIN_LINES or 3 * crossing > fewer or fewer - crossing <= best:
+            continue
+        if _overlap(left, right) and all(_mean_length(side) >= _MIN_LETTERS for side in (left, right)):
+            best, found = fewer - crossing, gutter
+    return found
+
+
+def _overlap(left: Page, right: Page) -> bool:
+    """Whether columns stand beside each other for at least half of the lower one."""
+    ranges = [(min(line.bottom for line in side), max(line.top for line in side)) for side in (left, right)]
+    common = min(ranges[0][1], ranges[1][1]) - max(ranges[0][0], ranges[1][0])
+    return 2 * common >= min(top - bottom for bottom, top in ranges)
+
+
+def _mean_length(lines: Page) -> float:
+    return sum(len(line.text) for line in lines) / len(lines)
+
+
+def _join_rows(lines: Page) -> Iterator[Line]:
+    """The lines of a column from top to bottom. Cells beside each other make one line."""
+    row: Page = []
+    for line in sorted(lines, key=lambda line: -line.top):
+        if row and (line.bottom + line.top) / 2 < row[0].bottom:
+            yield _join_row(row)
+            row = []
+        row.append(line)
+    if row:
+        yield _join_row(row)
+
+
+def _join_row(cells: Page) -> Line:
+    cells = sorted(cells, key=lambda cell: cell.left)
+    lefts, bottoms, rights, tops = zip(*(cell[1:] for cell in cells), strict=True)
+    return Line(" ".join(cell.text for cell in cells), min(lefts), min(bottoms), max(rights), max(tops))
+
+
+# Paragraphs
+
+_SENTENCE_END = re.compile(r"[.!?:…。！？։۔؟।][\"'”’»)\]]*$")
+
+
+def _join_pages(
+    pages: Sequence[Page], furniture: set[_Key], title: str | None
+) -> Iterator[tuple[str, dict[str, float]]]:
+    """The paragraphs with their pages. One that goes on in the next column or page is one paragraph."""
+    words = find_words(line.text for page in pages for line in page)
+    pending: list[str] = []
+    begin = 1
+    for number, page in enumerate(pages, 1):
+        for column in order_columns(_without_furniture(page, furniture)):
+            for n, lines in enumerate(_split_paragraphs(column)):
+                continues = not n and pending and not _SENTENCE_END.search(pending[-1]) and _is_rest(lines)
+                if pending and not continues:
+                    yield from _build_paragraph(pending, words, begin, title)
+                    pending = []
+                begin = begin if pending else number
+                pending += [line.text for line in lines]
+    yield from _build_paragraph(pending, words, begin, title)
+
+
+def _is_rest(lines: Page) -> bool:
+    """Whether lines begin like the rest of a sentence."""
+    first = lines[0].text[0]
+    return first.islower() or first.lower() == first.upper()
+
+
+def _build_paragraph(
+    lines: list[str], words: Any, page: int, title: str | None
+) -> Iterator[tuple[str, dict[str, float]]]:
+    text = join_lines(lines, words)
+    if text and not (page == 1 and text == title):
+        yield text, {PAGE: page}
+
+
+def _split_paragraphs(column: Page) -> Iterator[Page]:
+    """The paragraphs of a column: they end at wider gaps, short last lines, indents and other sizes."""
+    if not column:
+        return
+    distances = [above.bottom - below.bottom for above, below in pairwise(column)]
+    usual = median(distances) if distances else 0
+    left, right = median(line.left for line in column), max(line.right for line in column)
+    paragraph = [column[0]]
+    for above, below, distance in zip(column, column[1:], distances, strict=False):
+        em = min(above.height, below.height) or 1
+        is_apart = distance > 1.35 * usual and distance > 1.5 * em
+        is_short = right - above.right > 0.15 * (right - left) and _SENTENCE_END.search(above.text)
+        is_indented = 0.6 * em < below.left - left < 6 * em and above.left - left < 0.4 * em
+        is_other_size = abs(above.height - below.height) > 0.4 * max(above.height, below.height)
+        if is_apart or is_short or is_indented or is_other_size:
+            yield paragraph
+            paragraph = []
+        paragraph.append(below)
+    yield paragraph
+
+
+# Title and date
+
+_FILE_NAME = re.compile(r"(?:microsoft (?:word|powerpoint)|untitled|unbenannt|sans titre|.*\.\w{2,5}$)", re.I)
+_TITLE_SIZE = 1.25
+"""The letters of a title are so much higher than those of most lines."""
+
+
+def _find_title(metadata: dict[str, str], first: Page, furniture: set[_Key]) -> str | None:
+    """The title that the file states, unless it is the name of a file, or else the largest lines."""
+    stated = " ".join((metadata.get("Title") or "").replace("\0", " ").split())
+    if stated and not _FILE_NAME.match(stated):
+        return stated
+    lines = [line for line in _without_furniture(first, furniture) if any(map(str.isalpha, line.text))]
+    if len(lines) < 2:
+        return None
+    largest = max(line.height for line in lines)
+    if largest < _TITLE_SIZE * median(line.height for line in lines):
+        return None
+    title = [line for line in lines if line.height > 0.85 * largest]
+    return join_lines(line.text for line in sorted(title, key=lambda line: -line.top)[:4])
+
+
+_DATE = re.compile(r"(?:D:)?(\d{4})(\d\d)(\d\d)")
+
+
+def _find_date(metadata: dict[str, str]) -> str | None:
+    """The day of creation, or else of the last change."""
+    for name in ("CreationDate", "ModDate"):
+        if match := _DATE.match(metadata.get(name) or ""):
+            return to_iso_date("-".join(match.groups()))
+    return None
+
+
+FORMAT = register(
+    Format(
+        name="pdf",
+        description="PDF with a text layer: one document per file, with the page of each sentence; "
+        "its path is the id",
+        suffixes=(".pdf",),
+        sniff=lambda head: head.startswith(b"%PDF-"),
+        read=read,
+        needs=("pypdfium2",),
+    )
+)

@@ -1,0 +1,432 @@
+"""Exports of the press databases LexisNexis, Factiva and ProQuest as text: one document per article.
+
+Each database writes an article's title, source, date and other statements in its own way, around the text.
+The same exports as DOCX are read by `esr.loaders.office`, which finds the database here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from itertools import chain, islice
+from typing import Any
+
+from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_lines, too_long_error
+from esr.loaders.fields import read_list
+from esr.loaders.format import Format, Malformed, ReadResult, Record, Source, register
+from esr.loaders.ids import make_id, make_requested_id
+from esr.text.sentences import find_language
+from esr.text.written_dates import to_iso_date
+
+Lines = Sequence[str]
+
+
+@dataclass(frozen=True)
+class Database:
+    """How a database exports articles.
+
+    `is_export` finds an export by its beginning. `boundary` is the line between articles: their last one if
+    it `is_end`, or else their first. `parse` makes fields of the lines of an article, None if they are none.
+    """
+
+    name: str
+    is_export: Callable[[str], bool]
+    boundary: re.Pattern[str]
+    is_end: bool
+    parse: Callable[[Lines], dict[str, Any] | None]
+
+    def read_lines(self, name: str, lines: Iterable[str]) -> Iterator[ReadResult]:
+        """A record per article in the paragraphs of a document with this name."""
+        return self.split_articles(Source(name, name, BytesIO()), enumerate(lines, 1))
+
+    def split_articles(self, source: Source, lines: Iterable[tuple[int, str]]) -> Iterator[ReadResult]:
+        """A record per article in the numbered lines of a source."""
+        for begin, article, is_complete in self._split(source, lines):
+            fields = self.parse(article)
+            if fields is None:
+                continue
+            where = f"{source.name}:{begin}"
+            if not is_complete:
+                yield Malformed(
+                    where, "this article has no end: the file may be truncated, so export it again"
+                )
+            elif not fields.get("date") or not fields.get("title"):
+                problem = (
+                    f"this article has no title and date where {self.name} has them: correct or remove it"
+                )
+                yield Malformed(where, problem)
+            else:
+                fields = {name: value for name, value in fields.items() if value}
+                yield Record(where, {"id": make_requested_id("content", fields, source, 0), **fields})
+
+    def _split(
+        self, source: Source, lines: Iterable[tuple[int, str]]
+    ) -> Iterator[tuple[int, list[str], bool]]:
+        """The articles: the number of the first line, the lines, and whether an article is complete."""
+        begin = size = 0
+        article: list[str] = []
+        for number, line in lines:
+            line = line.rstrip().replace("\xa0", " ")
+            is_boundary = bool(self.boundary.fullmatch(line))
+            if is_boundary and not self.is_end:
+                yield begin, article, True
+                article = []
+            begin = begin if article else number
+            article.append(line)
+            size = size + len(line) if len(article) > 1 else len(line)
+            if size > MAX_DOCUMENT_BYTES:
+                raise too_long_error(source, begin)
+            if is_boundary and self.is_end:
+                yield begin, article, True
+                article = []
+        yield begin, article, not self.is_end
+
+
+def _fold(lines: Iterable[str]) -> str:
+    return " ".join(" ".join(lines).split())
+
+
+def _blocks(lines: Iterable[str]) -> list[str]:
+    """The lines that blank lines separate, each block on one line."""
+    blocks: list[list[str]] = [[]]
+    for line in lines:
+        if line.strip():
+            blocks[-1].append(line)
+        elif blocks[-1]:
+            blocks.append([])
+    return [_fold(block) for block in blocks if block]
+
+
+def _read_fields(lines: Iterable[str], pattern: re.Pattern[str], has_blanks: bool) -> dict[str, list[str]]:
+    """The lines of each statement by its name in lower case. `pattern` finds a name and what follows it.
+
+    A blank line ends a statement unless it `has_blanks`.
+    """
+    fields: dict[str, list[str]] = {}
+    name = None
+    for line in lines:
+        if match := pattern.match(line):
+            name = match[1].lower()
+            fields.setdefault(name, []).append(match[2])
+        elif not line.strip() and not has_blanks:
+            name = None
+        elif name:
+            fields[name].append(line)
+    return fields
+
+
+_KNOWN = frozenset(
+    (
+        *("headline", "highlight", "body", "hd", "pd", "sn", "lp", "td", "an", "title", "abstract"),
+        *("full text", "publication date", "publication title", "proquest document id"),
+    )
+)
+"""Statements that each database reads by itself."""
+_SHARE = re.compile(r"\s*\(\d+%\)")
+
+
+def _describe(fields: dict[str, list[str]], names: dict[str, str]) -> dict[str, Any]:
+    """The fields of a document from statements, by the names of statements; all others are metadata."""
+    texts = {field: _fold(fields[name]) for name, field in names.items() if name in fields}
+    language = texts.get("language") or ""
+    others = {
+        name: _fold(lines) for name, lines in fields.items() if name not in names and name not in _KNOWN
+    }
+    return {
+        "url": texts.get("url"),
+        "section": texts.get("section"),
+        "language": find_language(language) or language.lower(),
+        "authors": read_list("authors", texts.get("authors") or ""),
+        "keywords": read_list("keywords", _SHARE.sub("", texts.get("keywords") or "")),
+        "metadata": {name: value for name, value in others.items() if value},
+    }
+
+
+# LexisNexis
+
+_LEXIS_STATEMENT = (
+    r"(BYLINE|SECTION|LENGTH|DATELINE|HIGHLIGHT|HEADLINE|BODY|URL|SUBJECT|LOAD-DATE|LANGUAGE|GRAPHIC|COMPANY"
+    r"|PUBLICATION-TYPE|JOURNAL-CODE|DISTRIBUTION|GEOGRAPHIC|PERSON|ORGANIZATION|TICKER|INDUSTRY|CITY|STATE"
+    r"|COUNTRY|DOCUMENT-TYPE|TYPE|CORRECTION|SERIES|ACC-NO):\s*(.*)"
+)
+_LEXIS_FIELD = re.compile(_LEXIS_STATEMENT)
+_LEXIS_FIELD_IN_ANY_CASE = re.compile(_LEXIS_STATEMENT, re.I)
+_LEXIS_STATEMENTS = re.compile(rf"Copyright |©|{_LEXIS_STATEMENT}", re.I)
+_LEXIS_NAMES = {
+    "byline": "authors",
+    "section": "section",
+    "language": "language",
+    "subject": "keywords",
+    "url": "url",
+}
+_LEXIS_AFTER = re.compile(
+    r"(?:URL|SUBJECT|LOAD-DATE|LANGUAGE|GRAPHIC|COMPANY|PUBLICATION-TYPE|JOURNAL-CODE|GEOGRAPHIC|PERSON|TICKER"
+    r"|ORGANIZATION|INDUSTRY|CITY|STATE|COUNTRY|DOCUMENT-TYPE|CORRECTION|SERIES|ACC-NO):|Classification$"
+    r"|\s{3,}Copyright |(?:Load-Date|End of Document)\b"
+)
+_LEXIS_DOCUMENT = re.compile(r"\s*(?:Document )?\d+ of \d+ DOCUMENTS?\s*")
+
+
+def _parse_lexis_classic(lines: Lines) -> dict[str, Any] | None:
+    """An article as of "1 of 20 DOCUMENTS": source, date and title, then statements around the text."""
+    if not lines or not _LEXIS_DOCUMENT.fullmatch(lines[0]):
+        return None
+    first = next((n for n, line in enumerate(lines) if _LEXIS_FIELD.match(line)), len(lines))
+    head = [block for block in _blocks(lines[1:first]) if not block.startswith("Copyright ")]
+    at = next((n for n, block in enumerate(head) if to_iso_date(block)), None)
+    if at is None:
+        return {"title": _fold(head[-1:])}
+    text = _text_of_lexis(lines, first)
+    fields = _read_fields(lines, _LEXIS_FIELD, has_blanks=False)
+    title = _fold(fields["headline"][:1]) if "headline" in fields else _fold(head[at + 1 :][-1:])
+    return {
+        "title": title,
+        "date": to_iso_date(head[at]),
+        "source": _fold(head[:at][-1:]),
+        **_describe(fields, _LEXIS_NAMES),
+        "text": text,
+    }
+
+
+def _text_of_lexis(lines: Lines, begin: int) -> str:
+    """The paragraphs between the statements before the text and those after it."""
+    blocks: list[list[str]] = [[]]
+    for line in lines[begin:]:
+        if not line.strip():
+            blocks.append([])
+        elif _LEXIS_AFTER.match(line) and any(map(_is_text, blocks)):
+            break
+        else:
+            blocks[-1].append(line)
+    return "\n\n".join("\n".join(_without_name(block)) for block in blocks if _is_text(block))
+
+
+_TEXTS = ("BODY:", "HIGHLIGHT:")
+
+
+def _is_text(block: list[str]) -> bool:
+    return bool(block) and (not _LEXIS_FIELD.match(block[0]) or block[0].startswith(_TEXTS))
+
+
+def _without_name(block: list[str]) -> list[str]:
+    first = block[0].split(":", 1)[1] if block[0].startswith(_TEXTS) else block[0]
+    return [line for line in (first, *block[1:]) if line.strip()]
+
+
+def _parse_lexis(lines: Lines) -> dict[str, Any] | None:
+    """An article that "End of Document" ends: title, source, date, statements, "Body" and the text."""
+    stripped = [line.strip() for line in lines]
+    if "Body" not in stripped:
+        return None
+    body = stripped.index("Body")
+    head = [line for line in stripped[:body] if line]
+    # A page with a list of the articles may precede the first one.
+    first = next((n for n, line in enumerate(head) if _LEXIS_STATEMENTS.match(line)), len(head))
+    dates = (n for n in range(first - 1, 1, -1) if len(head[n]) < 60 and to_iso_date(head[n]))
+    at = next(dates, None)
+    if at is None:
+        return {"title": _fold(head[:1])}
+    after = (n for n, line in enumerate(stripped) if n > body and _LEXIS_AFTER.match(line))
+    end = next(after, len(lines))
+    text = [line for line in stripped[body + 1 : end] if line]
+    statements = (part for line in (*head, *stripped[end:]) for part in (line, ""))
+    return {
+        "title": head[at - 2],
+        "date": to_iso_date(head[at]),
+        "source": head[at - 1],
+        **_describe(_read_fields(statements, _LEXIS_FIELD_IN_ANY_CASE, has_blanks=False), _LEXIS_NAMES),
+        "text": "\n\n".join(text),
+    }
+
+
+# Factiva
+
+_FACTIVA_ID = re.compile(r"(?:AN\s+)?Document ([A-Za-z0-9]{3,8}\d{8,16}[a-z][a-z0-9]{6,14})\s*")
+_FACTIVA_CODES = (
+    *("SE", "HD", "CR", "BY", "WC", "PD", "ET", "SN", "SC", "ED", "PG", "VOL", "LA", "CY"),
+    *("LP", "TD", "CT", "RF", "CO", "IN", "NS", "RE", "IPC", "IPD", "PUB", "AN"),
+)
+"""In their order in an article."""
+_FACTIVA_FIELD = re.compile(rf"({'|'.join(_FACTIVA_CODES)})(?:\s+(.*))?$")
+_INDEXED = ("CO", "IN", "NS", "RE")
+_WORDS = re.compile(r"[\d,.]+ words")
+_CLOCK = re.compile(r"\d{1,2}:\d\d(?: [AP]M)?|\d{1,2}:\d\d \w{2,4}")
+_FACTIVA_NAMES = {"by": "authors", "se": "section", "la": "language", "ns": "keywords"}
+
+
+def _parse_factiva(lines: Lines) -> dict[str, Any] | None:
+    """An article, with the codes of its statements (HD, PD, SN …) or without."""
+    id = next((match[1] for line in lines[-1:] if (match := _FACTIVA_ID.fullmatch(line))), None)
+    if sum(line.startswith(("HD ", "PD ", "SN ", "HD\t", "PD\t", "SN\t")) for line in lines) >= 2:
+        fields = _parse_coded(lines)
+    elif any(_WORDS.fullmatch(line.strip()) for line in lines):
+        fields = _parse_uncoded([line.strip() for line in lines if not _FACTIVA_ID.fullmatch(line)])
+    else:
+        return None
+    return {"id": make_id(id), **fields} if id else fields
+
+
+def _parse_coded(lines: Lines) -> dict[str, Any]:
+    statements: dict[str, list[str]] = {}
+    name = None
+    left = _FACTIVA_CODES
+    for line in lines:
+        match = _FACTIVA_FIELD.match(line)
+        # Codes have an order, and lists of terms have colons, so a line of the text is not taken for one.
+        if match and match[1] in left and (match[1] not in _INDEXED or " : " in line or not match[2]):
+            name = match[1].lower()
+            left = left[left.index(match[1]) + 1 :]
+            statements[name] = [match[2] or ""]
+        elif name:
+            statements[name].append(line)
+    text = [*statements.get("lp", ()), "", *statements.get("td", ())]
+    return {
+        "title": _fold(statements.get("hd", ())),
+        "date": to_iso_date(_fold(statements.get("pd", ()))),
+        "source": _fold(statements.get("sn", ())),
+        **_describe(statements, _FACTIVA_NAMES),
+        "text": "\n".join(text).strip(),
+    }
+
+
+def _parse_uncoded(lines: Lines) -> dict[str, Any]:
+    """The title, perhaps a byline, "523 words", the date, perhaps a time, the source, and more until ©."""
+    words = next(n for n, line in enumerate(lines) if _WORDS.fullmatch(line))
+    head = [line for line in lines[:words] if line]
+    byline = head.pop() if len(head) > 1 and re.match(r"(?:By|Von|Par|Por)\b", head[-1]) else ""
+    rest = [(n, line) for n, line in enumerate(lines) if n > words and line and not _CLOCK.fullmatch(line)]
+    if len(rest) < 2:
+        return {"title": _fold(head[-1:])}
+    rights = next((n for n, line in rest[:12] if re.match(r"©|\(c\)|Copyright\b", line, re.I)), None)
+    languages = [line for n, line in rest[2:10] if find_language(line) and (rights is None or n < rights)]
+    begin = rest[min(3, len(rest) - 1)][0] if rights is None else rights + 1
+    return {
+        "title": _fold(head[-1:]),
+        "date": to_iso_date(rest[0][1]),
+        "source": rest[1][1],
+        "authors": read_list("authors", byline),
+        "language": find_language(languages[0]) if languages else None,
+        "text": "\n".join(lines[begin:]).strip(),
+    }
+
+
+# ProQuest
+
+_PROQUEST_FIELD = re.compile(
+    r"(Abstract|Access|Accession number|Author|Company / organization|Copyright|Country of publication|Credit"
+    r"|Database|Document feature|Document type|Document URL|DOI|[Ee]dition|First page|Full text"
+    r"|Identifiers? / keyword|ISBN|ISSN|Issue|Language of publication|Language|Last updated|Links|Location"
+    r"|Number of pages|Pages?"
+    r"|People|Person|Place of publication|ProQuest document ID|Publication (?:date|info|subject|title|year)"
+    r"|Publisher|Section|Source type|Subject|Title|Volume|Year):\s*(.*)"
+)
+_PROQUEST_NAMES = {
+    "author": "authors",
+    "section": "section",
+    "language of publication": "language",
+    "subject": "keywords",
+    "document url": "url",
+}
+
+
+def _parse_proquest(lines: Lines) -> dict[str, Any] | None:
+    """An article whose statements have their names before them, "Full text" among them."""
+    statements = _read_fields(lines, _PROQUEST_FIELD, has_blanks=True)
+    if "proquest document id" not in statements and "full text" not in statements:
+        return None
+    title = _fold(statements.get("title", ()))
+    first = (
+        line.strip() for line in lines if line.strip(" _") and not re.match(r"\s*Document \d+ of \d+", line)
+    )
+    text = statements.get("full text") or statements.get("abstract") or ()
+    id = _fold(statements.get("proquest document id", ()))
+    source = _fold(statements.get("publication title", ()))
+    return {
+        **({"id": make_id(f"proquest-{id}")} if id else {}),
+        "title": title or next(first, ""),
+        "date": to_iso_date(_fold(statements.get("publication date", ()))),
+        "source": re.split(r"\s*;", source)[0],
+        **_describe(statements, _PROQUEST_NAMES),
+        "text": "\n".join(text).strip(),
+    }
+
+
+_UNI = re.compile(
+    r"^\s*(?:Copyright|©).{4,}\n(?:.*\n){0,12}?(?:Section|Length|Byline):(?:.*\n){1,8}?\s*Body\s*$", re.M
+)
+_CODED = re.compile(r"^HD\s.*\n(?:.*\n){0,9}?PD\s", re.M)
+_UNCODED = re.compile(r"^[\d,.]+ words\s*\n+\d{1,2} \w{3,12} \d{4}\s*\n", re.M)
+_PROQUEST = re.compile(
+    r"^_{20,}\s*\n(?:.*\n){1,40}?(?:Full text|Publication info|Publication title|Author): ", re.M
+)
+
+_NEXIS = Database(
+    name="LexisNexis",
+    is_export=lambda head: bool(_UNI.search(head)),
+    boundary=re.compile(r"\s*End of Document\s*"),
+    is_end=True,
+    parse=_parse_lexis,
+)
+DATABASES = (
+    Database(
+        name="LexisNexis",
+        is_export=lambda head: any(map(_LEXIS_DOCUMENT.fullmatch, head.splitlines())),
+        boundary=_LEXIS_DOCUMENT,
+        is_end=False,
+        parse=_parse_lexis_classic,
+    ),
+    _NEXIS,
+    Database(
+        name="Factiva",
+        is_export=lambda head: bool(_CODED.search(head) or _UNCODED.search(head)),
+        boundary=_FACTIVA_ID,
+        is_end=True,
+        parse=_parse_factiva,
+    ),
+    Database(
+        name="ProQuest",
+        is_export=lambda head: bool(_PROQUEST.search(head)),
+        boundary=re.compile(r"\s*_{20,}\s*"),
+        is_end=False,
+        parse=_parse_proquest,
+    ),
+)
+_HEAD_LINES = 100
+
+
+def find_database(lines: Lines) -> Database | None:
+    """The database that exported a document with these paragraphs, or None."""
+    head = "\n".join(lines[:_HEAD_LINES])
+    if {"Body", "End of Document"} <= set(lines):
+        return _NEXIS
+    return next((database for database in DATABASES if database.is_export(head)), None)
+
+
+def _register(label: str) -> Format:
+    own = [database for database in DATABASES if database.name == label]
+
+    def find(head: str) -> Database | None:
+        return next((database for database in own if database.is_export(head)), None)
+
+    def read(source: Source) -> Iterator[ReadResult]:
+        """A record per article."""
+        lines = read_lines(source)
+        head = list(islice(lines, _HEAD_LINES))
+        database = find("".join(line for _, line in head).replace("\r\n", "\n")) or own[-1]
+        yield from database.split_articles(source, chain(head, lines))
+
+    return register(
+        Format(
+            name=label.lower(),
+            description=f"{label}: the articles of an export as text",
+            suffixes=(),
+            sniff=lambda head: find(head.decode("utf-8", "replace").replace("\r\n", "\n")) is not None,
+            read=read,
+            is_text=True,
+        )
+    )
+
+
+LEXISNEXIS, FACTIVA, PROQUEST = map(_register, ("LexisNexis", "Factiva", "ProQuest"))

@@ -1,0 +1,281 @@
+"""TEI: debates of parliaments (ParlaMint), a document for each speech, and other texts, one for each.
+
+A file is read element by element, so the length of a debate does not matter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from esr.errors import InputError
+from esr.loaders import markup
+from esr.loaders.encoding import MAX_DOCUMENT_BYTES
+from esr.loaders.fields import read_list
+from esr.loaders.format import Format, Record, Source, register
+from esr.loaders.ids import make_id, make_id_from_path
+from esr.loaders.line_ends import join_lines
+from esr.text.written_dates import to_iso_date
+
+_XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
+_BLOCKS = ("p", "head", "ab", "l", "item", "row", "sp", "opener", "closer", "byline", "dateline", "trailer")
+_NAMES = frozenset(("teiHeader", "standOff", "u", "front", "back", *_BLOCKS))
+# Notes of the editors (applause, the name of the speaker), and what an editor's correction replaces.
+_SKIPPED = frozenset(
+    ("note", "fw", "figDesc", "sic", "orig", "abbr", "del", "kinesic", "vocal", "incident", "gap")
+)
+_PARTS = frozenset(("seg", "p", "l", "head", "item", "lg", "sp", "ab"))
+
+
+def read(source: Source) -> Iterator[Record]:
+    """A record per speech `<u>`, or else per text. Raises InputError where the XML is broken.
+
+    Notes such as "Applause" are no part of a speech. Front and back matter are left out.
+    """
+    header: dict[str, Any] = {}
+    persons: dict[str, str] = {}
+    # Only the text of the header that comes last is read; those of a corpus have no text of their own.
+    body: list[str] = []
+    where = source.name
+    size = texts = speeches = 0
+    heading = None  # the last one, with the text of its division
+    for element in markup.iterate_elements(source, _NAMES):
+        name = markup.local_name(element)
+        if name in ("teiHeader", "standOff"):
+            for person in markup.find_all(element, "person"):
+                persons |= _read_person(person)
+        if name == "teiHeader":
+            if body:
+                yield _build_text(source, where, header, body, texts)
+                texts += 1
+            header, body, size = _read_header(element), [], 0
+            header["language"] = header["language"] or _language_of(element)
+            where = f"{source.name}:{element.sourceline}"
+        elif name == "u":
+            speeches += 1
+            parent = element.getparent()
+            title = heading[1] if heading and heading[0] is parent else None
+            if record := _build_speech(source, element, {**header, "heading": title}, persons, speeches):
+                yield record
+        elif name in _BLOCKS and (text := _to_text(element)):
+            heading = (element.getparent(), text) if name == "head" else heading
+            body.append(text)
+            size += len(text)
+            if size > MAX_DOCUMENT_BYTES:
+                raise InputError(
+                    where, f"this text is longer than {MAX_DOCUMENT_BYTES // 2**20} MiB: split it"
+                )
+    # What a debate has beside its speeches are titles and notes.
+    if body and not speeches:
+        yield _build_text(source, where, header, body, texts)
+
+
+def _read_header(header: Any) -> dict[str, Any]:
+    """The fields of a document that a header states, and the id of its text as `text_id`."""
+    statement = markup.find_first(header, "titleStmt")
+    titles = [] if statement is None else [e for e in statement if markup.local_name(e) == "title"]
+    mains = [title for title in titles if title.get("type") in (None, "main")]
+    sittings = [title for title in titles if title.get("type") == "sub"]
+    authors = [] if statement is None else [e for e in statement if markup.local_name(e) == "author"]
+    meetings = [text for m in markup.find_all(header, "meeting") if (text := markup.to_line(m))]
+    language = markup.find_first(header, "profileDesc", "language")
+    return {
+        "title": _choose_title(mains) or _choose_title(titles),
+        "sitting": _choose_title(sittings),
+        "date": _find_date(header),
+        "source": _find_source(header),
+        "language": None if language is None else language.get("ident"),
+        "authors": [
+            name for author in authors for name in read_list("authors", markup.to_line(author)) or []
+        ],
+        "section": meetings[0] if meetings else None,
+    }
+
+
+def _choose_title(titles: list[Any]) -> str | None:
+    """The first title, not in English if there are others, without a remark on samples."""
+    own = [title for title in titles if title.get(markup.LANGUAGE) != "en"] or titles
+    return re.sub(r"\s*\[ParlaMint[^\]]*\]", "", markup.to_line(own[0])) or None if own else None
+
+
+def _find_source(header: Any) -> str | None:
+    """The publisher of what was printed, or the parliament or its country, or else who published the file."""
+    printed = markup.to_line(markup.find_first(header, "sourceDesc", "publisher"))
+    setting = markup.find_first(header, "setting")
+    names = (
+        {}
+        if setting is None
+        else {n.get("type"): markup.to_line(n) for n in markup.find_all(setting, "name")}
+    )
+    publisher = markup.find_first(header, "publicationStmt", "publisher")
+    return printed or names.get("org") or names.get("country") or markup.to_line(publisher) or None
+
+
+def _language_of(element: Any) -> str | None:
+    """The language that the elements around this one declare."""
+    while element is not None and not element.get(markup.LANGUAGE):
+        element = element.getparent()
+    return None if element is None else str(element.get(markup.LANGUAGE))
+
+
+def _find_date(header: Any) -> str | None:
+    for path in (
+        ("settingDesc", "date"),
+        ("sourceDesc", "date"),
+        ("creation", "date"),
+        ("publicationStmt", "date"),
+    ):
+        element = markup.find_first(header, *path)
+        if element is None:
+            continue
+        stated = next(filter(None, map(element.get, ("when", "from", "notBefore"))), None)
+        if date := to_iso_date(stated or markup.to_line(element)):
+            return date
+    return None
+
+
+def _read_person(person: Any) -> dict[str, str]:
+    """The name of a person by their id."""
+    id, name = person.get(_XML_ID), markup.find_first(person, "persName")
+    if not id or name is None:
+        return {}
+    parts = {markup.local_name(part): markup.to_line(part) for part in reversed(name)}
+    return {id: " ".join(filter(None, (parts.get("forename"), parts.get("surname")))) or markup.to_line(name)}
+
+
+_LISTS = ("*listPerson*.xml", "../*listPerson*.xml")
+
+
+@lru_cache(maxsize=4)
+def _read_lists(folder: Path) -> dict[str, str]:
+    """The persons in the lists of a corpus, which are beside its files or in the folder above."""
+    persons: dict[str, str] = {}
+    for pattern in _LISTS:
+        for path in sorted(folder.glob(pattern)):
+            with path.open("rb") as stream:
+                source = Source(str(path), str(path), stream)
+                for person in markup.iterate_elements(source, frozenset({"person"})):
+                    persons |= _read_person(person)
+    return persons
+
+
+def _build_speech(
+    source: Source, speech: Any, header: dict[str, Any], persons: dict[str, str], number: int
+) -> Record | None:
+    text = _to_text(speech)
+    if not text:
+        return None
+    who = speech.get("who", "").removeprefix("#")
+    listed = _read_lists(Path(source.path).resolve().parent) if source.path and who not in persons else {}
+    speaker = persons.get(who) or listed.get(who) or _name_from_id(who)
+    id = speech.get(_XML_ID) or f"{make_id_from_path(source)}.{number}"
+    about = {"speaker": who, "role": speech.get("ana", "").replace("#", ""), "sitting": header.get("sitting")}
+    fields = {
+        **_without_debate(header),
+        "id": make_id(id),
+        "title": header.get("heading") or header.get("sitting") or header.get("title"),
+        "language": _language_of(speech) or header.get("language"),
+        "authors": [speaker] if speaker else [],
+        "metadata": {name: value for name, value in about.items() if value},
+        "text": text,
+    }
+    return Record(f"{source.name}:{speech.sourceline}", fields)
+
+
+def _name_from_id(id: str) -> str:
+    """The name in an id: "Jane Doe" for "JaneDoe" and "Doe.Jane"."""
+    parts = id.split(".")
+    if len(parts) == 2:
+        return " ".join(reversed(parts)).strip()
+    return re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])", " ", re.sub(r"[_.]", " ", id)).strip()
+
+
+def _build_text(source: Source, where: str, header: dict[str, Any], body: list[str], number: int) -> Record:
+    id = make_id_from_path(source)
+    title = header.get("title")
+    paragraphs = body[1:] if title and body[0] == title else body
+    fields = _without_debate(header)
+    return Record(
+        where, {**fields, "id": f"{id}.{number}" if number else id, "text": "\n\n".join(paragraphs)}
+    )
+
+
+def _without_debate(header: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in header.items() if name not in ("heading", "sitting")}
+
+
+def _to_text(element: Any) -> str:
+    """The text of an element, with blank lines between its parts; words that line ends cut are joined."""
+    pieces: list[str] = []
+    _collect(element, pieces)
+    paragraphs = "".join(pieces).split(_BREAK)
+    return "\n\n".join(filter(None, (join_lines(p.split(_LINE)) for p in paragraphs)))
+
+
+_BREAK, _LINE = "\0", "\1"  # XML has no such characters
+_ENDS = {"lb": _LINE, "pb": " ", "cb": " "}
+
+
+def _collect(element: Any, pieces: list[str]) -> None:
+    name = markup.local_name(element)
+    if not name or name in _SKIPPED:
+        return
+    is_annotated = name == "s" and markup.find_first(element, "w") is not None
+    if is_annotated:
+        pieces += (_join_words(element), " ")
+        return
+    if name in _ENDS and element.get("break") == "no":
+        _cut_hyphen(pieces)
+        return
+    pieces.append(_ENDS.get(name, ""))
+    end = _BREAK if name in _PARTS else ""
+    pieces += (end, _fold(element.text))
+    for child in element:
+        _collect(child, pieces)
+        is_cut = markup.local_name(child) in _ENDS and child.get("break") == "no"
+        pieces.append(_fold(child.tail).lstrip() if is_cut else _fold(child.tail))
+    pieces.append(end)
+
+
+def _fold(text: str | None) -> str:
+    return re.sub(r"\s+", " ", text or "")
+
+
+def _cut_hyphen(pieces: list[str]) -> None:
+    """Remove the hyphen, and the blanks after it, of a word that goes on in the next line."""
+    while pieces and not pieces[-1].strip():
+        pieces.pop()
+    if pieces:
+        pieces[-1] = re.sub(r"[-\u00ad\u00ac\u2010]$", "", pieces[-1].rstrip())
+
+
+def _join_words(sentence: Any) -> str:
+    """The words and marks of an annotated sentence. `join` says which have no blank beside them."""
+    text = ""
+    is_joined = True
+    for word in markup.find_all(sentence, "w", "pc"):
+        parent = word.getparent()
+        if parent is not None and markup.local_name(parent) == "w":  # the parts of a contraction
+            continue
+        join = word.get("join", "")
+        text += ("" if is_joined or join in ("left", "both") else " ") + "".join(word.itertext()).strip()
+        is_joined = join in ("right", "both")
+    return text
+
+
+_ROOT = re.compile(rb"<(?:\w+:)?(?:TEI|teiCorpus|TEI\.2)[\s>]")
+
+FORMAT = register(
+    Format(
+        name="tei",
+        description="TEI: speeches of parliaments (ParlaMint), by their speakers, or one document per text",
+        suffixes=(".tei",),
+        sniff=lambda head: head.startswith(b"<") and bool(_ROOT.search(head)),
+        read=read,
+        needs=("lxml.etree",),
+        may_lack_documents=True,
+    )
+)

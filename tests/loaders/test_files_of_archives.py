@@ -1,0 +1,433 @@
+"""PDF, office documents, debates, recognised pages and wikis.
+
+The samples are written by other programs (fpdf2, python-docx, odfdo, openpyxl) or from the specifications of
+TEI, ALTO 2, METS and the export format of MediaWiki 0.11.
+"""
+
+import io
+import shutil
+import zipfile
+
+import pytest
+
+from esr.errors import InputError
+from esr.loaders import ReadOptions, office, pdf, read_documents
+from esr.loaders.line_ends import find_words, join_lines
+from esr.text.places import PlacedText, describe_place, find_places, join_pieces
+from esr.text.validate import build_document
+from tests.loaders.conftest import texts
+from tests.support.samples import FOLDER, LEAD, sample
+
+
+@pytest.fixture
+def read(tmp_path):
+    """A function from the bytes of a file and its name to its documents, and what was remarked on."""
+
+    def read(data, name):
+        (tmp_path / name).write_bytes(data)
+        remarks = []
+        options = ReadOptions(base=str(tmp_path), on_remark=lambda remark: remarks.append(remark.text))
+        return [found.document for found in read_documents([str(tmp_path / name)], options=options)], remarks
+
+    return read
+
+
+# Places
+
+
+def test_each_sentence_has_the_place_of_the_piece_that_it_begins_in():
+    text = join_pieces([("One. Two goes", {"page": 1}), (" ", {"page": 2}), ("on. Three.", {"page": 3})], " ")
+    sentences = build_document({"id": "a", "text": text}).sentences
+    assert [(s.text, dict(s.features)) for s in sentences] == [
+        ("One.", {"page": 1}),
+        ("Two goes on.", {"page": 1}),
+        ("Three.", {"page": 3}),
+    ]
+
+
+def test_letters_of_two_code_points_do_not_shift_places():
+    text = join_pieces([("Cafe\u0301 e\u0301te\u0301. " * 9, {"page": 1}), ("Next.", {"page": 2})])
+    sentences = build_document({"id": "a", "text": text}).sentences
+    assert [s.features["page"] for s in sentences] == [1] * 9 + [2]
+
+
+def test_a_text_without_places_gives_sentences_without_features():
+    assert list(find_places("One. Two.", ["One.", "Two."])) == [{}, {}]
+    assert list(find_places(PlacedText("One."), ["One."])) == [{}]
+
+
+@pytest.mark.parametrize(
+    ("features", "place"),
+    [
+        ({}, None),
+        ({"confidence": 0.5}, None),
+        ({"page": 3.0}, "page 3"),
+        ({"second": 5.9}, "0:05"),
+        ({"second": 754.2}, "12:34"),
+        ({"second": 3765.0, "page": 1}, "1:02:45"),
+    ],
+)
+def test_a_place_is_told_as_a_page_or_a_time(features, place):
+    assert describe_place(features) == place
+
+
+# Line ends
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        (["The recon-", "struction ends."], "The reconstruction ends."),
+        (["The recon\u00ac", "Struction ends."], "The reconStruction ends."),
+        (["A well-", "known man, well-known."], "A well-known man, well-known."),
+        (["Rhein-", "Main-Gebiet"], "Rhein-Main-Gebiet"),
+        (["Bus-", "und Bahnfahrer"], "Bus- und Bahnfahrer"),
+        (["2010-", "2012"], "2010-2012"),
+        (["It ended -", "at last."], "It ended - at last."),
+        (["soft\u00adware", "", "sails"], "software sails"),
+    ],
+)
+def test_words_that_line_ends_cut_are_joined(lines, text):
+    assert join_lines(lines, find_words(lines)) == text
+
+
+# PDF
+
+
+def test_columns_are_read_one_after_the_other_and_cut_words_joined(read):
+    (document,), remarks = read(sample("pdf"), "s.pdf")
+    assert (document.id, document.title, document.date) == ("s", "Ferry back in service", "2024-01-15")
+    assert document.authors == ("Jane Doe", "John Roe") and document.metadata == {"pages": 2}
+    expected = [part for n in range(1, 31) for part in [f"Item {n} of thirty.", *_sentences(LEAD)]]
+    assert texts(document) == expected
+    assert remarks == ["have headers or footers that pages repeat, which were left out"]
+    pages = [sentence.features["page"] for sentence in document.sentences]
+    assert pages == sorted(pages) and set(pages) == {1, 2}
+
+
+def _sentences(text):
+    return [f"{sentence.rstrip('.')}." for sentence in text.split(". ")]
+
+
+def test_the_sample_has_words_that_line_ends_cut():
+    import pypdfium2
+
+    with pypdfium2.PdfDocument(sample("pdf")) as document:
+        text = document[0].get_textpage()
+        lines = [line.text for line in pdf._read_lines(text, text.count_chars())]
+    assert any(line.endswith("recon-") for line in lines)
+
+
+def test_a_pdf_of_pictures_says_what_to_do(load_error):
+    from fpdf import FPDF
+
+    blank = FPDF()
+    blank.add_page()
+    assert load_error(bytes(blank.output())).startswith("standard input: has no text layer, only pictures")
+
+
+def test_an_encrypted_or_truncated_pdf_is_refused(load_error):
+    from fpdf import FPDF
+
+    secret = FPDF()
+    secret.set_encryption(owner_password="a", user_password="b")
+    secret.add_page()
+    assert load_error(bytes(secret.output())) == "standard input: is encrypted: save it without a password"
+    assert "it has no end" in load_error(sample("pdf")[:-200])
+
+
+def test_headlines_across_columns_stay_above_those_below_them():
+    def column(left, top, name):
+        return [
+            pdf.Line(f"line {n} of the column {name}", left, top - 12 * n, left + 200, top - 12 * n + 10)
+            for n in range(4)
+        ]
+
+    wide = [pdf.Line("A headline over both", 50, y, 460, y + 20) for y in (700, 500)]
+    page = [
+        *column(260, 660, "b"),
+        *wide,
+        *column(50, 460, "c"),
+        *column(50, 660, "a"),
+        *column(260, 460, "d"),
+    ]
+    order = [line.text.split()[-1] for part in pdf.order_columns(page) for line in part]
+    assert order == ["both", *"aaaabbbb", "both", *"ccccdddd"]
+
+
+def test_cells_of_a_table_are_rows_and_no_columns():
+    cells = [
+        pdf.Line(f"{c}{n}", 50 + 200 * c, 500 - 12 * n, 90 + 200 * c, 510 - 12 * n)
+        for n in range(5)
+        for c in (0, 1)
+    ]
+    (rows,) = pdf.order_columns(cells)
+    assert [row.text for row in rows] == [f"0{n} 1{n}" for n in range(5)]
+
+
+# DOCX, ODT and XLSX
+
+
+def test_documents_of_office_programs_have_their_text_and_properties(read):
+    for kind in ("docx", "odt"):
+        (document,), _ = read(sample(kind), f"s.{kind}")
+        assert (document.id, document.title, document.authors) == (
+            "s",
+            "Ferry back in service",
+            ("Jane Doe",),
+        )
+        assert document.date.startswith("2024-01-15T09:00:00")
+        wanted = ["The ferry sails again.", "Two hundred people were aboard.", "Departure nine o'clock"]
+        assert [text for text in texts(document) if text in wanted] == wanted
+    assert "After two weeks." in texts(document)
+
+
+WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:m="m" xmlns:mc="c"'
+
+
+def zipped(parts):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text)
+    return out.getvalue()
+
+
+def word(body):
+    return zipped({"word/document.xml": f"<w:document {WORD}><w:body>{body}</w:body></w:document>"})
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("<w:p><w:r><w:t>It </w:t></w:r><w:ins><w:r><w:t>sails.</w:t></w:r></w:ins></w:p>", ["It sails."]),
+        (
+            "<w:p><w:r><w:t>It sails.</w:t></w:r><w:del><w:r><w:delText>No.</w:delText></w:r></w:del></w:p>",
+            ["It sails."],
+        ),
+        (
+            "<w:sdt><w:sdtContent><w:p><w:r><w:t>In a form.</w:t></w:r></w:p></w:sdtContent></w:sdt>",
+            ["In a form."],
+        ),
+        ("<w:p><w:r><w:t>One</w:t><w:br/><w:t>two.</w:t></w:r></w:p>", ["One two."]),
+        (
+            "<w:p><w:r><mc:AlternateContent>"
+            "<mc:Choice><w:txbxContent><w:p><w:r><w:t>In a box.</w:t></w:r></w:p></w:txbxContent></mc:Choice>"
+            "<mc:Fallback><w:t>In a box.</w:t></mc:Fallback></mc:AlternateContent></w:r></w:p>",
+            ["In a box."],
+        ),
+    ],
+)
+def test_nothing_that_word_shows_is_lost_or_repeated(load, body, expected):
+    assert texts(load(word(body), "docx")[0]) == expected
+
+
+def test_a_document_is_no_archive_of_xml(read, tmp_path):
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("a/one.docx", sample("docx"))
+        archive.writestr("a/two", sample("odt"))
+        archive.writestr("a/three", sample("xlsx"))
+    documents, _ = read((tmp_path / "all.zip").read_bytes(), "all.zip")
+    assert [document.id for document in documents] == ["all/a/one", "all/a/two", "x1", "x2"]
+
+
+def test_a_document_that_unpacks_to_too_much_is_refused(load_error, monkeypatch):
+    monkeypatch.setattr("esr.loaders.files.FREE_BYTES", 1000)
+    bomb = word("<w:p>" + "<w:r/>" * 10**6 + "</w:p>")
+    assert "unpacks to more than 200 times its size" in load_error(bomb, "docx")
+    sheet = zipped({"xl/workbook.xml": "", "xl/worksheets/sheet1.xml": "0" * 10**7})
+    assert "unpacks to more than 200 times its size" in load_error(sheet, "xlsx")
+
+
+def test_entities_of_office_documents_are_not_expanded(load_error):
+    bomb = '<!DOCTYPE a [<!ENTITY a "' + "x" * 100 + '">]>'
+    data = zipped(
+        {"word/document.xml": f"{bomb}<w:document {WORD}><w:p><w:r><w:t>&a;</w:t></w:r></w:p></w:document>"}
+    )
+    assert "xxxx" not in load_error(data, "docx")
+
+
+def test_encrypted_and_old_documents_say_what_to_do(load_error):
+    assert "is encrypted, or in the format of an older program" in load_error(
+        b"\xd0\xcf\x11\xe0" + b"0" * 600, "docx"
+    )
+    manifest = zipped({"content.xml": "0", "META-INF/manifest.xml": "<a><encryption-data/></a>"})
+    assert load_error(manifest, "odt") == "standard input: is encrypted: save it without a password"
+
+
+def test_rows_of_a_workbook_are_documents(load):
+    first, second = load(sample("xlsx"), "xlsx")
+    assert (first.id, first.title, first.date, first.metadata) == (
+        *("x1", "Ferry back in service", "2024-01-15T09:00:00"),
+        {"pages": "4"},
+    )
+    assert (second.id, second.title, second.date) == ("x2", None, "2024-01-16")
+
+
+def workbook(*sheets):
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for n, rows in enumerate(sheets):
+        sheet = book.create_sheet(f"S{n}")
+        for row in rows:
+            sheet.append(row)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def test_sheets_with_the_same_columns_are_read_and_others_remarked_on(read):
+    data = workbook([["id", "text"], ["a", "A."]], [["id", "text"], ["b", "B."]], [["city"], ["Bergen"]], [])
+    documents, remarks = read(data, "s.xlsx")
+    assert [document.id for document in documents] == ["a", "b"]
+    assert remarks == ["have a sheet 'S2' with other columns, which was left out"]
+
+
+def test_a_row_with_more_cells_than_columns_is_malformed(load):
+    bad = []
+    assert [d.id for d in load(workbook([["id", "text"], ["a", "A.", "x"], ["b", "B."]]), "xlsx", bad)] == [
+        "b"
+    ]
+    assert bad[0].where == "standard input:S0!2" and "3 cells, but there are 2 columns" in bad[0].problem
+
+
+def test_an_export_of_a_database_in_a_document_is_split_into_its_articles(load):
+    paragraphs = (FOLDER / "nexis-uni.txt").read_text().splitlines()
+    body = "".join(f"<w:p><w:r><w:t>{line}</w:t></w:r></w:p>" for line in paragraphs)
+    assert [document.title for document in load(word(body), "docx")] == [
+        "Ferry back in service",
+        "Harbour closed",
+    ]
+
+
+def test_the_sniffers_of_office_documents_do_not_take_other_archives():
+    other = zipped({"password/a.txt": "x", "xl/readme.txt": "x", "word/a.txt": "x"})
+    assert not any(format.sniff(other) for format in (office.DOCX, office.ODT, office.XLSX))
+
+
+# TEI
+
+
+def test_speeches_are_documents_with_their_speakers_as_authors(load):
+    first, second, third = load(sample("tei"), "tei")
+    assert (first.id, first.authors, first.date) == ("u1", ("Jane Doe",), "2024-01-15")
+    assert (first.title, first.section) == ("The ferry", "Session 5")
+    assert (first.source, first.language) == ("Parliament of Northland", "en")
+    assert texts(first) == ["The ferry sails again.", "It was repaired in two weeks."]
+    sitting = "Minutes of Northland, 15 January 2024"
+    assert first.metadata == {"speaker": "DoeJane", "role": "chair", "sitting": sitting}
+    assert third.title == sitting
+    assert (second.authors, texts(second)) == (("John Roe",), ["Two hundred people came."])
+
+
+def test_speakers_are_named_by_the_list_of_the_corpus(read, tmp_path):
+    name = "<persName><surname>Roe</surname><forename>Sir John</forename></persName>"
+    persons = f'<listPerson><person xml:id="JohnRoe">{name}</person></listPerson>'
+    (tmp_path / "ParlaMint-XX-listPerson.xml").write_text(persons)
+    (_, second, _), _ = read(sample("tei"), "debate.xml")
+    assert second.authors == ("Sir John Roe",)
+
+
+def test_a_text_without_speeches_is_one_document(load):
+    header = "<teiHeader><titleStmt><title>Letter</title><author>Jane Doe</author></titleStmt></teiHeader>"
+    body = '<head>Letter</head><p>It sails.</p><p>Af-<lb break="no"/>ter.</p>'
+    text = f"<TEI>{header}<text><front><p>No.</p></front><body>{body}</body></text></TEI>"
+    (document,) = load(text)
+    assert (document.title, document.authors, texts(document)) == (
+        "Letter",
+        ("Jane Doe",),
+        ["It sails.", "After."],
+    )
+    corpus = f"<teiCorpus><teiHeader/>{text}{text}</teiCorpus>"
+    assert [document.id for document in load(corpus)] == ["stdin", "stdin.1"]
+
+
+# ALTO and METS
+
+
+@pytest.fixture
+def issue(tmp_path):
+    for name in ("issue-mets.xml", "page1.alto.xml", "page2.alto.xml"):
+        shutil.copy(FOLDER / name, tmp_path / name)
+    return tmp_path
+
+
+def test_articles_of_an_issue_are_documents_with_pages_and_confidence(issue):
+    skipped = []
+    options = ReadOptions(base=str(issue), on_skipped=skipped.append)
+    article, rest = (found.document for found in read_documents([str(issue)], options=options))
+    assert (article.id, article.title, article.date) == (
+        "courier-1924-01-15.ART1",
+        "Ferry back in service",
+        "1924-01-15",
+    )
+    assert (article.source, article.language) == ("Harbour Courier", "en")
+    assert texts(article) == ["The ferry sails after reconstruction.", "Two hundred came."]
+    assert [dict(s.features) for s in article.sentences] == [{"page": 1, "confidence": 0.771}, {"page": 2}]
+    assert (rest.title, texts(rest)) == ("Harbour Courier, page 1", ["Bread for sale."])
+    assert rest.metadata == {"ocr_confidence": 0.5}
+    assert [skip.reason for skip in skipped] == ["a page of issue-mets.xml, which has its articles"] * 2
+
+
+def test_a_page_alone_is_a_document(load):
+    (document,) = load((FOLDER / "page1.alto.xml").read_bytes())
+    assert texts(document) == ["The ferry sails after reconstruction.", "Bread for sale."]
+    assert [s.features["confidence"] for s in document.sentences] == [0.771, 0.5]
+
+
+def test_a_missing_page_is_malformed_and_the_others_are_read(issue):
+    (issue / "page2.alto.xml").unlink()
+    bad = []
+    options = ReadOptions(base=str(issue), on_malformed=bad.append)
+    read = [found.document.id for found in read_documents([str(issue / "issue-mets.xml")], options=options)]
+    assert read == ["courier-1924-01-15.ART1", "courier-1924-01-15.page1"]
+    assert [problem.problem for problem in bad] == [
+        "page2.alto.xml cannot be read: No such file or directory"
+    ]
+
+
+def test_no_file_outside_the_folder_of_a_mets_file_is_read(issue):
+    (issue / "issue").mkdir()
+    mets = (
+        (issue / "issue-mets.xml")
+        .read_text()
+        .replace('"page2', '"../page2')
+        .replace("file://./page1", "../page1")
+    )
+    (issue / "issue" / "mets.xml").write_text(mets)
+    with pytest.raises(InputError, match="no document"):
+        list(read_documents([str(issue / "issue" / "mets.xml")]))
+
+
+def test_a_packed_mets_file_says_what_to_do(load_error):
+    assert load_error(sample("mets")).endswith(
+        "METS names other files, which can be read from a folder only: unpack it"
+    )
+
+
+# MediaWiki
+
+
+def test_articles_of_a_wiki_are_read_without_their_markup(read):
+    (first, second), _ = read(sample("mediawiki"), "wiki.xml")
+    assert (first.id, first.date, first.source) == ("northnews:7", "2024-01-15", "Northnews")
+    assert first.url == "https://wiki.example/wiki/Ferry_back_in_service"
+    assert (first.keywords, first.language) == (("Ferries", "Bergen"), "en")
+    assert texts(first) == [
+        "The ferry across the Northern fjord sails again.",
+        "Two hundred people were aboard.",
+        "Timetable",
+        "It leaves at nine.",
+    ]
+    assert (second.id, second.date) == ("northnews:10", "2024-02-01T09:00:00Z")
+
+
+def test_dumps_that_bzip2_packed_are_read(read):
+    import bz2
+
+    documents, _ = read(bz2.compress(sample("mediawiki")), "wiki.xml.bz2")
+    assert [document.id for document in documents] == ["northnews:7", "northnews:10"]
+    with pytest.raises(InputError, match=r"may be truncated|cannot be read"):
+        read(bz2.compress(sample("mediawiki"))[:-50], "cut.xml.bz2")
