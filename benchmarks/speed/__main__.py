@@ -85,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--raw", type=Path, default=ROOT / "docs" / "performance.jsonl", help="raw figures")
     parser.add_argument(
-        "--page", type=Path, default=ROOT / "docs" / "performance.md", help="the page to update"
+        "--page", type=Path, default=ROOT / "docs" / "figures.md", help="the page to update"
     )
     parser.add_argument(
         "--scale",
