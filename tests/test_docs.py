@@ -122,7 +122,7 @@ def test_the_first_page_and_the_table_of_contents_lead_to_every_page() -> None:
         assert f"docs/{page.stem}\n" in contents, page.name
 
 
-LINKING = [*PATHS, *(ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"))]
+LINKING = [*PATHS, *(ROOT / name for name in ("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md"))]
 
 
 @cache
@@ -234,10 +234,10 @@ def test_a_term_has_one_line_of_three_cells() -> None:
     assert len(terms) == len(set(terms)) > 50
 
 
-# CONTRIBUTING.md names files that exist, and its model works.
+# CONTRIBUTING.md and docs/extending.md name files that exist, and their model works.
 
 
-GUIDE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+GUIDE = "".join((ROOT / name).read_text("utf-8") for name in ("CONTRIBUTING.md", "docs/extending.md"))
 FOLDERS = "esr|webui|tests|docs|index_templates|benchmarks|tools"
 
 
