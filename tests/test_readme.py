@@ -137,9 +137,14 @@ def installed(folder: Path) -> Path:
     return folder
 
 
+SERVES = r"esr serves \S+ at (http://\S+)/$"
+
+
 @contextmanager
-def served(command: list[str], folder: Path, **variables: str) -> Iterator[tuple[str, str]]:
-    """Runs a command until it serves. Gives what it printed by then, and where it serves."""
+def served(
+    command: list[str], folder: Path, until: str = SERVES, **variables: str
+) -> Iterator[tuple[str, str]]:
+    """Runs a command that serves until it prints a line. Gives what it printed, and where it serves."""
     process = subprocess.Popen(
         command,
         cwd=folder,
@@ -154,9 +159,10 @@ def served(command: list[str], folder: Path, **variables: str) -> Iterator[tuple
         assert process.stdout
         for line in process.stdout:
             output += line
-            if found := re.match(r"esr serves \S+ at (http://\S+)/$", line):
+            if re.match(until, line):
                 break
-        else:
+        found = re.search(SERVES, output, re.MULTILINE)
+        if found is None or process.poll() is not None:
             pytest.fail(f"{shlex.join(command)}: {output}")
         yield output, found[1]
     finally:
@@ -177,12 +183,19 @@ def test_make_demo_loads_news_answers_queries_and_serves_them(tmp_path: Path) ->
     variables = [f"VENV={installed(tmp_path / 'venv')}", f"DEMO={tmp_path / 'demo'}", "PORT=0"]
     make = ["make", "--no-print-directory", "demo", *variables]
     offline = {"PIP_NO_INDEX": "1", "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    with served(make, ROOT, **offline) as (output, address):
+    with served(make, ROOT, until="== quotations are ready", **offline) as (output, address):
         assert "writing the twelve articles of examples/ instead" in output
         answers = output.partition("=== ")[2].split("=== ")
         assert len(answers) == 3
         assert all(" candidates, " in answer for answer in answers)
         assert fetch_hits(address)
+        links = re.findall(r"^  .+  (http://\S+)$", output.partition("five things to try")[2], re.MULTILINE)
+        assert len(links) == 5
+        answered = []
+        for link in links:
+            with urllib.request.urlopen(link, timeout=60) as page:
+                answered.append("data-sentence-id" in page.read().decode())
+        assert answered[0] and answered[3], "a search, and who said it"
     again = subprocess.run(
         [*make, "SERVE=no"], cwd=ROOT, env=OUTSIDE_OF_MAKE, capture_output=True, text=True, check=False
     )
