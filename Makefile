@@ -39,6 +39,10 @@ $(VENV)/installed: pyproject.toml | $(BIN)/python
 
 $(VENV)/installed-dev: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/installed $(VENV)/installed-docs
+
+$(VENV)/installed-docs: pyproject.toml | $(BIN)/python
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@ $(VENV)/installed
 
 $(DEMO)/news.jsonl: | $(VENV)/installed
@@ -87,7 +91,7 @@ check: $(VENV)/installed-dev
 	$(BIN)/python -m codespell_lib
 
 # Anew each time: an older build would hide what is gone.
-docs: $(VENV)/installed-dev
+docs: $(VENV)/installed-docs
 	@rm -rf build/docs
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --jobs auto --fresh-env -c docs -d build/doctrees . build/docs
 ifeq ($(LINKS),yes)
