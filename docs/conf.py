@@ -1,7 +1,7 @@
 """The site of the documentation: `make docs` builds it into build/docs, with warnings as errors.
 
-The source folder is the project's, so that a link from a page to any file of the project leads to it, here as in
-the repository. _toc.yml has the order of the pages.
+The source folder is the project's, so that links from pages to its files lead to them, here as in the
+repository. _toc.yml has the order of the pages.
 """
 
 from pathlib import Path
@@ -23,7 +23,18 @@ external_toc_path = str(ROOT / "docs" / "_toc.yml")
 root_doc = "docs/index"
 include_patterns = ["docs/*.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md"]
 include_patterns += ["benchmarks/README.md", "examples/README.md"]
-exclude_patterns = [".*", "build", "clients", "deploy", "dist", "esr", "index_templates", "tests", "tools", "webui"]
+exclude_patterns = [
+    ".*",
+    "build",
+    "clients",
+    "deploy",
+    "dist",
+    "esr",
+    "index_templates",
+    "tests",
+    "tools",
+    "webui",
+]
 
 myst_heading_anchors = 4
 """Headings have the anchors that GitHub gives them."""
@@ -60,7 +71,8 @@ class ShowDarkPictures(SphinxTransform):
 def lead_to_first_page(app: Sphinx, error: Exception | None) -> None:
     """The first page is in docs/, as in the repository: index.html of the site leads there."""
     if error is None and app.builder.name == "html":
-        text = '<!doctype html><title>esr</title><meta http-equiv="refresh" content="0; url=docs/index.html">\n'
+        refresh = '<meta http-equiv="refresh" content="0; url=docs/index.html">'
+        text = f"<!doctype html><title>esr</title>{refresh}\n"
         (Path(app.outdir) / "index.html").write_text(text, "utf-8")
 
 

@@ -122,7 +122,10 @@ def test_the_first_page_and_the_table_of_contents_lead_to_every_page() -> None:
         assert f"docs/{page.stem}\n" in contents, page.name
 
 
-LINKING = [*PATHS, *(ROOT / name for name in ("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md"))]
+LINKING = [
+    *PATHS,
+    *(ROOT / name for name in ("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md")),
+]
 
 
 @cache

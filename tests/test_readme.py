@@ -21,6 +21,7 @@ from esr.cli import main
 from esr.encoders import EncoderDescription
 from tests.support.distribution import find_maven
 from tests.support.process import free_ports
+from tools import demo
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -202,6 +203,17 @@ def test_make_demo_loads_news_answers_queries_and_serves_them(tmp_path: Path) ->
     assert again.returncode == 0, again.stderr
     assert again.stdout.count("=== ") == 3
     assert "esr load" not in again.stdout and "esr serves" not in again.stdout
+
+
+def test_the_demonstration_begins_with_the_newest_article(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dates = ["2017-01-02", "2017-03-04", "", "2017-02-03"]
+    news = tmp_path / "news.jsonl"
+    news.write_text("".join(f'{{"id": "{n}", "date": "{date}"}}\n' for n, date in enumerate(dates)))
+    demo.print_newest_first(news)
+    printed = [json.loads(line)["id"] for line in capsys.readouterr().out.splitlines()]
+    assert printed == ["1", "3", "0", "2"]
 
 
 @pytest.mark.slow

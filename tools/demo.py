@@ -4,7 +4,7 @@
     python -m tools.demo --docker [--no-enrich]               Elasticsearch and the page, by docker compose
     python -m tools.demo --newest NEWS.jsonl                  prints the news, the newest first
 
-Quotations need no further package, names spaCy, vectors an encoder. What cannot be had is left out with a word.
+Quotations need no further package, names spaCy, vectors an encoder. What cannot be had is left out.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ START_SECONDS, POLL_SECONDS = 900, 15.0
 
 
 class Part(NamedTuple):
-    """A part of the enrichment, as `esr enrich --only` and as people call it, with the extra that it needs."""
+    """A part of the enrichment, as `esr enrich --only` and as people call it, with its extra."""
 
     names: str
     title: str
@@ -123,7 +123,11 @@ class Demo:
     def _run(self, part: Part, *command: str) -> str:
         """Run a command at the lowest priority. Returns the last line of its output if it fails."""
         self._enrichment = subprocess.Popen(
-            ["nice", "-n", "19", *command], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            ["nice", "-n", "19", *command],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
         lines: list[str] = []
         assert self._enrichment.stdout is not None
@@ -182,15 +186,19 @@ def serve(index: str, port: int, *, enriches: bool) -> int:
 def serve_in_docker(*, enriches: bool) -> int:
     """Start Elasticsearch and the page, and enrich. They go on when this ends."""
     os.environ.setdefault("ESR_EXTRAS", "enrich" if enriches else "")
-    is_plugin = not subprocess.run(["docker", "compose", "version"], capture_output=True, check=False).returncode
+    plugin = ("docker", "compose")
+    is_plugin = (
+        shutil.which("docker") and not subprocess.run([*plugin, "version"], capture_output=True).returncode
+    )
     if not is_plugin and shutil.which("docker-compose") is None:
         sys.exit("docker compose is missing: install Docker, or leave ELASTICSEARCH=yes out")
-    compose = ("docker", "compose") if is_plugin else ("docker-compose",)
+    compose = plugin if is_plugin else ("docker-compose",)
     say("building the image, starting Elasticsearch, loading the news: some minutes the first time")
     if status := subprocess.run([*compose, "up", "--detach", "--build"], cwd=ROOT, check=False).returncode:
         return status
     address = os.environ.get("ESR_LISTEN", "127.0.0.1:8080")
-    demo = Demo(f"http://{address}", (*compose, "run", "--rm", "-T", "load", "nice", "-n", "19", "esr"), in_docker=True)
+    prefix = (*compose, "run", "--rm", "-T", "load", "nice", "-n", "19", "esr")
+    demo = Demo(f"http://{address}", prefix, in_docker=True)
     try:
         demo.wait(None)
         demo.describe()
@@ -209,7 +217,7 @@ def print_newest_first(news: Path) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("index", nargs="?", default="")
     parser.add_argument("--port", type=int, default=8080)
     parser.add_argument("--no-enrich", action="store_true")

@@ -1,8 +1,8 @@
 """Take the pictures of the page anew: `python -m tools.page_images [WHERE] [FOLDER]`.
 
 WHERE is an index of the example news with names and quotations: by default that of `make demo`, once its
-enrichment has ended. Each picture is taken in light and, as NAME-dark, in dark, and written to docs/pictures, or
-to another folder.
+enrichment has ended. Each picture is taken in light and, as NAME-dark, in dark, and written to docs/pictures
+or to another folder.
 """
 
 from __future__ import annotations
@@ -95,7 +95,8 @@ def take(browser: Browser, address: str, picture: Picture, scheme: str, path: Pa
 def main(arguments: list[str]) -> None:
     if len(arguments) > 2 or any(argument.startswith("-") for argument in arguments):
         sys.exit(__doc__)
-    where, folder = (*arguments, *(str(ROOT / ".demo" / "index"), str(ROOT / "docs" / "pictures"))[len(arguments) :])
+    defaults = str(ROOT / ".demo" / "index"), str(ROOT / "docs" / "pictures")
+    where, folder = *arguments, *defaults[len(arguments) :]
     with serve(where) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"),

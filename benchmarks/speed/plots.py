@@ -1,4 +1,4 @@
-"""The pictures of docs/figures.md and of the README: latencies by peer, matches and size, and recall by time."""
+"""The pictures of docs/figures.md and the README: latencies by peer, matches and size, recall by time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,17 @@ from matplotlib.figure import Figure as Drawing
 
 from benchmarks.speed.figures import Figure
 from benchmarks.speed.timing import p50, p95
-from esr.lab.report.page import DARK, FAINT, SERIES, Picture, create_figure, label_ends, style_of, to_svg, with_style
+from esr.lab.report.page import (
+    DARK,
+    FAINT,
+    SERIES,
+    Picture,
+    create_figure,
+    label_ends,
+    style_of,
+    to_svg,
+    with_style,
+)
 
 BINS = 8
 HEIGHT = 4.2
@@ -43,7 +53,9 @@ def plot_peers(figures: Sequence[Figure]) -> Drawing:
     """A bar for the median of each peer and k, with a line to the 95th percentile."""
     drawing = create_figure(0.5 + 1.05 * len(figures))
     for position, figure in enumerate(figures):
-        axes = drawing.add_subplot(len(figures), 1, position + 1, sharex=drawing.axes[0] if position else None)
+        axes = drawing.add_subplot(
+            len(figures), 1, position + 1, sharex=drawing.axes[0] if position else None
+        )
         medians = [p50(figure["times"][name]) for name in PEERS]
         above = [p95(figure["times"][name]) - median for name, median in zip(PEERS, medians, strict=True)]
         axes.barh(
@@ -55,7 +67,9 @@ def plot_peers(figures: Sequence[Figure]) -> Drawing:
             ecolor=FAINT,
         )
         for row, (median, rest) in enumerate(zip(medians, above, strict=True)):
-            axes.annotate(f"{median:.2f}", (median + rest, row), (5, 0), textcoords="offset points", va="center")
+            axes.annotate(
+                f"{median:.2f}", (median + rest, row), (5, 0), textcoords="offset points", va="center"
+            )
         axes.invert_yaxis()
         axes.grid(visible=False, axis="y")
         axes.set_title(f"best {figure['key']} sentences")
