@@ -54,7 +54,7 @@ PICTURES = (
     Picture("page-results", QUERY, 1280, 800),
     Picture("page-home", "/", 1280, 860),
     Picture("page-query", '/search?q="white house" press -sean the', 1280, 620),
-    Picture("page-reading", QUERY, 1920, 1080, prepare=open_article),
+    Picture("page-reading", QUERY, 1520, 860, prepare=open_article),
     Picture("page-document", QUERY, 1280, 760, prepare=follow("open")),
     Picture("page-explain", QUERY, 1280, 1100, prepare=follow("why")),
     Picture("page-compare", f"{QUERY}&vs.model=bm25".replace("search", "compare"), 1280, 760),
