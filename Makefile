@@ -93,7 +93,7 @@ check: $(VENV)/installed-dev
 # Anew each time: an older build would hide what is gone.
 docs: $(VENV)/installed-docs
 	@rm -rf build/docs
-	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --jobs auto --fresh-env -c docs -d build/doctrees . build/docs
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --fresh-env -c docs -d build/doctrees . build/docs
 ifeq ($(LINKS),yes)
 	$(BIN)/python -m sphinx --quiet -b linkcheck -c docs -d build/doctrees . build/links
 endif
