@@ -96,8 +96,9 @@ def test_the_elasticsearch_commands_of_the_readme_work(elasticsearch_url: str, f
 
 
 @pytest.mark.slow
-def test_the_document_of_the_readme_is_one_that_esr_reads(folder: Path) -> None:
-    (document,) = blocks("json")
+def test_the_document_of_the_first_page_is_one_that_esr_reads(folder: Path) -> None:
+    start = (ROOT / "docs" / "start.md").read_text("utf-8")
+    (document,) = re.findall(r"^```json\n(.*?)^```", start, re.MULTILINE | re.DOTALL)
     (folder / "one.jsonl").write_text(document, "utf-8")
     run(["esr", "load", "one.jsonl", "--index", "one"], folder)
     shown = run(["esr", "search", "towns", "--index", "one", "--json"], folder)
