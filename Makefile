@@ -1,9 +1,12 @@
-# make demo       install, load the example news, answer a few queries, serve the page (SERVE=no: do not serve)
+# make demo       install, load the example news, answer a few queries, serve the page, and enrich beside it
+#                 (SERVE=no: do not serve, ENRICH=no: do not enrich, ELASTICSEARCH=yes: with Docker instead)
 # make quick      the tests of single parts: no node, no browser, no large corpus; in a minute
 # make test       install, check, and run all tests but those of endurance and servers, in a quarter of an hour
 # make endurance  crashes, chaos, full disks, fuzzing by the thousand, foreign collections
 # make servers    both engines on Elasticsearch 8.19, OpenSearch 2.19 and 3
-# make check      ruff and mypy
+# make check      ruff, mypy and codespell
+# make docs       the site of the documentation, in build/docs; warnings and dead links are errors (LINKS=yes: also
+#                 those to other hosts)
 # make hooks      let git check each commit before it is made
 # make containers build the image, and start, load, kill and search one node and three with Docker
 # make release    check and build the release VERSION=x.y.z, and try it in empty environments
@@ -17,11 +20,14 @@ BIN := $(VENV)/bin
 DEMO := .demo
 PORT ?= 8080
 SERVE ?= yes
+ENRICH ?= yes
+ELASTICSEARCH ?= no
+LINKS ?= no
 
 # The tests start hundreds of processes. They need not compile each module again, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo quick test endurance servers check containers hooks kernel release chromium clean
+.PHONY: demo quick test endurance servers check docs containers hooks kernel release chromium clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -33,6 +39,10 @@ $(VENV)/installed: pyproject.toml | $(BIN)/python
 
 $(VENV)/installed-dev: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/installed $(VENV)/installed-docs
+
+$(VENV)/installed-docs: pyproject.toml | $(BIN)/python
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@ $(VENV)/installed
 
 $(DEMO)/news.jsonl: | $(VENV)/installed
@@ -40,7 +50,8 @@ $(DEMO)/news.jsonl: | $(VENV)/installed
 	$(BIN)/python -m esr.loaders.example_news $@
 
 $(DEMO)/loaded: $(DEMO)/news.jsonl | $(VENV)/installed
-	$(BIN)/esr load $< --index $(DEMO)/index --if-exists replace
+	@$(BIN)/python -m tools.demo --newest $< > $(DEMO)/newest.jsonl
+	$(BIN)/esr load $(DEMO)/newest.jsonl --index $(DEMO)/index --if-exists replace
 	@touch $@
 
 # PORT if it is free, else any free one.
@@ -58,6 +69,10 @@ for port in (int(sys.argv[1]), 0):
 endef
 export FREE_PORT
 
+ifeq ($(ELASTICSEARCH),yes)
+demo:
+	@$(PYTHON) -m tools.demo --docker $(if $(filter no,$(ENRICH)),--no-enrich)
+else
 demo: $(DEMO)/loaded
 	@head -n 3 examples/topics.tsv | cut -f 2 | while read -r query; do \
 		echo; echo "=== $$query"; $(BIN)/esr search "$$query" --index $(DEMO)/index -k 3 || exit 1; \
@@ -65,13 +80,24 @@ demo: $(DEMO)/loaded
 ifneq ($(SERVE),no)
 	@echo
 	@port=$$($(BIN)/python -c "$$FREE_PORT" $(PORT)) && echo "Stop the page with Ctrl-C." && \
-		exec $(BIN)/esr serve --index $(DEMO)/index --port $$port
+		exec $(BIN)/python -m tools.demo $(DEMO)/index --port $$port $(if $(filter no,$(ENRICH)),--no-enrich)
+endif
 endif
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m codespell_lib
+
+# Anew each time: an older build would hide what is gone.
+docs: $(VENV)/installed-docs
+	@rm -rf build/docs
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --fresh-env -c docs -d build/doctrees . build/docs
+ifeq ($(LINKS),yes)
+	$(BIN)/python -m sphinx --quiet -b linkcheck -c docs -d build/doctrees . build/links
+endif
+	@echo "open build/docs/index.html"
 
 # Compiles what searches a folder, once: each process of the tests would do so for itself.
 kernel: $(VENV)/installed-dev

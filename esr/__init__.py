@@ -93,7 +93,7 @@ __all__ = [
     "open_async",
     "parse_query",
 ]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 _MODULES = {
     "esr.errors": "EngineUnreachable EsrError IndexClosed IndexMissing IndexUnusable InputError UsageError",
     "esr.corpus.collocations": "Collocation Collocations Contrasted ContrastedCollocations",

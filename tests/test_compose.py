@@ -155,7 +155,7 @@ def test_nothing_is_open_to_the_network(compose: dict[str, list[str]]) -> None:
 
 def test_the_page_waits_for_an_index(compose: dict[str, list[str]]) -> None:
     assert compose["x-esr.environment.ESR_INDEX"] == ["https://${ESR_HOSTS:-elasticsearch:9200}/news"]
-    assert compose["services.image.build"] == ["."], "built once"
+    assert compose["services.image.build.context"] == ["."], "built once"
     assert [path for path in compose if path.endswith(".build")] == ["services.image.build"]
     for service in ("image", "keys", "load", "esr"):
         assert compose[f"services.{service}.<<"] == ["*esr"]

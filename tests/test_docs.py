@@ -115,10 +115,37 @@ def test_the_table_of_analyzers_is_what_its_generator_prints() -> None:
     )
 
 
-def test_the_readme_leads_to_every_page() -> None:
-    readme = (ROOT / "README.md").read_text("utf-8")
+def test_the_first_page_and_the_table_of_contents_lead_to_every_page() -> None:
+    index, contents = ((ROOT / "docs" / name).read_text("utf-8") for name in ("index.md", "_toc.yml"))
     for page in (ROOT / "docs").glob("*.md"):
-        assert f"docs/{page.name}" in readme
+        assert page.stem == "index" or f"({page.name})" in index.replace("\n", " "), page.name
+        assert f"docs/{page.stem}\n" in contents, page.name
+
+
+LINKING = [
+    *PATHS,
+    *(ROOT / name for name in ("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md")),
+]
+
+
+@cache
+def anchors_of(page: Path) -> set[str]:
+    """What links can lead to, as GitHub makes it of the headings outside of code."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    titles = [re.sub(r"\]\([^)]*\)", "", title) for title in re.findall(r"^#+ (.+)$", text, re.MULTILINE)]
+    return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("path", LINKING, ids=lambda path: path.stem)
+def test_every_link_of_a_page_leads_to_a_file_and_a_heading(path: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", path.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for link in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", text)):
+        if "://" in link:
+            continue
+        file, _, anchor = link.partition("#")
+        target = (path.parent / file).resolve() if file else path
+        assert target.exists(), link
+        assert not anchor or anchor in anchors_of(target), link
 
 
 def test_the_python_of_the_features_page_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
@@ -210,10 +237,10 @@ def test_a_term_has_one_line_of_three_cells() -> None:
     assert len(terms) == len(set(terms)) > 50
 
 
-# CONTRIBUTING.md names files that exist, and its model works.
+# CONTRIBUTING.md and docs/extending.md name files that exist, and their model works.
 
 
-GUIDE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+GUIDE = "".join((ROOT / name).read_text("utf-8") for name in ("CONTRIBUTING.md", "docs/extending.md"))
 FOLDERS = "esr|webui|tests|docs|index_templates|benchmarks|tools"
 
 

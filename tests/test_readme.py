@@ -21,6 +21,7 @@ from esr.cli import main
 from esr.encoders import EncoderDescription
 from tests.support.distribution import find_maven
 from tests.support.process import free_ports
+from tools import demo
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -36,9 +37,19 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 
 
-def commands(*, elasticsearch: bool) -> list[list[str]]:
-    lines = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("esr ")]
-    return [shlex.split(line) for line in lines if (SERVER in line) is elasticsearch]
+def sessions() -> list[tuple[str, list[str]]]:
+    """The commands after `$`, each with the lines that it prints; `…` stands for lines that are left out."""
+    block = "\n".join(blocks("console"))
+    commands = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
+    return [(command, lines) for command, *lines in (text.splitlines() for text in commands)]
+
+
+def elasticsearch_commands() -> list[list[str]]:
+    return [shlex.split(line) for block in blocks("sh") for line in block.splitlines() if SERVER in line]
+
+
+def without_times(text: str) -> str:
+    return re.sub(r"\b[\d.]+ (m?s)\b", r"0 \1", text)
 
 
 def run(command: list[str], folder: Path) -> str:
@@ -61,32 +72,57 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_the_commands_of_the_readme_work_in_their_order(folder: Path) -> None:
-    outputs = {shlex.join(command): run(command, folder) for command in commands(elasticsearch=False)}
-    assert len(outputs) >= 8
-    assert all(output and "Nothing matched" not in output for output in outputs.values())
-    assert (folder / "my.run").stat().st_size
-    for block in blocks("python"):
+def test_the_commands_of_the_readme_print_what_it_says(folder: Path) -> None:
+    for command, lines in sessions():
+        first, _, rest = command.partition(" | ")
+        output = run(shlex.split(first), folder)
+        if rest:
+            output = subprocess.run(rest, shell=True, input=output, capture_output=True, text=True).stdout
+        shown = [without_times(line) for line in lines if line != "…"]
+        printed = iter(without_times(output).splitlines())
+        assert shown and all(line in printed for line in shown), f"{command}:\n{output}"
+    assert len(sessions()) == 5
+    for block, answer in zip(blocks("python"), blocks("text"), strict=True):
         done = subprocess.run([sys.executable, "-c", block], cwd=folder, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        assert "earthquake" in done.stdout.lower()
+        assert (done.stdout, done.stderr) == (answer, "")
 
 
 def test_the_elasticsearch_commands_of_the_readme_work(elasticsearch_url: str, folder: Path) -> None:
     alias = f"readme-{os.getpid()}"
-    for command in commands(elasticsearch=True):
+    for command in elasticsearch_commands():
         there = [part.replace(f"{SERVER}/news", f"{elasticsearch_url}/{alias}") for part in command]
         assert run(there, folder)
+    assert len(elasticsearch_commands()) == 5
 
 
 @pytest.mark.slow
-def test_the_json_of_the_readme_is_what_esr_reads(folder: Path) -> None:
-    document, ranking = blocks("json")
+def test_the_document_of_the_first_page_is_one_that_esr_reads(folder: Path) -> None:
+    start = (ROOT / "docs" / "start.md").read_text("utf-8")
+    (document,) = re.findall(r"^```json\n(.*?)^```", start, re.MULTILINE | re.DOTALL)
     (folder / "one.jsonl").write_text(document, "utf-8")
-    (folder / "ranking.json").write_text(ranking, "utf-8")
     run(["esr", "load", "one.jsonl", "--index", "one"], folder)
-    shown = run(["esr", "search", "towns", "--index", "one", "--ranking", "ranking.json", "--json"], folder)
+    shown = run(["esr", "search", "towns", "--index", "one", "--json"], folder)
     assert json.loads(shown)["hits"][0]["sentence_id"] == "a1.s1"
+
+
+def test_the_table_of_the_readme_has_figures_of_the_results() -> None:
+    results = (ROOT / "docs" / "results.md").read_text("utf-8").partition("## AP\n")[2].replace("\\*", "")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in results.splitlines() if "|" in line]
+    heads, by_ranking = rows[0], {cells[0]: cells for cells in reversed(rows)}
+    names, _, *shown = (
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in README.splitlines()
+        if line.startswith("|")
+    )
+    columns = [heads.index(f"{name}, default") for name in names[1:]]
+    assert len(shown) >= 4
+    for ranking, *figures in shown:
+        assert figures == [by_ranking[ranking.partition(" (")[0]][column] for column in columns]
+
+
+def test_the_pictures_of_the_readme_exist() -> None:
+    pictures = re.findall(r'src(?:set)?="([^"]+)"', README)
+    assert len(pictures) == 4 and all((ROOT / picture).stat().st_size for picture in pictures)
 
 
 def installed(folder: Path) -> Path:
@@ -103,9 +139,14 @@ def installed(folder: Path) -> Path:
     return folder
 
 
+SERVES = r"esr serves \S+ at (http://\S+)/$"
+
+
 @contextmanager
-def served(command: list[str], folder: Path, **variables: str) -> Iterator[tuple[str, str]]:
-    """Runs a command until it serves. Gives what it printed by then, and where it serves."""
+def served(
+    command: list[str], folder: Path, until: str = SERVES, **variables: str
+) -> Iterator[tuple[str, str]]:
+    """Runs a command that serves until it prints a line. Gives what it printed, and where it serves."""
     process = subprocess.Popen(
         command,
         cwd=folder,
@@ -120,9 +161,10 @@ def served(command: list[str], folder: Path, **variables: str) -> Iterator[tuple
         assert process.stdout
         for line in process.stdout:
             output += line
-            if found := re.match(r"esr serves \S+ at (http://\S+)/$", line):
+            if re.match(until, line):
                 break
-        else:
+        found = re.search(SERVES, output, re.MULTILINE)
+        if found is None or process.poll() is not None:
             pytest.fail(f"{shlex.join(command)}: {output}")
         yield output, found[1]
     finally:
@@ -143,12 +185,19 @@ def test_make_demo_loads_news_answers_queries_and_serves_them(tmp_path: Path) ->
     variables = [f"VENV={installed(tmp_path / 'venv')}", f"DEMO={tmp_path / 'demo'}", "PORT=0"]
     make = ["make", "--no-print-directory", "demo", *variables]
     offline = {"PIP_NO_INDEX": "1", "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    with served(make, ROOT, **offline) as (output, address):
+    with served(make, ROOT, until="== quotations are ready", **offline) as (output, address):
         assert "writing the twelve articles of examples/ instead" in output
         answers = output.partition("=== ")[2].split("=== ")
         assert len(answers) == 3
         assert all(" candidates, " in answer for answer in answers)
         assert fetch_hits(address)
+        links = re.findall(r"^  .+  (http://\S+)$", output.partition("five things to try")[2], re.MULTILINE)
+        assert len(links) == 5
+        answered = []
+        for link in links:
+            with urllib.request.urlopen(link, timeout=60) as page:
+                answered.append("data-sentence-id" in page.read().decode())
+        assert answered[0] and answered[3], "a search, and who said it"
     again = subprocess.run(
         [*make, "SERVE=no"], cwd=ROOT, env=OUTSIDE_OF_MAKE, capture_output=True, text=True, check=False
     )
@@ -157,11 +206,21 @@ def test_make_demo_loads_news_answers_queries_and_serves_them(tmp_path: Path) ->
     assert "esr load" not in again.stdout and "esr serves" not in again.stdout
 
 
+def test_the_demonstration_begins_with_the_newest_article(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dates = ["2017-01-02", "2017-03-04", "", "2017-02-03"]
+    news = tmp_path / "news.jsonl"
+    news.write_text("".join(f'{{"id": "{n}", "date": "{date}"}}\n' for n, date in enumerate(dates)))
+    demo.print_newest_first(news)
+    printed = [json.loads(line)["id"] for line in capsys.readouterr().out.splitlines()]
+    assert printed == ["1", "3", "0", "2"]
+
+
 @pytest.mark.slow
 def test_what_the_readme_fetches_is_served_as_it_says(folder: Path) -> None:
     (command,) = re.findall(r"`(esr serve --index [^`]+)`", README)
-    load = next(command for command in commands(elasticsearch=False) if command[1] == "load")
-    run(load, folder)
+    run(shlex.split(sessions()[0][0]), folder)
     with served([*ESR, *shlex.split(command)[1:], "--port", str(free_ports(1)[0])], folder) as (_, address):
         assert fetch_hits(address)
     (port,) = (option.default for option in main.commands["serve"].params if option.name == "port")
@@ -171,7 +230,7 @@ def test_what_the_readme_fetches_is_served_as_it_says(folder: Path) -> None:
 def test_every_target_that_the_readme_names_is_in_the_makefile() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     named = set(re.findall(r"(?:^|`)make ([a-z]+)", README, re.MULTILINE))
-    assert {"demo", "hooks", "release"} < named <= targets
+    assert {"demo", "docs", "quick", "test"} <= named <= targets
 
 
 def test_the_pages_that_the_readme_links_to_exist() -> None:

@@ -250,6 +250,7 @@ def check_version(tree: Path, version: str) -> None:
     """The files that say the version agree with it."""
     for file, pattern in (
         ("esr/__init__.py", r'^__version__ = "(.*)"$'),
+        ("CITATION.cff", r"^version: (.*)$"),
         ("docker-compose.yml", r"^  image: esr:(.*)$"),
         ("Dockerfile", r"org\.opencontainers\.image\.version=(\S+)"),
         ("deploy/kubernetes.yaml", r"^ +image: esr:(.*)$"),

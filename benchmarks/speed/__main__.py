@@ -84,9 +84,7 @@ def _parser() -> argparse.ArgumentParser:
         "--sizes", type=int, nargs="+", default=defaults["sizes"], help="multiples of the documents"
     )
     parser.add_argument("--raw", type=Path, default=ROOT / "docs" / "performance.jsonl", help="raw figures")
-    parser.add_argument(
-        "--page", type=Path, default=ROOT / "docs" / "performance.md", help="the page to update"
-    )
+    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "figures.md", help="the page to update")
     parser.add_argument(
         "--scale",
         type=Path,

@@ -1,4 +1,4 @@
-"""The pictures of docs/performance.md: latency by matches, latency by size, and recall by time."""
+"""The pictures of docs/figures.md and the README: latencies by peer, matches and size, recall by time."""
 
 from __future__ import annotations
 
@@ -10,8 +10,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from benchmarks.speed.figures import Figure
-from benchmarks.speed.timing import p50
-from esr.lab.report.page import Picture, create_figure, label_ends, style_of, to_svg, with_style
+from benchmarks.speed.timing import p50, p95
+from esr.lab.report.page import (
+    DARK,
+    FAINT,
+    SERIES,
+    Picture,
+    create_figure,
+    label_ends,
+    style_of,
+    to_svg,
+    with_style,
+)
 
 BINS = 8
 HEIGHT = 4.2
@@ -25,6 +35,46 @@ def write(name: str, drawing: Drawing, folder: Path) -> Path:
     path = folder / f"{name}.svg"
     path.write_bytes(to_svg(Picture(name, "", "", drawing)))
     return path
+
+
+def write_light_and_dark(name: str, drawing: Drawing, folder: Path) -> None:
+    """Write the picture for light screens, and NAME-dark for dark ones."""
+    text = write(name, drawing, folder).read_text("utf-8")
+    for light, dark in DARK.items():
+        text = text.replace(light, dark)
+    (folder / f"{name}-dark.svg").write_text(text, "utf-8")
+
+
+PEERS = {"esr": "esr, exact with context (2si)", "tantivy": "tantivy, BM25", "bm25s": "bm25s, BM25"}
+
+
+@with_style
+def plot_peers(figures: Sequence[Figure]) -> Drawing:
+    """A bar for the median of each peer and k, with a line to the 95th percentile."""
+    drawing = create_figure(0.5 + 1.05 * len(figures))
+    for position, figure in enumerate(figures):
+        axes = drawing.add_subplot(
+            len(figures), 1, position + 1, sharex=drawing.axes[0] if position else None
+        )
+        medians = [p50(figure["times"][name]) for name in PEERS]
+        above = [p95(figure["times"][name]) - median for name, median in zip(PEERS, medians, strict=True)]
+        axes.barh(
+            list(PEERS.values()),
+            medians,
+            height=0.6,
+            color=[SERIES[0], SERIES[-1], SERIES[-1]],
+            xerr=[[0.0] * len(above), above],
+            ecolor=FAINT,
+        )
+        for row, (median, rest) in enumerate(zip(medians, above, strict=True)):
+            axes.annotate(
+                f"{median:.2f}", (median + rest, row), (5, 0), textcoords="offset points", va="center"
+            )
+        axes.invert_yaxis()
+        axes.grid(visible=False, axis="y")
+        axes.set_title(f"best {figure['key']} sentences")
+    drawing.axes[-1].set_xlabel("ms a query: median, and line to the 95th percentile")
+    return drawing
 
 
 def plot_latency_by_matches(figure: Figure) -> Drawing:

@@ -1,4 +1,4 @@
-"""Write the figures of docs/performance.md and its pictures, from the raw figures."""
+"""Write the figures of docs/figures.md and its pictures, from the raw figures."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def pruning(answers: Mapping[str, Any]) -> Iterator[str]:
     )
 
 
-# The sections of docs/performance.md on searches.
+# The sections of docs/figures.md on searches.
 
 
 def latency(figures: Figures, pictures: Path) -> Iterator[str]:
@@ -69,20 +69,21 @@ def latency(figures: Figures, pictures: Path) -> Iterator[str]:
         figure = figures.get("latency", k)
         if figure is None:
             continue
-        yield f"### Embedded, top {k}\n"
+        yield f"## Embedded, top {k}\n"
         yield from environment(figure)
         yield from comparison(figure["times"])
         yield from pruning(figure["answers"])
         if k == RESULT_SIZES[-1]:
             path = plots.write("latency-matches", plots.plot_latency_by_matches(figure), pictures)
             yield f"![Time of a search against the sentences that match](pictures/{path.name})\n"
+            plots.write_light_and_dark("peers", plots.plot_peers(figures.all_of("latency")), pictures)
 
 
 def growth(figures: Figures, pictures: Path) -> Iterator[str]:
     records = figures.all_of("growth")
     if not records:
         return
-    yield "### Growth\n"
+    yield "## Growth\n"
     yield from environment(records[-1])
     heads = ("", "sentences", "matches", "p50 ms", "p95 ms", "p50 over the smallest")
     yield from table(heads, [row for figure in records for row in _growth_rows(figure)])
@@ -108,7 +109,7 @@ def cold(figures: Figures, pictures: Path) -> Iterator[str]:
     figure = figures.get("cold", 10)
     if figure is None:
         return
-    yield "### Terms that were never asked for\n"
+    yield "## Terms that were never asked for\n"
     yield from environment(figure)
     rows = [(name, f"{p50(times):.3g}", f"{p95(times):.3g}") for name, times in figure["times"].items()]
     yield from table(("top 10", "p50 ms", "p95 ms"), rows)
@@ -118,7 +119,7 @@ def models(figures: Figures, pictures: Path) -> Iterator[str]:
     figure = figures.get("models", RESULT_SIZES[-1])
     if figure is None:
         return
-    yield f"### Every model, top {RESULT_SIZES[-1]}\n"
+    yield f"## Every model, top {RESULT_SIZES[-1]}\n"
     yield from environment(figure)
     yield from comparison(figure["times"])
     unpruned = [name for name, count in figure["exhaustive"].items() if count]
@@ -130,7 +131,7 @@ def recall(figures: Figures, pictures: Path) -> Iterator[str]:
     records = [figure for k in RESULT_SIZES if (figure := figures.get("recall", k))]
     if not records:
         return
-    yield "### Recall against time\n"
+    yield "## Recall against time\n"
     yield from environment(records[-1])
     yield "`tantivy N` stands for an approximation: the N best by BM25, scored again at no cost.\n"
     rows = [
@@ -152,7 +153,7 @@ def rerank(figures: Figures, pictures: Path) -> Iterator[str]:
     figure = figures.get("rerank")
     if figure is None:
         return
-    yield f"### Reranking {figure['depth']:,} candidates\n"
+    yield f"## Reranking {figure['depth']:,} candidates\n"
     yield from environment(figure)
     first = p50(figure["times"]["first stage"])
     rows = [
@@ -170,7 +171,7 @@ def rerank(figures: Figures, pictures: Path) -> Iterator[str]:
         yield "The parser was loaded while queries were answered, which it should not be.\n"
 
 
-# The sections of docs/performance.md on servers, loads and the start of a process.
+# The sections of docs/figures.md on servers, loads and the start of a process.
 
 
 _MEMORY = ("MB imported", "opened", "after 1 search", "after 100", "after 1,000")
@@ -179,7 +180,7 @@ _MEMORY = ("MB imported", "opened", "after 1 search", "after 100", "after 1,000"
 def elasticsearch(figures: Figures, pictures: Path) -> Iterator[str]:
     for key, name in (("", "queries of 2 to 6 terms"), (HEADLINES, "headlines as they come")):
         if figure := figures.get("elasticsearch", key):
-            yield f"### Elasticsearch, {name}\n"
+            yield f"## Elasticsearch, {name}\n"
             yield from _elasticsearch(figure)
 
 
@@ -198,12 +199,12 @@ def _elasticsearch(figure: Figure) -> Iterator[str]:
 def servers(figures: Figures, pictures: Path) -> Iterator[str]:
     page, throughput_figure = figures.get("page"), figures.get("throughput")
     if page is not None:
-        yield "### The page, one user\n"
+        yield "## The page, one user\n"
         yield from environment(page)
         rows = [(name, f"{p50(times):.3g}", f"{p95(times):.3g}") for name, times in page["times"].items()]
         yield from table(("", "p50 ms", "p95 ms"), rows)
     if throughput_figure is not None:
-        yield f"### Queries a second, {throughput_figure['clients']} clients\n"
+        yield f"## Queries a second, {throughput_figure['clients']} clients\n"
         yield from environment(throughput_figure)
         throughput = []
         for name, runs in throughput_figure["runs"].items():
@@ -221,7 +222,7 @@ def command(figures: Figures, pictures: Path) -> Iterator[str]:
     figure = figures.get("command")
     if figure is None:
         return
-    yield "### A search as a process\n"
+    yield "## A search as a process\n"
     yield from environment(figure)
     yield from comparison(figure["times"], ("import numpy",))
 
@@ -230,7 +231,7 @@ def loading(figures: Figures, pictures: Path) -> Iterator[str]:
     figure = figures.get("loading")
     if figure is None:
         return
-    yield "### Loading\n"
+    yield "## Loading\n"
     yield from environment(figure)
     rows = [
         (
@@ -249,7 +250,7 @@ def opening(figures: Figures, pictures: Path) -> Iterator[str]:
     records = figures.all_of("opening")
     if not records:
         return
-    yield "### Opening, and memory\n"
+    yield "## Opening, and memory\n"
     yield from environment(records[-1])
     heads = ("sentences", "import, ms", "open, ms", "first search, ms", "both, ms", *_MEMORY)
     yield from table(heads, _opening_rows(records))

@@ -160,7 +160,7 @@ def restore_index(backup: str, where: str, *, copy: bool) -> CopyReport:
 def _folder(where: str) -> Path:
     if is_elasticsearch(where):
         raise UsageError(
-            "esr backup and esr restore are for folders: take a snapshot of Elasticsearch (operating.md), "
+            "esr backup and esr restore are for folders: take a snapshot of Elasticsearch (docs/cluster.md), "
             "or use esr export"
         )
     return Path(where)

@@ -58,6 +58,8 @@ def test_one_command_measures_every_part_without_elasticsearch(tmp_path: Path) -
     assert sorted(path.name for path in (tmp_path / "pictures").iterdir()) == [
         "latency-matches.svg",
         "latency-size.svg",
+        "peers-dark.svg",
+        "peers.svg",
         "recall-time.svg",
     ]
     latency = [figure for figure in raw if figure["part"] == "latency"]
@@ -75,7 +77,7 @@ def test_one_command_measures_every_part_without_elasticsearch(tmp_path: Path) -
 def test_one_command_measures_elasticsearch(tmp_path: Path, elasticsearch_url: str) -> None:
     raw, page = measure(tmp_path, WITH_ELASTICSEARCH, "--elasticsearch", elasticsearch_url)
     assert {figure["part"] for figure in raw} == {*WITH_ELASTICSEARCH}
-    assert "### Elasticsearch" in page
+    assert "## Elasticsearch" in page
     engine = {figure["key"]: figure for figure in raw if figure["part"] == "elasticsearch"}
     assert [*engine] == ["", "headlines"]
     assert min(engine[""]["bytes"].values()) > 0

@@ -25,7 +25,7 @@ FAULT_DETECTION: dict[str, object] = {
     for who in ("leader", "follower")
     for name, value in (("interval", "1s"), ("timeout", "2s"), ("retry_count", 2))
 }
-"""As docs/operating.md advises, so that the cluster removes a frozen node within seconds."""
+"""As docs/cluster.md advises, so that the cluster removes a frozen node within seconds."""
 OLD = [document("old", "A flood at the bank.", "A river.")]
 
 

@@ -42,6 +42,7 @@ def tree(tmp_path: Path) -> Path:
     tree = tmp_path / "tree"
     (tree / "esr").mkdir(parents=True)
     (tree / "esr" / "__init__.py").write_text('__version__ = "1.2.3"\n')
+    (tree / "CITATION.cff").write_text("cff-version: 1.2.0\nversion: 1.2.3\n")
     (tree / "docker-compose.yml").write_text("x-esr:\n  image: esr:1.2.3\n")
     (tree / "Dockerfile").write_text("LABEL org.opencontainers.image.version=1.2.3 \\\n")
     (tree / "deploy").mkdir()
@@ -81,7 +82,7 @@ def test_a_version_that_has_a_tag_is_refused(tree: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "file", ["esr/__init__.py", "docker-compose.yml", "Dockerfile", "deploy/kubernetes.yaml"]
+    "file", ["esr/__init__.py", "CITATION.cff", "docker-compose.yml", "Dockerfile", "deploy/kubernetes.yaml"]
 )
 def test_a_file_of_another_version_is_refused(tree: Path, file: str) -> None:
     (tree / file).write_text((tree / file).read_text().replace("1.2.3", "1.2.2"))
