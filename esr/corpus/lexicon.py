@@ -119,7 +119,7 @@ class Lexicon:
 
     def match(self, numbers: Numbers, word: str, is_prefix: bool) -> Mask:
         if not is_prefix:
-            return numbers == self._words.get(word, -1)
+            return np.equal(numbers, self._words.get(word, -1))
         with self._lock:
             words = list(self._words)
         return np.fromiter((each.startswith(word) for each in words), bool, len(words))[numbers]

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from esr.enrichment.quote_rules import LANGUAGES, OTHER, Rules
-from esr.index.names import name_key
+from esr.text.document import value_key
 
 _MAX_WORDS = 14
 """The most words of a speaker."""
@@ -303,11 +303,11 @@ _PARTICLES = _set("von van der den de da di del la le al bin ibn zu zur")
 
 
 def _last_name(name: Sequence[Word]) -> str:
-    return name_key(_POSSESSIVE.sub("", name[-1].text))
+    return value_key(_POSSESSIVE.sub("", name[-1].text))
 
 
 def _key(name: Sequence[Word]) -> str:
-    return name_key(" ".join(_POSSESSIVE.sub("", word.text) for word in name))
+    return value_key(" ".join(_POSSESSIVE.sub("", word.text) for word in name))
 
 
 def _is_same(key: str, other: str) -> bool:

@@ -319,6 +319,8 @@ def test_acronyms_and_companies_stand_for_the_full_name_of_their_type() -> None:
         ("person: Ford Transit van", "person: van"),
         ("person: Michael Flynn", "person: Lori Flynn"),
         ("person: Pope Francis", "person: Lady Gaga"),  # no other name, and no polite form
+        ("location: Mexico City, New York City, Washington D.C.", "location: Mexico, New York, Washington"),
+        ("organization: UN Security Council, EU Commission", "organization: UN, EU"),
     ],
 )
 def test_what_is_not_sure_stands_for_itself(sentences: tuple[str, ...]) -> None:
