@@ -175,7 +175,7 @@ def test_statistics_undefined_for_one_topic_are_a_dash_and_null():
     data = json.loads(json.dumps(to_json(results), allow_nan=False))
     assert data[1]["significance"]["AP"]["t_test_holm"] is None
     last = to_table(results).splitlines()[-1]
-    assert last.split() == ["two", "1", "-0.5000", "-", "-", "-", "-", "-", "0", "0", "1"]
+    assert last.split() == ["two", "1", "-0.5000", "-", "-", "-", "-", "-", "-", "0", "0", "1"]
 
 
 def test_a_mean_over_no_values_is_a_dash_and_null():

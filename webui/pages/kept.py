@@ -6,6 +6,8 @@ watch`, and clippings that are sent to it as a file of any format, with notes an
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 from flask import Flask, Response, request
 from msgspec import Struct
@@ -87,10 +89,10 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         search = parse_search(arguments)
         with blame_argument("q"):
             visit.searcher.interpret(search.parsed)
-        lists = {name: list(arguments.get(name, ())) for name in ("source", "document", "entity")}
-        lists |= {name: list(arguments.get(name, ())) for name in (*ATTRIBUTES, META)}
-        table = {"query": search.query, "literal": search.is_literal}
-        table |= {name: arguments.first(name) for name in ("from", "to")} | lists
+        table: dict[str, Any] = {"query": search.query, "literal": search.is_literal}
+        table |= {name: arguments.first(name) for name in ("from", "to")}
+        lists = ("source", "document", "entity", *ATTRIBUTES, META)
+        table |= {name: list(arguments.get(name, ())) for name in lists}
         if search.ranking != Ranking():
             table["ranking"] = search.ranking.as_dict()
         response = Response(write_search(table), mimetype="application/toml")
