@@ -274,7 +274,7 @@ def test_views_that_the_index_has_nothing_for_are_not_offered(tmp_path: Path, re
 
 def test_an_article_has_its_names_its_hits_and_articles_like_it(real: FlaskClient) -> None:
     html = real.get(f"/document?id=earthquake-relief&{Q}").text
-    assert "location%3AChina" in html and html.count('<span class="spoken">Hit </span>') > 1
+    assert "location%3AChina" in html and html.count('<span class="spoken">Number </span>') > 1
     (section,) = re.findall(r'<section class="like-it".*?</section>', html, re.DOTALL)
     others = re.findall(r'href="(/document\?[^"#]+)', section)
     assert 0 < len(others) == len(set(others)) <= 5
