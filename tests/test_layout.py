@@ -52,7 +52,7 @@ MAY_IMPORT = {
     "esr/lab/commands": "batch cli index lab lab/report lab/reproduce ranking",
     "webui/running": "index ranking",
     "webui/arguments": "corpus features following index models plans query ranking text webui/running",
-    "webui/answers": "batch corpus following index plans ranking text webui/arguments webui/running",
+    "webui/answers": "batch corpus following index plans query ranking text webui/arguments webui/running",
     "webui/pages": "batch corpus dependency following index models plans query ranking text webui/answers "
     "webui/arguments webui/running",
     "webui/api": "esr corpus dependency features following index models plans query ranking text "

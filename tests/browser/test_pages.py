@@ -54,7 +54,7 @@ def test_a_result_leads_to_its_place_in_the_shaded_document_and_back(opens: Open
 def test_an_article_opens_at_its_sentence_beside_the_list_and_closes(opens: Opens, width: int) -> None:
     page = opens(f"/search?{QUERY}", width, 900, bypass_csp=True)
     page.locator("#hit-3 .open").click()
-    reader = page.get_by_role("region", name="Article")
+    reader = page.get_by_role("region", name="Article", exact=True)
     sentence = page.locator("#hit-3 article").get_attribute("data-sentence-id") or ""
     place = f".reader #s{sentence.rsplit('.s', 1)[1]}"
     expect(page.locator(place)).to_have_class(re.compile(r"\bat\b"))

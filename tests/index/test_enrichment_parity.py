@@ -263,6 +263,8 @@ def test_facets_count_the_candidates(engines: Engines, filters: Filters) -> None
                 assert count == sum(r.source == value for r in records)
             elif field == "month":
                 assert count == sum((r.date or "").startswith(value) for r in records)
+            elif field == "language":
+                assert count == sum((r.language or "").lower() == value for r in records)
             elif field in ATTRIBUTES:
                 assert count == sum(value_key(value) in attribute_keys(r, field) for r in records)
             else:

@@ -199,6 +199,10 @@ class FakeIndex:
         self._fail()
         return ValueTable(Counter(v for record in self.records for v in _values(record, field)).items())
 
+    def count_names(self, filters: Filters, size: int, **options: Any) -> Mapping[str, int]:
+        self._fail()
+        return dict.fromkeys(self.name_keys("", size), 1)
+
     def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
         self._fail()
         names = {}

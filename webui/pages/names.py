@@ -115,18 +115,17 @@ def draw_months(months: Mapping[str, int]) -> Timeline | None:
 def count_speakers(index: Index, found: Quotations) -> list[tuple[str, str, int]]:
     """The most frequent speakers: what filters by each, what each is called, and the number of quotations.
 
-    Pronouns and descriptions, such as "she" and "the mayor", are left out where their name is not known.
+    They are those that are names in the index, if any are: others are often pronouns and descriptions.
     """
-    forms: dict[str, Counter[str]] = {}
-    for quotation in found.quotations:
-        speaker = quotation.speaker or ""
-        if quotation.name or not speaker[:1].islower():
-            forms.setdefault(quotation.name or name_key(speaker), Counter())[speaker] += 1
-    forms.pop("", None)
-    totals = [(key, of_key.total()) for key, of_key in forms.items()]
-    counted = sorted(totals, key=lambda each: (-each[1], each[0]))[:SPEAKERS]
-    names = index.find_names([key for key, _ in counted])
-    return [
-        (key, names[key].form if key in names else forms[key].most_common(1)[0][0], number)
-        for key, number in counted
+    spoken = [
+        (each.name or name_key(each.speaker), each.speaker) for each in found.quotations if each.speaker
     ]
+    names = index.find_names(list(dict.fromkeys(key for key, _ in spoken)))
+    known = [(names[key].key, names[key].form) for key, _ in spoken if key in names]
+    counts: Counter[str] = Counter()
+    forms: dict[str, str] = {}
+    for key, form in known or spoken:
+        counts[key] += 1
+        forms.setdefault(key, form)
+    best = sorted(counts.items(), key=lambda speaker: (-speaker[1], speaker[0]))[:SPEAKERS]
+    return [(key, forms[key], number) for key, number in best]

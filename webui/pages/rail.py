@@ -99,7 +99,13 @@ def count_facets(prepared: PreparedQuery, filters: Filters, long: str | None = N
         return []
     lists = [_facet_list(filters, counts, counts.field == long) for counts in counted if counts.values]
     parsed = prepared.interpretation.parsed
-    return [_in_query(each, parsed) if each.field == "language" else each for each in lists]
+    read = [_in_query(each, parsed) if each.field == "language" else each for each in lists]
+    return [each for each in read if each.field != "language" or _is_choice(each)]
+
+
+def _is_choice(facet: FacetList) -> bool:
+    """Whether there is something to choose or to take back."""
+    return len(facet.values) > 1 or any(value.is_selected for value in facet.values)
 
 
 def _in_query(of_languages: FacetList, parsed: ParsedQuery) -> FacetList:

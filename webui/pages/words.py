@@ -99,7 +99,7 @@ class SideWord(NamedTuple):
     """A word that is more frequent in one part: its times there, per million in both, the log-likelihood."""
 
     word: str
-    count: int
+    times: int
     own: float
     other: float
     likelihood: float

@@ -198,10 +198,10 @@ def test_quotations_are_filtered_by_their_speaker(real: FlaskClient) -> None:
     html = real.get("/quotes?k=3").text
     assert html.count("data-sentence-id") == 3 and "Show more quotations" in html
     speakers = re.findall(r'class="value" href="([^"]+)"><bdi>([^<]+)</bdi>.*?>([\d,]+)<', html)
-    assert sum(int(number) for *_, number in speakers) == sum(bool(each["speaker"]) for each in answer) > 3
+    assert sum(int(number) for *_, number in speakers) == sum(bool(each["speaker"]) for each in answer) > 1
     address, speaker, number = speakers[0]
     own = real.get(unescape(address)).text
-    assert own.count("data-sentence-id") == int(number) and f"said by <bdi>{speaker.lower()}" in own.lower()
+    assert own.count("data-sentence-id") == int(number) and f"said by <bdi>{speaker}<" in own
     said = next(each for each in answer if each["speaker"] == speaker)
     assert f"<mark>{escape(said['text'])}</mark>" in own
     assert "No quotations about" in real.get("/quotes?q=zyxgarble").text
@@ -273,7 +273,7 @@ def test_views_that_the_index_has_nothing_for_are_not_offered(tmp_path: Path, re
 
 def test_an_article_has_its_names_its_hits_and_articles_like_it(real: FlaskClient) -> None:
     html = real.get(f"/document?id=earthquake-relief&{Q}").text
-    assert "location%3AChina" in html and html.count('<span class="spoken">Hit </span>') > 1
+    assert "location%3AChina" in html and html.count('<span class="spoken">Number </span>') > 1
     (section,) = re.findall(r'<section class="like-it".*?</section>', html, re.DOTALL)
     others = re.findall(r'href="(/document\?[^"#]+)', section)
     assert 0 < len(others) == len(set(others)) <= 5
