@@ -134,10 +134,10 @@ def lightgbm_model(**parts: object) -> Any:
         (changed(split_type=[1, *_TREE["split_type"][1:]]), "has categorical splits"),
         (changed(left_children=[0] * len(_TREE["left_children"])), "has a tree with a cycle"),
         (changed(left_children=[99, *_TREE["left_children"][1:]]), "is a damaged model: IndexError"),
-        (changed(split_conditions=["x", *_TREE["split_conditions"][1:]]), "is a damaged model: ValueError"),
+        (changed(split_conditions=["x", *_TREE["split_conditions"][1:]]), "is a damaged model: TypeError"),
         (
             changed(split_conditions=[1e99, *_TREE["split_conditions"][1:]]),
-            "a threshold that is not a finite",
+            "a threshold that is not",
         ),
         (changed(split_indices=[8, *_TREE["split_indices"][1:]]), "uses an input that is none of its 3"),
         (lightgbm_model(num_tree_per_iteration=3), "has several trees per round"),
@@ -175,8 +175,16 @@ def test_a_deeply_nested_model_is_rejected(tmp_path: Path) -> None:
         read_model(tmp_path / "model.json", THREE)
 
 
-@pytest.mark.parametrize("data", [[], {"ranking": {}}, {"ranking": {}, "depth": 0, "signals": []},
-    {"ranking": {}, "depth": 5, "signals": [{"signal": "nosuch"}]}, {"ranking": 3, "depth": 5, "signals": []}])  # fmt: skip
+@pytest.mark.parametrize(
+    "data",
+    [
+        [],
+        {"ranking": {}},
+        {"ranking": {}, "depth": 0, "signals": []},
+        {"ranking": {}, "depth": 5, "signals": [{"signal": "nosuch"}]},
+        {"ranking": 3, "depth": 5, "signals": []},
+    ],
+)
 def test_another_description_is_rejected(tmp_path: Path, data: object) -> None:
     with pytest.raises(InputError):
         read_description(saved(tmp_path, data))
@@ -184,7 +192,7 @@ def test_another_description_is_rejected(tmp_path: Path, data: object) -> None:
 
 def test_trees_alone_take_the_place_of_the_first_stage(tmp_path: Path) -> None:
     """The order is that of the trees, by whichever path the ranking is read, and explanations add up."""
-    load(documents(), str(tmp_path / "index"))
+    load(str(tmp_path / "index"), documents())
     with open_searcher(str(tmp_path / "index")) as searcher:
         ranking = learned_elsewhere(tmp_path, searcher)
         again = Ranking.from_dict(json.loads(json.dumps(ranking.as_dict())))
@@ -193,9 +201,8 @@ def test_trees_alone_take_the_place_of_the_first_stage(tmp_path: Path) -> None:
         expected = again.trees.predict(relative_to_best(again.trees.inputs, topic.values))
         answer = searcher.search(QUERIES[0], 5, ranking=again)
         by_id = dict(zip(topic.ids, expected.tolist(), strict=False))
-        assert [hit.score for hit in answer.hits] == pytest.approx(
-            [by_id[hit.sentence_id] for hit in answer.hits]
-        )
+        for hit in answer.hits:
+            assert hit.score == pytest.approx(by_id[hit.sentence_id])
         assert answer.hits[0].score == pytest.approx(max(by_id.values()))
         explanation = searcher.explain(QUERIES[0], answer.hits[0].sentence_id, ranking=again)
         assert explanation.score == pytest.approx(answer.hits[0].score)

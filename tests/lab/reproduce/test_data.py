@@ -359,7 +359,7 @@ def test_shares_and_lengths_agree_with_the_generator(years, year):
 def test_terms_that_occur_once_and_above_the_collection_are_counted(years):
     documents = [document("a", "miners died, miners slept", "gas"), document("b", "gas leaked", "gas gas")]
     statistics = measure_year(replace(years["2003"], documents=documents, qrels={}, tasks=[]))
-    # Of seven terms, miners and the last gas occur twice, and gas is 1/5 of the first document and 4/9 of all.
+    # Of seven terms two occur twice; gas is 1/5 of the first document and 4/9 of all.
     assert statistics.once == pytest.approx(5 / 7)
     assert statistics.above == pytest.approx(6 / 7)
     assert statistics.far_above == 0.0
@@ -393,7 +393,7 @@ def tool_file(folder, text):
 def test_opinions_are_read_from_opinionfinder(tmp_path):
     """By the second of its two classifiers. An unknown sentence is not subjective."""
     first = (
-        '<MPQASENT autoclass1="obj" autoclass2="subj" diff="0.4">A <MPQAPOL autoclass="negative">bad</MPQAPOL> '
+        '<MPQASENT autoclass1="obj" autoclass2="subj" diff="4">A <MPQAPOL autoclass="negative">bad</MPQAPOL> '
         '<MPQAPOL autoclass="positive">good</MPQAPOL> <MPQAPOL autoclass="negative">sad</MPQAPOL>.</MPQASENT>'
     )
     second = '<MPQASENT autoclass1="subj" autoclass2="unknown">A <MPQAPOL autoclass="neutral">day</MPQAPOL>.'
