@@ -162,7 +162,7 @@ def test_options_of_the_protocol_change_the_figures(done, results, tmp_path):
 @pytest.mark.slow
 def test_the_page_has_the_curves_the_recall_and_the_readings_of_the_collection(done, results):
     page = (done / "out.md").read_text("utf-8")
-    assert [reading for reading in results["pooled"]] == ["topic", "pooled", "aquaint"]
+    assert list(results["pooled"]) == ["topic", "pooled", "aquaint"]
     for curve in results["curves"]:
         (table,) = page.split(f"\n## Curves of {curve['feature']} over {curve['base']}, {curve['year']}\n")[
             1:
