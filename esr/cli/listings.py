@@ -23,7 +23,6 @@ from esr.models.priors import PRIORS
 from esr.ranking.answers import analysis_dict
 from esr.ranking.boosts import BOOSTS
 from esr.ranking.searcher import open_searcher
-from esr.ranking.signals import signal_types
 from esr.text.analyzer import DEFAULT_ANALYZER, Analyzer, all_definitions, get_analyzer
 
 
@@ -68,7 +67,7 @@ def priors(as_json: bool) -> None:
     Example:
       esr search "bank fraud" --index my-index --prior length
     """
-    _print_entries((prior.as_dict() for prior in PRIORS.values()), as_json)
+    print_entries((prior.as_dict() for prior in PRIORS.values()), as_json)
 
 
 @click.command()
@@ -81,7 +80,7 @@ def features(as_json: bool) -> None:
       esr features
       esr features --json
     """
-    _print_entries((feature.as_dict() for feature in feature_registry.FEATURES.values()), as_json)
+    print_entries((feature.as_dict() for feature in feature_registry.FEATURES.values()), as_json)
 
 
 @click.command()
@@ -93,7 +92,7 @@ def forms(as_json: bool) -> None:
     Example:
       esr search "bank fraud" --index my-index --feature len:log:0.1
     """
-    _print_entries((form.as_dict() for form in FORMS.values()), as_json)
+    print_entries((form.as_dict() for form in FORMS.values()), as_json)
 
 
 @click.command()
@@ -105,21 +104,7 @@ def boosts(as_json: bool) -> None:
     Example:
       esr search "who owns the bank" --index my-index --boost answer_type --boost variants:0.1
     """
-    _print_entries((boost.as_dict() for boost in BOOSTS.values()), as_json)
-
-
-@click.command()
-@as_json
-def signals(as_json: bool) -> None:
-    """List the signals, which the second stage can add to the scores of a ranking's best sentences.
-
-    The value of any feature is a signal too, as "feature subj".
-
-    \b
-    Example:
-      esr search "bank fraud" --index my-index --rerank mrf_sdm:0.5
-    """
-    _print_entries((signal.as_dict() for signal in signal_types().values()), as_json)
+    print_entries((boost.as_dict() for boost in BOOSTS.values()), as_json)
 
 
 @click.command()
@@ -134,7 +119,7 @@ def encoders(as_json: bool) -> None:
       esr encoders --json
     """
     known = (encoder.as_dict() for encoder in KNOWN.values())
-    _print_entries((*known, *(model.as_dict() for model in HUB_MODELS.values())), as_json)
+    print_entries((*known, *(model.as_dict() for model in HUB_MODELS.values())), as_json)
 
 
 @click.command()
@@ -155,7 +140,7 @@ def analyzers(as_json: bool) -> None:
         }
         for definition in all_definitions().values()
     )
-    _print_entries(entries, as_json)
+    print_entries(entries, as_json)
 
 
 @click.command()
@@ -176,10 +161,11 @@ def formats(as_json: bool) -> None:
         }
         for f in loaders.FORMATS.values()
     )
-    _print_entries(entries, as_json)
+    print_entries(entries, as_json)
 
 
-def _print_entries(entries: Iterable[dict[str, Any]], as_json: bool) -> None:
+def print_entries(entries: Iterable[dict[str, Any]], as_json: bool) -> None:
+    """Print entries of a registry with their parameters, or as JSON."""
     if as_json:
         _print_json(list(entries))
         return

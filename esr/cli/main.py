@@ -88,6 +88,8 @@ COMMANDS = {
     "report": "lab.commands.report",
     "compare": "lab.commands.evaluate",
     "reproduce": "lab.commands.reproduce",
+    "signals": "lab.commands.signals",
+    "import-model": "lab.commands.signals",
     "explain": "cli.explain",
     "query": "cli.explain",
     "serve": "cli.operate",
@@ -98,7 +100,7 @@ COMMANDS = {
     "analyze": "cli.listings",
     "capacity": "lab.commands.capacity",
     **dict.fromkeys(
-        ("models", "priors", "features", "forms", "boosts", "signals", "encoders", "analyzers", "formats"),
+        ("models", "priors", "features", "forms", "boosts", "encoders", "analyzers", "formats"),
         "cli.listings",
     ),
 }

@@ -261,7 +261,8 @@ class Ranking(Struct, frozen=True, dict=True):
             depth = self.depth if last is None or signals or self.trees else int(last.settings()["depth"])
             if not self.rerank and not self.trees:
                 return None
-            return Reranker(1.0, signals, depth, trees=self.trees, last=last)
+            first_weight = 0.0 if self.trees and self.trees.alone else 1.0
+            return Reranker(first_weight, signals, depth, trees=self.trees, last=last)
         settings = self.settings()
         first_weight, name, breaks_ties = model.second_stage(settings)
         if name is not None:

@@ -429,10 +429,14 @@ class RegressionTree(Struct, frozen=True):
 
 
 class TreeEnsemble(Struct, frozen=True):
-    """Regression trees over some signals, which add the sum of their values."""
+    """Regression trees over some signals, which add the sum of their values.
+
+    Trees that are `alone` take the place of the first stage's score.
+    """
 
     inputs: tuple[RankingSignal, ...]
     trees: tuple[RegressionTree, ...]
+    alone: bool = False
 
     def adds(self, context: RerankContext, top: Positions) -> Array:
         """What the trees add to the reranked sentences, whose positions are all in `top`, of shape (m,)."""
@@ -452,7 +456,8 @@ class TreeEnsemble(Struct, frozen=True):
     def as_dict(self) -> dict[str, Any]:
         """As in a ranking file."""
         inputs = [{k: v for k, v in signal.as_dict().items() if k != "w"} for signal in self.inputs]
-        return {"inputs": inputs, "trees": [tree.as_dict() for tree in self.trees]}
+        data = {"inputs": inputs, "trees": [tree.as_dict() for tree in self.trees]}
+        return {**data, "alone": True} if self.alone else data
 
 
 def relative_to_best(inputs: Sequence[RankingSignal], values: Array) -> Array:
@@ -471,8 +476,10 @@ def relative_to_best(inputs: Sequence[RankingSignal], values: Array) -> Array:
 
 def trees_from_dict(data: Any) -> TreeEnsemble:
     """Read trees from JSON. Raises UsageError for an invalid tree, with its number and the problem."""
-    if not isinstance(data, Mapping) or data.keys() != {"inputs", "trees"}:
+    if not isinstance(data, Mapping) or data.keys() | {"alone"} != {"inputs", "trees", "alone"}:
         raise UsageError('\'trees\' must be a JSON object with "inputs" and "trees", as esr learn writes it')
+    if not isinstance(data.get("alone", False), bool):
+        raise UsageError("'alone' of a ranking's trees must be true or false")
     if not isinstance(data["inputs"], list) or not isinstance(data["trees"], list) or not data["inputs"]:
         raise UsageError("'inputs' and 'trees' of a ranking's trees must be lists, 'inputs' not empty")
     inputs = tuple(map(signal_from_dict, data["inputs"]))
@@ -481,7 +488,7 @@ def trees_from_dict(data: Any) -> TreeEnsemble:
     trees = tuple(_tree_from_dict(n, tree, len(inputs)) for n, tree in enumerate(data["trees"], 1))
     if sum(len(tree.value) for tree in trees) > MAX_LEAVES:
         raise UsageError(f"the trees of a ranking have more than {MAX_LEAVES:,} leaves")
-    return TreeEnsemble(inputs, trees)
+    return TreeEnsemble(inputs, trees, data.get("alone", False))
 
 
 def _tree_from_dict(number: int, data: Any, inputs: int) -> RegressionTree:

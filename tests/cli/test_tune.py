@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -103,6 +104,59 @@ def test_a_learned_ranking_is_written_and_can_be_searched_with(
     text = page.read_text()
     assert "What is lost without" in text and "Differences from first stage" in text
     assert esr("search", "word1 word2", "--index", folder / "index", "--ranking", best).exit_code == 0
+
+
+@pytest.mark.slow
+def test_signals_are_written_learned_from_elsewhere_and_read_back(
+    esr: Esr, folder: Path, tmp_path: Path
+) -> None:
+    """The order is that of LightGBM's own predictions, and an explanation adds up to it."""
+    lightgbm = need("lightgbm")
+    train, model, ranking = (tmp_path / name for name in ("train.txt", "model.json", "ranking.json"))
+    files = folder / "topics.tsv", folder / "qrels.txt", "--index", folder / "index"
+    few = ("--signals", "dir", "--signals", "term dependence", "--depth", 40)
+    for form, output in (("svmlight", train), ("letor", tmp_path / "letor.txt")):
+        told = esr("signals", *files, *few, "--format", form, "-o", output)
+        assert told.stdout.startswith("wrote ") and told.stdout.endswith(f" with 4 signals to {output}\n")
+    letor = (tmp_path / "letor.txt").read_text().splitlines()
+    settings = {"objective": "lambdarank", "verbose": -1, "num_threads": 1, "min_data_in_leaf": 5}
+    booster = lightgbm.train(settings, lightgbm.Dataset(str(train)), 5)
+    model.write_text(json.dumps(booster.dump_model()))
+    description = f"{train}.signals.json"
+    told = esr("import-model", model, "--signals", description, "-o", ranking)
+    assert told.stdout == f"wrote a ranking with 5 trees to {ranking}\n"
+    first = [line for line in letor if line.split()[1] == "qid:1"]
+    table = np.array(
+        [[float(v.split(":")[1]) for v in line.partition(" #")[0].split()[2:]] for line in first]
+    )
+    predicted = dict(zip((line.split()[-1] for line in first), booster.predict(table).tolist(), strict=True))
+    query = first[0].split()[-2].replace("-", " ")
+    hits = json.loads(
+        esr("search", query, "--index", folder / "index", "--ranking", ranking, "-k", 5, "--json").stdout
+    )["hits"]
+    assert [hit["score"] for hit in hits] == pytest.approx([predicted[hit["sentence_id"]] for hit in hits], abs=1e-9)
+    assert hits[0]["score"] == pytest.approx(max(predicted.values()))
+    explained = esr(
+        "explain", query, hits[0]["sentence_id"], "--index", folder / "index", "--ranking", ranking, "--json"
+    )
+    assert json.loads(explained.stdout)["score"] == pytest.approx(hits[0]["score"])
+    again = tmp_path / "on-top.json"
+    esr("import-model", model, "--signals", description, "--with-first-stage", "-o", again)
+    assert "alone" not in json.loads(again.read_text())["trees"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--format", "letor"), "esr signals --format needs TOPICS, QRELS, --index and -o"),
+        (("topics.tsv",), "add --format to write signals to a file: letor or svmlight"),
+        (("-o", "train.txt"), "add --format to write signals to a file: letor or svmlight"),
+    ],
+)
+def test_signals_for_a_file_need_all_of_its_options(
+    esr_error: Esr, arguments: tuple[str, ...], message: str
+) -> None:
+    assert message in str(esr_error("signals", *arguments))
 
 
 @pytest.mark.slow

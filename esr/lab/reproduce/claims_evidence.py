@@ -310,7 +310,7 @@ TARGETS = (
     ),
     Target(
         "FL-E15",
-        "Tables A.13-A.15 and Figure A.19: the same on events and on opinions",
+        "Appendix, three tables and a figure: the same on events and on opinions",
         reported(_by_kind(lambda kind: compared("above", COMBINED, ["tfisf"], MEASURES, BOTH_WAYS, kind))),
         _NO_TABLE,
     ),

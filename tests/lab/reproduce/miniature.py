@@ -172,7 +172,7 @@ def pack(path: Path, members: Mapping[str, bytes]) -> None:
 
 def _annotate(folder: Path, topics_of_year: list[Topic]) -> None:
     """One file per document and tool, and for the recognizer of names one per topic, with its title."""
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     relevant = {id for topic in topics_of_year for id in topic.relevant}
     by_document: dict[str, dict[int, Sentence]] = {}
     for topic in topics_of_year:
@@ -188,7 +188,7 @@ def _annotate(folder: Path, topics_of_year: list[Topic]) -> None:
             names.append(_names(chance, sentence.text))
             parses.append(_parse(chance, sentence.text))
         opinion_folder = folder / f"{document}_auto_anns"
-        opinion_folder.mkdir()
+        opinion_folder.mkdir(exist_ok=True)
         (opinion_folder / "markup.txt").write_text("".join(opinions), "utf-8")
         (folder / f"{document}.ner").write_text("".join(names), "utf-8")
         (folder / f"{document}.minipar").write_text("".join(parses), "utf-8")
@@ -239,7 +239,7 @@ def _write_aquaint(folder: Path, topic: Topic) -> None:
         "nyt/1998/19980601_NYT": [f"NYT19980601.{n:04}" for n in range(3)],
     }
     for name, ids in files.items():
-        (folder / name).parent.mkdir(parents=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         documents = []
         for id in ids:
             head, *rest = (" ".join(chance.choices(words, k=8)).capitalize() for _ in range(3))

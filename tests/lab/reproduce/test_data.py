@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import tarfile
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +14,9 @@ from statistics import mean
 import pytest
 
 from esr.errors import EsrError, InputError, UsageError
-from esr.lab.reproduce.claims import ExperimentResults
+from esr.lab.reproduce.annotations import read_names, read_opinions, read_parses, write_texts
 from esr.lab.reproduce.data import NAMES, NEW_NAMES, YEARS, Year, find_raw_files, load, read_corpus, unpack
+from esr.lab.reproduce.judging import ExperimentResults
 from esr.lab.reproduce.output import as_json, as_markdown
 from esr.lab.reproduce.second_task import (
     EVERYTHING,
@@ -22,9 +24,10 @@ from esr.lab.reproduce.second_task import (
     average,
     judge,
     measure_second_task,
-    measure_year,
 )
+from esr.lab.reproduce.statistics import measure_year
 from esr.text.analyzer import get_analyzer
+from esr.text.document import ParseWord
 from tests.lab.reproduce import miniature
 from tests.lab.reproduce.miniature import new_sentences, pack, write
 from tests.lab.reproduce.miniature import topics as miniature_topics
@@ -351,3 +354,145 @@ def test_shares_and_lengths_agree_with_the_generator(years, year):
         terms(s.text) for t in topics for s in t.sentences if f"{s.document}:{s.number}" in t.relevant
     ]
     assert statistics.relevant_length == pytest.approx(mean(relevant))
+
+
+def test_terms_that_occur_once_and_above_the_collection_are_counted(years):
+    documents = [document("a", "miners died, miners slept", "gas"), document("b", "gas leaked", "gas gas")]
+    statistics = measure_year(replace(years["2003"], documents=documents, qrels={}, tasks=[]))
+    # Of seven terms two occur twice; gas is 1/5 of the first document and 4/9 of all.
+    assert statistics.once == pytest.approx(5 / 7)
+    assert statistics.above == pytest.approx(6 / 7)
+    assert statistics.far_above == 0.0
+
+
+def test_documents_without_a_relevant_sentence_are_counted(years):
+    year = years["2003"]
+    task = year.tasks[0]
+    first = task.relevant[0].partition(":")[0]
+    only_first = replace(task, relevant=tuple(s for s in task.relevant if s.startswith(first)))
+    statistics = measure_year(replace(year, tasks=[only_first]))
+    assert (statistics.without_relevant, statistics.topic_documents) == (4, 5)
+
+
+def test_topics_have_their_types_and_whether_their_titles_have_names(years):
+    assert years["2003"].kinds == {"N1": "opinion", "N2": "event", "N3": "opinion", "N45": "event"}
+    assert years["2003"].named_titles == {"N1": False, "N2": True, "N3": True, "N45": True}
+    assert measure_year(years["2003"]).named_titles == 3
+    assert years["2002"].kinds == years["2002"].named_titles == {}
+    assert measure_year(years["2002"]).named_titles is None
+
+
+# What the papers' tools write
+
+
+def tool_file(folder, text):
+    (folder / "file").write_text(text, "utf-8")
+    return folder / "file"
+
+
+def test_opinions_are_read_from_opinionfinder(tmp_path):
+    """By the second of its two classifiers. An unknown sentence is not subjective."""
+    first = (
+        '<MPQASENT autoclass1="obj" autoclass2="subj" diff="4">A <MPQAPOL autoclass="negative">bad</MPQAPOL> '
+        '<MPQAPOL autoclass="positive">good</MPQAPOL> <MPQAPOL autoclass="negative">sad</MPQAPOL>.</MPQASENT>'
+    )
+    second = '<MPQASENT autoclass1="subj" autoclass2="unknown">A <MPQAPOL autoclass="neutral">day</MPQAPOL>.'
+    text = f"{first}\n{second}</MPQASENT>\n"
+    first, second = read_opinions(tool_file(tmp_path, text))
+    assert first == {"subj": 1.0, "pos": 1.0, "neg": 2.0, "opt": 3.0}
+    assert second == {"subj": 0.0, "pos": 0.0, "neg": 0.0, "opt": 0.0}
+
+
+def test_names_are_counted_by_type(tmp_path):
+    text = "<PERSON>Ada</PERSON> of <LOCATION>London</LOCATION> met <PERSON>Babbage</PERSON>.\nNobody.\n"
+    first, second = read_names(tool_file(tmp_path, text))
+    assert first == {"pers": 2.0, "loc": 1.0, "org": 0.0, "ne": 3.0}
+    assert second == {"pers": 0.0, "loc": 0.0, "org": 0.0, "ne": 0.0}
+
+
+# "Everest is the highest mountain", with MINIPAR's trace of Everest below the mountain.
+EVEREST = """(
+E0\t(()\tfin\tC\t*\t\t)
+1\t(Everest\t~\tN\t2\ts\t(gov be)\t)
+2\t(is\tbe\tVBE\tE0\ti\t(gov fin)\t)
+E2\t(()\tEverest\tN\t5\tsubj\t(gov mountain)\t(antecedent 1)\t)
+3\t(the\t~ Det\t5\tdet\t(gov mountain)\t)
+4\t(highest\thigh A\tE2\tmod\t(gov mountain)\t)
+5\t(New mountain\t~\tN\t2\tpred\t(gov be)\t)
+)
+"""
+
+
+def test_parses_are_read_from_minipar(tmp_path):
+    """A trace is no node, what depends on it depends on its antecedent; the lemma may share a field."""
+    first, second = read_parses(tool_file(tmp_path, EVEREST + "(\n1\t(No\t~\tDet\t*\tdet\t)\n)\n"))
+    assert first == (
+        ParseWord("", -1),
+        ParseWord("Everest", 2),
+        ParseWord("is", 0),
+        ParseWord("the", 5),
+        ParseWord("highest", 1),
+        ParseWord("New mountain", 2),
+    )
+    assert second == (ParseWord("No", -1),)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("(\n1\t(a\t~\tN\t*\t)\n", "ends within a parse"),
+        ("(\n(\n", "begins before the last one ends"),
+        (")\n", "ends that has not begun"),
+        ("(\nno parse\n)\n", "is not a parse of MINIPAR: 'no parse'"),
+        ("(\n1\t(a\t~\tN\t2\tx\t)\n2\t(b\t~\tN\t1\tx\t)\n)\n", "a parse with a cycle"),
+    ],
+)
+def test_a_broken_parse_is_rejected(tmp_path, text, problem):
+    with pytest.raises(InputError, match=re.escape(problem)):
+        read_parses(tool_file(tmp_path, text))
+
+
+def test_sentences_have_what_the_tools_say_of_them(years):
+    for year in ("2003", "2004"):
+        sentences = [sentence for d in years[year].documents for sentence in d.sentences]
+        assert all(
+            set(s.features) == {*["subj", "pos", "neg", "opt", "pers", "loc", "org", "ne"]} for s in sentences
+        )
+        assert all(s.parse and len(s.parse) == len(s.text.split()) + 1 for s in sentences)
+    assert not any(s.features or s.parse for d in years["2002"].documents for s in d.sentences)
+
+
+def test_annotations_of_another_number_of_sentences_are_rejected(tmp_path):
+    data = miniature.write(tmp_path / "data", ("2003",))
+    path = next(data.rglob("XIE20030101.0000.minipar"))
+    path.write_text(EVEREST)
+    available = find_raw_files(data)
+    with pytest.raises(InputError, match="is about 1 sentences, but the document has 12"):
+        load(available.years[0], tmp_path / "work", available.annotations)
+    path.unlink()
+    next(data.rglob("XIE20030101.0001.ner")).unlink()
+    available = find_raw_files(data)
+    findings = load(available.years[0], tmp_path / "work", available.annotations).findings
+    assert (findings.without_parses, findings.without_names) == (["XIE20030101.0000"], ["XIE20030101.0001"])
+    assert findings.without_opinions == []
+
+
+def test_two_annotations_of_a_document_are_rejected(tmp_path):
+    data = miniature.write(tmp_path, ("2003",))
+    (data / "XIE20030101.0000.ner").write_text("")
+    with pytest.raises(InputError, match=r"XIE20030101\.0000 has another file of names"):
+        find_raw_files(data)
+
+
+def test_the_files_of_aquaint_are_found_by_their_folders(tmp_path):
+    data = miniature.write(tmp_path / "nyt", ("2003",))
+    assert [path.name for path in find_raw_files(data).aquaint] == [
+        "19990101_APW_ENG", "19980601_NYT", "20030101_XIN_ENG"
+    ]  # fmt: skip
+
+
+def test_texts_for_the_tools_have_a_sentence_on_each_line(tmp_path):
+    documents = [document("a", "Fifteen\nminers died.", "Gas.")]
+    assert write_texts(documents, {"N1": "mine accidents"}, tmp_path / "new") == 2
+    assert (tmp_path / "new/a").read_text() == "Fifteen miners died.\nGas.\n"
+    assert (tmp_path / "new/N1").read_text() == "mine accidents\n"
