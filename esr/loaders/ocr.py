@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -123,21 +124,22 @@ def _describe(blocks: Iterable[Block]) -> dict[str, Any]:
 def _find_mets(page: Path) -> str | None:
     """The name of the METS file that names a page, in its folder or the one above."""
     for folder in (page.parent, page.parent.parent):
-        for name, pages in _read_mets_files(folder):
+        for name, pages in _read_mets_files(folder, folder.stat().st_mtime_ns):
             if page in pages:
                 return name
     return None
 
 
 @lru_cache(maxsize=8)
-def _read_mets_files(folder: Path) -> list[tuple[str, frozenset[Path]]]:
-    """The METS files of a folder with the files that they name."""
+def _read_mets_files(folder: Path, changed: int) -> list[tuple[str, frozenset[Path]]]:
+    """The METS files of a folder, which changed at that time, with the files that they name."""
     found = []
     for path in sorted(folder.glob("*.xml")):
         if "mets" in path.name.lower():
-            with path.open("rb") as stream:
+            # A broken METS file is reported where it is read itself.
+            with suppress(InputError), path.open("rb") as stream:
                 issue = _read_issue(Source(str(path), str(path), stream, str(path)))
-            found.append((path.name, frozenset(issue.files.values())))
+                found.append((path.name, frozenset(issue.files.values())))
     return found
 
 
@@ -172,7 +174,7 @@ _METS_PARTS = frozenset(("dmdSec", "fileGrp", "structMap", "metsHdr"))
 def read_mets(source: Source) -> Iterator[Record | Malformed]:
     """A record per article of an issue, and one per page for the blocks that no article has.
 
-    Raises InputError if the METS file is broken or packed; an ALTO file that is missing is malformed.
+    Raises InputError if the METS file is broken or packed. A missing or broken ALTO file is malformed.
     """
     if source.path is None:
         raise InputError(
@@ -185,7 +187,9 @@ def read_mets(source: Source) -> Iterator[Record | Malformed]:
             with path.open("rb") as stream:
                 pages[file_id] = list(read_blocks(Source(os.fspath(path), os.fspath(path), stream)))
         except OSError as error:
-            yield Malformed(f"{source.name}", f"{path.name} cannot be read: {error.strerror}")
+            yield Malformed(source.name, f"{path.name} cannot be read: {error.strerror}")
+        except InputError as error:
+            yield Malformed(error.where, error.problem)
     numbers = {file_id: number for number, file_id in enumerate(issue.files, 1)}
     left = {file_id: {block.id: block for block in blocks} for file_id, blocks in pages.items()}
     base = issue.id or make_id_from_path(source)

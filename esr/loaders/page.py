@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import html
+import json
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from esr.errors import to_one_line
@@ -59,8 +60,10 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
         raise NoArticle(f"the page is longer than {MAX_PAGE_BYTES // 2**20} MiB: leave it out")
     _silence_libraries()
     try:
+        tree = _parse(data)
+        stated = _choose_object(tree)
         article = trafilatura.bare_extraction(
-            _parse(data),
+            tree,
             url=url,
             include_comments=False,
             with_metadata=True,
@@ -74,18 +77,113 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
         raise NoArticle("the page contains no text of an article: leave it out")
     sections = list(article.categories or [])
     tags = [tag for text in article.tags or [] for tag in read_list("keywords", text) or []]
+    published = stated.get("datePublished")
+    date = to_iso_date(published) if isinstance(published, str) else None
+    date = date or to_iso_date(article.date or "")
+    authors = list(_read_authors(stated)) or _without_others(data, read_list("authors", article.author or ""))
+    title = _clean(stated.get("headline")) or article.title
     return {
-        "title": article.title,
-        "date": to_iso_date(article.date) if article.date else None,
+        "title": title,
+        "date": date[:10] if date else None,
         "source": _find_source(article),
-        **({"author": article.author} if article.author else {}),  # for --mapping source=author
-        "authors": read_list("authors", article.author or ""),
+        **({"author": "; ".join(authors)} if authors else {}),  # for --mapping source=author
+        "authors": authors,
         "section": sections[0] if sections else None,
         "keywords": [*sections[1:], *tags],
         "url": url or article.url,
         "language": _find_language(data),
-        "text": markup.remove_title(text, article.title or ""),
+        "text": markup.remove_title(text, title or ""),
     }
+
+
+# What a page says of its article in JSON-LD. trafilatura takes the date of any object, or of the last change.
+
+_OBJECTS = ("@graph", "mainEntity")
+"""Keys that lead to the article. Others lead to related ones."""
+
+
+def _find_linked_articles(tree: Any) -> Iterator[Mapping[str, Any]]:
+    """The articles that the JSON-LD of a page describes."""
+    for script in tree.iter("script"):
+        if script.get("type", "").strip().lower() == "application/ld+json":
+            try:
+                yield from _find_articles(json.loads(script.text or ""))
+            except (ValueError, RecursionError):
+                continue
+
+
+def _find_articles(value: Any) -> Iterator[Mapping[str, Any]]:
+    if isinstance(value, list):
+        for inner in value:
+            yield from _find_articles(inner)
+    elif isinstance(value, dict):
+        types = value.get("@type")
+        names = [name for name in (types if isinstance(types, list) else [types]) if isinstance(name, str)]
+        if any(name.endswith(("Article", "Posting")) for name in names):
+            yield value
+        for key in _OBJECTS:
+            yield from _find_articles(value.get(key))
+
+
+def _choose_object(tree: Any) -> Mapping[str, Any]:
+    """The object whose headline the page shows, or else the first one, without its headline."""
+    objects = list(_find_linked_articles(tree))
+    if len(objects) > 1:
+        shown = [_fold("".join(element.itertext())) for element in tree.iter("h1", "title")]
+        for each in objects:
+            headline = _fold(str(each.get("headline") or ""))
+            if headline and any(text.startswith(headline) for text in shown):
+                return each
+    return {**objects[0], "headline": None} if objects else {}
+
+
+def _fold(title: str) -> str:
+    return " ".join(html.unescape(title).lower().split())
+
+
+def _clean(headline: Any) -> str | None:
+    return " ".join(html.unescape(headline).split()) or None if isinstance(headline, str) else None
+
+
+def _read_authors(stated: Mapping[str, Any]) -> Iterator[str]:
+    """The names of the authors that an object states. An address is no name."""
+    authors = stated.get("author")
+    for author in authors if isinstance(authors, list) else [authors]:
+        name = author.get("name") if isinstance(author, dict) else author
+        if isinstance(name, str) and "://" not in name:
+            yield from read_list("authors", name) or []
+
+
+_OTHERS = re.compile(
+    r"\b(?:related|recommend(?:ed|ations?)|more-from|read-more|most-(?:read|popular)|teasers?)\b"
+)
+_HAS_OTHERS = re.compile(
+    rb"<aside\b|related|recommend|more-from|read-more|most-read|most-popular|teaser", re.I
+)
+
+
+def _without_others(data: bytes, authors: list[str] | None) -> list[str]:
+    """The authors without those that are named among related articles only."""
+    if not authors or not _HAS_OTHERS.search(data):
+        return authors or []
+    tree = _parse(data)
+    own = " ".join(_own_texts(tree))
+    return [author for author in authors if " ".join(author.split()) in own]
+
+
+def _own_texts(element: Any) -> Iterator[str]:
+    """The words of a page and the contents of its metadata, without asides and related articles."""
+    stack = [element]
+    while stack:
+        node = stack.pop()
+        name = markup.local_name(node)
+        about = f"{node.get('class', '')} {node.get('id', '')}".lower().replace("_", "-") if name else ""
+        if name and name != "aside" and not (name not in ("html", "body") and _OTHERS.search(about)):
+            yield from (node.text or "").split()
+            yield from (node.get("content") or "").split()
+            stack += reversed(node)
+        if node is not element:
+            yield from (node.tail or "").split()
 
 
 def _find_source(article: Any) -> str | None:

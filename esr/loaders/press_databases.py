@@ -271,7 +271,7 @@ def _parse_factiva(lines: Lines) -> dict[str, Any] | None:
 def _parse_coded(lines: Lines) -> dict[str, Any]:
     statements: dict[str, list[str]] = {}
     name = None
-    left = _FACTIVA_CODES
+    left: tuple[str, ...] = _FACTIVA_CODES
     for line in lines:
         match = _FACTIVA_FIELD.match(line)
         # Codes have an order, and lists of terms have colons, so a line of the text is not taken for one.

@@ -150,8 +150,8 @@ _LISTS = ("*listPerson*.xml", "../*listPerson*.xml")
 
 
 @lru_cache(maxsize=4)
-def _read_lists(folder: Path) -> dict[str, str]:
-    """The persons in the lists of a corpus, which are beside its files or in the folder above."""
+def _read_lists(folder: Path, changed: int) -> dict[str, str]:
+    """The persons in the lists of a corpus, beside its files in a folder that changed then, or above it."""
     persons: dict[str, str] = {}
     for pattern in _LISTS:
         for path in sorted(folder.glob(pattern)):
@@ -169,7 +169,10 @@ def _build_speech(
     if not text:
         return None
     who = speech.get("who", "").removeprefix("#")
-    listed = _read_lists(Path(source.path).resolve().parent) if source.path and who not in persons else {}
+    listed: dict[str, str] = {}
+    if source.path and who not in persons:
+        folder = Path(source.path).resolve().parent
+        listed = _read_lists(folder, folder.stat().st_mtime_ns)
     speaker = persons.get(who) or listed.get(who) or _name_from_id(who)
     id = speech.get(_XML_ID) or f"{make_id_from_path(source)}.{number}"
     about = {"speaker": who, "role": speech.get("ana", "").replace("#", ""), "sitting": header.get("sitting")}

@@ -202,6 +202,9 @@ _INITIALISM = re.compile(
 )
 _SECTION = re.compile(r"\d+(?:\.\d+)+")
 _ROMAN = re.compile(r"[IVXLC]+")
+# In Korean and Hungarian: "2024. 3. 5."
+_YEAR_FIRST_DATE = re.compile(r"\b\d{4}\. ?\d{1,2}\. ?\d{1,2}\.", re.ASCII)
+_LONGEST_DATE = 14
 _ADDRESS = re.compile(r"\S*?(?:\.\w|@|/\w|://)")
 # In a dateline: "MOSCOW, March 9. /TASS/. Russia"
 _AGENCY = re.compile(r"/[\w ]+/")
@@ -250,6 +253,10 @@ def _number_ends_sentence(
     text: str, start: int, word_start: int, word: str, after: Following, rules: Rules
 ) -> bool:
     if word_start == start and (len(word) <= LONGEST_ENUMERATOR or not word.isdigit()):
+        return False
+    near = max(start, word_start - _LONGEST_DATE)
+    dates = _YEAR_FIRST_DATE.finditer(text, near, word_start + _LONGEST_DATE)
+    if any(date.start() <= word_start < date.end() for date in dates):
         return False
     if not rules.has_ordinals or len(word) > LONGEST_ORDINAL:
         return True
@@ -383,17 +390,19 @@ _CLOSING = rf"(?:[{_QUOTES})\]}}]|&quot;|&#39;|\[\d{{1,3}}\])*"
 _NOTES = r"(?: \[\d{1,3}\])*"
 # A quote between blanks. Whether a straight quote opens or closes depends on the number of those before it.
 _APART = r"(?: (?:[»”]|''|(?P<straight>\"))(?= ))?"
+# In Ethiopic, two spaces between words stand for a full stop too.
+_SPACES = "፡፡"
 # These never give back what they matched. Lookaheads ensure it, since Python 3.11.0 to 3.11.4 match
 # possessive groups wrongly.
 _END = (
-    rf"(?<![{_MARKS}])[{_MARKS}]++(?=(?P<closing>{_CLOSING}))(?P=closing)"
+    rf"(?<![{_MARKS}])(?:[{_MARKS}]++|{_SPACES})(?=(?P<closing>{_CLOSING}))(?P=closing)"
     rf"(?=(?P<notes>{_NOTES}))(?P=notes)(?=(?P<apart>{_APART}))(?P=apart)"
 )
 # Text from web pages lacks some blanks, or has a dash in place of one: 'so."He', "so.'He", "so.- He"
 _BLANK = r"(?P<blank> |(?<=[.!?][\"”'’])(?=[A-Z]|- )|(?<=[.!?])(?=--? [\"'“‘]?[A-Z]))"
 _BEFORE_BLANK = re.compile(f"{_END}{_BLANK}")
 _ANYWHERE = re.compile(f"{_END}{_BLANK}?")
-_HAS_FULL_STOP = re.compile(f"[{_FULL_STOPS}]")
+_HAS_FULL_STOP = re.compile(f"[{_FULL_STOPS}]|{_SPACES}")
 _QUOTE = re.compile(f"[{_QUOTES}]")
 
 

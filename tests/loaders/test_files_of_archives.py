@@ -11,7 +11,7 @@ import zipfile
 import pytest
 
 from esr.errors import InputError
-from esr.loaders import ReadOptions, office, pdf, read_documents
+from esr.loaders import ReadOptions, ocr, office, pdf, read_documents
 from esr.loaders.line_ends import find_words, join_lines
 from esr.text.places import PlacedText, describe_place, find_places, join_pieces
 from esr.text.validate import build_document
@@ -386,6 +386,24 @@ def test_a_missing_page_is_malformed_and_the_others_are_read(issue):
     assert [problem.problem for problem in bad] == [
         "page2.alto.xml cannot be read: No such file or directory"
     ]
+
+
+def test_a_broken_page_or_issue_does_not_take_the_others_along(issue):
+    def read():
+        ocr._read_mets_files.cache_clear()
+        bad = []
+        options = ReadOptions(base=str(issue), on_malformed=bad.append)
+        documents = [found.document.id for found in read_documents([str(issue)], options=options)]
+        return documents, [problem.problem[:10] for problem in bad]
+
+    page, mets = issue / "page2.alto.xml", issue / "issue-mets.xml"
+    page.write_bytes(page.read_bytes()[:-20])
+    documents, problems = read()
+    assert documents == ["courier-1924-01-15.ART1", "courier-1924-01-15.page1"]
+    assert problems == ["broken XML"]
+    mets.write_bytes(mets.read_bytes()[:-20])
+    documents, problems = read()
+    assert documents == ["page1.alto"] and problems == ["broken XML"] * 2
 
 
 def test_no_file_outside_the_folder_of_a_mets_file_is_read(issue):

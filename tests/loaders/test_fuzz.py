@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from esr.errors import EsrError, InputError
-from esr.loaders import FORMATS, Malformed, ReadOptions, read_documents
+from esr.loaders import FORMATS, Malformed, ReadOptions, ocr, read_documents
 from esr.text.document import Document
 from tests.support import samples
 from tests.support.endurance import rounds
@@ -66,10 +67,10 @@ def good(kind: str) -> bytes:
     return samples.sample(kind) if kind in FORMATS else samples.packed(kind)
 
 
-def corrupt(kind: str, seed: int, changes: int) -> bytes:
+def corrupt(kind: str, seed: int, changes: int, original: bytes | None = None) -> bytes:
     """A good file with some bytes changed, removed, repeated or inserted."""
     pick = random.Random(seed)
-    data = bytearray(good(kind))
+    data = bytearray(good(kind) if original is None else original)
     tokens = samples.TOKENS.get(kind, [b"\x00" * 8, b"\xff" * 4])
     for _ in range(changes):
         at = pick.randrange(len(data) + 1)
@@ -126,6 +127,33 @@ def test_corrupt_files_are_rejected_or_read_as_complete_documents(kind: str) -> 
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_corrupt_files_are_rejected_or_read_as_complete_documents(kind: str) -> None:
     settings(max_examples=rounds(1000), **_CALM)(fuzz(kind))()
+
+
+ISSUE = ("issue-mets.xml", "page1.alto.xml", "page2.alto.xml")
+
+
+def test_corrupt_issues_are_rejected_or_read_as_complete_articles(tmp_path: Path) -> None:
+    """METS names other files, so it is read in a folder."""
+
+    @given(st.integers(0, 2**32), st.sets(st.sampled_from(ISSUE), min_size=1))
+    @settings(max_examples=50, **_CALM)
+    def malformed(seed: int, broken: set[str]) -> None:
+        for name in ISSUE:
+            kind = "mets" if name.startswith("issue") else "alto"
+            data = (samples.FOLDER / name).read_bytes()
+            (tmp_path / name).write_bytes(corrupt(kind, seed, 2, data) if name in broken else data)
+        ocr._read_mets_files.cache_clear()
+        bad: list[Malformed] = []
+        try:
+            with _alarm():
+                found = list(read_documents([str(tmp_path)], options=ReadOptions(on_malformed=bad.append)))
+        except InputError as error:
+            assert is_printable(str(error))
+        else:
+            assert found
+        assert all(is_printable(problem.problem) for problem in bad)
+
+    malformed()
 
 
 def fuzz_encoding(kind: str) -> Callable[[], None]:

@@ -22,13 +22,20 @@ TEXT = "The ferry sails again. " * 20
 _CONTENT = "<ContentItem><DataContent>{}</DataContent></ContentItem>"
 UNITS = {
     "csv": ("id,text\n", 'i{},"{}"\n', ""),
+    "factiva": ("", "HD  a\nPD  16 January 2024\nLP\n{1}\nAN  Document NP00020240116ek1g{0:05}\n", ""),
     "json": ('{"status": "ok", "articles": [', '{{"id": "i{}", "text": "{}"}}, ', '{"id": "z"}]}'),
     "jsonl": ("", '{{"id": "i{}", "text": "{}"}}\n', ""),
+    "mediawiki": (
+        "<mediawiki>",
+        "<page><title>a</title><id>{}</id><revision><text>{}</text></revision></page>",
+        "</mediawiki>",
+    ),
     "mbox": ("", "From a@b Mon Jan 15 09:00:00 2024\nMessage-ID: <i{}@b>\n\n{}\n\n", ""),
     "newsml": ("<x>", '<newsItem guid="i{}"><inlineData>{}</inlineData></newsItem>\n', "</x>"),
     "newsml1": ("<x>", '<NewsItem Duid="i{}">' + _CONTENT + "</NewsItem>", "</x>"),
     "nitf": ("<x>", '<nitf><doc-id id-string="i{}"/><body.content><p>{}</p></body.content></nitf>\n', "</x>"),
     "reuters": ("", '<REUTERS NEWID="{}">\n<TEXT><BODY>{}</BODY></TEXT></REUTERS>\n', ""),
+    "tei": ("<TEI><teiHeader/>", '<u xml:id="u{}"><seg>{}</seg></u>', "</TEI>"),
     "trec": ("", "<DOC><DOCNO>i{}</DOCNO><TEXT>{}</TEXT></DOC>\n", ""),
 }  # fmt: skip
 
@@ -40,6 +47,14 @@ def written(format: str, count: int, path: Path) -> str:
 
         columns = {"id": [f"i{n}" for n in range(count)], "text": [f"{n} {TEXT}" for n in range(count)]}
         pq.write_table(pa.table(columns), path, row_group_size=100)
+    elif format == "xlsx":
+        import openpyxl
+
+        book = openpyxl.Workbook(write_only=True)
+        sheet = book.create_sheet()
+        for row in (["id", "text"], *([f"i{n}", f"{n} {TEXT}"] for n in range(count))):
+            sheet.append(row)
+        book.save(path)
     elif format == "warc":
         record = samples.sample("warc").split(b"WARC/1.0\r\n")[2]
         number = b"00000000-0000-0000-0000-000000000001"
@@ -72,7 +87,7 @@ def peak(format: str, path: str) -> int:
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("format", [*UNITS, "parquet", "warc", "zip"])
+@pytest.mark.parametrize("format", [*UNITS, "parquet", "warc", "xlsx", "zip"])
 def test_ten_times_as_many_documents_take_no_more_memory(format: str, tmp_path: Path) -> None:
     few = written(format, FEW, tmp_path / "few")
     many = written(format, MANY, tmp_path / "many")

@@ -1,6 +1,7 @@
 """The sample is a page with the parts that pages of news have: menus, advertisements, comments."""
 
 import gzip
+import json
 import logging
 
 import pytest
@@ -268,3 +269,70 @@ def test_items_are_read_one_at_a_time_and_freed(load, monkeypatch):
         f'<newsItem guid="g{n}"><inlineData>Text {n}.</inlineData></newsItem>' for n in range(9000)
     )
     assert len(load(f"<newsMessage>{items}</newsMessage>", "newsml")) == 9000
+
+
+# Dates and authors
+
+
+LEAD = "<p>The ferry across the fjord sails again after repairs of two weeks, said its owner on Monday.</p>"
+OWN = {
+    "@context": "https://schema.org",
+    "@type": "NewsArticle",
+    "headline": "Ferry back in service",
+    "datePublished": "2024-01-15T09:00:00Z",
+    "dateModified": "2024-02-01T09:00:00Z",
+    "author": [{"@type": "Person", "name": "Jane Doe"}],
+}
+OTHER = {
+    "@context": "https://schema.org",
+    "@type": "NewsArticle",
+    "headline": "Harbour closed",
+    "datePublished": "2023-05-05",
+    "author": {"name": "John Roe"},
+}
+MODIFIED = '<meta property="article:modified_time" content="2024-02-01T09:00:00Z">'
+RELATED = (
+    '<div class="related-stories"><h3>Harbour closed</h3><a rel="author" href="/john">John Roe</a></div>'
+)
+
+
+def article_page(head="", before="", after=""):
+    body = f"{before}<article><h1>Ferry back in service</h1>{LEAD * 4}</article>{after}"
+    return f"<html><head><title>Ferry back in service</title>{head}</head><body>{body}</body></html>"
+
+
+def linked(*objects):
+    return "".join(f'<script type="application/ld+json">{json.dumps(each)}</script>' for each in objects)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        linked(OWN),
+        MODIFIED + linked(OWN),
+        linked(OTHER, OWN),
+        linked([{"@type": "ItemList", "itemListElement": [OTHER]}, OWN]),
+        linked({"@graph": [{"@type": "WebPage", "dateModified": "2024-02-01"}, OWN]}),
+    ],
+)
+def test_a_page_is_dated_by_its_publication_and_has_its_own_authors(load, head):
+    (page,) = load(article_page(head, after=RELATED), "html")
+    assert (page.title, page.date, page.authors) == ("Ferry back in service", "2024-01-15", ("Jane Doe",))
+
+
+def test_the_authors_of_related_articles_are_not_those_of_the_page(load):
+    own = '<p class="byline">By <a rel="author" href="/jane">Jane Doe</a></p>'
+    assert load(article_page(after=RELATED), "html")[0].authors == ()
+    aside = '<aside><article><h3>Other</h3><a rel="author">John Roe</a></article></aside>'
+    assert load(article_page(after=aside), "html")[0].authors == ()
+    assert load(article_page(before=own, after=RELATED), "html")[0].authors == ("Jane Doe",)
+
+
+def test_broken_data_of_a_page_do_not_stop_its_reading(load):
+    broken = '<script type="application/ld+json">{"@type": "NewsArticle", </script>' + linked(
+        [1, "x", {"@type": 5}]
+    )
+    assert load(article_page(broken), "html")[0].title == "Ferry back in service"
+    odd = {**OWN, "author": [5, None, {"name": 7}, "https://news.example/jane"], "datePublished": 5}
+    (page,) = load(article_page(linked(odd)), "html")
+    assert (page.date, page.authors) == (None, ()) or page.date == "2024-02-01"
