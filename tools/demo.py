@@ -28,7 +28,7 @@ from urllib.parse import quote
 ROOT = Path(__file__).resolve().parents[1]
 ESR = (sys.executable, "-c", "from esr.cli import run; run()")
 NOTE = "Quotations, names and vectors are added while the demonstration runs, to the newest articles first."
-START_SECONDS, POLL_SECONDS = 900, 15.0
+START_SECONDS, STOP_SECONDS, POLL_SECONDS = 900, 20.0, 15.0
 
 
 class Part(NamedTuple):
@@ -155,7 +155,10 @@ class Demo:
     def stop(self) -> None:
         if self._enrichment is not None and self._enrichment.poll() is None:
             self._enrichment.terminate()
-            self._enrichment.wait()
+            try:
+                self._enrichment.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._enrichment.kill()
 
 
 def say(text: str) -> None:
@@ -197,7 +200,7 @@ def serve_in_docker(*, enriches: bool) -> int:
     if status := subprocess.run([*compose, "up", "--detach", "--build"], cwd=ROOT, check=False).returncode:
         return status
     address = os.environ.get("ESR_LISTEN", "127.0.0.1:8080")
-    prefix = (*compose, "run", "--rm", "-T", "load", "nice", "-n", "19", "esr")
+    prefix = (*compose, "run", "--rm", "-T", "--no-deps", "load", "nice", "-n", "19", "esr")
     demo = Demo(f"http://{address}", prefix, in_docker=True)
     try:
         demo.wait(None)
