@@ -43,7 +43,7 @@ class Part(NamedTuple):
 
 PARTS = (
     Part("quotes", "quotations", "who said it: speaker: in queries"),
-    Part("entities,features,parse", "names", "people, places and organizations as filters", "enrich", "spacy"),
+    Part("entities,features,parse", "names", "people, places, organizations as filters", "enrich", "spacy"),
     Part("vectors", "vectors", "the ranking by words and meaning", "meaning", "onnxruntime"),
 )
 
