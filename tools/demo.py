@@ -28,7 +28,7 @@ from urllib.parse import quote
 ROOT = Path(__file__).resolve().parents[1]
 ESR = (sys.executable, "-c", "from esr.cli import run; run()")
 NOTE = "Quotations, names and vectors are added while the demonstration runs, to the newest articles first."
-START_SECONDS, POLL_SECONDS = 900, 15.0
+START_SECONDS, STOP_SECONDS, POLL_SECONDS = 900, 20.0, 15.0
 
 
 class Part(NamedTuple):
@@ -43,7 +43,7 @@ class Part(NamedTuple):
 
 PARTS = (
     Part("quotes", "quotations", "who said it: speaker: in queries"),
-    Part("entities,features,parse", "names", "people, places and organizations as filters", "enrich", "spacy"),
+    Part("entities,features,parse", "names", "people, places, organizations as filters", "enrich", "spacy"),
     Part("vectors", "vectors", "the ranking by words and meaning", "meaning", "onnxruntime"),
 )
 
@@ -67,6 +67,7 @@ class Demo:
     def __init__(self, address: str, prefix: Sequence[str], *, in_docker: bool) -> None:
         self._address, self._prefix, self._in_docker = address, prefix, in_docker
         self._enrichment: subprocess.Popen[str] | None = None
+        self._is_stopped = False
 
     def wait(self, server: subprocess.Popen[bytes] | None) -> None:
         """Wait until the page answers. Exits if its process has ended."""
@@ -82,13 +83,17 @@ class Demo:
         sys.exit(f"the page did not answer at {self._address} within {START_SECONDS} s")
 
     def _status(self) -> dict[str, Any]:
-        with urllib.request.urlopen(f"{self._address}/api/v1/status", timeout=30) as answer:
-            status: dict[str, Any] = json.load(answer)
+        """What the page says of the index; nothing where it is too busy."""
+        try:
+            with urllib.request.urlopen(f"{self._address}/api/v1/status", timeout=30) as answer:
+                status: dict[str, Any] = json.load(answer)
+        except OSError:
+            return {}
         return status
 
     def describe(self) -> None:
         """Print five things to try."""
-        queries = NEWS if self._status()["documents"] > 100 else EXAMPLES
+        queries = EXAMPLES if self._status().get("documents", 3779) < 100 else NEWS
         things = (
             ("search", "search", queries.search),
             ("words in context", "concordance", queries.phrase),
@@ -103,7 +108,10 @@ class Demo:
     def enrich(self) -> None:
         """Compute all parts, one after the other."""
         for part in PARTS:
-            if reason := self._compute(part):
+            reason = self._compute(part)
+            if self._is_stopped:
+                return
+            if reason:
                 say(f"{part.title} are left out: {reason}")
             else:
                 say(f"{part.title} are ready: {part.unlocks}")
@@ -131,7 +139,7 @@ class Demo:
         )
         lines: list[str] = []
         assert self._enrichment.stdout is not None
-        reader = threading.Thread(target=lines.extend, args=(self._enrichment.stdout,))
+        reader = threading.Thread(target=lines.extend, args=(self._enrichment.stdout,), daemon=True)
         reader.start()
         last = ""
         while reader.is_alive():
@@ -145,17 +153,20 @@ class Demo:
         return ""
 
     def _progress(self, part: Part) -> str:
-        try:
-            status = self._status()
-        except (OSError, ValueError):
+        status = self._status()
+        if not status or self._is_stopped:
             return ""
         counts = [entry["documents"] for entry in status["enrichment"] if entry["part"] in part.names]
         return f"{part.title}: {max(counts, default=0):,} of {status['documents']:,} articles"
 
     def stop(self) -> None:
+        self._is_stopped = True
         if self._enrichment is not None and self._enrichment.poll() is None:
             self._enrichment.terminate()
-            self._enrichment.wait()
+            try:
+                self._enrichment.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._enrichment.kill()
 
 
 def say(text: str) -> None:
@@ -177,10 +188,11 @@ def serve(index: str, port: int, *, enriches: bool) -> int:
             threading.Thread(target=demo.enrich, daemon=True).start()
         return server.wait()
     except KeyboardInterrupt:
+        server.terminate()
         return server.wait()
     finally:
-        server.terminate()
         demo.stop()
+        server.terminate()
 
 
 def serve_in_docker(*, enriches: bool) -> int:
@@ -197,7 +209,7 @@ def serve_in_docker(*, enriches: bool) -> int:
     if status := subprocess.run([*compose, "up", "--detach", "--build"], cwd=ROOT, check=False).returncode:
         return status
     address = os.environ.get("ESR_LISTEN", "127.0.0.1:8080")
-    prefix = (*compose, "run", "--rm", "-T", "load", "nice", "-n", "19", "esr")
+    prefix = (*compose, "run", "--rm", "-T", "--no-deps", "load", "nice", "-n", "19", "esr")
     demo = Demo(f"http://{address}", prefix, in_docker=True)
     try:
         demo.wait(None)
