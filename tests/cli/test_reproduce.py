@@ -136,7 +136,7 @@ def test_the_same_command_writes_the_same_and_reuses_earlier_work(done, tmp_path
     assert before == {path: path.stat().st_mtime_ns for path in (done / "work").rglob("*") if path.is_file()}
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_options_of_the_protocol_change_the_figures(done, results, tmp_path):
     def other(*arguments):
         output = tmp_path / f"{len(list(tmp_path.iterdir()))}.json"

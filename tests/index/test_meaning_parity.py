@@ -139,7 +139,7 @@ def check_request(where: str) -> None:
     assert "the request lacks what only vectors find" in printed.stderr
 
 
-@pytest.mark.parametrize("shards", [1, 3])
+@pytest.mark.parametrize("shards", [pytest.param(1, marks=pytest.mark.endurance), 3])
 def test_both_engines_give_the_same_answers_through_the_life_of_an_index(
     tmp_path: Path, elasticsearch_url: str, encoder: str, shards: int
 ) -> None:

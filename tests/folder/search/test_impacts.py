@@ -173,7 +173,7 @@ def check_impacts(index: EmbeddedIndex, plan: Plan) -> None:
     full=st.sampled_from([0, 60, FULL_TERMS]),
     drawn_plans=st.lists(plans(tiny=True), min_size=8, max_size=8),
 )
-@settings(max_examples=50)
+@settings(max_examples=20)
 def test_impacts_of_any_plan_are_those_of_numpy(
     loads: list[list[Located]], full: int, drawn_plans: list[Plan]
 ) -> None:

@@ -53,7 +53,7 @@ def run(folder: Path) -> list[int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("decorator", ["inlined", "compiled"])
+@pytest.mark.parametrize("decorator", [pytest.param("inlined", marks=pytest.mark.endurance), "compiled"])
 def test_a_change_in_the_file_of_a_called_function_compiles_again(tmp_path: Path, decorator: str) -> None:
     support = Path(folder_kernel.__path__[0], "numba_support.py").read_text("utf-8")
     (tmp_path / "numba_support.py").write_text(support)

@@ -230,7 +230,7 @@ print(*spent)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_servers_and_programs_compile_it_in_another_process_once_on_a_machine(tmp_path: Path) -> None:
     need("numba")
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
