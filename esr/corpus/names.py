@@ -225,7 +225,7 @@ def read_name(
         _find_companions(index, name, count, "sentences", companions),
         _find_companions(index, name, documents, "documents", companions),
         _find_best(snapshot, name, alone, mentions, sentences),
-        find_quotations(snapshot, name.form, None, NO_FILTERS, k=sentences).quotations if sentences else [],
+        _find_quotations(snapshot, name, sentences),
         name.ids,
         [each.form for each in names if each.key != name.key],
     )
@@ -267,6 +267,10 @@ def _find_best(searcher: Searcher, name: Name, alone: Filters, mentions: Conditi
         return searcher.search(literal(name.form), k, ranking=_ABOUT, filters=alone).hits
     except UnsearchableQuery:
         return searcher.index.by_date(mentions, k, NO_FILTERS).hits
+
+
+def _find_quotations(searcher: Searcher, name: Name, k: int) -> Sequence[Quotation]:
+    return find_quotations(searcher, NameKey(name.key), None, NO_FILTERS, k=k).quotations if k else []
 
 
 def build_network(selection: Selection, names: Sequence[ListedName], *, least: int = 1) -> NameNetwork:

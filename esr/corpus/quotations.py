@@ -12,7 +12,7 @@ from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters, resolve_speaker
 from esr.index.hits import SearchResult, SentenceRecord
-from esr.index.names import name_key
+from esr.index.names import NameKey, name_key
 from esr.plans.condition import HasQuote, SaidBy, all_of
 from esr.query import ParsedQuery
 from esr.ranking.answers import require_record
@@ -107,11 +107,13 @@ def check_quotations(index: Index) -> None:
 def _recognize(index: Index, speaker: str | None) -> Callable[[Quote], bool]:
     """Whether a quotation is the speaker's: by the name that it is known to be of, or as it is written.
 
-    A sentence may also quote others. "Flynn" is not Michael Flynn where the document has another Flynn.
+    A sentence may also quote others. "Flynn" is not Michael Flynn where the document has another Flynn. For
+    the key of a name, what is written does not count.
     """
     if speaker is None:
         return lambda quote: True
-    written, keys = name_key(speaker), {*map(name_key, resolve_speaker(index, speaker))}
+    written = None if isinstance(speaker, NameKey) else name_key(speaker)
+    keys = {*map(name_key, resolve_speaker(index, speaker))}
     return lambda quote: (
         name_key(quote.name or quote.speaker or "") in keys or name_key(quote.speaker or "") == written
     )
