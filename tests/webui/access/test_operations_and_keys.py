@@ -223,6 +223,21 @@ def test_a_key_with_a_filter_searches_the_rest_exactly(server: Server, either: d
     assert ask(filtered, "/documents", id=["v0", "h1"])["missing"] == ["h1"]
 
 
+def test_views_that_count_in_the_whole_index_are_refused_and_not_offered(
+    server: Server, locations: dict[str, str]
+) -> None:
+    whole, filtered = server.add("whole"), server.add("f", "--filter", 'source:"Sports Post"')
+    client = server.app(locations).test_client()
+    for path, given in (("/name", {"name": "Avonton"}), ("/frequencies", {"q": "storm"})):
+        assert Caller(client, whole)(path, **given).status_code == 200, path
+        assert Caller(client, filtered)(path, **given).status_code == 403, path
+    for path in ("/names", "/collocations", "/search"):
+        pages = [Caller(client, key)(path, q="storm").get_data(as_text=True) for key in (whole, filtered)]
+        assert "/name?" not in pages[1] and "/frequencies?" not in pages[1], path
+        assert "/names?" in pages[1] and ("/name?" in pages[0]) == (path == "/names")
+        assert all(("/frequencies?" in html) == (path == "/collocations") for html in pages[:1])
+
+
 def test_what_an_index_learns_to_do_is_refused_until_it_is_restricted(
     locations: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
