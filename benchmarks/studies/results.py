@@ -5,6 +5,9 @@
 COLLECTIONS is a folder with squad-small, squadshifts-medium and wice-dev, each with docs.jsonl.gz, topics.tsv
 and qrels.txt.gz; they are not in the project. FOLDER stores indexes and figures, so that an interrupted call
 resumes. Takes some two hours on two cores. All tables and verdicts are computed from the figures.
+
+With --defaults, the models without a second stage are measured with default parameters, which takes a few
+minutes and needs no enrichment, and their tables are printed.
 """
 
 from __future__ import annotations
@@ -105,8 +108,12 @@ def main() -> None:
     options.add_argument("collections", type=Path)
     options.add_argument("--work", type=Path, required=True)
     options.add_argument("--workers", type=int, default=2)
+    options.add_argument("--defaults", action="store_true", help="print only tables of default parameters")
     arguments = options.parse_args()
     arguments.work.mkdir(exist_ok=True)
+    if arguments.defaults:
+        print("\n".join(_render_defaults(arguments)))
+        return
     collections = {
         name: prepare_collection(arguments.collections / name, arguments.work) for name in COLLECTIONS
     }
@@ -121,15 +128,16 @@ def main() -> None:
     TARGET.write_text("\n".join(_render(figures)), "utf-8")
 
 
-def prepare_collection(source: Path, work: Path) -> Collection:
+def prepare_collection(source: Path, work: Path, enrich: bool = True) -> Collection:
     """The enriched index of a collection and a sample of its topics, created if they do not exist."""
     index, topics = work / source.name, work / f"{source.name}.tsv"
     qrels = source / "qrels.txt.gz"
     if not index.exists():
         documents = loaders.read_documents([str(source / "docs.jsonl.gz")])
         open_writer(str(index), LoadOptions(analyzer="english-stem")).load(documents)
-        with open_searcher(str(index)) as searcher:
-            run_enrichment(searcher.index, Enricher(analyzer="english-stem"), workers=2)
+        if enrich:
+            with open_searcher(str(index)) as searcher:
+                run_enrichment(searcher.index, Enricher(analyzer="english-stem"), workers=2)
     if not topics.exists():
         with gzip.open(qrels, "rt", encoding="utf-8") as lines:
             judged = {line.split()[0] for line in lines if int(line.split()[3]) > 0}
@@ -138,6 +146,21 @@ def prepare_collection(source: Path, work: Path) -> Collection:
         random.Random(1).shuffle(judged_lines)
         topics.write_text("".join(judged_lines[:TOPICS]), "utf-8")
     return Collection(str(index), str(topics), str(qrels))
+
+
+def _render_defaults(arguments: argparse.Namespace) -> Iterator[str]:
+    work = arguments.work / "defaults"
+    work.mkdir(exist_ok=True)
+    collections = {
+        name: prepare_collection(arguments.collections / name, work, enrich=False) for name in COLLECTIONS
+    }
+    plans = tuple(ComparisonPlan(collections, rankings, MEASURES) for rankings in (LEXICAL, PRIORS))
+    figures = Figures(_compute(plans, work / "figures.jsonl", arguments.workers))
+    for measure in MEASURES:
+        yield f"### {measure}, default parameters\n"
+        yield from _table(figures, measure, list(LEXICAL), ["default"])
+    yield "### Priors, AP, default parameters\n"
+    yield from _table(figures, "AP", list(PRIORS), ["default"])
 
 
 def _curve_rankings() -> dict[str, Ranking]:

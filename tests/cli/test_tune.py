@@ -134,9 +134,8 @@ def test_signals_are_written_learned_from_elsewhere_and_read_back(
     hits = json.loads(
         esr("search", query, "--index", folder / "index", "--ranking", ranking, "-k", 5, "--json").stdout
     )["hits"]
-    assert [hit["score"] for hit in hits] == pytest.approx(
-        [predicted[hit["sentence_id"]] for hit in hits], abs=1e-9
-    )
+    expected = [predicted[hit["sentence_id"]] for hit in hits]
+    assert [hit["score"] for hit in hits] == pytest.approx(expected, abs=1e-9)
     assert hits[0]["score"] == pytest.approx(max(predicted.values()))
     explained = esr(
         "explain", query, hits[0]["sentence_id"], "--index", folder / "index", "--ranking", ranking, "--json"

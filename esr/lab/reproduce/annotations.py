@@ -159,7 +159,8 @@ def read_parses(path: Path) -> list[tuple[ParseWord, ...]]:
 
     A trace is no node; what depends on it depends on its antecedent. The empty nodes of clauses stay.
     """
-    parses, block = [], None
+    parses: list[tuple[ParseWord, ...]] = []
+    block: list[str] | None = None
     for number, line in enumerate(_lines(path), 1):
         where = f"{path}:{number}"
         if line.strip() == "(":

@@ -17,6 +17,7 @@ from esr.lab.reproduce.judging import (
     Pairs,
     Target,
     all_of,
+    at_least,
     compared,
     has_rows,
     majority_of,
@@ -358,9 +359,7 @@ TARGETS = (
         "a term nearly always occurs once in a sentence; p(t|d) is far above p(t) for nearly all of them",
         all_of(
             *(
-                satisfies(
-                    f"{what}, {year}", f"at least {least}", statistic(year, name), lambda n, at=least: n >= at
-                )  # type: ignore[misc]
+                at_least(f"{what}, {year}", least, statistic(year, name))
                 for name, what, least in (
                     ("once", "terms that occur once", 0.9),
                     ("above", "terms with p(t|d) above p(t)", 0.9),

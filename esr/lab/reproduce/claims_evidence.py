@@ -13,7 +13,9 @@ from esr.lab.reproduce.judging import (
     Check,
     ExperimentResults,
     Line,
+    Selection,
     Target,
+    Value,
     all_of,
     any_of,
     at,
@@ -67,13 +69,13 @@ def _gains_within(systems: Iterable[str], low: float, high: float) -> Check:
     )
 
 
-def _positive(label: str, year: str, feature: str, name: str, where: Callable, base: str = "tfisf") -> Check:  # type: ignore[type-arg]
-    value = curve_mean(year, feature, name, where, base)
+def _positive(label: str, year: str, feature: str, name: str, where: Selection) -> Check:
+    value = curve_mean(year, feature, name, where)
     return satisfies(f"{label}, {year}", "above 0", value, lambda number: number > 0)
 
 
-def _negative(label: str, year: str, feature: str, name: str, where: Callable, base: str = "tfisf") -> Check:  # type: ignore[type-arg]
-    value = curve_mean(year, feature, name, where, base)
+def _negative(label: str, year: str, feature: str, name: str, where: Selection) -> Check:
+    value = curve_mean(year, feature, name, where)
     return satisfies(f"{label}, {year}", "below 0", value, lambda number: number < 0)
 
 
@@ -214,6 +216,23 @@ def _post_combination() -> Iterator[Check]:
             after = curve_size(year, feature, "floe", SUBJECTIVE)
             label = f"mean distance of floe({feature}) from 0 over {SUBJECTIVE}, {year}"
             yield satisfies(label, "below 0.1", after, lambda number: number < 0.1)
+
+
+def _dependence(year: str) -> Value:
+    """The mean distance of log p(I|T)/p(I) from 0, which is that of indep less floe."""
+
+    def value(results: ExperimentResults) -> float | None:
+        estimates = results.curves.get((year, "tfisf", "subj"))
+        if estimates is None:
+            return None
+        return float(sum(abs(estimates.indep - estimates.floe) * estimates.everywhere))
+
+    return value
+
+
+def _difference(results: ExperimentResults, name: str, other: str) -> float | None:
+    ours, theirs = (curve_size(TRAINING, "len", each)(results) for each in (name, other))
+    return None if ours is None or theirs is None else ours - theirs
 
 
 _TOOLS = "the tools are those that made the folder's annotations, or esr's"
@@ -385,7 +404,7 @@ TARGETS = (
                 satisfies(
                     f"mean distance of log p(I|T)/p(I) from 0, {year}",
                     "above 0.01",
-                    lambda results, year=year: _dependence(results, year),  # type: ignore[misc]
+                    _dependence(year),
                     lambda number: number > 0.01,
                 )
                 for year in BOTH_YEARS
@@ -620,16 +639,3 @@ TARGETS = (
         "an outlook; `esr learn` does it (docs/learning.md)",
     ),
 )
-
-
-def _dependence(results: ExperimentResults, year: str) -> float | None:
-    """The mean distance of log p(I|T)/p(I) from 0, which is that of indep less floe."""
-    estimates = results.curves.get((year, "tfisf", "subj"))
-    if estimates is None:
-        return None
-    return float(sum(abs(estimates.indep - estimates.floe) * estimates.everywhere))
-
-
-def _difference(results: ExperimentResults, name: str, other: str) -> float | None:
-    ours, theirs = (curve_size(TRAINING, "len", each)(results) for each in (name, other))
-    return None if ours is None or theirs is None else ours - theirs

@@ -85,7 +85,8 @@ def find_raw_files(folder: Path) -> AvailableFiles:
             raise InputError(
                 str(folder), f"has two files named {name}: {same_name[0]} and {same_name[1]}; remove one"
             )
-    aquaint, others = [], []
+    aquaint: list[Path] = []
+    others: list[Path] = []
     for path in all_paths:
         is_aquaint = any(part.lower() in AQUAINT for part in path.relative_to(folder).parts[:-2])
         (aquaint if is_aquaint else others).append(path)

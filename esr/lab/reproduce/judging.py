@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from esr.lab.curves import Estimates
 from esr.lab.measures import SystemComparison, compare_systems
@@ -257,6 +258,11 @@ def satisfies(
     return check
 
 
+def at_least(label: str, least: float, value: Value) -> Check:
+    """Check that a number is not below a bound."""
+    return satisfies(label, f"at least {least:g}", value, lambda number: number >= least)
+
+
 def ordered(label: str, *named: tuple[str, Value], digits: int = 3) -> Check:
     """Check that each number is above the next."""
 
@@ -460,17 +466,17 @@ def has_rows(systems: Iterable[str], pairs: Pairs) -> Check:
 # Checks of curves
 
 
-Selection = Callable[[Array], Array]
+Selection = Callable[[Array], npt.NDArray[np.bool_]]
 """Which of a feature's values are meant, as booleans."""
 
 
 def at(value: float) -> Selection:
-    return lambda values: values == value
+    return lambda values: np.equal(values, value)
 
 
 def from_to(low: float, high: float = math.inf) -> Selection:
     """The values from `low` to `high`, both included."""
-    return lambda values: (values >= low) & (values <= high)
+    return lambda values: np.greater_equal(values, low) & np.less_equal(values, high)
 
 
 def curve_mean(year: str, feature: str, name: str, where: Selection, base: str = "tfisf") -> Value:

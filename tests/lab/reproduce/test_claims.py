@@ -49,12 +49,22 @@ from esr.lab.reproduce.systems import (
     with_feature,
     with_prior,
 )
-from esr.lab.reproduce.training import YearExperiment, add_counts, open_grid, open_indexes
+from esr.lab.reproduce.training import (
+    YearExperiment,
+    add_counts,
+    build_index,
+    open_grid,
+    open_indexes,
+    read_feature,
+)
+from esr.lab.tuner import Task
 from esr.models.adjustment import Adjustment
 from esr.models.bm25 import K1_GRID
 from esr.models.likelihood import MU_GRID
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
 from tests.lab.reproduce.conftest import GRID
+from tests.support.needed import need
 
 LOW, HIGH = [0.1, 0.2, 0.3, 0.4, 0.5], [0.31, 0.42, 0.5, 0.59, 0.72]
 NEAR = [0.12, 0.18, 0.33, 0.38, 0.5]
@@ -396,6 +406,22 @@ def test_subjective_sentences_rise_with_the_feature(results):
     for promotions in results.promotions.values():
         assert len(promotions) == 4
         assert all(p.subjective[1] < p.subjective[0] and p.objective[1] > p.objective[0] for p in promotions)
+
+
+@pytest.mark.slow
+def test_what_the_folder_lacks_is_computed_like_esr_enrich(years, tmp_path):
+    """And nothing that it has: a document with opinions keeps them, and gets a parse."""
+    need("spacy")
+    annotated = years["2003"].documents[0]
+    sentences = tuple(structs.replace(s, parse=None) for s in annotated.sentences)
+    annotated = structs.replace(annotated, sentences=sentences)
+    place = build_index([annotated], tmp_path / "annotated", enrich=True)
+    with open_searcher(str(place)) as searcher:
+        assert searcher.index.has_parses()
+        values = read_feature(searcher, [s.id for s in annotated.sentences], "neg")
+        assert values == {s.id: s.features["neg"] for s in annotated.sentences}
+    titles = [Task("N1", "Bill Clinton in Beijing", ()), Task("N2", "heavy rain", ())]
+    assert experiment._find_names(replace(years["2003"], tasks=titles), tmp_path) == {"N1": True, "N2": False}
 
 
 def test_counts_of_several_indexes_are_added():
