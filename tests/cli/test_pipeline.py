@@ -388,11 +388,11 @@ def mixed(tmp_path: Path) -> Path:
     folder = tmp_path / "news"
     folder.mkdir()
     (folder / "a.jsonl").write_text('{"id": "a", "text": "A ferry."}\n')
-    for name in ("b.pdf", "c.PDF", "d"):
+    for name in ("b.rtf", "c.RTF", "d"):
         (folder / name).write_bytes(b"\x00\x01")
     for name, members in (
-        ("e.docx", ["[Content_Types].xml", "word/document.xml"]),
-        ("f.zip", ["g.pdf", "h.jsonl"]),
+        ("e.pptx", ["[Content_Types].xml", "ppt/presentation.xml"]),
+        ("f.zip", ["g.rtf", "h.jsonl"]),
     ):
         with zipfile.ZipFile(folder / name, "w") as archive:
             for member in members:
@@ -402,10 +402,10 @@ def mixed(tmp_path: Path) -> Path:
     return folder
 
 
-UNKNOWN = {".pdf": 3, ".docx": 1, "": 1}
+UNKNOWN = {".rtf": 3, ".pptx": 1, "": 1}
 NOTE = (
     "5 files are in no format that is read, and were left out: "
-    ".pdf 3, without an ending 1, .docx 1; the first is "
+    ".rtf 3, without an ending 1, .pptx 1; the first is "
 )
 
 
@@ -416,9 +416,9 @@ def test_files_that_no_loader_knows_are_counted_by_ending(where: str, esr: Esr, 
         ["append", where, mixed],
     ):
         result = esr(*command)
-        assert result.exit_code == 0 and f"{NOTE}{mixed}/b.pdf" in result.stdout, result.output
+        assert result.exit_code == 0 and f"{NOTE}{mixed}/b.rtf" in result.stdout, result.output
         assert json.loads(esr(*command, "--json").stdout)["unknown_files"] == UNKNOWN
-    options = ["--exclude", "*.pdf", "--exclude", "*.PDF", "--exclude", "d", "--exclude", "*.docx"]
+    options = ["--exclude", "*.rtf", "--exclude", "*.RTF", "--exclude", "d", "--exclude", "*.pptx"]
     result = esr("load", mixed, "--dry-run", "--json", *options)
     assert json.loads(result.stdout)["unknown_files"] == {}
 
@@ -429,7 +429,7 @@ def test_files_that_no_loader_knows_can_be_refused(where: str, esr: Esr, mixed: 
         result = esr(*command, "--strict")
         assert result.exit_code == 1
         assert (
-            f"{mixed}/b.pdf: is in no format that is read, and --strict refuses such files" in result.stderr
+            f"{mixed}/b.rtf: is in no format that is read, and --strict refuses such files" in result.stderr
         )
         assert esr("export", where).stdout == before
     bad = tmp_path / "bad.jsonl"
