@@ -19,7 +19,7 @@ from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Sentence
 from tests.cli.conftest import Esr, call
 from tests.support.elasticsearch import fresh
-from tests.support.samples import sample
+from tests.support.samples import FOLDER, sample
 
 TEXT = " ".join(f"word{n}" for n in range(60))
 COPIES = (
@@ -377,6 +377,19 @@ def test_more_than_a_share_of_documents_without_text_is_refused(
         assert (
             not (tmp_path / "i").exists() or esr("search", "ferry", "--index", tmp_path / "i").exit_code == 1
         )
+
+
+def test_a_hit_says_the_time_or_the_page_and_an_export_keeps_it(where: str, esr: Esr) -> None:
+    files = [FOLDER / "talk.srt", FOLDER / "issue-mets.xml"]
+    assert esr("append", where, *files).exit_code == 0
+    hit = esr("search", "two hundred people aboard", "--index", where).stdout
+    assert "     talk · 1:02:45\n     … Jane Doe.\n   > Two hundred people were aboard." in hit, hit
+    hit = esr("search", "reconstruction", "--index", where).stdout
+    assert "1924-01-15 · page 1\n   > The ferry sails after reconstruction." in hit, hit
+    exported = [json.loads(line) for line in esr("export", where).stdout.splitlines()]
+    features = {s["text"]: s.get("features") for d in exported for s in d["sentences"]}
+    assert features["Two hundred people were aboard."]["second"] == 3765
+    assert features["Bread for sale."] | {"page": 1, "confidence": 0.5} == features["Bread for sale."]
 
 
 # Files that no loader knows.
