@@ -1,7 +1,7 @@
 """Finds, filters, opens and decompresses source files, as streams and without seeking.
 
-A few KB can expand to petabytes (a "zip bomb"), so a `Budget` limits what each file unpacks to. Only zip and
-Parquet need a seekable file, because their table of contents is at the end.
+A few KB can expand to petabytes (a "zip bomb"), so a `Budget` limits what each file unpacks to. Zip,
+Parquet and PDF need a seekable file, because their table of contents is at the end.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class Remark(NamedTuple):
 class UnknownFiles(NamedTuple):
     """Files of a folder or archive that are in no known format, or not in the declared one.
 
-    `ending` is the suffix of their names in lower case, such as ".pdf"; "" for none. `where` is the first
+    `ending` is the suffix of their names in lower case, such as ".rtf"; "" for none. `where` is the first
     one.
     """
 

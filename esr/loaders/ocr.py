@@ -228,8 +228,14 @@ def _read_issue(source: Source) -> _Issue:
     for element in markup.iterate_elements(source, _METS_PARTS):
         id = id or element.getroottree().getroot().get("OBJID", "")
         reader.read_part(element)
-    first = (texts[0] if texts else None for texts in (reader.titles, reader.dates, reader.languages))
-    return _Issue(reader.files, reader.join_articles(), *first, id)
+    return _Issue(
+        reader.files,
+        reader.join_articles(),
+        title=next(iter(reader.titles), None),
+        date=next(iter(reader.dates), None),
+        language=next(iter(reader.languages), None),
+        id=id,
+    )
 
 
 class _MetsReader:

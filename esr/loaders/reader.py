@@ -224,7 +224,7 @@ class SourceReader:
                 is_empty = False
                 yield result
             archive = _to_unknown(file.source)
-            # Formats such as .docx are archives; their members are no files of their own.
+            # Formats such as .pptx are archives; their members are no files of their own.
             is_file = bool(inside) and is_empty and archive.ending not in archives.SUFFIXES
             for files in [archive] if is_file else inside:
                 self._add_unknown(files, unknown)

@@ -19,7 +19,7 @@ from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Sentence
 from tests.cli.conftest import Esr, call
 from tests.support.elasticsearch import fresh
-from tests.support.samples import sample
+from tests.support.samples import FOLDER, sample
 
 TEXT = " ".join(f"word{n}" for n in range(60))
 COPIES = (
@@ -379,6 +379,19 @@ def test_more_than_a_share_of_documents_without_text_is_refused(
         )
 
 
+def test_a_hit_says_the_time_or_the_page_and_an_export_keeps_it(where: str, esr: Esr) -> None:
+    files = [FOLDER / "talk.srt", FOLDER / "issue-mets.xml"]
+    assert esr("append", where, *files).exit_code == 0
+    hit = esr("search", "two hundred people aboard", "--index", where).stdout
+    assert "     talk · 1:02:45\n     … Jane Doe.\n   > Two hundred people were aboard." in hit, hit
+    hit = esr("search", "reconstruction", "--index", where).stdout
+    assert "1924-01-15 · page 1\n   > The ferry sails after reconstruction." in hit, hit
+    exported = [json.loads(line) for line in esr("export", where).stdout.splitlines()]
+    features = {s["text"]: s.get("features") for d in exported for s in d["sentences"]}
+    assert features["Two hundred people were aboard."]["second"] == 3765
+    assert features["Bread for sale."] | {"page": 1, "confidence": 0.5} == features["Bread for sale."]
+
+
 # Files that no loader knows.
 
 
@@ -388,11 +401,11 @@ def mixed(tmp_path: Path) -> Path:
     folder = tmp_path / "news"
     folder.mkdir()
     (folder / "a.jsonl").write_text('{"id": "a", "text": "A ferry."}\n')
-    for name in ("b.pdf", "c.PDF", "d"):
+    for name in ("b.rtf", "c.RTF", "d"):
         (folder / name).write_bytes(b"\x00\x01")
     for name, members in (
-        ("e.docx", ["[Content_Types].xml", "word/document.xml"]),
-        ("f.zip", ["g.pdf", "h.jsonl"]),
+        ("e.pptx", ["[Content_Types].xml", "ppt/presentation.xml"]),
+        ("f.zip", ["g.rtf", "h.jsonl"]),
     ):
         with zipfile.ZipFile(folder / name, "w") as archive:
             for member in members:
@@ -402,10 +415,10 @@ def mixed(tmp_path: Path) -> Path:
     return folder
 
 
-UNKNOWN = {".pdf": 3, ".docx": 1, "": 1}
+UNKNOWN = {".rtf": 3, ".pptx": 1, "": 1}
 NOTE = (
     "5 files are in no format that is read, and were left out: "
-    ".pdf 3, without an ending 1, .docx 1; the first is "
+    ".rtf 3, without an ending 1, .pptx 1; the first is "
 )
 
 
@@ -416,9 +429,9 @@ def test_files_that_no_loader_knows_are_counted_by_ending(where: str, esr: Esr, 
         ["append", where, mixed],
     ):
         result = esr(*command)
-        assert result.exit_code == 0 and f"{NOTE}{mixed}/b.pdf" in result.stdout, result.output
+        assert result.exit_code == 0 and f"{NOTE}{mixed}/b.rtf" in result.stdout, result.output
         assert json.loads(esr(*command, "--json").stdout)["unknown_files"] == UNKNOWN
-    options = ["--exclude", "*.pdf", "--exclude", "*.PDF", "--exclude", "d", "--exclude", "*.docx"]
+    options = ["--exclude", "*.rtf", "--exclude", "*.RTF", "--exclude", "d", "--exclude", "*.pptx"]
     result = esr("load", mixed, "--dry-run", "--json", *options)
     assert json.loads(result.stdout)["unknown_files"] == {}
 
@@ -429,7 +442,7 @@ def test_files_that_no_loader_knows_can_be_refused(where: str, esr: Esr, mixed: 
         result = esr(*command, "--strict")
         assert result.exit_code == 1
         assert (
-            f"{mixed}/b.pdf: is in no format that is read, and --strict refuses such files" in result.stderr
+            f"{mixed}/b.rtf: is in no format that is read, and --strict refuses such files" in result.stderr
         )
         assert esr("export", where).stdout == before
     bad = tmp_path / "bad.jsonl"

@@ -282,31 +282,31 @@ def test_a_refused_document_is_told_until_its_files_are_mended(desk: Desk, esr: 
 @pytest.mark.slow
 def test_files_that_no_loader_knows_fail_every_run_until_they_are_excluded(desk: Desk, esr: Esr) -> None:
     desk.put("1.jsonl", a="A storm.")
-    desk.write("2.pdf", "\0")
+    desk.write("2.rtf", "\0")
     for _ in range(2):
         result = esr("sync", desk.where, desk.config, "--json")
         report = json.loads(result.stdout)
         assert result.exit_code == 1 and desk.texts() == {"a": "A storm."}
-        assert (report["found"], report["unknown_files"]) == (2, {".pdf": 1})
-        assert "1 files are in no format that is read, and were left out: .pdf 1" in result.stderr
+        assert (report["found"], report["unknown_files"]) == (2, {".rtf": 1})
+        assert "1 files are in no format that is read, and were left out: .rtf 1" in result.stderr
         assert "exclude them in the file that names the sources" in result.stderr
     assert report["read"] == 0
-    (desk.folder / "feeds" / "2.pdf").unlink()
+    (desk.folder / "feeds" / "2.rtf").unlink()
     assert desk.sync()["unknown_files"] == {}
-    desk.write("2.pdf", "\0")
-    desk.configure('[[source]]\nname = "feeds"\npaths = "feeds"\nexclude = "*.pdf"\n')
+    desk.write("2.rtf", "\0")
+    desk.configure('[[source]]\nname = "feeds"\npaths = "feeds"\nexclude = "*.rtf"\n')
     assert desk.sync()["unknown_files"] == {}
 
 
 @pytest.mark.slow
 def test_a_file_that_no_loader_knows_is_not_counted_as_read(desk: Desk, esr: Esr) -> None:
     desk.put("1.jsonl", a="A storm.")
-    desk.write("2.pdf", "\0")
+    desk.write("2.rtf", "\0")
     assert "1 of 2 files read" in esr("sync", desk.where, desk.config).stdout
     desk.configure('strict = true\n[[source]]\nname = "feeds"\npaths = "feeds"\n')
     desk.put("3.jsonl", b="Hail.")
     result = esr("sync", desk.where, desk.config)
-    assert result.exit_code == 1 and "2.pdf: is in no format that is read" in result.stderr
+    assert result.exit_code == 1 and "2.rtf: is in no format that is read" in result.stderr
     assert desk.texts() == {"a": "A storm."}
 
 

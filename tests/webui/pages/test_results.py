@@ -495,6 +495,20 @@ def test_what_is_known_of_a_document_is_shown(tmp_path: Path) -> None:
     assert "desk.city Berlin , Bonn rank 3" in of_document
 
 
+def test_a_hit_of_a_recording_says_when_and_one_of_a_file_on_which_page(tmp_path: Path) -> None:
+    sentences = (("The storms came.", {"second": 754.2}), ("Storms went.", {"page": 3.0}), ("No storms.", {}))
+    known = [Sentence(f"a.s{n}", text, features=places) for n, (text, places) in enumerate(sentences)]
+    load(tmp_path / "i", [document("a", *known)])
+    with open_searcher(str(tmp_path / "i")) as searcher:
+        page = (
+            create_app(searcher, Settings(access_log=0))
+            .test_client()
+            .get("/search?q=storms&passages=no")
+            .text
+        )
+    assert sorted(re.findall(r'class="spot">([^<]*)<', page)) == ["12:34", "page 3"]
+
+
 QUERY = "earthquake relief China"
 SENTENCE = "earthquake-relief.s0"
 SCORE_BARS_RANKINGS: list[dict[str, Any]] = [
