@@ -79,6 +79,10 @@ PICTURES = (
     Picture("page-saved", QUERY, 1280, 760, prepare=save),
     Picture("page-judging", f"{QUERY}&vs.model=bm25".replace("search", "compare"), 1280, 560, prepare=judge),
     Picture("page-concordance", "/concordance?q=travel+ban", 1280, 620),
+    Picture("page-names", "/names?q=travel+ban", 1280, 700),
+    Picture("page-name", "/name?name=person:Michael+Flynn", 1280, 820),
+    Picture("page-quotations", "/quotes?q=travel+ban", 1280, 760),
+    Picture("page-comparison", "/contrast?q=travel+ban&part=before:2017-03&against=after:2017-03", 1280, 560),
     Picture("page-phone", QUERY, 390, 844),
 )
 
