@@ -154,13 +154,11 @@ def _render_defaults(arguments: argparse.Namespace) -> Iterator[str]:
     collections = {
         name: prepare_collection(arguments.collections / name, work, enrich=False) for name in COLLECTIONS
     }
-    plans = tuple(ComparisonPlan(collections, rankings, MEASURES) for rankings in (LEXICAL, PRIORS))
-    figures = Figures(_compute(plans, work / "figures.jsonl", arguments.workers))
+    plan = ComparisonPlan(collections, LEXICAL, MEASURES)
+    figures = Figures(_compute((plan,), work / "figures.jsonl", arguments.workers))
     for measure in MEASURES:
         yield f"### {measure}, default parameters\n"
         yield from _table(figures, measure, list(LEXICAL), ["default"])
-    yield "### Priors, AP, default parameters\n"
-    yield from _table(figures, "AP", list(PRIORS), ["default"])
 
 
 def _curve_rankings() -> dict[str, Ranking]:
