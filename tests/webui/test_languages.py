@@ -136,9 +136,9 @@ def test_an_explanation_shows_the_words_of_an_acronym_and_of_bigrams() -> None:
 @pytest.mark.slow
 def test_words_that_no_document_contains_are_whole_in_any_script() -> None:
     html = html_of(CHINESE, "multilingual", "results", "中国熊猫")
-    assert "<strong><bdi>熊猫</bdi></strong>;" in html
+    assert "<strong><bdi>熊猫</bdi></strong>." in html
     html = html_of(STORM, "english-stem", "results", "storms in the U.A.E. of Beyonce%CC%81")
-    assert "<strong><bdi>U.A.E.</bdi></strong>, <strong><bdi>Beyonce\u0301</bdi></strong>;" in html
+    assert "<strong><bdi>U.A.E.</bdi></strong>, <strong><bdi>Beyonce\u0301</bdi></strong>." in html
 
 
 @pytest.mark.slow
