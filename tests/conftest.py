@@ -59,7 +59,10 @@ NOT_RUN = "no Elasticsearch node: "
 LONGEST = (
     "tests/tools/test_release.py",
     "tests/tools/test_containers.py",
+    "tests/folder/search/test_kernel_loader.py",
+    "tests/index/test_meaning_parity.py",
     "tests/index/test_conditions.py",
+    "tests/cli/test_reproduce.py",
     "tests/loaders/test_fuzz.py",
     "tests/index/test_chaos.py",
     "tests/elastic/test_faults.py",
