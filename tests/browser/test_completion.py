@@ -196,7 +196,7 @@ def test_j_and_k_move_and_enter_opens_the_document_at_the_sentence(opens: Opens)
         page.keyboard.press(key)
         assert at(page) == place
     page.keyboard.press("Enter")
-    expect(page.get_by_role("region", name="Article")).to_be_visible()
+    expect(page.get_by_role("region", name="Article", exact=True)).to_be_visible()
     page.keyboard.press("Escape")
     page.set_viewport_size({"width": 1000, "height": 900})
     page.keyboard.press("Enter")

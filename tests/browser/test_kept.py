@@ -130,7 +130,7 @@ def test_two_rankings_are_judged_without_showing_which_is_which(
 ) -> None:
     page = opens(f"/compare?{QUERY}", bypass_csp=True)
     page.locator(".menu summary", has_text="Right").click()
-    follow(page.get_by_role("link", name="Words alone"))
+    follow(page.get_by_role("link", name="Sentence alone"))
     assert "vs.model=bm25" in page.url
     lists = [
         side.locator("article").evaluate_all("all => all.map(e => e.dataset.sentenceId)")

@@ -230,7 +230,7 @@ def test_a_bad_table_of_aliases_is_one_message_with_its_line(
     esr("load", news, "--index", where)
     table.write_text("US\tUSA\nUK\n", "utf-8")
     assert esr_error("enrich", "--index", where, "--aliases", table) == (
-        f"{table}:2: a line needs a name and at least one alias, separated by single tabs"
+        f"{table}:2: a line needs a name and at least one alias or id, separated by single tabs"
     )
 
 

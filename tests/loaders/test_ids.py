@@ -444,7 +444,8 @@ def test_memory_does_not_grow_with_the_number_of_documents(policy: str) -> None:
             tracemalloc.stop()
 
     peak(100)
-    assert peak(10_000) < 1.3 * peak(1_000) + 2**18
+    # The lesser of two, since threads of other tests may allocate meanwhile.
+    assert min(peak(10_000), peak(10_000)) < 1.3 * peak(1_000) + 2**18
 
 
 WORDS = [f"word{n}" for n in range(500)]
