@@ -27,6 +27,7 @@ from esr.plans.condition import Condition, HasTerm, all_of, any_of
 from esr.query import ParsedQuery
 from esr.ranking.prepared_query import PreparedQuery
 from esr.text.document import LOCATION, META, META_PREFIX, is_attribute, value_key
+from esr.text.sentences import name_language
 from webui.answers.lists import ValueCounts, count_values
 
 # Values of fields
@@ -55,7 +56,8 @@ _QUOTES = '"“”„＂\n'
 class FacetValue:
     """A value, the arguments that filter by it, and its count. `is_selected`: the search filters by it.
 
-    `clause`: what the query language calls it, to exclude it; empty if it cannot.
+    `clause`: what the query language calls it, to exclude it; empty if it cannot. `label`: what it is called
+    on the page.
     """
 
     name: str
@@ -63,6 +65,7 @@ class FacetValue:
     count: int
     is_selected: bool
     clause: str
+    label: str
 
 
 @dataclass(frozen=True)
@@ -140,6 +143,7 @@ def _facet_list(filters: Filters, counted: ValueCounts, is_long: bool) -> FacetL
             count,
             _is_selected(filters, field, name),
             query_clause(field, name),
+            name_language(name) if field == "language" else name,
         )
         for name, count in counted.values
     ]

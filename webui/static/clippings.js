@@ -52,8 +52,10 @@
     const position = it.sentences.findIndex((sentence) => sentence.id === id);
     const { text } = it.sentences[position];
     const { title, date, source, url, language, authors } = it;
+    const first = it.sentences[0].text;
+    const heading = title ?? (first.length > 80 ? first.slice(0, 80).replace(/ \S*$/, " …") : first);
     const permalink = place.querySelector('.take a[href*="/sentence?"]')?.href ?? `${address.origin}${address.pathname}?${wanted}#s${position}`;
-    return { sentence_id: id, document_id: it.id, text, title, date, source, url, language, authors, permalink, note: "", tags: [] };
+    return { sentence_id: id, document_id: it.id, text, title, heading, date, source, url, language, authors, permalink, note: "", tags: [] };
   }
 
   document.addEventListener("keydown", (event) => {
@@ -100,7 +102,7 @@
     for (const each of [part(".sentence"), part(".open")]) Object.assign(each, { lang: clipping.language ?? "", dir: "auto" });
     part(".source").textContent = clipping.source ?? "";
     part("time").textContent = clipping.date?.slice(0, 10) ?? "";
-    part(".open").textContent = clipping.title ?? clipping.document_id;
+    part(".open").textContent = clipping.title ?? clipping.heading ?? clipping.document_id;
     if (/^https?:/.test(clipping.permalink)) part(".open").href = clipping.permalink;
     note.value = clipping.note ?? "";
     tags.value = (clipping.tags ?? []).join(", ");
