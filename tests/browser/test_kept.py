@@ -84,6 +84,11 @@ def test_what_saves_a_search_stands_in_the_line_of_its_actions(opens: Opens) -> 
         ]
         assert len(places) == 2 and abs(places[0] - places[1]) < 8, path
         assert page.locator(".top").get_by_role("link", name="Saved").get_attribute("href") == "/saved"
+    page = opens("/quotes?q=relief")  # what somebody said is saved as other sentences are
+    said = page.locator("article", has=page.locator("mark")).first
+    said.hover()
+    said.get_by_role("button", name="Save").click()
+    expect(page.locator(".told")).to_have_text("Saved: 1 clipping")
 
 
 def test_clippings_keep_notes_and_tags_and_export_as_citations(
@@ -145,7 +150,7 @@ def test_two_rankings_are_judged_without_showing_which_is_which(
 ) -> None:
     page = opens(f"/compare?{QUERY}", bypass_csp=True)
     page.locator(".menu summary", has_text="Right").click()
-    follow(page.get_by_role("link", name="Words alone"))
+    follow(page.get_by_role("link", name="Sentence alone"))
     assert "vs.model=bm25" in page.url
     lists = [
         side.locator("article").evaluate_all("all => all.map(e => e.dataset.sentenceId)")

@@ -5,6 +5,7 @@
 (() => {
   if (!kept.works) return;
   const clippings = () => kept.read("clippings");
+  const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : noun.endsWith("h") ? "es" : "s"}`;
   const has = (id) => clippings().some((each) => each.sentence_id === id);
 
   /* Below a sentence of a list, and beside a hit in an article */
@@ -34,7 +35,7 @@
     if (!own) {
       const clipping = await read(place, id);
       if (!kept.change("clippings", (all) => [...all, clipping])) return;
-      kept.tell("Saved: ", kept.link(`${clippings().length} clippings`, kept.addresses.saved));
+      kept.tell("Saved: ", kept.link(count(clippings().length, "clipping"), kept.addresses.saved));
     } else if (!(own.note || own.tags?.length) || confirm("Remove the clipping with its note and tags?")) {
       kept.change("clippings", (all) => all.filter((each) => each.sentence_id !== id));
       kept.tell("The clipping is removed.");
@@ -152,7 +153,7 @@
         kept.change(name, (all) => [...new Map([...all, ...file[name]].map((each) => [each[key], each])).values()]);
       }
       dispatchEvent(new Event("kept"));
-      kept.tell(`Added ${file.searches.length} searches and ${file.clippings.length} clippings.`);
+      kept.tell(`Added ${count(file.searches.length, "search")} and ${count(file.clippings.length, "clipping")}.`);
     } catch {
       kept.tell("The file holds nothing that was saved here: choose one that “Save all to a file” has written.");
     }
