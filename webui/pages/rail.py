@@ -187,7 +187,7 @@ MOST_PERIODS = 60
 class Dates:
     """The chart of dates. `picked`: the periods that the search is limited to; empty if to none.
 
-    `ends`: the months, or years, of its ends for readers.
+    `ends`: the months, or years, of its ends for readers: one if both are the same.
     """
 
     timeline: Timeline
@@ -216,8 +216,8 @@ def draw_dates(days: DayCounts, filters: Filters) -> Dates:
         if _is_picked(filters, *date_range(number, interval))
     ]
     form = "%Y" if interval == "year" else "%b %Y"
-    ends = tuple((_EPOCH + timedelta(days=day)).strftime(form) for day in (first, last))
-    return Dates(timeline, frozenset(picked), ends)
+    ends = dict.fromkeys((_EPOCH + timedelta(days=day)).strftime(form) for day in (first, last))
+    return Dates(timeline, frozenset(picked), tuple(ends))
 
 
 def draw_days(days: DayCounts, finest: Interval = "day") -> Timeline:
