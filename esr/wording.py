@@ -1,8 +1,9 @@
-"""Numbers with nouns, and Markdown tables."""
+"""Numbers with nouns, Markdown tables, and rows of tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 
 def count(number: int, noun: str) -> str:
@@ -20,3 +21,20 @@ def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]], left: int | 
     rule = ["---" if left is None or n < left else "---:" for n in range(len(head))]
     for cells in (head, rule, *rows):
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def flatten_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of an answer with a cell for each value that it nests.
+
+    Of a pair, the first is of the part that is asked for, and the second of the other: its column ends in
+    `_other`.
+    """
+    cells: dict[str, Any] = {}
+    for name, cell in row.items():
+        if isinstance(cell, Mapping):
+            cells |= cell
+        elif isinstance(cell, tuple):
+            cells |= zip((name, f"{name}_other"), cell, strict=True)
+        else:
+            cells[name] = cell
+    return cells

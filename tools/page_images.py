@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, ViewportSize, sync_playwright
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-from esr.ranking.searcher import open_searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from webui.app import create_app
+from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -92,28 +93,34 @@ class Quiet(WSGIRequestHandler):
 
 
 @contextmanager
-def serve(where: str) -> Iterator[str]:
-    """The address of a server over the index."""
-    with open_searcher(where) as searcher:
-        app = create_app(searcher, Settings(access_log=0))
-        server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Quiet)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+def serve(served: Searcher | ServedIndexes) -> Iterator[str]:
+    """The address of a server over an index, or over several."""
+    app = create_app(served, Settings(access_log=0))
+    server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Quiet)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
 
 
-def take(browser: Browser, address: str, picture: Picture, scheme: str, path: Path) -> None:
-    context = browser.new_context(
-        viewport={"width": picture.width, "height": picture.height},
-        color_scheme="dark" if scheme == "dark" else "light",
-    )
-    page = context.new_page()
-    for _ in range(2):  # the first search loads what the others find in memory
-        page.goto(address + picture.path)
-    if picture.prepare is not None:
-        picture.prepare(page)
-    Image.open(io.BytesIO(page.screenshot())).save(path, quality=QUALITY, method=6)
-    context.close()
+def launch(playwright: Playwright) -> Browser:
+    """The Chromium of the system, or that of Playwright."""
+    own = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+    return playwright.chromium.launch(executable_path=own, args=["--no-sandbox"])
+
+
+def take(browser: Browser, address: str, picture: Picture, folder: Path, quality: int = QUALITY) -> None:
+    """Write a picture in light, and in dark as NAME-dark."""
+    for ending, is_dark in (("", False), ("-dark", True)):
+        size: ViewportSize = {"width": picture.width, "height": picture.height}
+        context = browser.new_context(viewport=size, color_scheme="dark" if is_dark else "light")
+        page = context.new_page()
+        for _ in range(2):  # the first search loads what the others find in memory
+            page.goto(address + picture.path)
+        if picture.prepare is not None:
+            picture.prepare(page)
+        image = Image.open(io.BytesIO(page.screenshot()))
+        image.save(folder / f"{picture.name}{ending}.webp", quality=quality, method=6)
+        context.close()
 
 
 def main(arguments: list[str]) -> None:
@@ -121,14 +128,10 @@ def main(arguments: list[str]) -> None:
         sys.exit(__doc__)
     defaults = str(ROOT / ".demo" / "index"), str(ROOT / "docs" / "pictures")
     where, folder = *arguments, *defaults[len(arguments) :]
-    with serve(where) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"),
-            args=["--no-sandbox"],
-        )
+    with open_searcher(where) as searcher, serve(searcher) as address, sync_playwright() as playwright:
+        browser = launch(playwright)
         for picture in PICTURES:
-            for scheme, ending in (("light", ""), ("dark", "-dark")):
-                take(browser, address, picture, scheme, Path(folder, f"{picture.name}{ending}.webp"))
+            take(browser, address, picture, Path(folder))
         browser.close()
 
 

@@ -31,6 +31,7 @@ from esr.corpus.keyness import ORDERS, find_key_words
 from esr.index.filters import Filters
 from esr.query import parse
 from esr.ranking.searcher import open_searcher
+from esr.wording import flatten_row
 
 F = TypeVar("F", bound=Callable[..., Any])
 _format = data_format_option("text", "json", "csv")
@@ -387,19 +388,9 @@ def _draw_table(found: Collocations) -> str:
     return "\n".join([click.style(header, bold=True), *rows, "", count] if rows else [f"Too rare: {count}"])
 
 
-def _flatten(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name, cell in row.items():
-        if isinstance(cell, Mapping):
-            yield from cell.items()
-        elif isinstance(cell, tuple):  # of the part, and of the other
-            yield from zip((name, f"{name}_other"), cell, strict=True)
-        else:
-            yield name, cell
-
-
 def _to_text(format_name: str, answer: Mapping[str, Any], key: str) -> str:
     """The answer as JSON, or its list `key` as CSV."""
     if format_name == "json":
         return json.dumps(answer, indent=1, ensure_ascii=False) + "\n"
-    rows = [dict(_flatten(row)) for row in answer[key]]
+    rows = [flatten_row(row) for row in answer[key]]
     return write_table(rows[0], (row.values() for row in rows)) if rows else ""

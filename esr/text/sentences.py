@@ -127,6 +127,13 @@ _CODES = {name: code for code, names in _NAMES.items() for name in (code, *names
 _REGION = re.compile(r"[-_;,/ (]")
 
 
+def name_language(tag: str) -> str:
+    """A language for readers: "German" for "de", "German (AT)" for "de-at". Other tags are unchanged."""
+    code, *rest = tag.split("-")
+    name = next((name.capitalize() for name in _NAMES.get(code.lower(), "").split() if len(name) > 3), None)
+    return tag if name is None else name + (f" ({'-'.join(rest).upper()})" if rest else "")
+
+
 def find_language(language: str | None) -> str | None:
     """The rules' code for a document's language: "de" for "de-AT", "deu" and "German". None without rules."""
     if language is None:

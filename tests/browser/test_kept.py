@@ -71,6 +71,26 @@ def test_a_saved_search_counts_what_is_new_since_its_last_visit(
     assert stored(page, "searches") == []
 
 
+def test_what_saves_a_search_stands_in_the_line_of_its_actions(opens: Opens) -> None:
+    for path, beside in (("/search", "Export"), ("/quotes", "Export"), ("/timeline", "Words")):
+        page = opens(f"{path}?q=relief")
+        places = [
+            box["y"] + box["height"] / 2
+            for box in (
+                page.get_by_role("button", name="Save this search").bounding_box(),
+                page.locator(".toolbar").get_by_text(beside, exact=True).bounding_box(),
+            )
+            if box
+        ]
+        assert len(places) == 2 and abs(places[0] - places[1]) < 8, path
+        assert page.locator(".top").get_by_role("link", name="Saved").get_attribute("href") == "/saved"
+    page = opens("/quotes?q=relief")  # what somebody said is saved as other sentences are
+    said = page.locator("article", has=page.locator("mark")).first
+    said.hover()
+    said.get_by_role("button", name="Save").click()
+    expect(page.locator(".told")).to_have_text("Saved: 1 clipping")
+
+
 def test_clippings_keep_notes_and_tags_and_export_as_citations(
     opens: Opens, site: Site, tmp_path: Path
 ) -> None:

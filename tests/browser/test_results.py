@@ -138,6 +138,23 @@ def test_neighbours_take_a_line_each_until_the_context_is_opened(opens: Opens) -
         assert opened and opened["height"] > line
 
 
+def test_a_long_sentence_is_clipped_until_the_context_is_opened(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}&passages=no")
+    for name, lines in (("long", 5), ("also", 2)):
+        sentence = page.locator("#hit-2 .sentence")
+        line = sentence.evaluate("e => parseFloat(getComputedStyle(e).lineHeight)")
+        sentence.evaluate(
+            "(e, name) => { e.className = `sentence ${name}`; e.textContent = 'word '.repeat(200) }", name
+        )
+        clipped = sentence.bounding_box()
+        assert clipped and lines - 0.5 < clipped["height"] / line < lines + 0.5
+        page.locator("#hit-2 article").hover()
+        page.locator("#hit-2").get_by_text("Context").click()
+        opened = sentence.bounding_box()
+        assert opened and opened["height"] / line > 8
+        page.locator("#hit-2").get_by_text("Context").click()
+
+
 @pytest.mark.parametrize(("width", "height", "whole"), [(1280, 900, 4), (1920, 1080, 6), (390, 844, 2)])
 def test_so_many_whole_hits_fit_on_a_screen(opens: Opens, width: int, height: int, whole: int) -> None:
     touch = {"has_touch": True, "is_mobile": True} if width < 500 else {}

@@ -201,7 +201,7 @@ def test_neighbours_are_one_entry_and_the_rest_of_a_document_is_a_link() -> None
         *(STORM._replace(sentence_id=f"s{n}", position=n, text=f"A storm, number {n}.") for n in places)
     )
     page = get(client, "/search?q=storm&fold=no")
-    entries = [p for p in page.all("p") if p.get("class") == "sentence"]
+    entries = [p for p in page.all("p") if "sentence" in str(p.get("class")).split()]
     assert len(entries) == 3 and len([li for li in page.all("li") if "hit-" in str(li.get("id"))]) == 2
     assert "1 more from this article" in page.text
     document = STORM.document_id
@@ -542,8 +542,7 @@ def test_text_can_be_read_on_its_ground(scheme: str) -> None:
 
 def test_the_styles_take_nothing_from_elsewhere() -> None:
     styles = [path.read_text("utf-8") for path in (Path(webui.__file__).parent / "static").glob("*.css")]
-    assert styles
-    assert not any("url(" in style or "@import" in style for style in styles)
+    assert len(styles) > 2 and not any("url(" in style or "@import" in style for style in styles)
 
 
 @pytest.mark.parametrize("path", ["/", "/search?q=earthquake+relief+China&k=10"])

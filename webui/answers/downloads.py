@@ -10,7 +10,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from tempfile import SpooledTemporaryFile
-from typing import IO
+from typing import IO, Any
 
 from flask import Response
 
@@ -21,6 +21,7 @@ from esr.following.timeline import TABLE_COLUMNS
 from esr.index.hits import Hit, SentenceRecord
 from esr.ranking.answers import COLUMNS, build_spreadsheet_rows, guard_formula, require_record
 from esr.ranking.prepared_query import Answer
+from esr.wording import flatten_row
 from webui.answers.explanations import Comparison, ScoredDocument
 
 INCOMPLETE_COLUMN = "incomplete"
@@ -135,6 +136,15 @@ def timeline_csv(rows: Sequence[Mapping[str, str]]) -> Response:
     )
 
 
+def table_csv(rows: Iterable[Mapping[str, Any]], name: str) -> Response:
+    """One line per row, with a column for each of its values. Empty without rows."""
+    flat = [flatten_row(row) for row in rows]
+    cells = [
+        [guard_formula(cell) if isinstance(cell, str) else cell for cell in row.values()] for row in flat
+    ]
+    return _csv(list(flat[0]) if flat else (), cells, f"{name}.csv")
+
+
 def comparison_csv(comparison: Comparison) -> Response:
     """One line per hit of both lists, left first. `other`: its rank in the other list."""
     rows = [
@@ -163,7 +173,7 @@ def _mark_incomplete(tag: str, incomplete: str | None) -> str:
 
 
 def _csv(
-    columns: Sequence[str], rows: Iterable[Sequence[str]], name: str, incomplete: str | None = None
+    columns: Sequence[str], rows: Iterable[Sequence[Any]], name: str, incomplete: str | None = None
 ) -> Response:
     out = io.StringIO()
     writer = csv.writer(out)

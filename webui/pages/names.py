@@ -74,7 +74,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
             chart=dates and draw_chart(dates, "count"),
             clause=clause,
             about=Links([("q", clause), *kept]),
-            headings=find_headings(index, map(require_record, page.best)),
+            headings=find_headings(index, [*page.said, *map(require_record, page.best)]),
             highlight=Highlighter(index.analyzer, index.analyzer.terms(page.name)),
         )
 
@@ -84,6 +84,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         own, others = split_links(request.query_string, settings, "quotes", "sort")
         k, speaker = arguments.value("k"), arguments.first("speaker")
         found = read_quotations(visit.searcher, arguments, settings, max(k, SPEAKERS_OF))
+        shown = found.quotations[:k]
         return render(
             visit,
             "quotations.html",
@@ -91,7 +92,8 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
             speaker=speaker,
             speakers=count_speakers(visit.searcher.index, found),
             counted=len(found.quotations),
-            found=replace(found, quotations=found.quotations[:k]),
+            found=replace(found, quotations=shown),
+            headings=find_headings(visit.searcher.index, shown),
             next_k=k + settings.more_k if len(found.quotations) > k else None,
             own=own,
             others=others,

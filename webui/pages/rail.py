@@ -27,6 +27,7 @@ from esr.plans.condition import Condition, HasTerm, all_of, any_of
 from esr.query import ParsedQuery
 from esr.ranking.prepared_query import PreparedQuery
 from esr.text.document import LOCATION, META, META_PREFIX, is_attribute, value_key
+from esr.text.sentences import name_language
 from webui.answers.lists import ValueCounts, count_values
 
 # Values of fields
@@ -55,7 +56,8 @@ _QUOTES = '"“”„＂\n'
 class FacetValue:
     """A value, the arguments that filter by it, and its count. `is_selected`: the search filters by it.
 
-    `clause`: what the query language calls it, to exclude it; empty if it cannot.
+    `clause`: what the query language calls it, to exclude it; empty if it cannot. `label`: what it is called
+    on the page.
     """
 
     name: str
@@ -63,6 +65,7 @@ class FacetValue:
     count: int
     is_selected: bool
     clause: str
+    label: str
 
 
 @dataclass(frozen=True)
@@ -140,6 +143,7 @@ def _facet_list(filters: Filters, counted: ValueCounts, is_long: bool) -> FacetL
             count,
             _is_selected(filters, field, name),
             query_clause(field, name),
+            name_language(name) if field == "language" else name,
         )
         for name, count in counted.values
     ]
@@ -183,7 +187,7 @@ MOST_PERIODS = 60
 class Dates:
     """The chart of dates. `picked`: the periods that the search is limited to; empty if to none.
 
-    `ends`: the months, or years, of its ends for readers.
+    `ends`: the months, or years, of its ends for readers: one if both are the same.
     """
 
     timeline: Timeline
@@ -212,8 +216,8 @@ def draw_dates(days: DayCounts, filters: Filters) -> Dates:
         if _is_picked(filters, *date_range(number, interval))
     ]
     form = "%Y" if interval == "year" else "%b %Y"
-    ends = tuple((_EPOCH + timedelta(days=day)).strftime(form) for day in (first, last))
-    return Dates(timeline, frozenset(picked), ends)
+    ends = dict.fromkeys((_EPOCH + timedelta(days=day)).strftime(form) for day in (first, last))
+    return Dates(timeline, frozenset(picked), tuple(ends))
 
 
 def draw_days(days: DayCounts, finest: Interval = "day") -> Timeline:

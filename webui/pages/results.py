@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from esr.corpus.quotations import Quotation
 from esr.index.contract import Index
 from esr.index.hits import Hit, SentenceRecord
 from esr.query import ParsedQuery
@@ -89,7 +90,7 @@ def shorten_heading(text: str) -> str:
     return text if len(text) <= HEADING_CHARS else text[:HEADING_CHARS].rsplit(" ", 1)[0] + " …"
 
 
-def find_headings(index: Index, records: Iterable[SentenceRecord]) -> dict[str, str]:
+def find_headings(index: Index, records: Iterable[SentenceRecord | Quotation]) -> dict[str, str]:
     """The first words of each document without a title, by document id. Reads these documents alone."""
     untitled = {record.document_id for record in records if not record.title}
     documents = index.find_documents(untitled) if untitled else {}

@@ -30,6 +30,8 @@ WIDTH, HEIGHT = 1000.0, 200.0
 """The size of the drawing in its own units. The page stretches it."""
 _GAP = 0.15
 """The gap between two bars as a share of a period's width."""
+_WIDEST = WIDTH / 12
+"""The width of a bar where there are few."""
 
 
 class Box(NamedTuple):
@@ -98,7 +100,8 @@ def _text(value: float, scale: str) -> str:
 
 
 def _bar(n: int, height: float, step: float) -> Box:
-    return Box(n * step + step * _GAP / 2, HEIGHT - height, step * (1 - _GAP), height)
+    width = min(step * (1 - _GAP), _WIDEST)
+    return Box((n + 0.5) * step - width / 2, HEIGHT - height, width, height)
 
 
 def _points(heights: Sequence[float], step: float) -> str:

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from flask import Flask, Response, request
 
-from esr.corpus.collocations import MEASURES, UNITS
-from esr.corpus.frequencies import GROUPINGS
-from esr.corpus.keyness import ORDERS
+from esr.corpus.collocations import MEASURES, UNITS, Collocations
+from esr.corpus.frequencies import GROUPINGS, Frequencies
+from esr.corpus.keyness import ORDERS, KeyWords
 from esr.following.timeline import Interval, count_periods, name_of
 from esr.index.filters import NO_FILTERS
 from esr.query import ParsedQuery
@@ -24,6 +24,7 @@ from webui.answers.corpus import (
     read_key_words,
     read_part,
 )
+from webui.answers.downloads import table_csv
 from webui.arguments.form import split_links
 from webui.arguments.query_string import Arguments, decode_arguments
 from webui.arguments.request import check_query, parse_search
@@ -44,7 +45,7 @@ _MANY_DAYS = 1_000
 
 
 def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
-    """Add the pages to the application."""
+    """Add the pages and their tables to the application."""
     get = partial(indexes.route, app)
 
     def page(visit: Visit, taker: str, arguments: Arguments, **values: Any) -> Response:
@@ -59,37 +60,66 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
             **values,
         )
 
+    def near(visit: Visit) -> tuple[Arguments, Collocations]:
+        arguments = decode_arguments(request.query_string, settings, "collocations", "page")
+        return arguments, read_collocations(visit.searcher, arguments, settings)
+
     @get("/collocations")
     def collocations(visit: Visit) -> Response:
-        arguments = decode_arguments(request.query_string, settings, "collocations", "page")
-        found = read_collocations(visit.searcher, arguments, settings)
+        arguments, found = near(visit)
         shown = {"found": found, "measures": MEASURES, "windows": WINDOWS, "units": UNITS}
         return page(visit, "collocations", arguments, **shown)
 
-    @get("/keyness")
-    def keyness(visit: Visit) -> Response:
+    @get("/collocations.csv")
+    def collocations_csv(visit: Visit) -> Response:
+        return table_csv(near(visit)[1].as_dict()["collocations"], "collocations")
+
+    def more_frequent(visit: Visit) -> tuple[Arguments, KeyWords]:
         arguments = decode_arguments(request.query_string, settings, "keyness")
         search = parse_search(arguments)
         check_query(visit.searcher, search.parsed, settings)
         against = read_part(visit.searcher, arguments, settings, "against")
-        found = read_key_words(visit.searcher, arguments, search.parsed, against)
+        return arguments, read_key_words(visit.searcher, arguments, search.parsed, against)
+
+    @get("/keyness")
+    def keyness(visit: Visit) -> Response:
+        arguments, found = more_frequent(visit)
         return page(visit, "keyness", arguments, found=found, orders=ORDERS)
+
+    @get("/keyness.csv")
+    def keyness_csv(visit: Visit) -> Response:
+        return table_csv(more_frequent(visit)[1].as_dict()["words"], "keyness")
+
+    def counted(visit: Visit) -> tuple[Arguments, Frequencies]:
+        arguments = decode_arguments(request.query_string, settings, "frequencies", "page")
+        return arguments, read_frequencies(visit.searcher, arguments, settings)
 
     @get("/frequencies")
     def frequencies(visit: Visit) -> Response:
-        arguments = decode_arguments(request.query_string, settings, "frequencies", "page")
-        found = read_frequencies(visit.searcher, arguments, settings)
+        arguments, found = counted(visit)
         rates = [found.rates(series) for series in found.series]
         return page(visit, "frequencies", arguments, found=found, rates=rates, groupings=GROUPINGS)
 
-    @get("/contrast", "contrast")
-    def sides(visit: Visit) -> Response:
+    @get("/frequencies.csv")
+    def frequencies_csv(visit: Visit) -> Response:
+        return table_csv(counted(visit)[1].rows(), "frequencies")
+
+    def both(searcher: Searcher) -> tuple[Arguments, list[ComparedPart]]:
         takers = "sides", "contrast", "keyness", "page"
         arguments = decode_arguments(request.query_string, settings, *takers)
+        return arguments, compare_parts(searcher, arguments.with_defaults(k=WORDS), settings)
+
+    @get("/contrast", "contrast")
+    def sides(visit: Visit) -> Response:
         searcher = visit.searcher.snapshot()
-        compared = compare_parts(searcher, arguments.with_defaults(k=WORDS), settings)
+        arguments, compared = both(searcher)
         pairs = [] if compared else offer_pairs(searcher)
         return page(visit, "contrast", arguments, compared=compared, pairs=pairs)
+
+    @get("/contrast.csv", "contrast_csv")
+    def sides_csv(visit: Visit) -> Response:
+        parts = both(visit.searcher.snapshot())[1]
+        return table_csv(({"part": p.query, **word._asdict()} for p in parts for word in p.words), "contrast")
 
 
 # Two parts

@@ -5,6 +5,7 @@
 (() => {
   if (!kept.works) return;
   const clippings = () => kept.read("clippings");
+  const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : noun.endsWith("h") ? "es" : "s"}`;
   const has = (id) => clippings().some((each) => each.sentence_id === id);
 
   /* Below a sentence of a list, and beside a hit in an article */
@@ -34,7 +35,7 @@
     if (!own) {
       const clipping = await read(place, id);
       if (!kept.change("clippings", (all) => [...all, clipping])) return;
-      kept.tell("Saved: ", kept.link(`${clippings().length} clippings`, kept.addresses.saved));
+      kept.tell("Saved: ", kept.link(count(clippings().length, "clipping"), kept.addresses.saved));
     } else if (!(own.note || own.tags?.length) || confirm("Remove the clipping with its note and tags?")) {
       kept.change("clippings", (all) => all.filter((each) => each.sentence_id !== id));
       kept.tell("The clipping is removed.");
@@ -52,8 +53,10 @@
     const position = it.sentences.findIndex((sentence) => sentence.id === id);
     const { text } = it.sentences[position];
     const { title, date, source, url, language, authors } = it;
+    const first = it.sentences[0].text;
+    const heading = title ?? (first.length > 80 ? first.slice(0, 80).replace(/ \S*$/, " …") : first);
     const permalink = place.querySelector('.take a[href*="/sentence?"]')?.href ?? `${address.origin}${address.pathname}?${wanted}#s${position}`;
-    return { sentence_id: id, document_id: it.id, text, title, date, source, url, language, authors, permalink, note: "", tags: [] };
+    return { sentence_id: id, document_id: it.id, text, title, heading, date, source, url, language, authors, permalink, note: "", tags: [] };
   }
 
   document.addEventListener("keydown", (event) => {
@@ -100,7 +103,7 @@
     for (const each of [part(".sentence"), part(".open")]) Object.assign(each, { lang: clipping.language ?? "", dir: "auto" });
     part(".source").textContent = clipping.source ?? "";
     part("time").textContent = clipping.date?.slice(0, 10) ?? "";
-    part(".open").textContent = clipping.title ?? clipping.document_id;
+    part(".open").textContent = clipping.title ?? clipping.heading ?? clipping.document_id;
     if (/^https?:/.test(clipping.permalink)) part(".open").href = clipping.permalink;
     note.value = clipping.note ?? "";
     tags.value = (clipping.tags ?? []).join(", ");
@@ -150,7 +153,7 @@
         kept.change(name, (all) => [...new Map([...all, ...file[name]].map((each) => [each[key], each])).values()]);
       }
       dispatchEvent(new Event("kept"));
-      kept.tell(`Added ${file.searches.length} searches and ${file.clippings.length} clippings.`);
+      kept.tell(`Added ${count(file.searches.length, "search")} and ${count(file.clippings.length, "clipping")}.`);
     } catch {
       kept.tell("The file holds nothing that was saved here: choose one that “Save all to a file” has written.");
     }

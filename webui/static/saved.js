@@ -44,15 +44,16 @@
 
   /* On the pages of a search */
 
-  const toolbar = document.querySelector(".toolbar");
+  const toolbars = [...document.querySelectorAll(".toolbar")];
+  const toolbar = toolbars.findLast((each) => each.querySelector(".menu")) ?? toolbars[0];
   const query = new URLSearchParams(location.search).get("q");
 
   function offer() {
     const here = argumentsOf(location.href);
     const line = kept.element("p", "saving");
     const state = kept.button("", toggle);
-    line.append(state, " ", kept.link("Saved", saved));
-    toolbar.after(line);
+    line.append(state);
+    toolbar.append(line);
     const show = () => { state.textContent = find(here) ? "Remove this search" : "Save this search"; };
 
     async function toggle() {
@@ -81,6 +82,9 @@
     update(here, { seen });
   }
 
+  const all = kept.link("Saved", saved);
+  all.className = "how";
+  document.querySelector(".top .how")?.after(all);
   if (toolbar && query && !document.querySelector(".sides")) offer();
 
   /* On the first page */

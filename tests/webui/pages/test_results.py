@@ -23,7 +23,7 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.reasons import describe_match
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import get_analyzer
-from esr.text.document import Sentence
+from esr.text.document import Quote, Sentence
 from tests.support.fake_index import FLOOD, FakeIndex
 from tests.support.fake_index import STORM as FAKE_STORM
 from tests.support.folder_index import document, load
@@ -203,18 +203,23 @@ def test_a_language_is_chosen_and_left_in_the_query(tmp_path: Path) -> None:
             return re.findall(r'class="tick[^"]*" href="([^"]+)".*?<bdi>([^<]+)', facet)
 
         chosen = {name: address for address, name in links("/search?q=storm")}
-        assert list(chosen) == ["de", "de-at", "en"] and chosen["de"] == "/search?q=storm+language%3Ade"
-        assert client.get(chosen["de"].replace("search", "search.json")).json["total"] == 2  # type: ignore[index]
-        assert ("/search?q=storm", "de") in links(chosen["de"])
+        assert list(chosen) == ["German", "German (AT)", "English"]
+        german = chosen["German"]
+        assert german == "/search?q=storm+language%3Ade"
+        assert client.get(german.replace("search", "search.json")).json["total"] == 2  # type: ignore[index]
+        assert ("/search?q=storm", "German") in links(german)
         assert "facet-language" not in client.get("/search?q=storm&syntax=none").text
 
 
 def test_untitled_articles_are_headed_by_their_first_words(tmp_path: Path) -> None:
     first = "A very long first sentence about harbours, " * 4
-    load(tmp_path / "i", [document("x7", first, "The storm came.", title=None)])
+    quote = Quote(0, 17, "Ann", None, "said")
+    said = Sentence("x7.s1", '"The storm came," said Ann.', quotes=(quote,))
+    load(tmp_path / "i", [document("x7", first, said, title=None)])
     with open_searcher(tmp_path / "i") as opened:
         client = create_app(opened, Settings(access_log=0)).test_client()
-        for address in ("/search?q=storm", "/document?id=x7&q=storm", "/explain?id=x7.s1&q=storm"):
+        shown = ("/search?q=storm", "/document?id=x7&q=storm", "/explain?id=x7.s1&q=storm", "/quotes?q=storm")
+        for address in shown:
             html = client.get(address).text
             assert re.search(r">A very long first sentence about harbours, [^<]{10,50} …<", html), address
             assert ">x7<" not in html
@@ -588,3 +593,20 @@ def test_a_term_set_that_scored_is_described_in_a_few_words(searcher: Searcher) 
     assert second is not None
     (part,) = second.signals[0].sets
     assert describe_term_set(part) == "earthquak, alone"
+
+
+def test_a_long_sentence_is_clipped_only_where_a_word_of_the_query_is_in_sight(tmp_path: Path) -> None:
+    words = "and so it went on " * 30
+    texts = {
+        "early": ["A storm came, " + words],
+        "late": [words + "until a storm came."],
+        "passage": ["A storm came.", "The storm went on and on.", words + "and the storm went."],
+    }
+    load(tmp_path / "i", [document(id, *each) for id, each in texts.items()])
+    with open_searcher(tmp_path / "i") as opened:
+        html = create_app(opened, Settings(access_log=0)).test_client().get("/search?q=storm").text
+    found = re.findall(r'data-sentence-id="(\w+).*?</article>', html, re.DOTALL)
+    articles = dict(zip(found, re.findall(r"<article.*?</article>", html, re.DOTALL), strict=True))
+    classes = {id: re.findall(r'<p class="(sentence[^"]*)"', article) for id, article in articles.items()}
+    assert classes["early"] == ["sentence long"] and classes["late"] == ["sentence"]
+    assert sorted(classes["passage"]) == ["sentence", "sentence", "sentence also"]

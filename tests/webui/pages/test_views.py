@@ -254,6 +254,23 @@ def test_two_parts_are_compared_in_both_directions(real: FlaskClient) -> None:
     assert "write filters into both parts" in real.get("/contrast?part=relief&source=x").text
 
 
+def test_the_tables_of_words_are_exported_as_they_are_shown(real: FlaskClient) -> None:
+    for address, column in (
+        ("/collocations?q=relief&min_count=1", "word"),
+        ("/keyness?q=relief&against=earthquake&min_count=1", "word"),
+        ("/frequencies?q=relief&also=earthquake&by=source", "group"),
+        ("/contrast?q=relief&part=before:2025&against=after:2025&min_count=1", "word"),
+        ("/contrast?part=before:2025&min_count=2", "word"),
+    ):
+        html = real.get(address).text
+        (link,) = re.findall(r'href="([^"]+)">CSV</a>', html)
+        table = rows(real, unescape(link))
+        shown = [row[0] for row in cells(html)]
+        assert shown and [row[column] for row in table][: len(shown)] == shown, address
+        assert "{" not in "".join(table[0].values())
+    assert rows(real, "/collocations.csv?q=relief&min_count=1000") == []
+
+
 def test_views_that_the_index_has_nothing_for_are_not_offered(tmp_path: Path, real: FlaskClient) -> None:
     def views(html: str) -> list[str]:
         (nav,) = re.findall(r'aria-label="Views">.*?</nav>', html, re.DOTALL)
