@@ -119,8 +119,7 @@ class Web:
             if answer.status not in _REDIRECTS or not answer.headers.get("location"):
                 name = responses.get(answer.status, "is no answer")
                 raise NotFetched(target, f"{answer.status} {name}", answer.status, is_lasting=True)
-            with suppress(ValueError):  # if it is no address, the page is its own target until the limit
-                target = urljoin(target, answer.headers["location"])
+            target = join(target, answer.headers["location"])
         raise NotFetched(url, f"redirects more than {_MAX_REDIRECTS} times", is_lasting=True)
 
     # Robots
@@ -209,11 +208,12 @@ class Web:
         """One request. Raises NotFetched, and HTTPError, HTTPException or OSError if it fails."""
         is_late = Event()
         connection = self._connect(url)
+        connected: Any = connection.sock  # which the connection forgets while an answer is read from it
 
         def stop() -> None:
             is_late.set()
             with suppress(OSError):  # as in TLS, which would keep others from reading meanwhile
-                socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)
+                socket.socket.shutdown(connected, socket.SHUT_RDWR)
 
         limit = self._options.max_seconds
         timer = Timer(limit, stop)
@@ -278,8 +278,8 @@ def _read_answer(
     connection.request("GET", url.request_uri, headers=headers, preload_content=False)
     response = connection.getresponse()
     body = bytearray()
-    if response.status == 200:
-        while chunk := response.read(2**16):
+    with closing(response):
+        while response.status == 200 and (chunk := response.read(2**16)):
             body += chunk
             if len(body) > max_bytes:
                 problem = f"is longer than {max_bytes / 2**20:g} MiB"
@@ -288,6 +288,14 @@ def _read_answer(
         raise _Late
     known = {name.lower(): value for name, value in response.headers.items()}
     return Answer(url.url, response.status, known, bytes(body))
+
+
+def join(base: str, link: str) -> str:
+    """The address that a link leads to. One that is none stays as it is, and fetching it says so."""
+    try:
+        return urljoin(base, link)
+    except ValueError:
+        return link
 
 
 def _parse(url: str) -> Url:

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin
 
 from msgspec import DecodeError, Struct
 from msgspec.json import decode, encode
@@ -26,7 +25,7 @@ from esr.extras import require
 from esr.hashing import hash64
 from esr.loaders import feed, markup, page
 from esr.loaders.format import Record, Source
-from esr.loaders.web import Answer, NotFetched, Web, WebOptions
+from esr.loaders.web import Answer, NotFetched, Web, WebOptions, join
 from esr.text.validate import InvalidDocument, build_document
 from esr.text.written_dates import to_iso_date
 
@@ -152,7 +151,7 @@ class _Fetch:
 
     def __init__(self, urls: Sequence[str], options: FeedOptions, state: _State) -> None:
         self.state = state
-        self.report = FetchReport(feeds=len(urls))
+        self.report = FetchReport()
         self.lines: list[bytes] = []
         self._urls = [*dict.fromkeys(urls)]
         self._options = options
@@ -185,6 +184,7 @@ class _Fetch:
             if url in self._urls:
                 pending += [sitemap for sitemap in known.sitemaps if sitemap not in pending]
             listed |= {article: entry for article, entry in known.entries.items() if article not in listed}
+        self.report.feeds = len(pending)
         self.state.listings = {url: self.state.listings[url] for url in pending}
         known_articles = self.state.articles
         self.state.articles = {url: known_articles[url] for url in listed if url in known_articles}
@@ -279,17 +279,17 @@ def _read_sitemap(where: str, body: bytes, listing: _Listing) -> None:
             fields = {"title": texts.get("title"), "date": date, "lastmod": texts.get("lastmod")}
             _add(listing, where, link, fields)
         elif len(listing.sitemaps) < _MAX_SITEMAPS:
-            listing.sitemaps.append(link)
+            listing.sitemaps.append(join(where, link))
 
 
 def _add(listing: _Listing, base: str, link: str, fields: Mapping[str, Any]) -> None:
     """Add an article under its address without what tracks readers, so that feeds may share it."""
     from courlan import normalize_url  # of trafilatura
 
+    link = join(base, link).partition("#")[0]
     try:
-        link = urljoin(base, link).partition("#")[0]
         url = normalize_url(link)
-    except ValueError:  # fetching it says what is wrong
+    except ValueError:  # no address
         url = link
     entry = {"link": link, "seen": _hash(fields), **{name: fields.get(name) for name in _OF_FEEDS}}
     listing.entries.setdefault(url, entry)
