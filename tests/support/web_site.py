@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -107,8 +108,8 @@ class Site:
 
 
 @contextmanager
-def serve_site() -> Iterator[Site]:
-    """A site that listens on all loopback addresses."""
+def serve_site(context: ssl.SSLContext | None = None) -> Iterator[Site]:
+    """A site that listens on all loopback addresses, with TLS in this context."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -122,6 +123,8 @@ def serve_site() -> Iterator[Site]:
 
     with ThreadingHTTPServer(("", 0), Handler) as server:
         server.daemon_threads = True
+        if context:
+            server.socket = context.wrap_socket(server.socket, server_side=True)
         server.is_closed = threading.Event()  # type: ignore[attr-defined]
         site = Site(server)
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
