@@ -28,6 +28,8 @@ _MAX_REDIRECTS = 5
 _MAX_ROBOTS_BYTES = 2**19
 _MAX_PAUSE_SECONDS = 60
 """A site that asks for a longer pause is left for a later run."""
+_MAX_LATER_SECONDS = 7 * 24 * 3600
+"""A site cannot ask for a longer pause."""
 _MAX_FAILURES = 3
 """After as many failures in a row, the run leaves a site alone."""
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -131,7 +133,8 @@ class Web:
             self._robots[site] = self._read_robots(site)
         rules = self._robots[site]
         if isinstance(rules, NotFetched):
-            raise NotFetched(url.url, f"its robots.txt cannot be read: {rules.problem}")
+            problem = f"its robots.txt cannot be read: {rules.problem}"
+            raise NotFetched(url.url, problem, is_lasting=rules.is_lasting)
         if not rules.can_fetch(url.url, self._options.agent):
             raise NotFetched(url.url, f"{site}/robots.txt forbids it", is_lasting=True)
 
@@ -193,8 +196,8 @@ class Web:
     def _read_pause(self, url: Url, site: str, answer: Answer) -> float:
         """The seconds to wait that the site asks for. Raises NotFetched if they are too many for this run."""
         header = answer.headers.get("retry-after")
-        with suppress(HTTPError):  # neither a number nor a date
-            pause = Retry().parse_retry_after(header) if header else 0.0
+        with suppress(HTTPError, ValueError, OverflowError):  # neither a number nor a date
+            pause = min(Retry().parse_retry_after(header) if header else 0.0, _MAX_LATER_SECONDS)
             if pause > _MAX_PAUSE_SECONDS:
                 self.retry_at[site] = time.time() + pause
                 problem = f"{answer.status} {responses[answer.status]}: asks to wait {pause:,.0f} seconds"

@@ -121,7 +121,7 @@ class WebFeeds:
         except FileNotFoundError:
             return _State()
         except (OSError, DecodeError) as error:
-            raise EsrError(f"{path} cannot be read ({error}): without it, all is fetched again") from None
+            raise EsrError(f"{path} cannot be read ({error}): delete it, and all is fetched again") from None
 
     def _write(self, folder: Path, fetch: _Fetch) -> None:
         now = time.time()
@@ -179,7 +179,7 @@ class _Fetch:
             try:
                 known = self._read_listing(url, known)
             except InputError as error:
-                self.report.failed.append(str(error))
+                self.report.failed.append(_describe(url, error))
             self.state.listings[url] = known
             if url in self._urls:
                 pending += [sitemap for sitemap in known.sitemaps if sitemap not in pending]
@@ -245,12 +245,17 @@ class _Fetch:
         self.state.articles[url] = _Article(time.time(), _hash(entry), content, validators)
 
     def _note_failure(self, url: str, entry: Mapping[str, Any], error: InputError) -> None:
-        self.report.problems.append(str(error))
+        self.report.problems.append(_describe(entry["link"], error))
         article = self.state.articles.setdefault(url, _Article(0))
         article.tried = time.time()
         is_lasting = not isinstance(error, NotFetched) or error.is_lasting
         article.listed = _hash(entry) if is_lasting else ""
         article.is_gone = isinstance(error, NotFetched) and error.status == 410
+
+
+def _describe(url: str, error: InputError) -> str:
+    """What went wrong with an address, which may have led to another one."""
+    return str(error) if error.where.startswith(url) else f"{url} leads to {error}"
 
 
 def _build_line(url: str, entry: Mapping[str, Any], answer: Answer) -> bytes:

@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
+from esr.errors import EsrError
 from esr.loaders import web_feeds
 from esr.loaders.web import NotFetched, Web, WebOptions, is_public
 from esr.loaders.web_feeds import FeedOptions, FetchReport, WebFeeds
@@ -245,7 +246,9 @@ def test_a_failing_site_is_asked_again_and_then_left_alone(site: Site) -> None:
 
 
 def test_a_short_pause_that_a_site_asks_for_is_kept(site: Site) -> None:
-    site.pages["/"] = in_turn(answer(status=429, retry_after="1"), answer("a"))
+    site.pages["/"] = in_turn(
+        *[answer(status=429, retry_after=pause) for pause in ("soon", "1")], answer("a")
+    )
     started = time.monotonic()
     assert web().get(site.url, 9).body == b"a"
     assert time.monotonic() - started >= 1
@@ -258,6 +261,20 @@ def test_a_long_pause_that_a_site_asks_for_is_kept_in_later_runs_too(site: Site,
     (failed,) = reader.fetch().failed
     assert "left for a later run" in failed and "asks to wait until" in failed
     assert "/feed" not in site.requests
+    other = Reader(site, reader.folder.with_name("other"))
+    site.pages["/feed"] = answer(status=429, retry_after="9" * 30)
+    assert "asks to wait 604,800 seconds" in other.fetch().failed[0]
+    assert "asks to wait until" in other.fetch().failed[0]
+
+
+def test_a_damaged_record_of_what_was_fetched_is_named(site: Site, reader: Reader) -> None:
+    site.put_feed("a")
+    reader.fetch()
+    (reader.folder / ".state.json").write_text("{")
+    with pytest.raises(
+        EsrError, match=r"\.state\.json cannot be read .*: delete it, and all is fetched again"
+    ):
+        reader.fetch()
 
 
 # Feeds and their articles
@@ -336,15 +353,17 @@ def test_what_is_gone_or_no_page_is_told_and_stops_nothing(site: Site, reader: R
 
 
 def test_a_failing_feed_does_not_stop_the_others(site: Site, reader: Reader) -> None:
-    reader.urls = [f"{site.url}/{name}" for name in ("none", "page", "empty", "broken", "feed")]
+    reader.urls = [f"{site.url}/{name}" for name in ("none", "page", "empty", "broken", "moved", "feed")]
     site.put_feed("a")
     site.pages |= {"/page": answer(article("No feed.")), "/empty": answer()}
     site.pages["/broken"] = answer(rss("b").replace("</channel></rss>", ""))
+    site.pages["/moved"] = answer(status=301, location="/none")
     report = reader.fetch()
-    assert (report.feeds, report.new) == (5, 1)
-    none, page, empty, broken = (failed.removeprefix(f"{site.url}/") for failed in report.failed)
+    assert (report.feeds, report.new) == (6, 1)
+    none, page, empty, broken, moved = (failed.removeprefix(f"{site.url}/") for failed in report.failed)
     assert none == "none: 404 Not Found"
     assert page == "page: is neither a feed nor a sitemap"
+    assert moved == f"moved leads to {site.url}/none: 404 Not Found"
     assert empty.startswith("empty: ") and broken.startswith("broken") and "broken feed" in broken
 
 
