@@ -10,12 +10,15 @@ from __future__ import annotations
 import glob
 import json
 import os
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -36,6 +39,7 @@ from esr.cli.source_options import (
     workers,
 )
 from esr.errors import EsrError, IndexMissing, InputError, UsageError, unknown
+from esr.hashing import hash64
 from esr.index.factory import is_elasticsearch, open_delivery, open_generations
 from esr.index.generations import SERVING
 from esr.index.login import redact
@@ -44,6 +48,8 @@ from esr.loaders import FoundFile, Skipped, UnknownFiles
 from esr.loaders.delivered_files import DeliveredFiles, open_delivered_files
 from esr.loaders.files import display_name
 from esr.loaders.pipeline import Callbacks, DocumentPipeline, Source, describe_unknown_files
+from esr.loaders.web import WebOptions
+from esr.loaders.web_feeds import FeedOptions, FetchReport, WebFeeds
 from esr.text.document import Located
 
 GONE = {
@@ -51,15 +57,39 @@ GONE = {
     "remove": "documents that no file of any source has any more are removed",
 }
 _OWN_KEYS = ("state", "source")
-_KEYS_OF_SOURCES = ("name", "paths", "gone")
+_KEYS_OF_SOURCES = ("name", "paths", "feeds", "gone")
+_OPTIONS_OF_FEEDS = ("mapping", "set", "detect-language")
+"""The source options that feeds of the web have. Others are of files."""
 _INDEX_OPTIONS = (*NEW_INDEX_OPTIONS, keep, impacts, merge, workers)
 _DEFAULTS = {"same-id": "last"}
 """Feeds repeat and correct earlier documents, so the last version wins."""
+_MAX_SHOWN = 20
+
+
+def _parse_networks(
+    context: click.Context, parameter: click.Parameter, values: Sequence[str]
+) -> tuple[IPv4Network | IPv6Network, ...]:
+    try:
+        return tuple(ip_network(value, strict=False) for value in values)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}: write for example 10.1.0.0/16") from None
+
+
+_WEB_OPTIONS = (
+    click.option("--agent", default=f"esr/{esr.__version__}"),
+    click.option("--delay", type=click.FloatRange(0, 3600), default=1.0),
+    click.option("--max-seconds", type=click.FloatRange(0, 3600, min_open=True), default=30.0),
+    click.option("--max-articles", type=click.IntRange(1), default=500),
+    click.option("--recheck-hours", type=click.FloatRange(0), default=6.0),
+    click.option("--retries", type=click.IntRange(0, 10), default=2),
+    click.option("--private-networks", multiple=True, callback=_parse_networks),
+)
+"""How feeds of the web are fetched: keys of the configuration only."""
 
 
 @dataclass(frozen=True)
 class SyncedSource:
-    """A named source. `is_removing`: documents that it no longer has are removed.
+    """A named source. `is_removing`: documents that it no longer has are removed. `feeds` are those to fetch.
 
     `options` is a text of its options: if it changes, the next run reads all files of the source again.
     """
@@ -68,6 +98,7 @@ class SyncedSource:
     source: Source
     is_removing: bool
     options: str
+    feeds: WebFeeds | None = None
 
 
 @dataclass(frozen=True)
@@ -102,61 +133,102 @@ class _Reader:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._folder = path.resolve().parent
+        self._state = ""
 
     def read(self, table: Mapping[str, Any]) -> SyncConfig:
         general = {key: value for key, value in table.items() if key not in _OWN_KEYS}
-        options = (*SOURCE_OPTIONS, *DELIVERY_OPTIONS, *_INDEX_OPTIONS)
+        options = (*SOURCE_OPTIONS, *_WEB_OPTIONS, *DELIVERY_OPTIONS, *_INDEX_OPTIONS)
         self._parse(general, options, str(self._path), _OWN_KEYS)
-        defaults = {key: value for key, value in general.items() if key in _keys(SOURCE_OPTIONS)}
-        of_index = {key: value for key, value in general.items() if key in _keys(_INDEX_OPTIONS)}
-        of_delivery = {key: value for key, value in general.items() if key in _keys(DELIVERY_OPTIONS)}
-        sources = list(self._sources(table.get("source"), defaults))
+        state = table.get("state", f"{self._path.name}.state")
+        if not isinstance(state, str):
+            raise UsageError(f'{self._path}: state must be the name of a file, such as "news.state"')
+        self._state = self._resolve(state)
+        sources = list(self._sources(table.get("source"), general))
         names = [source.name for source in sources]
         for name in names:
             if names.count(name) > 1:
                 raise UsageError(f"{self._path}: two sources have the name {name!r}: give each its own")
-        state = table.get("state", f"{self._path.name}.state")
-        if not isinstance(state, str):
-            raise UsageError(f'{self._path}: state must be the name of a file, such as "news.state"')
+        of_delivery = {**_DEFAULTS, **_select(general, DELIVERY_OPTIONS)}
         return SyncConfig(
             sources,
-            Path(self._resolve(state)),
-            self._parse({**_DEFAULTS, **of_delivery}, DELIVERY_OPTIONS, str(self._path)),
-            self._parse(of_index, _INDEX_OPTIONS, str(self._path)),
+            Path(self._state),
+            self._parse(of_delivery, DELIVERY_OPTIONS, str(self._path)),
+            self._parse(_select(general, _INDEX_OPTIONS), _INDEX_OPTIONS, str(self._path)),
         )
 
-    def _sources(self, tables: Any, defaults: Mapping[str, Any]) -> Iterator[SyncedSource]:
+    def _sources(self, tables: Any, general: Mapping[str, Any]) -> Iterator[SyncedSource]:
         if not isinstance(tables, list) or not tables or not all(isinstance(t, dict) for t in tables):
             raise UsageError(f'{self._path}: there is no source: add [[source]] with paths = ["FOLDER"]')
         for number, table in enumerate(tables, 1):
-            yield self._source(table, defaults, f"{self._path}: source {table.get('name', number)}")
+            yield self._source(table, general, f"{self._path}: source {table.get('name', number)}")
 
-    def _source(self, table: Mapping[str, Any], defaults: Mapping[str, Any], where: str) -> SyncedSource:
+    def _source(self, table: Mapping[str, Any], general: Mapping[str, Any], where: str) -> SyncedSource:
         own = {key: value for key, value in table.items() if key not in _KEYS_OF_SOURCES}
-        paths = table.get("paths")
+        is_web = "feeds" in table
+        if is_web and "paths" in table:
+            raise UsageError(f"{where}: a source has paths or feeds: make two of it")
+        paths = table.get("feeds" if is_web else "paths")
         if isinstance(paths, str):
             paths = [paths]
         if not isinstance(paths, list) or not paths or not all(isinstance(p, str) and p for p in paths):
-            raise UsageError(f'{where}: paths must name files, folders or patterns: paths = ["feeds/*.xml"]')
-        if "-" in paths:
-            raise UsageError(f"{where}: standard input cannot be a source: save it to a file first")
+            raise UsageError(
+                f'{where}: feeds must be addresses: feeds = ["https://…"]'
+                if is_web
+                else f'{where}: paths must name files, folders or patterns: paths = ["feeds/*.xml"]'
+            )
         name = table.get("name", ", ".join(paths))
         if not isinstance(name, str) or not name:
             raise UsageError(f"{where}: name must be a string")
         gone = table.get("gone", "keep")
         if gone not in GONE:
             raise UsageError(f"{where}: gone is one of {', '.join(GONE)}, not {gone!r}")
+        feeds = self._feeds(name, paths, table, general, where) if is_web else None
+        defaults = _select(general, SOURCE_OPTIONS)
+        if feeds:
+            own = {key: value for key, value in own.items() if key in _OPTIONS_OF_FEEDS}
+            defaults = {key: value for key, value in defaults.items() if key in _OPTIONS_OF_FEEDS}
         options = self._parse(own, SOURCE_OPTIONS, where, _KEYS_OF_SOURCES, defaults)
-        existing = list(self._expand(paths, where))
+        if feeds:
+            options |= {"source_format": "jsonl", "make_id": "url"}
+        existing = [] if feeds else list(self._expand(paths, where))
         try:
             source = Source(existing, **options)
         except UsageError as error:
             raise UsageError(f"{where}: {error}") from None
         digest = json.dumps([esr.__version__, options], sort_keys=True, default=str)
-        return SyncedSource(name, source, gone == "remove", digest)
+        return SyncedSource(name, source, gone == "remove", digest, feeds)
+
+    def _feeds(
+        self, name: str, urls: Sequence[str], table: Mapping[str, Any], general: Mapping[str, Any], where: str
+    ) -> WebFeeds:
+        """The feeds of a source, with the folder of their articles. Raises UsageError."""
+        for url in urls:
+            if not url.startswith(("https://", "http://")):
+                raise UsageError(f"{where}: feeds: {url!r} does not begin with https:// or http://")
+        if "gone" in table:
+            raise UsageError(f"{where}: gone is of files: the articles of feeds stay")
+        own = {key: value for key, value in table.items() if key not in _KEYS_OF_SOURCES}
+        keys = (*_keys(_WEB_OPTIONS), *_OPTIONS_OF_FEEDS)
+        for key in own:
+            if key not in keys:
+                raise UsageError(f"{where}: {unknown('key', key, [*keys, 'name', 'feeds'])}")
+        of_web, defaults = _select(own, _WEB_OPTIONS), _select(general, _WEB_OPTIONS)
+        values = self._parse(of_web, _WEB_OPTIONS, where, (), defaults)
+        web = WebOptions(
+            values["agent"],
+            values["delay"],
+            values["max_seconds"],
+            values["retries"],
+            values["private_networks"],
+        )
+        folder = f"{re.sub(r'[^a-z0-9]+', '-', name.lower())[:40].strip('-')}-{hash64(name):016x}"
+        options = FeedOptions(web, values["max_articles"], values["recheck_hours"])
+        return WebFeeds(urls, Path(f"{self._state}.feeds", folder), options)
 
     def _expand(self, paths: Sequence[str], where: str) -> Iterator[str]:
         """The existing paths. A pattern may match nothing; any other path must exist."""
+        if "-" in paths:
+            raise UsageError(f"{where}: standard input cannot be a source: save it to a file first")
         for path in paths:
             resolved = self._resolve(path)
             if os.path.exists(resolved):
@@ -211,6 +283,12 @@ class _Reader:
             yield f"--{key}={text}"
 
 
+def _select(table: Mapping[str, Any], options: Sequence[Callable[[Any], Any]]) -> dict[str, Any]:
+    """The entries that are of these options."""
+    keys = _keys(options)
+    return {key: value for key, value in table.items() if key in keys}
+
+
 def _describe_value(option: click.Option) -> str:
     return "a list of strings" if option.multiple else "a string or a number"
 
@@ -238,7 +316,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SyncReport:
-    """The outcome of a run: the delivery, numbers of files found and read, and the serving generation.
+    """The outcome of a run: the delivery, numbers of files found and read, the feeds, the serving generation.
 
     `unknown_files` counts, by ending, the files that no loader reads; earlier runs' files count while they
     exist.
@@ -252,6 +330,7 @@ class SyncReport:
     generation: str
     is_dry_run: bool
     time: str
+    feeds: FetchReport
 
     def lines(self) -> Iterator[str]:
         delivery = self.delivery
@@ -264,10 +343,25 @@ class SyncReport:
             f"{'dry run, nothing was written' if self.is_dry_run else served}; {delivery.seconds:.1f} s"
         )
         yield from delivery.notes
+        yield from _describe_feeds(self.feeds)
 
     def as_dict(self) -> dict[str, Any]:
-        known = {name: value for name, value in vars(self).items() if name != "delivery"}
-        return {**known, **asdict(self.delivery)}
+        known = {name: value for name, value in vars(self).items() if name not in ("delivery", "feeds")}
+        return {**known, **asdict(self.delivery), "feeds": vars(self.feeds)}
+
+
+def _describe_feeds(report: FetchReport) -> Iterator[str]:
+    """The report's lines about feeds of the web, none without feeds."""
+    if not report.feeds:
+        return
+    counts = {name: getattr(report, name) for name in ("new", "changed", "unchanged")}
+    counts |= {"not fetched": len(report.problems), "left for the next run": report.left}
+    articles = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    yield f"{report.feeds:,} feeds, {len(report.failed):,} of them failed; articles: {articles or 'none new'}"
+    yield from report.failed
+    yield from report.problems[:_MAX_SHOWN]
+    if (others := len(report.problems) - _MAX_SHOWN) > 0:
+        yield f"and {others:,} other articles that were not fetched"
 
 
 class SyncRun:
@@ -299,8 +393,14 @@ class SyncRun:
 
     def deliver(self, *, reread: bool) -> SyncReport:
         """Deliver and record the new documents. Raises EsrError if nothing was delivered."""
+        with TemporaryDirectory(prefix="esr-") as folder:
+            return self._fetch_and_deliver(reread, Path(folder))
+
+    def _fetch_and_deliver(self, reread: bool, folder: Path) -> SyncReport:
         started = datetime.now(UTC)
-        self._find_new_files(reread or self._must_read_again())
+        read_again = reread or self._must_read_again()
+        feeds = self._fetch(folder)
+        self._find_new_files(read_again)
         delivery = self._deliver() if self._new_files or any(self._find_gone()) else DeliveryReport()
         self._record.forget_missing()
         generation = _serving_generation(self._where)
@@ -315,7 +415,19 @@ class SyncRun:
             generation,
             self._is_dry_run,
             started.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            feeds,
         )
+
+    def _fetch(self, folder: Path) -> FetchReport:
+        """Fetch the feeds of all sources. The articles of a dry run go to `folder`."""
+        total = FetchReport()
+        for number, source in enumerate(self._config.sources):
+            if source.feeds is None:
+                continue
+            own = folder / str(number)
+            total.add(source.feeds.fetch(own if self._is_dry_run else None))
+            source.source.paths = [str(path) for path in (source.feeds.folder, own) if path.exists()]
+        return total
 
     def _must_read_again(self) -> bool:
         """Whether the index was changed by something other than the last run, or does not exist.
@@ -434,6 +546,8 @@ def _serving_generation(where: str) -> str:
 def sync(where: str, config: Path, is_dry_run: bool, reread: bool, as_json: bool) -> None:
     """Bring an index up to date with the sources that CONFIG names: new and changed files, in one step.
 
+    Feeds of the web are fetched first, with the articles that they list.
+
     The first run makes the index. A run that finds nothing new makes no generation. A run that was killed or
     failed has changed nothing: the next one does its work. One line says what was done.
 
@@ -441,7 +555,7 @@ def sync(where: str, config: Path, is_dry_run: bool, reread: bool, as_json: bool
     Exit status:
       0   done, or there was nothing to do
       1   it failed and changed nothing, or documents were set aside in the file of bad-documents, or there
-          are files that no loader knows
+          are files that no loader knows, or feeds that could not be read
       2   the command or CONFIG is wrong
       75  another run has not finished yet, nothing was done
 
@@ -462,4 +576,9 @@ def sync(where: str, config: Path, is_dry_run: bool, reread: bool, as_json: bool
     if report.unknown_files:
         raise EsrError(
             f"{describe_unknown_files(report.unknown_files)}; exclude them in the file that names the sources"
+        )
+    if report.feeds.failed:
+        raise EsrError(
+            f"{len(report.feeds.failed):,} of {report.feeds.feeds:,} feeds could not be read; "
+            f"the first: {report.feeds.failed[0]}"
         )

@@ -24,6 +24,7 @@ from esr.cli.sync import read_config
 from esr.errors import EsrError
 from tests.cli.conftest import Esr, call
 from tests.support.elasticsearch import fresh
+from tests.support.web_site import answer, article, serve_site
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -347,6 +348,56 @@ def test_one_record_serves_one_index(desk: Desk, esr_error: Esr, tmp_path: Path)
     assert "cannot write" in str(esr_error("sync", tmp_path / "other", desk.config))
 
 
+WEB = """
+delay = 0
+retries = 0
+recheck-hours = 0
+private-networks = ["127.0.0.1"]
+[[source]]
+name = "web"
+"""
+
+
+@pytest.mark.slow
+def test_feeds_of_the_web_are_delivered_and_changed_articles_replaced(any_desk: Desk, esr: Esr) -> None:
+    desk = any_desk
+    with serve_site() as site:
+        desk.configure(f'{WEB}feeds = "{site.url}/feed"\nset = {{"meta.desk" = "web"}}\n')
+        site.put_feed("a", "b")
+        assert desk.counts("--dry-run") == (1, 2, 0, 0, 0)
+        assert [path.name for path in desk.folder.iterdir()] == ["news.toml"]
+        assert desk.counts() == (1, 2, 0, 0, 0)
+        assert desk.texts() == {f"{site.url}/a": "a came.", f"{site.url}/b": "b came."}
+        assert desk.counts() == (0, 0, 0, 0, 0)
+        site.pages["/a"] = answer(article("Hail came."))
+        assert desk.counts("--dry-run") == (1, 0, 1, 0, 0)
+        assert desk.counts() == (1, 0, 1, 0, 0)
+        assert desk.texts() == {f"{site.url}/a": "Hail came.", f"{site.url}/b": "b came."}
+        assert desk.counts("--reread") == (2, 0, 0, 0, 2)
+
+
+@pytest.mark.slow
+def test_a_feed_that_fails_is_told_and_the_others_are_delivered(desk: Desk, esr: Esr) -> None:
+    with serve_site() as site:
+        site.put_feed("a", "gone")
+        site.pages["/gone"] = answer(status=410)
+        desk.configure(f'{WEB}feeds = ["{site.url}/none", "{site.url}/feed"]\n')
+        result = esr("sync", desk.where, desk.config)
+        assert result.exit_code == 1 and set(desk.texts()) == {f"{site.url}/a"}
+        assert result.stdout.splitlines()[-3:] == [
+            "2 feeds, 1 of them failed; articles: 1 new, 1 not fetched",
+            f"{site.url}/none: 404 Not Found",
+            f"{site.url}/gone: 410 Gone",
+        ]
+        failed = f"Error: 1 of 2 feeds could not be read; the first: {site.url}/none: 404 Not Found\n"
+        assert result.stderr == failed
+        report = json.loads(esr("sync", desk.where, desk.config, "--json").stdout)["feeds"]
+        assert report["failed"] == [f"{site.url}/none: 404 Not Found"] and report["unchanged"] == 1
+        desk.configure(f'[[source]]\nfeeds = ["{site.url}/feed"]\n')
+        refused = f"{site.url}/feed: its robots.txt cannot be read: 127.0.0.1 is in a private network"
+        assert refused in esr("sync", desk.where, desk.config).stderr
+
+
 KILLED = """
 import os, signal, sys
 from unittest.mock import patch
@@ -388,6 +439,7 @@ def test_a_run_after_a_killed_run_settles(any_desk: Desk, moment: str) -> None:
     assert desk.counts() == (0, 0, 0, 0, 0)
 
 
+FEED = '[[source]]\nfeeds = "https://a.example/feed"\n'
 SOURCE = '[[source]]\nname = "s"\npaths = "."\n'
 
 
@@ -491,6 +543,14 @@ def test_an_entry_is_read_as_the_command_line_reads_it(tmp_path: Path) -> None:
         ("[[source]]\npaths = []\n", "source 1: paths must name files, folders or patterns"),
         ('[[source]]\nname = 3\npaths = "."\n', "source 3: name must be a string"),
         ('[[source]]\npaths = "-"\n', "source 1: standard input cannot be a source"),
+        ('[[source]]\nfeeds = "news.xml"\n', "source 1: feeds: 'news.xml' does not begin with https://"),
+        ("[[source]]\nfeeds = []\n", "source 1: feeds must be addresses"),
+        (SOURCE + 'feeds = "https://a.example"\n', "source s: a source has paths or feeds: make two of it"),
+        (FEED + 'gone = "remove"\n', "source 1: gone is of files"),
+        (FEED + 'format = "csv"\n', "source 1: unknown key 'format'"),
+        (FEED + "delay = -1\n", "source 1: Invalid value for '--delay': -1"),
+        (FEED + 'private-networks = "here"\n', "source 1: Invalid value for '--private-networks': 'here'"),
+        ("delay = -1\n" + SOURCE, "Invalid value for '--delay': -1"),
         (SOURCE + SOURCE, "two sources have the name 's'"),
     ],
 )
