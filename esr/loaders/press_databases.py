@@ -243,7 +243,8 @@ def _parse_lexis(lines: Lines) -> dict[str, Any] | None:
 
 # Factiva
 
-_FACTIVA_ID = re.compile(r"(?:AN\s+)?Document ([A-Za-z0-9]{3,8}\d{8,16}[a-z][a-z0-9]{6,14})\s*")
+# An accession number has 25 characters. Fewer are those of a file that was cut off.
+_FACTIVA_ID = re.compile(r"(?:AN\s+)?Document ((?=\w{25}\b)[A-Za-z0-9]{3,8}\d{8,16}[a-z][a-z0-9]{6,14})\s*")
 _FACTIVA_CODES = (
     *("SE", "HD", "CR", "BY", "WC", "PD", "ET", "SN", "SC", "ED", "PG", "VOL", "LA", "CY"),
     *("LP", "TD", "CT", "RF", "CO", "IN", "NS", "RE", "IPC", "IPD", "PUB", "AN"),

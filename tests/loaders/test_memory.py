@@ -22,7 +22,7 @@ TEXT = "The ferry sails again. " * 20
 _CONTENT = "<ContentItem><DataContent>{}</DataContent></ContentItem>"
 UNITS = {
     "csv": ("id,text\n", 'i{},"{}"\n', ""),
-    "factiva": ("", "HD  a\nPD  16 January 2024\nLP\n{1}\nAN  Document NP00020240116ek1g{0:05}\n", ""),
+    "factiva": ("", "HD  a\nPD  16 January 2024\nLP\n{1}\nAN  Document NPOST00020240116ek1g{0:05}\n", ""),
     "json": ('{"status": "ok", "articles": [', '{{"id": "i{}", "text": "{}"}}, ', '{"id": "z"}]}'),
     "jsonl": ("", '{{"id": "i{}", "text": "{}"}}\n', ""),
     "mediawiki": (
