@@ -288,7 +288,7 @@ def test_refreshing_needs_an_index(esr_error: Esr, tmp_path: Path) -> None:
 
 
 ROOT = Path(__file__).resolve().parents[2]
-SECTION = (ROOT / "docs" / "operating.md").read_text("utf-8").split("## On a schedule\n")[1].split("\n## ")[0]
+SECTION = (ROOT / "docs" / "operating.md").read_text("utf-8").split("## On a schedule\n")[1].split("\n##")[0]
 ITEM = (
     "<item><title>A storm</title><author>A. Writer</author><guid>g1</guid>"
     "<description>It rained.</description></item>"
