@@ -6,7 +6,7 @@ import html
 import html.entities
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from esr.errors import InputError, to_one_line
@@ -29,6 +29,12 @@ _SKIPPED = frozenset(
     ("head", "header", "media", "media-reference", "nav", "noscript", "script", "style", "svg", "template")
 )
 _ENTITY = re.compile(r"&\w{1,30};", re.ASCII)
+
+
+def sniff(*names: str) -> Callable[[bytes], bool]:
+    """A test of a file's beginning: XML with an element of one of these names, in any namespace."""
+    start = re.compile(rf"<(?:\w+:)?(?:{'|'.join(map(re.escape, names))})[\s>]".encode())
+    return lambda head: head.startswith(b"<") and bool(start.search(head))
 
 
 def local_name(element: Any) -> str:

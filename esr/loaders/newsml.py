@@ -167,14 +167,12 @@ def _find_language(item: Any) -> str | None:
     return str(language) if language else None
 
 
-_START = re.compile(rb"<(?:\w+:)?(?:newsMessage|newsItem)[\s>]")
-
 FORMAT = register(
     Format(
         name="newsml",
         description="NewsML-G2 of the IPTC: <newsItem>s that contain NITF, XHTML or plain text",
         suffixes=(".newsml", ".newsmlg2"),
-        sniff=lambda head: head.startswith(b"<") and bool(_START.search(head)),
+        sniff=markup.sniff("newsMessage", "newsItem"),
         read=read,
         needs=("lxml.etree",),
         may_lack_documents=True,

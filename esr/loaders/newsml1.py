@@ -217,14 +217,12 @@ def _find_child(element: Any, *path: str) -> Any:
     return element
 
 
-_START = re.compile(rb"<(?:\w+:)?NewsML[\s>]")
-
 FORMAT = register(
     Format(
         name="newsml1",
         description="NewsML 1 of the IPTC: <NewsItem>s that contain NITF, XHTML or plain text",
         suffixes=(".newsml",),
-        sniff=lambda head: head.startswith(b"<") and bool(_START.search(head)),
+        sniff=markup.sniff("NewsML"),
         read=read,
         needs=("lxml.etree",),
         may_lack_documents=True,

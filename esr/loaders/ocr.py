@@ -7,7 +7,6 @@ are joined. Sentences have the page and the mean confidence of the words in thei
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -317,7 +316,7 @@ ALTO = register(
         name="alto",
         description="ALTO, recognised text of a page: one document per file, and the confidence of sentences",
         suffixes=(".alto",),
-        sniff=lambda head: head.startswith(b"<") and bool(re.search(rb"<(?:\w+:)?alto[\s>]", head)),
+        sniff=markup.sniff("alto"),
         read=read_alto,
         needs=("lxml.etree",),
         may_lack_documents=True,
@@ -328,7 +327,7 @@ METS = register(
         name="mets",
         description="METS with ALTO files: one document per article of an issue, with pages and confidence",
         suffixes=(".mets",),
-        sniff=lambda head: head.startswith(b"<") and bool(re.search(rb"<(?:\w+:)?mets[\s>]", head)),
+        sniff=markup.sniff("mets"),
         read=read_mets,
         needs=("lxml.etree",),
         may_lack_documents=True,

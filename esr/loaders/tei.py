@@ -269,14 +269,12 @@ def _join_words(sentence: Any) -> str:
     return text
 
 
-_ROOT = re.compile(rb"<(?:\w+:)?(?:TEI|teiCorpus|TEI\.2)[\s>]")
-
 FORMAT = register(
     Format(
         name="tei",
         description="TEI: speeches of parliaments (ParlaMint), by their speakers, or one document per text",
         suffixes=(".tei",),
-        sniff=lambda head: head.startswith(b"<") and bool(_ROOT.search(head)),
+        sniff=markup.sniff("TEI", "teiCorpus", "TEI.2"),
         read=read,
         needs=("lxml.etree",),
         may_lack_documents=True,

@@ -9,6 +9,7 @@ from esr.lab.reproduce.claims_context import relevant_shares
 from esr.lab.reproduce.judging import (
     BOTH_WAYS,
     NO_DATA,
+    NO_TABLE,
     REPORTED,
     Check,
     ExperimentResults,
@@ -236,7 +237,6 @@ def _difference(results: ExperimentResults, name: str, other: str) -> float | No
 
 
 _TOOLS = "the tools are those that made the folder's annotations, or esr's"
-_NO_TABLE = "the figures of the paper's table are lost, so there is nothing to compare"
 TARGETS = (
     Target(
         "FL-D1",
@@ -267,13 +267,13 @@ TARGETS = (
         "FL-E3",
         "Table 2 and Figure 10: FLOE of opinion features",
         has_rows(_systems(OPINIONS, ["floe"]), BOTH_WAYS),
-        _NO_TABLE,
+        NO_TABLE,
     ),
     Target(
         "FL-E4",
         "Table 3 and Figure 11: linear, log and step of opinion features",
         has_rows(_systems(OPINIONS, WEIGHTED), BOTH_WAYS),
-        f"{_NO_TABLE}; the grid of w is esr's",
+        f"{NO_TABLE}; the grid of w is esr's",
     ),
     Target(
         "FL-E5",
@@ -287,7 +287,7 @@ TARGETS = (
         reported(
             _by_kind(lambda kind: compared("above", [SUBJECTIVE], ["tfisf"], MEASURES, BOTH_WAYS, kind))
         ),
-        _NO_TABLE,
+        NO_TABLE,
     ),
     Target(
         "FL-E7",
@@ -300,38 +300,38 @@ TARGETS = (
         "FL-E9",
         "Table 7 and Figure 14: FLOE of name features",
         has_rows(_systems(NAMES, ["floe"]), BOTH_WAYS),
-        _NO_TABLE,
+        NO_TABLE,
     ),
     Target(
         "FL-E10",
         "Table 8 and Figure 15: linear, log and step of name features",
         has_rows(_systems(NAMES, WEIGHTED), BOTH_WAYS),
-        f"{_NO_TABLE}; the grid of w is esr's",
+        f"{NO_TABLE}; the grid of w is esr's",
     ),
     Target("FL-E11", "Figures 7-9: curves of the length", has_curves(["len"], [TRAINING])),
     Target(
         "FL-E12",
         "Table 10 and Figure 16: FLOE, linear and log of the length",
         has_rows(_systems(["len"], _LENGTH_FORMS), BOTH_WAYS),
-        _NO_TABLE,
+        NO_TABLE,
     ),
     Target(
         "FL-E13",
         "Table 11 and Figure 17: linear(F_subj) with the length, against tfisf",
         has_rows(COMBINED, BOTH_WAYS),
-        _NO_TABLE,
+        NO_TABLE,
     ),
     Target(
         "FL-E14",
         "Table 12 and Figure 18: the same against linear(F_subj)",
         reported(_compared("above", COMBINED, [SUBJECTIVE])),
-        _NO_TABLE,
+        NO_TABLE,
     ),
     Target(
         "FL-E15",
         "Appendix, three tables and a figure: the same on events and on opinions",
         reported(_by_kind(lambda kind: compared("above", COMBINED, ["tfisf"], MEASURES, BOTH_WAYS, kind))),
-        _NO_TABLE,
+        NO_TABLE,
     ),
     Target(
         "FL-F1",

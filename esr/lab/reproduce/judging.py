@@ -209,6 +209,7 @@ def mark_of(lines: Sequence[Line]) -> str:
 
 LEVEL = 0.05
 NO_DATA = "the data or the training are missing"
+NO_TABLE = "the figures of the paper's table are lost, so there is nothing to compare"
 Value = Callable[[ExperimentResults], float | None]
 Pairs = Sequence[tuple[str, str]]
 """Training and test years."""
