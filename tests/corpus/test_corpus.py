@@ -187,6 +187,17 @@ def test_the_words_of_an_index_give_the_lines_of_its_texts(
     assert made[0] == made[1] and made[0][0].lines
 
 
+def test_a_server_that_reads_in_parts_finds_the_same_in_the_same_order(
+    searcher: Searcher, language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queries, sorts = QUERIES[language], ("newest", "oldest")
+    whole = [make(searcher, query, sort=s, k=999) for query in queries for s in sorts]
+    monkeypatch.setattr("esr.elastic.search.counts._WORTH_DIVIDING", 3)
+    monkeypatch.setattr("esr.elastic.search.counts.PAGE", 4)
+    assert [make(searcher, query, sort=s, k=999) for query in queries for s in sorts] == whole
+    assert any(each.sentences > 16 for each in whole)
+
+
 def test_a_sample_depends_on_its_seed_alone(searcher: Searcher, language: str) -> None:
     query = QUERIES[language][1]
     every = make(searcher, query, k=10_000)

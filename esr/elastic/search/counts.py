@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, pairwise
 from typing import Any
 
 from esr.elastic.cluster import Cluster
@@ -73,9 +74,12 @@ def read_texts(
     """The texts of the sentences that `find_by_date` finds, with their ids, days and sources."""
     hits: list[Any] = []
     total = 0
-    for answer in _pages_by_date(cluster, condition, k, filters, oldest_first, {"source": _TEXT_FIELDS}):
-        total = total if hits else total_of(answer)
-        hits += hits_of(answer)
+    if k > _WORTH_DIVIDING:
+        hits, total = _read_divided(cluster, condition, k, filters, oldest_first)
+    if not hits:
+        for answer in _pages_by_date(cluster, condition, k, filters, oldest_first, {"source": _TEXT_FIELDS}):
+            total = total if hits else total_of(answer)
+            hits += hits_of(answer)
     texts, dates, sources = ([hit["_source"].get(name) for hit in hits] for name in _TEXT_FIELDS)
     day_of = {date: None if date is None else parse_date_start(date) // DAY for date in set(dates)}
     return SentenceTexts(
@@ -88,6 +92,54 @@ def read_texts(
 
 
 _TEXT_FIELDS = ["text", "date", "source"]
+_WORTH_DIVIDING, _PERCENTS = 2_000, [25, 50, 75]
+"""From how many sentences on a server reads them in parts side by side, and where it divides them."""
+
+
+def _read_divided(
+    cluster: Cluster, condition: Condition, k: int, filters: Filters, oldest_first: bool
+) -> tuple[list[Any], int]:
+    """The hits of all sentences that match, by date, and their number. No hits if they are few or over k.
+
+    For each hit, a server unpacks the block of sentences that it is stored in. One search does so in a single
+    thread.
+    """
+    query = match_sentences(condition, filters)
+    ends = {"percentiles": {"field": "ordinal", "percents": _PERCENTS, "keyed": False}}
+    answer = search(
+        cluster, index=cluster.alias, size=0, track_total_hits=True, query=query, aggs={"ends": ends}
+    )
+    total = total_of(answer)
+    if not _WORTH_DIVIDING < total <= k:
+        return [], total
+    ordinals = [int(each["value"]) for each in answer["aggregations"]["ends"]["values"]]
+    ranges: list[dict[str, int]] = [
+        *({"lt": end} for end in ordinals[:1]),
+        *({"gte": first, "lt": end} for first, end in pairwise(ordinals)),
+        {"gte": ordinals[-1]},
+    ]
+    body = {"size": PAGE, "sort": _by_date(oldest_first), "_source": _TEXT_FIELDS}
+    waiting: list[dict[str, Any]] = [
+        {"query": {"bool": {"filter": [query, {"range": {"ordinal": part}}]}}, **body} for part in ranges
+    ]
+    hits: list[Any] = []
+    while waiting:
+        lines = [line for part in waiting for line in ({"index": cluster.alias}, part)]
+        pages = [hits_of(answer) for answer in msearch(cluster, lines)]
+        hits += chain.from_iterable(pages)
+        waiting = [
+            {**part, "search_after": page[-1]["sort"]}
+            for part, page in zip(waiting, pages, strict=True)
+            if len(page) == PAGE
+        ]
+    sign = 1 if oldest_first else -1
+    return sorted(hits, key=lambda hit: (sign * hit["sort"][0], hit["sort"][1])), total
+
+
+def _by_date(oldest_first: bool) -> list[Any]:
+    """Undated last, ties in collection order."""
+    order = "asc" if oldest_first else "desc"
+    return [{"date": {"order": order, "missing": "_last"}}, {"ordinal": "asc"}]
 
 
 def _pages_by_date(
@@ -99,10 +151,9 @@ def _pages_by_date(
     fields: Mapping[str, Any],
 ) -> Iterator[Any]:
     """Yield the answers with the first k sentences by date. The first of them has the total."""
-    order = "asc" if oldest_first else "desc"
     body: dict[str, Any] = {
         "query": match_sentences(condition, filters),
-        "sort": [{"date": {"order": order, "missing": "_last"}}, {"ordinal": "asc"}],
+        "sort": _by_date(oldest_first),
         **fields,
     }
     read = 0
