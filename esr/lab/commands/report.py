@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 
 if TYPE_CHECKING:
+    from esr.lab.report.moves import TopicMoves
     from esr.lab.report.page import Picture
     from esr.lab.tuner import Task
     from esr.ranking.searcher import Searcher
@@ -36,7 +38,10 @@ _DEFAULT_MEASURE = "AP"
 @click.argument("run_files", metavar="RUN...", nargs=-1, required=True, type=_FILE)
 @click.option("-o", "--output", required=True, type=_FILE, help="The HTML page to write; - prints it.")
 @click.option(
-    "--baseline", type=_FILE, metavar="RUN", help="Compare with this run: significance, gains per topic."
+    "--baseline",
+    type=_FILE,
+    metavar="RUN",
+    help="Compare with this run: significance, gains per topic, sentences that moved.",
 )
 @measures_option
 @click.option(
@@ -108,13 +113,19 @@ def report(
         click.echo(note, err=True)
     results = evaluate_runs(names, data.qrels, data.runs, baseline=data.baseline, kinds=kinds)
     from esr.lab.report import page  # deferred: it imports matplotlib
+    from esr.lab.report.moves import read_texts, render_moves
 
-    drawings = _draw_runs(data, results, _DEFAULT_MEASURE if _DEFAULT_MEASURE in names else names[0])
+    measure = _DEFAULT_MEASURE if _DEFAULT_MEASURE in names else names[0]
+    drawings, moves = _draw_runs(data, results, measure)
+    texts: Mapping[str, str] = {}
     if where:
         with open_searcher(where) as searcher:
             drawings += _draw_index(searcher, data, topics_file, field, restrict_file, ranking, curves)
+            texts = read_texts(searcher.index, moves)
     drawings += _draw_models()
-    text = page.render(page.ReportPage(title, results, drawings, data.notes))
+    queries = _read_queries(topics_file, field) if topics_file else {}
+    moved = render_moves(moves, measure, data.baseline or "", queries, texts)
+    text = page.render(page.ReportPage(title, results, drawings, data.notes, moved))
     try:
         if pictures:
             _write_pictures(Path(pictures), drawings)
@@ -126,13 +137,28 @@ def report(
         click.echo(f"wrote {output}")
 
 
-def _draw_runs(data: Inputs, results: list[RunEvaluation], measure: str) -> list[Picture]:
+def _draw_runs(
+    data: Inputs, results: list[RunEvaluation], measure: str
+) -> tuple[list[Picture], list[TopicMoves]]:
+    from esr.lab.report.moves import find_moves
     from esr.lab.report.rankings import build_gains, build_precision_recall, compute_curves, compute_gains
 
     drawings = [build_precision_recall(compute_curves(data.qrels, data.runs))]
-    if data.baseline is not None and len(results) > 1:
-        drawings.append(build_gains(compute_gains(results, measure), measure, data.baseline))
-    return drawings
+    if data.baseline is None or len(results) < 2:
+        return drawings, []
+    gains = compute_gains(results, measure)
+    drawings.append(build_gains(gains, measure, data.baseline))
+    return drawings, find_moves(gains, results, measure, data.qrels, data.runs)
+
+
+def _read_queries(topics_file: str, field: str) -> dict[str, str]:
+    """The queries of the topics that have the field."""
+    names = topics.split_fields(field)
+    return {
+        topic.id: topic.query(field)
+        for topic in topics.read_topics(topics_file)
+        if any(topic.fields.get(name) for name in names)
+    }
 
 
 def _draw_index(

@@ -1,6 +1,7 @@
 """A report as a self-contained HTML page: tables, pictures, and notes about its inputs.
 
-The page has no scripts and no date, so the same inputs give the same page. Colours are CSS variables:
+The page has no date, so the same inputs give the same page. Without its script, all can be read as well.
+Colours are CSS variables:
 pictures are dark on white in print and on light screens, and light on dark on dark screens. Colour-blind
 readers can distinguish the colours, and lines also differ in markers and are labelled at their ends.
 """
@@ -306,12 +307,13 @@ _MARKS = "* differs from {} at 95 %, ** at 99 %: paired two-sided t-test{}. Bold
 
 @dataclass(frozen=True)
 class ReportPage:
-    """The contents of a page. `notes` are about problems of topics and runs."""
+    """The contents of a page. `notes` are about problems of topics and runs, `moves` is a section of HTML."""
 
     title: str
     results: Sequence[RunEvaluation]
     pictures: Sequence[Picture]
     notes: Sequence[str] = field(default=())
+    moves: str = ""
 
 
 def render(report: ReportPage) -> str:
@@ -322,6 +324,7 @@ def render(report: ReportPage) -> str:
         _render_notes(report.notes),
         _render_tables(report.results),
         *map(_render_picture, report.pictures),
+        report.moves,
         f'<p class="faint">Made by esr {escape(esr.__version__)}; measures by ir_measures.</p>',
     ]
     body = "\n".join(part for part in parts if part)
@@ -330,16 +333,20 @@ def render(report: ReportPage) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
         f"<title>{escape(report.title)}</title>\n<style>\n{_render_style()}</style>\n</head>\n"
-        f"<body>\n{body}\n</body>\n</html>\n"
+        f"<body>\n{body}\n<script>\n{_read_beside('page.js')}</script>\n</body>\n</html>\n"
     )
 
 
 def _render_style() -> str:
     light = " ".join(f"{css_variable(color)}: {color};" for color in DARK)
     dark = " ".join(f"{css_variable(color)}: {other};" for color, other in DARK.items())
-    rules = Path(__file__).with_name("page.css").read_text("utf-8")
+    rules = _read_beside("page.css")
     on_dark = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ color-scheme: dark; {dark} }} }}"
     return f":root {{ color-scheme: light; {light} }}\n{on_dark}\n{rules}"
+
+
+def _read_beside(name: str) -> str:
+    return Path(__file__).with_name(name).read_text("utf-8")
 
 
 def _summarise(results: Sequence[RunEvaluation]) -> str:
