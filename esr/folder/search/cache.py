@@ -12,13 +12,13 @@ from esr.folder.search.evidence import StaticScoreCache
 from esr.folder.search.memory import SearchMemory
 from esr.folder.search.name_table import NameTable, count_values
 from esr.folder.search.records import DocumentCache
-from esr.folder.search.words import PositionCache
+from esr.folder.search.vocabulary import PositionCache
 from esr.index.filters import ValueTable, attribute_names
 from esr.index.names import Aliases
 
 if TYPE_CHECKING:
     from esr.folder.search.impacts import ImpactCache, KernelTables
-    from esr.folder.search.words import WordUsage
+    from esr.folder.search.vocabulary import WordUsage
 
 
 def _build_tables(statistics: CommitStatistics) -> KernelTables:
@@ -112,7 +112,7 @@ class SearchCache:
     @cached_property
     def word_usage(self) -> WordUsage:
         """The number of sentences with a word, and its written form."""
-        from esr.folder.search.words import WordUsage  # few searches need it
+        from esr.folder.search.vocabulary import WordUsage  # few searches need it
 
         return WordUsage(self.snapshot, self._texts.positions, self.documents, self.memory)
 

@@ -16,7 +16,7 @@ from esr.folder.format.words import WordPositions, WordTable, decode
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.candidates import mask_allowed
 from esr.folder.search.records import DocumentKey, Locations, group_by_segment, locate, sentence_ids
-from esr.folder.search.words import PositionCache
+from esr.folder.search.vocabulary import PositionCache
 from esr.index.contract import LengthGroups
 from esr.index.filters import DAY, Filters
 from esr.index.hits import SentenceTexts, SentenceWords

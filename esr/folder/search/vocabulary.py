@@ -1,18 +1,29 @@
-"""Searches the words of a snapshot as they are written: by prefix, and by similarity to another word."""
+"""The words of a snapshot as they are written: by prefix, by similarity, as phrases, with their written form.
+
+Positions of frequent words and facts about single words are kept in memory, since phrases share words and
+suggestions repeat from query to query.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, compress
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
+from esr.folder.format.files import Mask, Numbers
 from esr.folder.format.segment import Segment
-from esr.folder.format.words import WordTable, sign_word
+from esr.folder.format.snapshot import Snapshot
+from esr.folder.format.words import BLOCK_BITS, WordPositions, WordTable, sign_word
+from esr.folder.search.kernel_loader import LOADER
 from esr.folder.search.memory import SearchMemory
+from esr.folder.search.records import DocumentCache, read_records
+from esr.index.names import SAMPLE, choose_written_form
 
 _LONGEST_CHARACTER = 4  # bytes of UTF-8
 
@@ -118,3 +129,140 @@ def _frequent(table: WordTable, prefix: str, limit: int) -> list[str]:
 def _occurrences(table: WordTable, word: str) -> int:
     number = table.find(word)
     return 0 if number is None else int(table.counts[number])
+
+
+Positions = npt.NDArray[np.int32]
+_NOWHERE = np.zeros(0, np.int32)
+_FREQUENT = 1 << 13
+"""Number of occurrences from which a word's positions are kept.
+
+Few words have so many, but many phrases contain one of these.
+"""
+
+
+class PositionCache:
+    """The positions of words, kept in memory for frequent words. Threads share it."""
+
+    def __init__(self, memory: SearchMemory) -> None:
+        self._memory = memory
+
+    def of(self, table: WordTable) -> WordPositions:
+        """The positions of the words of a table."""
+        return self._memory.get((table, "places"), table.read_positions)
+
+    def get(self, table: WordTable, number: int) -> Positions:
+        """The positions of a word."""
+        if table.counts[number] < _FREQUENT:
+            return self.of(table).positions(number)
+        return self._memory.get((table, number), lambda: self.of(table).positions(number))
+
+
+def find_phrase(table: WordTable, words: Sequence[str], cache: PositionCache) -> Positions:
+    """The positions at which these words begin, adjacent and in this order."""
+    numbers = [table.find(word) for word in words]
+    known = [number for number in numbers if number is not None]
+    if len(known) < len(numbers):
+        return _NOWHERE
+    # Rarest first: the others are only looked up next to it.
+    order = sorted(range(len(known)), key=lambda n: int(table.counts[known[n]]))
+    starts = cache.get(table, known[order[0]]) - np.int32(order[0])
+    for n in order[1:]:
+        if not len(starts):
+            break
+        starts = starts[_contains(cache.get(table, known[n]), starts + np.int32(n))]
+    return starts
+
+
+def mask_prefix(table: WordTable, prefix: str, sentence_count: int, cache: PositionCache) -> Mask:
+    """Mask of the sentences that contain a word with this prefix.
+
+    The kernel is used if it is loaded, since a prefix may have very many occurrences.
+    """
+    mask, words, positions = np.zeros(sentence_count, bool), table.prefix_range(prefix), cache.of(table)
+    if LOADER.kernel is None:
+        mask[positions.sentences(positions.positions_of_range(words))] = True
+        return mask
+    sentences = positions.sentence_starts, positions.block_sentences, BLOCK_BITS
+    LOADER.kernel.mark_positions(mask, words.start, words.stop, tuple(positions.position_lists), sentences)
+    return mask
+
+
+def find_prefix(table: WordTable, prefix: str, cache: PositionCache) -> Positions:
+    """The positions of the words with this prefix, in no particular order."""
+    return cache.of(table).positions_of_range(table.prefix_range(prefix))
+
+
+def _contains(ascending: Positions, values: Positions) -> npt.NDArray[np.bool_]:
+    """Mask of the values that occur."""
+    at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
+    return np.asarray(ascending[at] == values)
+
+
+V = TypeVar("V")
+_ENTRY_BYTES = 200
+"""Memory in bytes of a word and a fact about it."""
+
+
+class _WordFacts(dict[str, V]):
+    """Facts about some words."""
+
+    @property
+    def nbytes(self) -> int:
+        return _ENTRY_BYTES * len(self)
+
+
+class WordUsage:
+    """How the sentences of a snapshot use single words. Threads share it."""
+
+    def __init__(
+        self, snapshot: Snapshot, positions: PositionCache, documents: DocumentCache, memory: SearchMemory
+    ) -> None:
+        self._snapshot = snapshot
+        self._documents = documents
+        self._positions = positions
+        self._memory = memory
+        self._token = object()
+        """Separates the words of this snapshot in the shared memory, without keeping it alive."""
+
+    def count_sentences(self, word: str) -> int:
+        """Count the sentences that contain a word of the analyzer `words`."""
+        return self._recall("count", word, self._count_sentences)
+
+    def written_form(self, word: str) -> str:
+        """The written form of a word in most of the first sentences that contain it."""
+        return self._recall("form", word, self._read_written_form)
+
+    def _recall(self, what: str, word: str, make: Callable[[str], V]) -> V:
+        # Words with the same beginning share an entry: each is much smaller than the least size of an entry.
+        key = self._token, what, word[:2]
+        facts: _WordFacts[V] = self._memory.get(key, _WordFacts)
+        value = facts.get(word)
+        if value is None:
+            value = make(word)
+            if value:  # nonexistent words must not fill the memory
+                facts[word] = value
+                self._memory.resize(key, facts.nbytes)
+        return value
+
+    def _count_sentences(self, word: str) -> int:
+        return sum(len(numbers) for _, numbers in self._find_sentences(word))
+
+    def _read_written_form(self, word: str) -> str:
+        bases = self._snapshot.statistics.sentence_bases
+        ordinals: list[int] = []
+        for owner, numbers in self._find_sentences(word):
+            ordinals += (numbers[: SAMPLE - len(ordinals)] + bases[owner]).tolist()
+            if len(ordinals) == SAMPLE:
+                break
+        records = read_records(self._snapshot, self._documents, ordinals)
+        return choose_written_form(word, [record.text for record in records])
+
+    def _find_sentences(self, word: str) -> Iterator[tuple[int, Numbers]]:
+        """Yield the index of each segment with the word, and the sentences that contain it, ascending."""
+        for owner, segment in enumerate(self._snapshot.segments):
+            number = segment.words.find(word)
+            if number is not None:
+                positions = self._positions.of(segment.words)
+                sentences = positions.sentences(positions.positions(number))
+                # They ascend as the positions do, and repeat if a sentence contains the word twice.
+                yield owner, sentences[np.flatnonzero(np.diff(sentences, prepend=-1))]
