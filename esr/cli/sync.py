@@ -27,7 +27,7 @@ from msgspec.structs import asdict, replace
 
 import esr
 from esr.cli.load import load_documents
-from esr.cli.options import FILE, add_options, as_json, place
+from esr.cli.options import FILE, add_options, as_json, index_or_first
 from esr.cli.progress import exit_on_sigterm
 from esr.cli.source_options import (
     DELIVERY_OPTIONS,
@@ -536,7 +536,7 @@ def _serving_generation(where: str) -> str:
 
 
 @click.command()
-@place
+@index_or_first
 @click.argument("config", type=FILE)
 @click.option("--dry-run", "is_dry_run", is_flag=True, help="Read and compare, and report; write nothing.")
 @click.option(
@@ -561,8 +561,8 @@ def sync(where: str, config: Path, is_dry_run: bool, reread: bool, as_json: bool
 
     \b
     Example:
-      esr sync my-index news.toml
-      esr sync http://localhost:9200/news news.toml --dry-run
+      esr sync news.toml --index my-index
+      esr sync news.toml --index http://localhost:9200/news --dry-run
     """
     exit_on_sigterm()
     settings = read_config(config)
