@@ -42,7 +42,7 @@ def build(where: str, loaded: Path, delivery: Path) -> list[str]:
     locations = [f"{where}-{name}" for name in NAMES]
     for location, files in zip(locations, ([loaded], [loaded], [loaded, delivery]), strict=True):
         run("load", *files, "--index", location, "--if-exists", "replace", "--keep", "0")
-    run("append", locations[1], delivery, "--keep", "0")
+    run("append", delivery, "--index", locations[1], "--keep", "0")
     return locations
 
 

@@ -76,7 +76,7 @@ def load_by_esr(source: str, url: str, workers: str) -> tuple[float, float]:
         [*command, "load", source, "--index", location, *options], check=True, capture_output=True, text=True
     )
     memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    subprocess.run([*command, "delete", location, "--yes"], check=True, capture_output=True)
+    subprocess.run([*command, "delete", "--index", location, "--yes"], check=True, capture_output=True)
     return json.loads(process.stdout)["seconds"], memory
 
 

@@ -35,6 +35,7 @@ MODULES = {
     "pdf": ("pypdfium2",),
     "pyterrier": ("pyterrier",),
     "report": ("matplotlib",),
+    "s3": ("boto3",),
     "web": ("protego",),
 }
 """The modules of each extra that esr imports. pyproject.toml lists the packages."""

@@ -391,7 +391,7 @@ def compare(data_set: DataSet, folder: Path, scratch: Path) -> Comparison:
     if not loaded.stdout:
         return Comparison(len(read), len(distinct), letters, error=loaded.stderr.strip())
     subprocess.run(
-        [*_ESR, "export", str(scratch / "index"), "-o", str(scratch / "documents.jsonl")],
+        [*_ESR, "export", "--index", str(scratch / "index"), "-o", str(scratch / "documents.jsonl")],
         check=True,
         capture_output=True,
     )

@@ -45,6 +45,7 @@ from esr.loaders.pipeline import (
     TooManyEmpty,
     open_pipeline,
 )
+from esr.loaders.reader import NothingLeft
 from esr.plans.plan import Mixture
 from esr.text.analyzer import TermCounter, get_analyzer
 from esr.text.document import PARTS, Located
@@ -70,8 +71,9 @@ def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> 
     except TooManyEmpty as error:
         refusal = error
     except InputError as error:
-        if not pipeline.malformed:
-            pipeline.malformed.append(Malformed(error.where, error.problem))
+        # One that says that no document is left repeats a malformed one.
+        if not (isinstance(error, NothingLeft) and pipeline.malformed):
+            pipeline.malformed.insert(0, Malformed(error.where, error.problem))
             pipeline.malformed_count += 1
     problems, problem_count = [*pipeline.malformed], pipeline.malformed_count
     if refusal:
@@ -259,7 +261,7 @@ _MAX_EXAMPLES = 5
 
 
 @click.command()
-@options.place
+@options.index_or_first
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @source_options
 @keep
@@ -281,8 +283,8 @@ def append(
 
     \b
     Example:
-      esr append my-index monday.jsonl
-      esr append http://localhost:9200/news deliveries/2026-03-02
+      esr append monday.jsonl --index my-index
+      esr append deliveries/2026-03-02 --index http://localhost:9200/news
     """
     exit_on_sigterm()
     pipeline = open_pipeline(paths, **pipeline_options)
@@ -295,7 +297,7 @@ def append(
 
 
 @click.command()
-@options.place
+@options.index_or_first
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @keep
 @options.as_json
@@ -306,8 +308,8 @@ def remove(where: str, ids: tuple[str, ...], keep: int, as_json: bool) -> None:
 
     \b
     Example:
-      esr remove my-index a1 a2
-      esr remove my-index - < ids.txt
+      esr remove a1 a2 --index my-index
+      esr remove - --index my-index < ids.txt
     """
     exit_on_sigterm()
     _print_report(open_delivery(where, LoadOptions(keep=keep)).remove(_read_ids(ids)), where, as_json)

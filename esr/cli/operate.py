@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from msgspec import to_builtins
 from msgspec.structs import asdict, replace
 from tqdm import tqdm
 
 from esr.batches import batched
 from esr.cli import options
-from esr.cli.options import FILE, as_json, describe_choices, place
+from esr.cli.options import FILE, as_json, describe_choices, index_or_first
 from esr.cli.output import open_output
 from esr.cli.progress import SendProgress, exit_on_sigterm
 from esr.cli.source_options import impacts, keep, workers
@@ -45,15 +46,15 @@ from esr.text.validate import to_json_line
 
 
 @click.command(epilog="States: " + describe_choices(STATES))
-@place
+@index_or_first
 @as_json
 def indices(where: str, as_json: bool) -> None:
     """List the generations of an index: the serving one, kept ones, and running or interrupted loads.
 
     \b
     Example:
-      esr indices my-index
-      esr indices http://localhost:9200/news --json
+      esr indices --index my-index
+      esr indices --index http://localhost:9200/news --json
     """
     with closing(open_generations(where)) as index:
         generations = index.all()
@@ -65,7 +66,7 @@ def indices(where: str, as_json: bool) -> None:
 
 
 @click.command()
-@place
+@index_or_first
 @click.option("--to", metavar="GENERATION", help="Serve this kept generation, older or newer.")
 def rollback(where: str, to: str | None) -> None:
     """Serve the generation before the serving one again. Searches switch from one to the other atomically.
@@ -74,8 +75,8 @@ def rollback(where: str, to: str | None) -> None:
 
     \b
     Example:
-      esr rollback my-index
-      esr rollback my-index --to 20260301t060000000000
+      esr rollback --index my-index
+      esr rollback --index my-index --to 20260301t060000000000
     """
     with closing(open_generations(where)) as index:
         generation = index.rollback(to)
@@ -83,7 +84,7 @@ def rollback(where: str, to: str | None) -> None:
 
 
 @click.command()
-@place
+@index_or_first
 @click.argument("names", nargs=-1, metavar="[GENERATION]...")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def delete(where: str, names: tuple[str, ...], yes: bool) -> None:
@@ -91,8 +92,8 @@ def delete(where: str, names: tuple[str, ...], yes: bool) -> None:
 
     \b
     Example:
-      esr delete my-index 20260301t060000000000
-      esr delete http://localhost:9200/news --yes
+      esr delete 20260301t060000000000 --index my-index
+      esr delete --index http://localhost:9200/news --yes
     """
     with closing(open_generations(where)) as index:
         generations = index.all()
@@ -103,6 +104,8 @@ def delete(where: str, names: tuple[str, ...], yes: bool) -> None:
             serving = next((g for g in generations if g.state == SERVING), None)
             contents = f" with {_describe(serving)}" if serving else ""
             target = f"the index {redact(where)}{contents} and all {len(generations)} generations of it"
+            if click.get_current_context().get_parameter_source("where") is ParameterSource.ENVIRONMENT:
+                raise UsageError(f"to delete {target}, name it with --index: ESR_INDEX is not enough")
         if not yes:
             click.confirm(f"Delete {target}?", abort=True, err=True)
         index.delete(names) if names else index.delete_all()
@@ -161,7 +164,7 @@ def _format_size(size: int | None) -> str:
 
 
 @click.command()
-@place
+@index_or_first
 @click.option("--fast", is_flag=True, help="Compare sizes and times; read only small and changed files.")
 @as_json
 def verify(where: str, fast: bool, as_json: bool) -> None:
@@ -172,8 +175,8 @@ def verify(where: str, fast: bool, as_json: bool) -> None:
 
     \b
     Example:
-      esr verify my-index
-      esr verify my-index --fast --json
+      esr verify --index my-index
+      esr verify --index my-index --fast --json
     """
     report = verify_index(where, fast=fast)
     if as_json:
@@ -198,7 +201,7 @@ _copy = click.option("--copy", is_flag=True, help="Copy files that could be link
 
 
 @click.command()
-@place
+@index_or_first
 @_target
 @_copy
 @as_json
@@ -210,7 +213,7 @@ def backup(where: str, target: str, copy: bool, as_json: bool) -> None:
 
     \b
     Example:
-      esr backup my-index /backups/my-index
+      esr backup /backups/my-index --index my-index
     """
     report = back_up_index(where, target, copy=copy)
     _show_copy(report, f"backed {where} up to {target}", as_json)
@@ -218,7 +221,7 @@ def backup(where: str, target: str, copy: bool, as_json: bool) -> None:
 
 @click.command()
 @_target
-@place
+@options.index_or_last
 @_copy
 @click.option("--yes", is_flag=True, help="Do not ask before an index is replaced.")
 @as_json
@@ -229,9 +232,9 @@ def restore(target: str, where: str, copy: bool, yes: bool, as_json: bool) -> No
 
     \b
     Example:
-      esr restore /backups/my-index my-index
+      esr restore /backups/my-index --index my-index
     """
-    if not yes and (Path(where) / "segments").exists():
+    if not yes and options.is_folder_of_index(where):
         click.confirm(f"Replace the index {where} by {target}?", abort=True, err=True)
     report = restore_index(target, where, copy=copy)
     _show_copy(report, f"restored {where} from {target}", as_json)
@@ -255,7 +258,7 @@ def _show_copy(report: CopyReport, done: str, as_json: bool) -> None:
 
 
 @click.command()
-@place
+@index_or_first
 @keep
 @impacts
 @workers
@@ -267,8 +270,8 @@ def migrate(where: str, keep: int, precomputed_mixture: Mixture | None, workers:
 
     \b
     Example:
-      esr migrate my-index
-      esr migrate http://localhost:9200/news --workers 4
+      esr migrate --index my-index
+      esr migrate --index http://localhost:9200/news --workers 4
     """
     exit_on_sigterm()
     with SendProgress() as progress:
@@ -293,7 +296,7 @@ def migrate(where: str, keep: int, precomputed_mixture: Mixture | None, workers:
 
 
 @click.command("refresh-priors")
-@place
+@index_or_first
 @as_json
 def refresh_priors(where: str, as_json: bool) -> None:
     """Recompute the stored importance priors from the current p(t|C). esr status --drift shows how far off
@@ -304,7 +307,7 @@ def refresh_priors(where: str, as_json: bool) -> None:
 
     \b
     Example:
-      esr refresh-priors http://localhost:9200/news
+      esr refresh-priors --index http://localhost:9200/news
     """
     exit_on_sigterm()
     with closing(open_priors(where)) as priors, SendProgress(" sentences", "compared") as progress:
@@ -396,7 +399,7 @@ def _format_drifts(drifts: list[Drift]) -> Iterator[str]:
 
 
 @click.command()
-@place
+@index_or_first
 @click.option(
     "-o", "--output", default="-", show_default=True, metavar="FILE", help="The file; - is standard output."
 )
@@ -409,9 +412,9 @@ def export(where: str, output: str, with_quotes: bool) -> None:
 
     \b
     Example:
-      esr export my-index -o news.jsonl
-      esr export my-index --quotes -o quotes.jsonl
-      esr export http://localhost:9200/news > news.jsonl
+      esr export --index my-index -o news.jsonl
+      esr export --index my-index --quotes -o quotes.jsonl
+      esr export --index http://localhost:9200/news > news.jsonl
     """
     with open_searcher(where) as searcher, open_output(output) as file:
         index = searcher.index.snapshot()

@@ -2,28 +2,110 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
+from click.core import ParameterSource
 
-from esr.index.login import API_KEY_FILE, CA_FILE, INSECURE, PASSWORD_FILE, USER
+from esr.errors import UsageError
+from esr.index.login import API_KEY_FILE, CA_FILE, INSECURE, PASSWORD_FILE, USER, redact
 from esr.processes import set_environment
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
-_INDEX: Any = {
+_HOW_TO_NAME = {
     "envvar": "ESR_INDEX",
     "show_envvar": True,
     "metavar": "WHERE",
     "help": "The index: a folder, or http(s)://host:port/alias for Elasticsearch.",
 }
-index = click.option("--index", "where", required=True, **_INDEX)
-optional_index = click.option("--index", "where", **_INDEX)
-place = click.argument("where", metavar="WHERE")
-"""The index, in the same form as for `--index`, for commands that manage indexes."""
+
+
+class IndexOption(click.Option):
+    """The option `--index`, for which an argument may stand.
+
+    Earlier versions had the index as an argument of some commands, before the others (`argument` is 0) or
+    after them (-1), and that form is still read. With other commands, a first argument that is an index is
+    taken for it if nothing else names one. With `--index` all arguments are the command's own.
+    """
+
+    def __init__(self, *args: Any, argument: int | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs, is_eager=True)  # before the arguments, which it rearranges
+        self._argument = argument
+
+    def handle_parse_result(
+        self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
+    ) -> tuple[Any, list[str]]:
+        name = str(self.name)
+        values = cast(dict[str, Any], opts)
+        places = [parameter for parameter in ctx.command.params if isinstance(parameter, click.Argument)]
+        words = [word for place in places for word in _words(values.get(str(place.name)))] + args
+        source = self.consume_value(ctx, opts)[1]
+        if self._is_among(words, places, source):
+            where = words.pop(self._argument or 0)
+            if source is ParameterSource.COMMANDLINE and _resolve(where) != _resolve(values[name]):
+                raise UsageError(
+                    f"two indexes are named, {redact(where)} and {redact(values[name])}: keep that of --index"
+                )
+            values[name] = where
+            for place in places:
+                end = place.nargs if place.nargs > 0 else len(words)
+                values.pop(str(place.name), None)
+                if words[:end]:
+                    values[str(place.name)] = words[0] if place.nargs == 1 else tuple(words[:end])
+                words = words[end:]
+            args = words
+        return super().handle_parse_result(ctx, opts, args)
+
+    def _is_among(
+        self, words: Sequence[str], places: Sequence[click.Argument], source: ParameterSource
+    ) -> bool:
+        """Whether one of the arguments is the index."""
+        if len(words) <= sum(place.required for place in places):
+            return False
+        is_open = source not in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+        is_too_many = all(place.nargs == 1 for place in places) and len(words) > len(places)
+        was_argument = self._argument is not None
+        if was_argument and (is_open or is_too_many):
+            return True
+        word = words[self._argument or 0]
+        is_address = _INDEX_ADDRESS.fullmatch(word) and source is not ParameterSource.COMMANDLINE
+        return bool(is_address or is_folder_of_index(word)) and (was_argument or is_open or is_too_many)
+
+
+_INDEX_ADDRESS = re.compile(r"https?://[^/]+/[^/?#]+/?")
+
+
+def is_folder_of_index(where: str) -> bool:
+    """Whether there is an index folder, whole or damaged."""
+    return os.path.isdir(os.path.join(where, "segments"))
+
+
+def _words(value: Any) -> list[str]:
+    """The words that the parser gave to an argument: one, several or none."""
+    return [value] if isinstance(value, str) else [*value] if isinstance(value, tuple | list) else []
+
+
+def _resolve(where: str) -> str:
+    return where.rstrip("/") if "://" in where else os.path.abspath(where)
+
+
+def _option(*, required: bool = True, argument: int | None = None) -> Callable[[Any], Any]:
+    return click.option(
+        "--index", "where", cls=IndexOption, required=required, argument=argument, **_HOW_TO_NAME
+    )
+
+
+index = _option()
+optional_index = _option(required=False)
+index_or_first = _option(argument=0)
+index_or_last = _option(argument=-1)
+"""For commands that had the index as their first argument, or as their last one."""
 furniture = click.option(
     "--furniture",
     "with_furniture",

@@ -161,7 +161,11 @@ def _settings() -> list[tuple[str, ...]]:
         for row in Settings.table()
     ]
     return [
-        ("`ESR_INDEX`", "the index, where a command has no `--index`", ""),
+        (
+            "`ESR_INDEX`",
+            "the index if `--index` is not given; not for `esr evaluate` and `report`",
+            "",
+        ),
         *((f"`{name}`", help, "") for name, help in {**VARIABLES, **ENCODER_VARIABLES}.items()),
         *((f"`{name}`", help, f"`{DEFAULT_CACHE_LIMIT:,}`") for name, help in CACHE_VARIABLES.items()),
         *serve,

@@ -7,12 +7,13 @@ so the next run repeats its work.
 
 from __future__ import annotations
 
+import dataclasses
 import glob
 import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,14 +21,14 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 from msgspec.structs import asdict, replace
 
 import esr
 from esr.cli.load import load_documents
-from esr.cli.options import FILE, add_options, as_json, place
+from esr.cli.options import FILE, add_options, as_json, index_or_first
 from esr.cli.progress import exit_on_sigterm
 from esr.cli.source_options import (
     DELIVERY_OPTIONS,
@@ -45,11 +46,14 @@ from esr.index.generations import SERVING
 from esr.index.login import redact
 from esr.index.writer import DeliveryReport, LoadOptions
 from esr.loaders import FoundFile, Skipped, UnknownFiles
+from esr.loaders.buckets import BucketOptions, Buckets
 from esr.loaders.delivered_files import DeliveredFiles, open_delivered_files
-from esr.loaders.files import display_name
+from esr.loaders.fetching import Fetcher, FetchReport
+from esr.loaders.files import FileFilter, display_name
+from esr.loaders.mailboxes import Mailboxes, MailOptions
 from esr.loaders.pipeline import Callbacks, DocumentPipeline, Source, describe_unknown_files
 from esr.loaders.web import WebOptions
-from esr.loaders.web_feeds import FeedOptions, FetchReport, WebFeeds
+from esr.loaders.web_feeds import FeedOptions, WebFeeds
 from esr.text.document import Located
 
 GONE = {
@@ -57,9 +61,6 @@ GONE = {
     "remove": "documents that no file of any source has any more are removed",
 }
 _OWN_KEYS = ("state", "source")
-_KEYS_OF_SOURCES = ("name", "paths", "feeds", "gone")
-_OPTIONS_OF_FEEDS = ("mapping", "set", "detect-language")
-"""The source options that feeds of the web have. Others are of files."""
 _INDEX_OPTIONS = (*NEW_INDEX_OPTIONS, keep, impacts, merge, workers)
 _DEFAULTS = {"same-id": "last"}
 """Feeds repeat and correct earlier documents, so the last version wins."""
@@ -84,21 +85,89 @@ _WEB_OPTIONS = (
     click.option("--retries", type=click.IntRange(0, 10), default=2),
     click.option("--private-networks", multiple=True, callback=_parse_networks),
 )
-"""How feeds of the web are fetched: keys of the configuration only."""
+"""How feeds of the web are fetched: keys of the configuration only, as the two below."""
+_MAIL_OPTIONS = (
+    click.option("--password-file", type=FILE),
+    click.option("--password-variable", default="ESR_MAIL_PASSWORD"),
+    click.option("--max-messages", type=click.IntRange(1), default=500),
+    _WEB_OPTIONS[2],
+)
+_BUCKET_OPTIONS = (click.option("--max-files", type=click.IntRange(1), default=1000), _WEB_OPTIONS[2])
+
+
+def _open_feeds(urls: Sequence[str], folder: Path, values: Mapping[str, Any]) -> Fetcher:
+    for url in urls:
+        if not url.startswith(("https://", "http://")):
+            raise UsageError(f"{url!r} does not begin with https:// or http://")
+    names = ("agent", "delay", "max_seconds", "retries", "private_networks")
+    web = WebOptions(*(values[name] for name in names))
+    return WebFeeds(urls, folder, FeedOptions(web, values["max_articles"], values["recheck_hours"]))
+
+
+def _open_mailboxes(urls: Sequence[str], folder: Path, values: Mapping[str, Any]) -> Fetcher:
+    names = ("password_file", "password_variable", "max_messages", "max_seconds")
+    return Mailboxes(urls, folder, MailOptions(*(values[name] for name in names)))
+
+
+def _open_buckets(urls: Sequence[str], folder: Path, values: Mapping[str, Any]) -> Fetcher:
+    files = FileFilter(values["include"], values["exclude"])
+    return Buckets(urls, folder, BucketOptions(files, values["max_files"], values["max_seconds"]))
+
+
+class _Kind(NamedTuple):
+    """A kind of sources that are fetched. Its key in a source has their addresses.
+
+    `items` is what they have. `source_options` are keys of SOURCE_OPTIONS that apply to them, by default all,
+    besides those that are `fixed`. `is_complete`: what the source no longer has can be removed.
+    """
+
+    items: str
+    example: str
+    open: Callable[[Sequence[str], Path, Mapping[str, Any]], Fetcher]
+    options: Sequence[Callable[[Any], Any]]
+    source_options: Collection[str]
+    fixed: Mapping[str, Any]
+    is_complete: bool = False
+
+
+_OF_TEXTS = ("mapping", "set", "detect-language")
+_KINDS = {
+    "feeds": _Kind(
+        "articles",
+        "https://…",
+        _open_feeds,
+        _WEB_OPTIONS,
+        _OF_TEXTS,
+        {"source_format": "jsonl", "make_id": "url"},
+    ),
+    "mailboxes": _Kind(
+        "messages",
+        "imaps://user@host/mailbox",
+        _open_mailboxes,
+        _MAIL_OPTIONS,
+        _OF_TEXTS,
+        {"source_format": "eml"},
+    ),
+    "buckets": _Kind("files", "s3://bucket/prefix", _open_buckets, _BUCKET_OPTIONS, (), {}, True),
+}
+_FETCH_OPTIONS = tuple(dict.fromkeys(option for kind in _KINDS.values() for option in kind.options))
+_KEYS_OF_SOURCES = ("name", "paths", "gone", *_KINDS)
 
 
 @dataclass(frozen=True)
 class SyncedSource:
-    """A named source. `is_removing`: documents that it no longer has are removed. `feeds` are those to fetch.
+    """A named source. `is_removing`: documents that it no longer has are removed.
 
     `options` is a text of its options: if it changes, the next run reads all files of the source again.
+    `fetcher` fetches the files of a source of this `kind`.
     """
 
     name: str
     source: Source
     is_removing: bool
     options: str
-    feeds: WebFeeds | None = None
+    kind: str = ""
+    fetcher: Fetcher | None = None
 
 
 @dataclass(frozen=True)
@@ -137,7 +206,7 @@ class _Reader:
 
     def read(self, table: Mapping[str, Any]) -> SyncConfig:
         general = {key: value for key, value in table.items() if key not in _OWN_KEYS}
-        options = (*SOURCE_OPTIONS, *_WEB_OPTIONS, *DELIVERY_OPTIONS, *_INDEX_OPTIONS)
+        options = (*SOURCE_OPTIONS, *_FETCH_OPTIONS, *DELIVERY_OPTIONS, *_INDEX_OPTIONS)
         self._parse(general, options, str(self._path), _OWN_KEYS)
         state = table.get("state", f"{self._path.name}.state")
         if not isinstance(state, str):
@@ -164,16 +233,17 @@ class _Reader:
 
     def _source(self, table: Mapping[str, Any], general: Mapping[str, Any], where: str) -> SyncedSource:
         own = {key: value for key, value in table.items() if key not in _KEYS_OF_SOURCES}
-        is_web = "feeds" in table
-        if is_web and "paths" in table:
-            raise UsageError(f"{where}: a source has paths or feeds: make two of it")
-        paths = table.get("feeds" if is_web else "paths")
+        keys = [key for key in ("paths", *_KINDS) if key in table] or ["paths"]
+        if len(keys) > 1:
+            raise UsageError(f"{where}: a source has {' or '.join(keys)}: make two of it")
+        kind = _KINDS.get(keys[0])
+        paths = table.get(keys[0])
         if isinstance(paths, str):
             paths = [paths]
         if not isinstance(paths, list) or not paths or not all(isinstance(p, str) and p for p in paths):
             raise UsageError(
-                f'{where}: feeds must be addresses: feeds = ["https://…"]'
-                if is_web
+                f'{where}: {keys[0]} must be addresses: {keys[0]} = ["{kind.example}"]'
+                if kind
                 else f'{where}: paths must name files, folders or patterns: paths = ["feeds/*.xml"]'
             )
         name = table.get("name", ", ".join(paths))
@@ -182,48 +252,38 @@ class _Reader:
         gone = table.get("gone", "keep")
         if gone not in GONE:
             raise UsageError(f"{where}: gone is one of {', '.join(GONE)}, not {gone!r}")
-        feeds = self._feeds(name, paths, table, general, where) if is_web else None
         defaults = _select(general, SOURCE_OPTIONS)
-        if feeds:
-            own = {key: value for key, value in own.items() if key in _OPTIONS_OF_FEEDS}
-            defaults = {key: value for key, value in defaults.items() if key in _OPTIONS_OF_FEEDS}
-        options = self._parse(own, SOURCE_OPTIONS, where, _KEYS_OF_SOURCES, defaults)
-        if feeds:
-            options |= {"source_format": "jsonl", "make_id": "url"}
-        existing = [] if feeds else list(self._expand(paths, where))
+        if kind is None:
+            options = self._parse(own, SOURCE_OPTIONS, where, _KEYS_OF_SOURCES, defaults)
+            return self._read_source(name, list(self._expand(paths, where)), options, where, gone)
+        if "gone" in table and not kind.is_complete:
+            raise UsageError(f"{where}: gone is of files: the {kind.items} of {keys[0]} stay")
+        allowed = kind.source_options or _keys(SOURCE_OPTIONS)
+        known = [*_keys(kind.options), *allowed]
+        for key in own:
+            if key not in known:
+                raise UsageError(f"{where}: {unknown('key', key, [*known, 'name', keys[0]])}")
+        of_source, defaults = ({k: v for k, v in each.items() if k in allowed} for each in (own, defaults))
+        options = self._parse(of_source, SOURCE_OPTIONS, where, (), defaults) | kind.fixed
+        of_kind = _select(own, kind.options), _select(general, kind.options)
+        values = options | self._parse(of_kind[0], kind.options, where, (), of_kind[1])
+        folder = f"{re.sub(r'[^a-z0-9]+', '-', name.lower())[:40].strip('-')}-{hash64(name):016x}"
         try:
-            source = Source(existing, **options)
+            fetcher = kind.open(paths, Path(f"{self._state}.feeds", folder), values)
+        except UsageError as error:
+            raise UsageError(f"{where}: {keys[0]}: {error}") from None
+        source = self._read_source(name, [], options, where, gone)
+        return dataclasses.replace(source, kind=keys[0], fetcher=fetcher)
+
+    def _read_source(
+        self, name: str, paths: list[str], options: Mapping[str, Any], where: str, gone: str
+    ) -> SyncedSource:
+        try:
+            source = Source(paths, **options)
         except UsageError as error:
             raise UsageError(f"{where}: {error}") from None
         digest = json.dumps([esr.__version__, options], sort_keys=True, default=str)
-        return SyncedSource(name, source, gone == "remove", digest, feeds)
-
-    def _feeds(
-        self, name: str, urls: Sequence[str], table: Mapping[str, Any], general: Mapping[str, Any], where: str
-    ) -> WebFeeds:
-        """The feeds of a source, with the folder of their articles. Raises UsageError."""
-        for url in urls:
-            if not url.startswith(("https://", "http://")):
-                raise UsageError(f"{where}: feeds: {url!r} does not begin with https:// or http://")
-        if "gone" in table:
-            raise UsageError(f"{where}: gone is of files: the articles of feeds stay")
-        own = {key: value for key, value in table.items() if key not in _KEYS_OF_SOURCES}
-        keys = (*_keys(_WEB_OPTIONS), *_OPTIONS_OF_FEEDS)
-        for key in own:
-            if key not in keys:
-                raise UsageError(f"{where}: {unknown('key', key, [*keys, 'name', 'feeds'])}")
-        of_web, defaults = _select(own, _WEB_OPTIONS), _select(general, _WEB_OPTIONS)
-        values = self._parse(of_web, _WEB_OPTIONS, where, (), defaults)
-        web = WebOptions(
-            values["agent"],
-            values["delay"],
-            values["max_seconds"],
-            values["retries"],
-            values["private_networks"],
-        )
-        folder = f"{re.sub(r'[^a-z0-9]+', '-', name.lower())[:40].strip('-')}-{hash64(name):016x}"
-        options = FeedOptions(web, values["max_articles"], values["recheck_hours"])
-        return WebFeeds(urls, Path(f"{self._state}.feeds", folder), options)
+        return SyncedSource(name, source, gone == "remove", digest)
 
     def _expand(self, paths: Sequence[str], where: str) -> Iterator[str]:
         """The existing paths. A pattern may match nothing; any other path must exist."""
@@ -316,7 +376,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SyncReport:
-    """The outcome of a run: the delivery, numbers of files found and read, the feeds, the serving generation.
+    """The outcome of a run: the delivery, numbers of files found and read, the serving generation.
 
     `unknown_files` counts, by ending, the files that no loader reads; earlier runs' files count while they
     exist.
@@ -330,7 +390,8 @@ class SyncReport:
     generation: str
     is_dry_run: bool
     time: str
-    feeds: FetchReport
+    fetched: Mapping[str, FetchReport]
+    """By kind of source; those without a place are left out."""
 
     def lines(self) -> Iterator[str]:
         delivery = self.delivery
@@ -343,25 +404,27 @@ class SyncReport:
             f"{'dry run, nothing was written' if self.is_dry_run else served}; {delivery.seconds:.1f} s"
         )
         yield from delivery.notes
-        yield from _describe_feeds(self.feeds)
+        for kind, fetched in self.fetched.items():
+            yield from _describe_fetched(kind, fetched)
 
     def as_dict(self) -> dict[str, Any]:
-        known = {name: value for name, value in vars(self).items() if name not in ("delivery", "feeds")}
-        return {**known, **asdict(self.delivery), "feeds": vars(self.feeds)}
+        known = {name: value for name, value in vars(self).items() if name not in ("delivery", "fetched")}
+        reports = {kind: vars(self.fetched.get(kind, FetchReport())) for kind in _KINDS}
+        fetched = {kind: {kind: report.pop("places"), **report} for kind, report in reports.items()}
+        return {**known, **asdict(self.delivery), **fetched}
 
 
-def _describe_feeds(report: FetchReport) -> Iterator[str]:
-    """The report's lines about feeds of the web, none without feeds."""
-    if not report.feeds:
-        return
+def _describe_fetched(kind: str, report: FetchReport) -> Iterator[str]:
+    """The report's lines about what was fetched."""
     counts = {name: getattr(report, name) for name in ("new", "changed", "unchanged")}
     counts |= {"not fetched": len(report.problems), "left for the next run": report.left}
-    articles = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
-    yield f"{report.feeds:,} feeds, {len(report.failed):,} of them failed; articles: {articles or 'none new'}"
+    items = _KINDS[kind].items
+    found = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    yield f"{report.places:,} {kind}, {len(report.failed):,} of them failed; {items}: {found or 'none new'}"
     yield from report.failed
     yield from report.problems[:_MAX_SHOWN]
     if (others := len(report.problems) - _MAX_SHOWN) > 0:
-        yield f"and {others:,} other articles that were not fetched"
+        yield f"and {others:,} other {items} that were not fetched"
 
 
 class SyncRun:
@@ -399,7 +462,7 @@ class SyncRun:
     def _fetch_and_deliver(self, reread: bool, folder: Path) -> SyncReport:
         started = datetime.now(UTC)
         read_again = reread or self._must_read_again()
-        feeds = self._fetch(folder)
+        fetched = self._fetch(folder)
         self._find_new_files(read_again)
         delivery = self._deliver() if self._new_files or any(self._find_gone()) else DeliveryReport()
         self._record.forget_missing()
@@ -415,19 +478,20 @@ class SyncRun:
             generation,
             self._is_dry_run,
             started.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            feeds,
+            fetched,
         )
 
-    def _fetch(self, folder: Path) -> FetchReport:
-        """Fetch the feeds of all sources. The articles of a dry run go to `folder`."""
-        total = FetchReport()
+    def _fetch(self, folder: Path) -> dict[str, FetchReport]:
+        """Fetch the sources that are fetched. What a dry run fetches goes to `folder`."""
+        reports: dict[str, FetchReport] = {}
         for number, source in enumerate(self._config.sources):
-            if source.feeds is None:
+            if source.fetcher is None:
                 continue
             own = folder / str(number)
-            total.add(source.feeds.fetch(own if self._is_dry_run else None))
-            source.source.paths = [str(path) for path in (source.feeds.folder, own) if path.exists()]
-        return total
+            fetched = source.fetcher.fetch(own if self._is_dry_run else None)
+            reports.setdefault(source.kind, FetchReport()).add(fetched)
+            source.source.paths = [str(path) for path in (source.fetcher.folder, own) if path.exists()]
+        return reports
 
     def _must_read_again(self) -> bool:
         """Whether the index was changed by something other than the last run, or does not exist.
@@ -536,7 +600,7 @@ def _serving_generation(where: str) -> str:
 
 
 @click.command()
-@place
+@index_or_first
 @click.argument("config", type=FILE)
 @click.option("--dry-run", "is_dry_run", is_flag=True, help="Read and compare, and report; write nothing.")
 @click.option(
@@ -546,7 +610,7 @@ def _serving_generation(where: str) -> str:
 def sync(where: str, config: Path, is_dry_run: bool, reread: bool, as_json: bool) -> None:
     """Bring an index up to date with the sources that CONFIG names: new and changed files, in one step.
 
-    Feeds of the web are fetched first, with the articles that they list.
+    Feeds of the web, mailboxes and buckets are fetched first.
 
     The first run makes the index. A run that finds nothing new makes no generation. A run that was killed or
     failed has changed nothing: the next one does its work. One line says what was done.
@@ -555,14 +619,14 @@ def sync(where: str, config: Path, is_dry_run: bool, reread: bool, as_json: bool
     Exit status:
       0   done, or there was nothing to do
       1   it failed and changed nothing, or documents were set aside in the file of bad-documents, or there
-          are files that no loader knows, or feeds that could not be read
+          are files that no loader knows, or feeds, mailboxes or buckets that could not be read
       2   the command or CONFIG is wrong
       75  another run has not finished yet, nothing was done
 
     \b
     Example:
-      esr sync my-index news.toml
-      esr sync http://localhost:9200/news news.toml --dry-run
+      esr sync news.toml --index my-index
+      esr sync news.toml --index http://localhost:9200/news --dry-run
     """
     exit_on_sigterm()
     settings = read_config(config)
@@ -577,8 +641,9 @@ def sync(where: str, config: Path, is_dry_run: bool, reread: bool, as_json: bool
         raise EsrError(
             f"{describe_unknown_files(report.unknown_files)}; exclude them in the file that names the sources"
         )
-    if report.feeds.failed:
-        raise EsrError(
-            f"{len(report.feeds.failed):,} of {report.feeds.feeds:,} feeds could not be read; "
-            f"the first: {report.feeds.failed[0]}"
-        )
+    for kind, fetched in report.fetched.items():
+        if fetched.failed:
+            raise EsrError(
+                f"{len(fetched.failed):,} of {fetched.places:,} {kind} could not be read; "
+                f"the first: {fetched.failed[0]}"
+            )

@@ -29,6 +29,8 @@ from esr.extras import require
 from esr.loaders.format import Source
 
 STANDARD_INPUT = "-"
+_MAILDIR = {"cur", "new", "tmp"}
+"""The folders of a Maildir: a folder of mail with a file for each message."""
 _TEXT_SUFFIXES = (".jsonl", ".ndjson", ".txt")
 """Suffixes of files that consist mostly of text, unlike files with markup."""
 
@@ -73,6 +75,9 @@ def iterate_files(
             raise problem from None
         on_error(problem)
         return
+    if {entry.name for entry in entries} >= _MAILDIR:
+        # In `tmp` are messages that are not whole yet, and beside the three the files of servers.
+        entries = [entry for entry in entries if entry.name != "tmp" and entry.is_dir()]
     ancestors = parents | {(status.st_dev, status.st_ino)}
     for entry in entries:
         path = os.path.join(below, entry.name)

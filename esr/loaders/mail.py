@@ -31,6 +31,10 @@ _SIGNATURE = re.compile(r"^-- ?\r?$", re.M)
 _SCRUBBED = re.compile(r"^-{14} next part -{14}\r?$", re.M)
 
 
+# A message of a Maildir moves from one of these folders to the other when it is read.
+_MAILDIR_FOLDER = re.compile(r"(?<![^/])(?:new|cur)/(?=\d+\.[^/]+\Z)")
+
+
 _Result = Record | Malformed | Remark
 
 
@@ -45,7 +49,8 @@ def read_file(source: Source) -> Iterator[_Result]:
     raw = source.stream.read(MAX_DOCUMENT_BYTES + 1)
     if len(raw) > MAX_DOCUMENT_BYTES:
         raise too_long_error(source, 1)
-    yield from _read_message(source.name, raw.lstrip(b"\xef\xbb\xbf\r\n"), make_id_from_path(source))
+    id = _MAILDIR_FOLDER.sub("", make_id_from_path(source))
+    yield from _read_message(source.name, raw.lstrip(b"\xef\xbb\xbf\r\n"), id)
 
 
 def _read_message(where: str, raw: bytes, id: str | None = None) -> Iterator[_Result]:

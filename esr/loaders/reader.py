@@ -451,6 +451,10 @@ def _check_paths(paths: Sequence[str]) -> None:
             raise InputError(display_name(path), "there is no such file or folder")
 
 
+class NothingLeft(InputError):
+    """All documents were malformed or skipped. It repeats one of them."""
+
+
 def build_documents(results: Iterable[ReadResult], options: ReadOptions) -> Iterator[Located]:
     """The documents of records. Raises InputError as `read_documents` does, also if none is left."""
     documents = malformed = skipped = 0
@@ -470,7 +474,7 @@ def build_documents(results: Iterable[ReadResult], options: ReadOptions) -> Iter
         _pass_on(document, options)
     if cause and not documents:
         # An empty index must not replace one that has documents.
-        raise InputError(cause.where, _nothing_left(cause, malformed, skipped))
+        raise NothingLeft(cause.where, _nothing_left(cause, malformed, skipped))
 
 
 def _pass_on(result: Malformed | Skipped, options: ReadOptions) -> None:

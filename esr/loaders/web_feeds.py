@@ -1,37 +1,32 @@
 """Feeds and sitemaps of the web: their new and changed articles, fetched and kept in a folder as JSON Lines.
 
-Each fetch that finds something writes one file, which is never changed. What is known of feeds and articles
-is in a hidden file of the folder that is written after it: if the program is killed between the two, the
-articles are fetched again.
+Each fetch that finds something writes one file, which is never changed.
 """
 
 from __future__ import annotations
 
 import io
-import os
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
-from msgspec import DecodeError, Struct
-from msgspec.json import decode, encode
+from msgspec import Struct
+from msgspec.json import encode
 
 from esr.errors import EsrError, InputError
 from esr.extras import require
 from esr.hashing import hash64
 from esr.loaders import feed, markup, page
+from esr.loaders.fetching import SETTLED_SECONDS, FetchReport, read_state, write_file, write_state
 from esr.loaders.format import Record, Source
 from esr.loaders.web import Answer, NotFetched, Web, WebOptions, join
 from esr.text.validate import InvalidDocument, build_document
 from esr.text.written_dates import to_iso_date
 
-_STATE = ".state.json"
-_SETTLED_SECONDS = 3
-"""Files get times this far in the past, since `DeliveredFiles` takes younger ones for unfinished."""
 _MAX_SITEMAPS = 200
 """How many sitemaps an index of sitemaps may name; those after them are left out."""
 _PAGES = ("text/html", "application/xhtml+xml", "")
@@ -46,23 +41,6 @@ class FeedOptions:
     web: WebOptions
     max_articles: int = 500
     recheck_hours: float = 6.0
-
-
-@dataclass
-class FetchReport:
-    """Numbers of feeds and articles, and what went wrong: `failed` has feeds, `problems` articles."""
-
-    feeds: int = 0
-    new: int = 0
-    changed: int = 0
-    unchanged: int = 0
-    left: int = 0
-    failed: list[str] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-
-    def add(self, other: FetchReport) -> None:
-        for name, value in vars(other).items():
-            setattr(self, name, getattr(self, name) + value)
 
 
 class _Listing(Struct):
@@ -101,27 +79,14 @@ class WebFeeds:
         self._options = options
 
     def fetch(self, target: Path | None = None) -> FetchReport:
-        """Fetch what is new and write it to the folder, or to another, which leaves the folder as it is.
-
-        A feed or an article that cannot be fetched is reported and does not stop the others. Raises EsrError
-        if nothing can be written, and UsageError if a package is missing.
-        """
+        """Fetch new and changed articles, as `Fetcher` says."""
         require("a feed of the web", "protego", "feedparser", "lxml.etree", "trafilatura")
-        fetch = _Fetch(self._urls, self._options, self._read_state())
+        fetch = _Fetch(self._urls, self._options, read_state(self.folder, _State))
         try:
             fetch.run()
         finally:  # what a stopped run has fetched is kept
             self._write(target or self.folder, fetch)
         return fetch.report
-
-    def _read_state(self) -> _State:
-        path = self.folder / _STATE
-        try:
-            return decode(path.read_bytes(), type=_State)
-        except FileNotFoundError:
-            return _State()
-        except (OSError, DecodeError) as error:
-            raise EsrError(f"{path} cannot be read ({error}): delete it, and all is fetched again") from None
 
     def _write(self, folder: Path, fetch: _Fetch) -> None:
         now = time.time()
@@ -129,21 +94,10 @@ class WebFeeds:
             folder.mkdir(parents=True, exist_ok=True)
             if fetch.lines:
                 name = f"{time.strftime('%Y%m%dt%H%M%S', time.gmtime(now))}{int(now % 1 * 10**6):06}.jsonl"
-                _write_file(folder / name, b"".join(fetch.lines), now - _SETTLED_SECONDS)
-            _write_file(folder / _STATE, encode(fetch.state), now)
+                write_file(folder / name, fetch.lines, now - SETTLED_SECONDS)
+            write_state(folder, fetch.state, now)
         except OSError as error:
             raise EsrError(f"cannot write the articles of feeds to {folder}: {error.strerror}") from None
-
-
-def _write_file(path: Path, data: bytes, modified: float) -> None:
-    """Write a file with this time of modification, at once for whoever reads the folder."""
-    hidden = path.with_name(f".{path.name}.new")
-    with hidden.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.utime(hidden, (modified, modified))
-    os.replace(hidden, path)
 
 
 class _Fetch:
@@ -184,7 +138,7 @@ class _Fetch:
             if url in self._urls:
                 pending += [sitemap for sitemap in known.sitemaps if sitemap not in pending]
             listed |= {article: entry for article, entry in known.entries.items() if article not in listed}
-        self.report.feeds = len(pending)
+        self.report.places = len(pending)
         self.state.listings = {url: self.state.listings[url] for url in pending}
         known_articles = self.state.articles
         self.state.articles = {url: known_articles[url] for url in listed if url in known_articles}

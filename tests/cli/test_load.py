@@ -360,6 +360,17 @@ def test_an_unreadable_source_is_a_problem_too(esr: Esr, tmp_path: Path) -> None
     assert "Error: 1 documents cannot be loaded" in result.stderr
 
 
+def test_an_error_that_ends_the_reading_is_shown_beside_malformed_documents(
+    esr: Esr, source: Path, tmp_path: Path
+) -> None:
+    source.write_text(ONE + "{\n")
+    (tmp_path / "x.odd").write_bytes(b"\x00\x01")
+    result = esr("load", source, tmp_path / "x.odd", "--dry-run")
+    assert f"{source}:2: broken JSON" in result.stdout
+    assert "x.odd: unknown format" in result.stdout
+    assert "Error: 2 documents cannot be loaded" in result.stderr
+
+
 def test_json_has_complete_documents(esr: Esr) -> None:
     data = json.loads(
         esr("load", "-", "--format", "warc", "--dry-run", "--json", input=sample("warc")).stdout

@@ -12,7 +12,7 @@ import shlex
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
@@ -250,6 +250,81 @@ def test_a_missing_index_option_is_reported(esr: Esr) -> None:
     result = esr("search", "china")
     assert result.exit_code == 2
     assert "--index" in result.stderr and "ESR_INDEX" in result.stderr
+
+
+# The index: --index, ESR_INDEX, or an argument as in earlier versions.
+
+
+@pytest.fixture
+def found(esr: Esr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
+    """Runs a command in a folder with the indices `here` and `there`, with ESR_INDEX or without."""
+    monkeypatch.chdir(tmp_path)
+    for name, word in (("here", "alpha"), ("there", "omega")):
+        Path(f"{name}.jsonl").write_text(json.dumps({"id": name, "text": f"An {word} word."}))
+        esr("load", f"{name}.jsonl", "--index", name)
+
+    def run(line: str) -> str:
+        words = line.removeprefix("ESR_INDEX=").split()
+        if words != line.split():
+            monkeypatch.setenv("ESR_INDEX", words.pop(0))
+        return esr(*words).output
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("line", "output"),
+    [
+        ("export --index here", "alpha"),
+        ("export here", "alpha"),
+        ("ESR_INDEX=here export", "alpha"),
+        ("ESR_INDEX=there export here", "alpha"),
+        ("ESR_INDEX=there export --index here", "alpha"),
+        ("export here --index ./here/", "alpha"),
+        ("export here --index there", "two indexes are named, here and there: keep that of --index"),
+        ("export here there", "unexpected extra argument (there)"),
+        ("export", "Missing option '--index' (env var: 'ESR_INDEX')"),
+        # Commands that had the index as an argument, with further arguments.
+        ("append here.jsonl --index here", "here: 1 unchanged"),
+        ("append here here.jsonl", "here: 1 unchanged"),
+        ("ESR_INDEX=here append here.jsonl", "here: 1 unchanged"),
+        ("ESR_INDEX=here append here.jsonl there.jsonl", "here: 1 added, 1 unchanged"),
+        ("ESR_INDEX=there append here here.jsonl", "here: 1 unchanged"),
+        ("append here here.jsonl --index there", "two indexes are named"),
+        ("append here.jsonl", "Missing option '--index'"),
+        ("ESR_INDEX=here remove a1 a2", "2 were not in the index: a1, a2"),
+        ("ESR_INDEX=there remove here a1", "here: nothing to do"),
+        ("ESR_INDEX=here remove https://x.example/2026/a b", "here: nothing to do"),
+        ("remove https://x.example/a b --index here", "here: nothing to do"),
+        ("ESR_INDEX=nowhere remove http://127.0.0.1:9/news a", "127.0.0.1:9"),
+        ("ESR_INDEX=here delete none --yes", "none"),
+        ("ESR_INDEX=here delete there --yes", "deleted the index there"),
+        ("ESR_INDEX=here delete --yes", "name it with --index: ESR_INDEX is not enough"),
+        ("backup here copy", "backed here up to copy"),
+        ("ESR_INDEX=here backup copy", "backed here up to copy"),
+        ("restore here new", "restored new from here"),
+        ("restore here --index new", "restored new from here"),
+        ("restore here new --index there", "two indexes are named, new and there"),
+        # Commands that always had the option.
+        ("search alpha --index here", "alpha"),
+        ("search here alpha", "alpha"),
+        ("ESR_INDEX=there search here alpha", "alpha"),
+        ("ESR_INDEX=here search alpha beta", "unexpected extra argument (beta)"),
+        ("search here alpha --index there", "two indexes are named"),
+        ("search alpha", "Missing option '--index'"),
+        ("timeline here alpha", "alpha\n"),
+        ("ESR_INDEX=there timeline here alpha", "the query has only stop words"),
+        ("timeline alpha omega", "Missing option '--index'"),
+        ("analyze here words", "word"),
+        ("load here there.jsonl --if-exists append", "into here"),
+        ("load here.jsonl there.jsonl", "no index given"),
+        ("status here", "embedded"),
+    ],
+)
+def test_the_index_is_an_option_a_variable_or_an_argument(
+    found: Callable[[str], str], line: str, output: str
+) -> None:
+    assert output in found(line)
 
 
 @pytest.mark.parametrize("k", ["0", "-1", "ten", "1000000000"])

@@ -440,6 +440,7 @@ def test_a_run_after_a_killed_run_settles(any_desk: Desk, moment: str) -> None:
 
 
 FEED = '[[source]]\nfeeds = "https://a.example/feed"\n'
+MAIL = '[[source]]\nmailboxes = "imaps://desk@mail.example/News"\n'
 SOURCE = '[[source]]\nname = "s"\npaths = "."\n'
 
 
@@ -551,6 +552,13 @@ def test_an_entry_is_read_as_the_command_line_reads_it(tmp_path: Path) -> None:
         (FEED + "delay = -1\n", "source 1: Invalid value for '--delay': -1"),
         (FEED + 'private-networks = "here"\n', "source 1: Invalid value for '--private-networks': 'here'"),
         ("delay = -1\n" + SOURCE, "Invalid value for '--delay': -1"),
+        (SOURCE + "max-files = 3\n", "source s: unknown key 'max-files'"),
+        (MAIL + 'gone = "remove"\n', "source 1: gone is of files: the messages of mailboxes stay"),
+        (MAIL + 'format = "csv"\n', "source 1: unknown key 'format'"),
+        (MAIL + "max-messages = 0\n", "source 1: Invalid value for '--max-messages': 0"),
+        ('[[source]]\nmailboxes = "imap.example"\n', "source 1: mailboxes: 'imap.example' is no mailbox"),
+        ('[[source]]\nbuckets = ["b"]\n', "source 1: buckets: 'b' is no bucket: write s3://bucket/prefix"),
+        (MAIL + 'buckets = "s3://news"\n', "source 1: a source has mailboxes or buckets: make two of it"),
         (SOURCE + SOURCE, "two sources have the name 's'"),
     ],
 )

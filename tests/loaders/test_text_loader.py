@@ -209,6 +209,26 @@ def test_a_mail_without_an_id_has_its_path(load):
     assert load(data)[0].id == "stdin"
 
 
+def test_of_a_maildir_the_messages_are_read_and_keep_their_ids_as_they_move(tmp_path):
+    maildir = mailbox.Maildir(tmp_path / "desk")
+    for message in (sample("eml"), sample("eml").replace(b"Message-ID: <77@news.example>\n", b"")):
+        maildir.add(message)
+    (tmp_path / "desk" / "tmp" / "1.2.host").write_bytes(sample("eml")[:400])  # is being delivered
+    (tmp_path / "desk" / "dovecot-uidlist").write_text("3 V1 N3\n")
+
+    def read():
+        unknown = []
+        options = ReadOptions(on_unknown_files=unknown.append)
+        ids = [located.document.id for located in read_documents([str(tmp_path / "desk")], options=options)]
+        return sorted(ids), unknown
+
+    before, unknown = read()
+    assert (len(before), unknown) == (2, []) and "77@news.example" in before
+    for path in sorted((tmp_path / "desk" / "new").iterdir()):
+        path.rename(tmp_path / "desk" / "cur" / f"{path.name}:2,S")
+    assert read() == (before, [])
+
+
 # Subtitles
 
 

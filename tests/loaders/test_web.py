@@ -22,8 +22,9 @@ from cryptography.x509.oid import NameOID
 
 from esr.errors import EsrError
 from esr.loaders import web_feeds
+from esr.loaders.fetching import FetchReport
 from esr.loaders.web import NotFetched, Web, WebOptions, is_public
-from esr.loaders.web_feeds import FeedOptions, FetchReport, WebFeeds
+from esr.loaders.web_feeds import FeedOptions, WebFeeds
 from tests.support.web_site import (
     Site,
     answer,
@@ -359,7 +360,7 @@ def test_a_failing_feed_does_not_stop_the_others(site: Site, reader: Reader) -> 
     site.pages["/broken"] = answer(rss("b").replace("</channel></rss>", ""))
     site.pages["/moved"] = answer(status=301, location="/none")
     report = reader.fetch()
-    assert (report.feeds, report.new) == (6, 1)
+    assert (report.places, report.new) == (6, 1)
     none, page, empty, broken, moved = (failed.removeprefix(f"{site.url}/") for failed in report.failed)
     assert none == "none: 404 Not Found"
     assert page == "page: is neither a feed nor a sitemap"

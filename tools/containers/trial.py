@@ -182,7 +182,7 @@ def back_up(stack: Stack) -> None:
     loads = {"indices": "news-2*-esr-*", "include_global_state": False}
     ask_elasticsearch(stack, "PUT", repository, fs)
     ask_elasticsearch(stack, "PUT", f"{snapshot}?wait_for_completion=true", everything)
-    stack.compose("run", "--rm", "-T", "load", "sh", "-c", 'esr delete "$ESR_INDEX" --yes')
+    stack.compose("run", "--rm", "-T", "load", "sh", "-c", 'esr delete --index "$ESR_INDEX" --yes')
     if stack.ask("/api/v1/search?q=quokka")[0] != 503:
         raise Failed("an index that was deleted is searched")
     ask_elasticsearch(stack, "POST", f"{snapshot}/_restore?wait_for_completion=true", loads)
