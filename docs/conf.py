@@ -51,7 +51,13 @@ html_show_sphinx = False
 linkcheck_ignore = [r"https?://(localhost|127\.0\.0\.1|[\w.-]+\.example\b|(app\.)?example\.org)"]
 
 
-UNSEARCHED = ["CHANGELOG", "docs/performance-notes", "docs/figures", "docs/evidence"]
+UNSEARCHED = [
+    "CHANGELOG",
+    "docs/performance-notes",
+    "docs/performance-elasticsearch-notes",
+    "docs/figures",
+    "docs/evidence",
+]
 """Pages that the search finds by their titles alone: they name nearly everything, and explain nothing."""
 
 
