@@ -135,16 +135,16 @@ NOTHING_NEW = 3
 @click.command()
 @click.argument("searches", type=FILE)
 @options.index
-@click.option("--state", type=FILE, help="What has been reported so far. Default: SEARCHES with .state at its end.")
+@click.option(
+    "--state", type=FILE, help="What has been reported so far. Default: SEARCHES with .state at its end."
+)
 @click.option("--output", type=FILE, help="Add the lines to this file, each once. Default: standard output.")
 @click.option(
     "--feeds",
     type=click.Path(file_okay=False, path_type=Path),
     help="Also write an Atom feed for each search into this folder.",
 )
-@click.option(
-    "--from-start", is_flag=True, help="For a new search, also report what the index has already."
-)
+@click.option("--from-start", is_flag=True, help="For a new search, also report what the index has already.")
 def watch(
     searches: Path, where: str, state: Path | None, output: Path | None, feeds: Path | None, from_start: bool
 ) -> None:

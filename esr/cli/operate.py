@@ -205,8 +205,9 @@ _copy = click.option("--copy", is_flag=True, help="Copy files that could be link
 def backup(where: str, target: str, copy: bool, as_json: bool) -> None:
     """Make the folder TARGET a backup of an index folder, or bring it up to date.
 
-    A backup has all generations. Loads and searches go on meanwhile. Only what the backup lacks is written. On one disk files are linked,
-    which takes no room, but a damaged block then damages both: use --copy, or another disk.
+    A backup has all generations. Loads and searches go on meanwhile. Only what the backup lacks is written.
+    On one disk files are linked, which takes no room, but a damaged block then damages both: use --copy, or
+    another disk.
 
     \b
     Example:
