@@ -8,6 +8,7 @@ from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
 
 import esr
@@ -50,6 +51,16 @@ html_show_sphinx = False
 linkcheck_ignore = [r"https?://(localhost|127\.0\.0\.1|[\w.-]+\.example\b|(app\.)?example\.org)"]
 
 
+UNSEARCHED = [
+    "CHANGELOG",
+    "docs/performance-notes",
+    "docs/performance-elasticsearch-notes",
+    "docs/figures",
+    "docs/evidence",
+]
+"""Pages that the search finds by their titles alone: they name nearly everything, and explain nothing."""
+
+
 class ShowDarkPictures(SphinxTransform):
     """Show NAME-dark beside a picture NAME where there is one. The theme hides the one that does not fit."""
 
@@ -76,6 +87,12 @@ def lead_to_first_page(app: Sphinx, error: Exception | None) -> None:
         (Path(app.outdir) / "index.html").write_text(text, "utf-8")
 
 
+def leave_out_of_search(app: Sphinx, environment: BuildEnvironment) -> None:
+    for page in UNSEARCHED:
+        environment.metadata[page]["nosearch"] = ""
+
+
 def setup(app: Sphinx) -> None:
     app.add_transform(ShowDarkPictures)
+    app.connect("env-updated", leave_out_of_search)
     app.connect("build-finished", lead_to_first_page)

@@ -139,8 +139,12 @@ LINKING = [
 def anchors_of(page: Path) -> set[str]:
     """What links can lead to, as GitHub makes it of the headings outside of code."""
     text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
-    titles = [re.sub(r"\]\([^)]*\)", "", title) for title in re.findall(r"^#+ (.+)$", text, re.MULTILINE)]
-    return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+    return {anchor_of(title) for title in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
+
+
+def anchor_of(title: str) -> str:
+    title = re.sub(r"\]\([^)]*\)", "", title)
+    return re.sub(r"[^\w -]", "", title).lower().replace(" ", "-")
 
 
 @pytest.mark.parametrize("path", LINKING, ids=lambda path: path.stem)
@@ -153,6 +157,56 @@ def test_every_link_of_a_page_leads_to_a_file_and_a_heading(path: Path) -> None:
         target = (path.parent / file).resolve() if file else path
         assert target.exists(), link
         assert not anchor or anchor in anchors_of(target), link
+
+
+QUESTIONS = {
+    "newsroom": [
+        ("How do I search for an exact phrase?", "query-language.md", "a sentence must have this phrase"),
+        ("How do I see only last week's sentences of one source?", "query-language.md", "`after:7d`"),
+        (
+            "What has a certain person said about something?",
+            "quotations.md",
+            'esr quotes "Theresa May" --about brexit',
+        ),
+        ("How am I told when something new appears?", "following.md#word-when-more-comes", "esr watch"),
+        ("How do I get what I found into a spreadsheet?", "following.md#taking-it-home", "CSV, Excel"),
+    ],
+    "operator": [
+        ("How much memory and disk for a million articles?", "capacity.md", "has 24 sentences"),
+        ("How do I load corrected and withdrawn articles?", "operating.md#daily-deliveries", "esr remove"),
+        ("How do I back up and restore?", "operating.md#backups-of-a-folder", "esr restore"),
+        ("How do I serve with a password and TLS?", "serving.md#behind-a-proxy", "--kind password"),
+        ("Does a newer esr read my index?", "operating.md#a-newer-esr", "esr migrate"),
+    ],
+    "researcher": [
+        ("How do I get MAP of TREC topics?", "evaluation.md#measures", "MAP"),
+        ("How do I choose mu?", "evaluation.md#tune", "--grid mu="),
+        ("What is the formula of 2SI?", "formulas.md", "stages inverted (2S-I)"),
+        ("Is A better than B?", "evaluation.md#is-it-luck", "t-test"),
+        ("How do I get features for a learner of my own?", "learning.md#other-learners", "--format letor"),
+    ],
+    "developer": [
+        ("How do I search from Python with filters?", "python.md", 'source="Northern Wire"'),
+        ("How do I search from JavaScript?", "api.md", "await fetch("),
+        ("How do I search Elasticsearch without esr?", "elasticsearch.md#from-a-program", "esr_client.js"),
+        ("How do I load what no format fits?", "extending.md#add-a-loader", "`sniff`"),
+        ("Which errors do I catch?", "python.md#what-you-can-rely-on", "`esr.EsrError`"),
+    ],
+}
+"""What each kind of reader asks, where the answer is, and words of it."""
+
+
+@pytest.mark.parametrize("reader", QUESTIONS)
+def test_the_page_of_a_reader_leads_to_answers_in_two_clicks(reader: str) -> None:
+    page = (ROOT / "docs" / f"{reader}.md").read_text("utf-8")
+    assert f"({reader}.md)" in (ROOT / "docs" / "index.md").read_text("utf-8")
+    for question, link, words in QUESTIONS[reader]:
+        file, _, anchor = link.partition("#")
+        sections = re.split(r"^(?=##+ )", (ROOT / "docs" / file).read_text("utf-8"), flags=re.MULTILINE)
+        found = [
+            text for text in sections if not anchor or anchor_of(text.splitlines()[0].lstrip("# ")) == anchor
+        ]
+        assert f"({link})" in page and words in "".join(found), question
 
 
 def test_the_python_of_the_features_page_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:

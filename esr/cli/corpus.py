@@ -59,7 +59,7 @@ _format = data_format_option("text", "json", "csv")
     help="What --width counts.",
 )
 @click.option("--sample", type=click.IntRange(1), help="Read this many sentences, drawn at random.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Draws another sample.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sample.")
 @_format
 @filter_options
 def concordance(

@@ -135,29 +135,29 @@ NOTHING_NEW = 3
 @click.command()
 @click.argument("searches", type=FILE)
 @options.index
-@click.option("--state", type=FILE, help="What was told so far. Default: SEARCHES with .state at its end.")
+@click.option(
+    "--state", type=FILE, help="What has been reported so far. Default: SEARCHES with .state at its end."
+)
 @click.option("--output", type=FILE, help="Add the lines to this file, each once. Default: standard output.")
 @click.option(
     "--feeds",
     type=click.Path(file_okay=False, path_type=Path),
     help="Also write an Atom feed for each search into this folder.",
 )
-@click.option(
-    "--from-start", is_flag=True, help="Of a search that is new, also tell what the index has already."
-)
+@click.option("--from-start", is_flag=True, help="For a new search, also report what the index has already.")
 def watch(
     searches: Path, where: str, state: Path | None, output: Path | None, feeds: Path | None, from_start: bool
 ) -> None:
-    """Tell once what each saved search has found since last time, as JSON lines, the oldest first.
+    """Report what each saved search has found since the last run, as JSON lines, the oldest first.
 
     SEARCHES is a TOML file, each search a table: [floods], query = "flood OR storm", and optionally
-    literal, ranking, from, to, source, document, entity. Sentences are told that have all words of the
-    query. The first run of a search tells nothing: what the index has then is known.
+    literal, ranking, from, to, source, document, entity. A sentence is reported once, if it has
+    all words of the query. The first run of a search reports nothing: what the index has by then is known.
 
     \b
     Exit status:
       0   there was something new
-      1   it failed; what was not told comes next time
+      1   it failed; the next run reports what this one did not
       2   the command or SEARCHES is wrong
       3   there was nothing new
       75  another run has not finished yet
@@ -211,7 +211,7 @@ def similar(
 ) -> None:
     """Show the sentences that say the same as a sentence, or go on from it.
 
-    It is searched for by those of its words that say most.
+    The search is for those of its words that are rare in the collection or frequent in the sentence.
 
     \b
     Example:

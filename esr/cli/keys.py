@@ -37,7 +37,7 @@ _file = click.option(
 
 @click.group()
 def keys() -> None:
-    """Say who may search what esr serve serves: programs with keys, and people who log in.
+    """Manage who may search on a server: programs with keys, and people who log in.
 
     The grants are in a file, which ESR_ACCESS names for the server. A server reads it again when it has
     changed.

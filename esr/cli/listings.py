@@ -194,8 +194,8 @@ def _indent(text: str, by: int = 4) -> str:
 def analyze(text: str, name: str | None, where: str | None, as_json: bool) -> None:
     """Show the terms that a text becomes, by an analyzer or by that of an index.
 
-    Without --analyzer and --index the analyzer is that of esr load for English. JSON has the place of each
-    term's word as well: characters of the text are counted from 0, and bigrams overlap.
+    Without --analyzer and --index, the analyzer is the one that esr load takes for English. JSON also says
+    where the word of each term stands, in characters from 0. Bigrams overlap.
 
     \b
     Example:

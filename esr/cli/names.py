@@ -38,7 +38,7 @@ _GRAPHML, _CSV = ".graphml", ".csv"
 @click.argument("query", default="")
 @options.index
 @click.option("--type", "type", type=click.Choice(ENTITY_TYPES), help="Only names of this type.")
-@click.option("--prefix", default="", help="Only names that begin so, in any case, in one of their forms.")
+@click.option("--prefix", default="", help="Only names of which a form begins with this, in any case.")
 @click.option("-k", type=click.IntRange(1), default=NAMES, show_default=True, help="Names to list.")
 @click.option(
     "--network",
@@ -51,7 +51,7 @@ _GRAPHML, _CSV = ".graphml", ".csv"
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Sentences that two names of the network have together at least.",
+    help="Join two names of the network if at least this many sentences have both.",
 )
 @data_format_option("text", "json", "csv")
 @filter_options

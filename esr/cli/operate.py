@@ -206,10 +206,11 @@ _copy = click.option("--copy", is_flag=True, help="Copy files that could be link
 @_copy
 @as_json
 def backup(where: str, target: str, copy: bool, as_json: bool) -> None:
-    """Bring the backup TARGET of an index folder up to date: a folder with all generations of the index.
+    """Make the folder TARGET a backup of an index folder, or bring it up to date.
 
-    Loads and searches go on meanwhile. Only what the backup lacks is written. On one disk files are linked,
-    which takes no room, but a damaged block then damages both: use --copy, or another disk.
+    A backup has all generations. Loads and searches go on meanwhile. Only what the backup lacks is written.
+    On one disk files are linked, which takes no room, but a damaged block then damages both: use --copy, or
+    another disk.
 
     \b
     Example:
@@ -336,7 +337,7 @@ def refresh_priors(where: str, as_json: bool) -> None:
 def status(where: str, shows_drift: bool, as_json: bool) -> None:
     """Show an index's counts, size and settings.
 
-    Elasticsearch stores importance priors, which depend on p(t|C), which drifts as documents are added and
+    Elasticsearch stores importance priors. They depend on p(t|C), which drifts as documents are added and
     removed. With --drift, a sample of the sentences of each load is examined, which takes some seconds. The
     output shows natural logarithms: the mean change of log p(t|C) per occurrence, and the error of priors
     beside their spread.

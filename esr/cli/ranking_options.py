@@ -144,9 +144,7 @@ _QUERY_OPTIONS = (
     click.option(
         "--literal", "is_literal", is_flag=True, help="Read all of the query as words, without any syntax."
     ),
-    click.option(
-        "--require", type=click.Choice([ALL]), help="Sentences with every word of the query, and no others."
-    ),
+    click.option("--require", type=click.Choice([ALL]), help="Only sentences with every word of the query."),
 )
 
 
@@ -179,8 +177,12 @@ def filter_options(command: F) -> F:
         click.option("--to", "date_to", metavar="DATE", help="Documents of this date or earlier."),
         click.option("--source", "sources", multiple=True, help="Documents of this source. May be repeated."),
         click.option("--author", "authors", multiple=True, help="Documents of this author. May be repeated."),
-        click.option("--section", "sections", multiple=True, help="Documents of it. May be repeated."),
-        click.option("--keyword", "keywords", multiple=True, help="Documents with it. May be repeated."),
+        click.option(
+            "--section", "sections", multiple=True, help="Documents of this section. May be repeated."
+        ),
+        click.option(
+            "--keyword", "keywords", multiple=True, help="Documents with this keyword. May be repeated."
+        ),
         click.option(
             "--meta",
             "metadata",

@@ -46,8 +46,8 @@ from esr.ranking.searcher import open_searcher
 @click.option(
     "--overlap",
     type=click.FloatRange(MIN_THRESHOLD, 1.0),
-    help="Of --fold and --novel: the share of a sentence, by the rarity of its terms, from which an earlier "
-    f"one that has it makes it a repeat.  [default: {DEFAULT_THRESHOLD}]",
+    help="For --fold and --novel: a sentence is a repeat if an earlier one has this share of it, by the "
+    f"rarity of its terms.  [default: {DEFAULT_THRESHOLD}]",
 )
 @click.option(
     "--fold/--no-fold",

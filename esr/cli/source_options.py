@@ -76,7 +76,7 @@ SOURCE_OPTIONS = (
         "--id",
         "make_id",
         type=click.Choice(list(MADE_ID_POLICIES)),
-        help="Make the ids of documents of something, whether they have others or not: "
+        help="Make ids for all documents, also for those that have one: "
         + describe_choices(MADE_ID_POLICIES),
     ),
     click.option(

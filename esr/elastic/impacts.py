@@ -105,7 +105,7 @@ class Slack:
 
     Impacts are computed with p(t|C) at the time of their load. A bound grows by no more than log p(t|C)
     falls. `growth` is added for every term in a sentence's document, and `losses` for these terms in
-    particular (docs/performance-elasticsearch.md, "Impacts after a delivery").
+    particular (docs/performance-elasticsearch-notes.md).
     """
 
     base: ImpactBase

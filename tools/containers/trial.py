@@ -165,7 +165,7 @@ def nodes(stack: Stack) -> int:
 
 
 def ask_elasticsearch(stack: Stack, method: str, path: str, body: object = None) -> Any:
-    """As docs/cluster.md does."""
+    """As docs/containers.md does."""
     curl = 'curl -fsS --cacert config/certificates/ca.crt -u "elastic:$(cat /login/elastic)" "$@"'
     arguments = ["-X", method, f"https://localhost:9200/{path}"]
     if body is not None:

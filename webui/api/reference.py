@@ -48,6 +48,13 @@ curl 'http://localhost:8080{BASE}/search' -H 'Content-Type: application/json' \\
   -d '{{"q": "earthquake relief", "filters": {{"source": ["BBC News", "Reuters"]}}, "fields": ["text"]}}'
 ```
 
+In JavaScript:
+
+```js
+const answer = await (await fetch("{BASE}/search?q=earthquake&k=3")).json();
+for (const hit of answer.hits) console.log(hit.score, hit.text, hit.title, hit.url);
+```
+
 Answers are JSON in UTF-8, with `null` in place of NaN and infinity. No operation changes anything. Where the
 server has [logins](serving.md#who-may-search), a program sends its key as `Authorization: Bearer KEY`. The
 addresses of pages with `.json` after the name, such as `/search.json?q=…`, answer like the operations of the

@@ -22,10 +22,18 @@ from esr.lab.capacity import CapacityEstimate, estimate_elasticsearch, estimate_
     help="Searches in the busiest second.",
 )
 @click.option(
-    "--replicas", type=click.IntRange(0, 10), default=1, show_default=True, help="Of Elasticsearch."
+    "--replicas",
+    type=click.IntRange(0, 10),
+    default=1,
+    show_default=True,
+    help="Copies of each shard (Elasticsearch only).",
 )
 @click.option(
-    "--loaders", type=click.IntRange(1, 64), default=1, show_default=True, help="Slices, for Elasticsearch."
+    "--loaders",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="Loaders at the same time, each of a slice (Elasticsearch only).",
 )
 @options.as_json
 def capacity(sentences: float, queries_per_second: float, replicas: int, loaders: int, as_json: bool) -> None:

@@ -97,7 +97,7 @@ _FILE = click.Path(dir_okay=False)
     type=click.IntRange(0),
     default=SEED,
     show_default=True,
-    help="Of its random numbers.",
+    help="Seed of its random numbers.",
 )
 def evaluate(
     qrels_file: str,

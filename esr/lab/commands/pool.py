@@ -92,8 +92,8 @@ def _write_lines(pooled: Pool, queries: Mapping[str, str], index: Index) -> Iter
 def agreement(first: str, second: str, as_json: bool) -> None:
     """Measure the agreement of two judges by Cohen's kappa, over the sentences that both judged.
 
-    A kappa of 1 is full agreement, 0 what chance gives. The first takes grades as relevant (above 0) or not,
-    the second weights a disagreement by the distance of the grades.
+    A kappa of 1 is full agreement, 0 what chance gives. The first kappa takes grades as relevant (above 0) or
+    not; the second weights each disagreement by the distance of the grades.
 
     \b
     Example:

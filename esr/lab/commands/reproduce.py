@@ -23,7 +23,7 @@ _STATISTICS = ("year", "topic")
 
 @click.group()
 def reproduce() -> None:
-    """The papers' experiments, if you have their data."""
+    """Repeat the papers' experiments, if you have their data."""
 
 
 @reproduce.command()
@@ -79,7 +79,7 @@ def novelty(
     enrich: bool,
     outputs: tuple[Path, ...],
 ) -> None:
-    """The TREC Novelty experiments (2002-2004): from raw files to tables, beside the papers' known figures.
+    """Repeat the TREC Novelty experiments (2002-2004), from raw files to tables beside the papers' figures.
 
     esr does not include the data: docs/reproduce.md lists the files. Each system is tuned on one year and
     tested on the others. The open questions of the protocol are options. Models of term dependence need

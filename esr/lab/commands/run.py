@@ -51,7 +51,9 @@ from esr.ranking.searcher import UnsearchableQuery, open_searcher
     help="Field of the topics to search for: title, desc, narr, or several, like title+desc.",
 )
 @click.option(
-    "--syntax", is_flag=True, help="Read topics in the query language of esr search. Default: all is words."
+    "--syntax",
+    is_flag=True,
+    help="Read topics in the query language of esr search. Default: all is read as words.",
 )
 @click.option("--tag", default="esr", show_default=True, help="The run's name, its last column.")
 @click.option("-o", "--output", required=True, type=click.Path(allow_dash=True), help="The run; - prints it.")

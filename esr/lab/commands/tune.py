@@ -293,7 +293,7 @@ PSEUDO_TOPICS, LIKELIHOOD = "pseudo-topics", "likelihood"
 @way_option("ascent")
 @workers_option
 @click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the sample of sentences."
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the sample of sentences."
 )
 @click.option(
     "-o", "--output", type=options.FILE, help="Write the estimated ranking to this file, for --ranking."
@@ -370,7 +370,11 @@ def _format_estimate(estimate: dict[str, Any]) -> str:
 @options.index
 @ranking_options
 @click.option(
-    "--learner", type=click.Choice(list(LEARNERS)), default="linear", show_default=True, help="See below."
+    "--learner",
+    type=click.Choice(list(LEARNERS)),
+    default="linear",
+    show_default=True,
+    help="How signals are combined: by weights (linear) or by trees (lambdamart).",
 )
 @click.option(
     "--signals",
@@ -400,7 +404,9 @@ def _format_estimate(estimate: dict[str, Any]) -> str:
     show_default=True,
     help="Learn again without each group of signals, or without each signal.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of folds and learner.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of folds and learner."
+)
 @click.option("--field", default=TITLE, show_default=True, help="Field of the topics to search for.")
 @click.option(
     "--restrict", type=options.FILE, help="Lines of qid<TAB>document id: rank only these documents."
