@@ -80,7 +80,8 @@ def merge_segments(cluster: Cluster, index: str) -> list[str]:
         for name in (index, documents_index(index)):
             _merge(cluster, name)
     except EsrError as error:
-        return [f"searches may be slower until Elasticsearch has merged the segments: {error}"]
+        server = cluster.dialect.name
+        return [f"searches may be slower until {server} has merged the segments: {error}"]
     return []
 
 
