@@ -35,8 +35,9 @@ TESTS = (
     "tests/index/test_names.py",
     "tests/corpus",
 )
-"""Models, statistics, explanations, 500 queries; metadata; vectors and deliveries; enrichment; the clients; dashboards; a load that
-is killed, repeated and resumed; an append, rollback and migration; names, quotations, and the words around words.
+"""Models, statistics, explanations, 500 queries; metadata; vectors and deliveries; enrichment; the clients;
+dashboards; a load that is killed, repeated and resumed; an append, rollback and migration; names, quotations,
+and the words around words.
 """
 
 
