@@ -120,7 +120,7 @@ endurance: $(VENV)/installed-dev
 		$$(grep -rl --include='test_*.py' 'mark\.endurance' tests)
 
 servers: $(VENV)/installed-dev
-	$(BIN)/pytest -q -m servers tests/index/test_servers.py
+	$(BIN)/pytest -q -m servers tests/index
 
 containers:
 	$(PYTHON) -m tools.containers

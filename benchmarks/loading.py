@@ -45,7 +45,7 @@ def load_plain(source: str, url: str) -> tuple[int, float]:
         index = new_sentences_index(cluster.alias, "")
         load = Load(index, DESCRIPTION, False, "benchmark:0:0", impacts=impacts)
         for index in (load.index, load.documents_index):
-            body = index_body(DESCRIPTION, 1, None, load.as_meta())
+            body = index_body(DESCRIPTION, 1, None, load.as_meta(cluster.dialect))
             cluster.client.indices.create(index=index, **body)
         entries = Path(folder) / "entries.jsonl"
         with entries.open("w") as file:

@@ -1,5 +1,5 @@
-// Search an index that esr loaded into Elasticsearch, from a browser or Node, without esr. The ranking is esr's own.
-// An ES module without dependencies: copy this file. docs/elasticsearch.md shows its use.
+// Search an index that esr loaded into Elasticsearch or OpenSearch, from a browser or Node, without esr.
+// The ranking is esr's own. An ES module without dependencies: copy this file. docs/elasticsearch.md shows its use.
 
 const VERSION = 1; // of the template of requests that the index stores
 

@@ -1,4 +1,4 @@
-"""Search an index that esr loaded into Elasticsearch, without esr. The ranking is esr's own.
+"""Search an index that esr loaded into Elasticsearch or OpenSearch, without esr. The ranking is esr's own.
 
 It needs Python 3.11 or later and nothing else: copy this file. docs/elasticsearch.md shows its use.
 """

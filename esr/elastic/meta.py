@@ -16,6 +16,7 @@ from elasticsearch import AuthorizationException, Elasticsearch, NotFoundError
 
 from esr import resources
 from esr.elastic.cluster import AliasTargets, Cluster
+from esr.elastic.dialect import Dialect
 from esr.elastic.location import (
     DOCUMENTS,
     SENTENCES,
@@ -128,7 +129,7 @@ class Load:
         """The name of the generation that it heads."""
         return generation_name(self.index)
 
-    def as_meta(self) -> dict[str, Any]:
+    def as_meta(self, dialect: Dialect) -> dict[str, Any]:
         """The `_meta` of both its indices, with the template of requests that clients/ fill in."""
         return {
             "esr": {
@@ -146,15 +147,16 @@ class Load:
                 **({"short_forms": dict(self.short_forms)} if self.short_forms else {}),
                 **({} if self.is_complete or not self.heartbeat else {"heartbeat": self.heartbeat}),
                 **self.description.as_dict(),
-                "request": _request_template(),
+                "request": _request_template(dialect),
             }
         }
 
 
 @cache
-def _request_template() -> str:
+def _request_template(dialect: Dialect) -> str:
     """The template of requests. It is text since Elasticsearch may merge items of a list in a `_meta`."""
-    return json.dumps(resources.load_json("requests/default.json"), separators=(",", ":"))
+    template = dialect.search(resources.load_json("requests/default.json"))
+    return json.dumps(template, separators=(",", ":"))
 
 
 def searchable_loads(cluster: Cluster) -> list[Load]:
@@ -288,7 +290,8 @@ def write_sentences(cluster: Cluster, load: Load) -> None:
 
 def _write(cluster: Cluster, load: Load, *indices: str) -> None:
     with cluster.translate_errors():
-        cluster.client.indices.put_mapping(index=indices, meta=load.as_meta(), ignore_unavailable=True)
+        stored = load.as_meta(cluster.dialect)
+        cluster.client.indices.put_mapping(index=indices, meta=stored, ignore_unavailable=True)
 
 
 def _read(cluster: Cluster, pattern: str) -> list[tuple[str, Mapping[str, Any] | None]]:

@@ -287,8 +287,8 @@ def _check_disk(cluster: Cluster, index: str, shard: int) -> None:
     reason = _disk_reason(answer)
     if answer.get("can_allocate") == "no" and reason:
         raise DiskFull(
-            f"no disk of Elasticsearch at {cluster.url} has room for a new index: free space or add a node, "
-            f"then try again; {cluster.where} is unchanged ({reason})"
+            f"no disk of {cluster.dialect.name} at {cluster.url} has room for a new index: "
+            f"free space or add a node, then try again; {cluster.where} is unchanged ({reason})"
         )
 
 

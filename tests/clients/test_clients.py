@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import esr
 from clients import esr_client
 from esr import loaders, models, resources
 from esr.cli import main
+from esr.elastic.cluster import Cluster
 from esr.query import literal
 from esr.ranking.ranking import Ranking
 from esr.ranking.request_template import search_template
@@ -199,7 +201,8 @@ def test_a_client_makes_the_request_of_esr_query(where: str, ask: Ask, words: st
 
 
 def test_an_index_stores_what_esr_query_prints_as_slots(where: str) -> None:
-    template = resources.load_json("requests/default.json")
+    with closing(Cluster(where)) as cluster:
+        template = cluster.dialect.search(resources.load_json("requests/default.json"))
     assert esr_query(where, "--as", "slots") == template, (
         "run: esr query --as slots --index ... > index_templates/requests/default.json"
     )

@@ -15,7 +15,8 @@ from esr import resources
 from esr.elastic.cluster import Cluster
 from esr.elastic.dialect import ELASTICSEARCH, OPENSEARCH
 from esr.elastic.requests import issue_api_key, msearch, search
-from esr.errors import IndexUnusable, UsageError
+from esr.elastic.write.enrichment import replace_parts, send_updates
+from esr.errors import EsrError, IndexUnusable, UsageError
 
 SCRIPTS = resources.list_names("scripts", ".painless")
 FOREIGN = ("_termStats", "dotProduct", "0x")
@@ -95,12 +96,15 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(200, {"version": {"distribution": "opensearch", "number": self.server.version}})
         elif "point_in_time" in self.path:
             self._answer(200, {"pit_id": "p"})
+        elif self.path.startswith("/_bulk"):
+            refused = {"_id": "a", "status": 400, "error": {"type": "mapper_exception", "reason": "too long"}}
+            self._answer(200, {"errors": True, "items": [{"update": refused}]})
         else:
             whole = {"_shards": {"total": 1, "failed": 0}, "hits": {"hits": []}, "timed_out": False}
             is_many = self.path.startswith("/_msearch")
             self._answer(200, {"responses": [whole] * (body.count("\n") // 2)} if is_many else whole)
 
-    do_POST = do_DELETE = do_GET
+    do_POST = do_PUT = do_DELETE = do_GET
 
     def _answer(self, status: int, body: Any) -> None:
         data = json.dumps(body).encode()
@@ -170,6 +174,11 @@ def test_messages_name_the_server(server: Server, cluster: Cluster) -> None:
     server.version = "2.11.0"
     with pytest.raises(IndexUnusable, match=r"OpenSearch at .* has version 2\.11: esr needs 2\.19 or later"):
         cluster.check_version()
+
+
+def test_a_refusal_names_the_server(cluster: Cluster) -> None:
+    with pytest.raises(EsrError, match=r"^OpenSearch rejected the enrichment of a: .*too long"):
+        send_updates(cluster, [replace_parts("i", "a", ["entities:1"], {})])
 
 
 def test_keys_are_refused_where_there_are_none(server: Server, cluster: Cluster) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from esr.elastic import meta
+from esr.elastic.cluster import Cluster
 from esr.elastic.loads import serve
 from esr.elastic.write import actions
 from esr.elastic.write.migration import ElasticsearchMigration
@@ -385,6 +386,17 @@ class TestElasticsearch:
         migrate(where)
         (settings,) = index_settings(where)
         assert settings["number_of_shards"] == "3"
+
+    def test_an_index_of_an_older_server_is_made_anew(
+        self, where: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        load(where, NEWS[:5])
+        with closing(Cluster(where)) as cluster:
+            major, _ = cluster.version()
+        monkeypatch.setattr(Cluster, "version", lambda cluster: (major + 1, 0))
+        assert migrate(where).documents == 5
+        assert states(where) == ["serving", "kept"]
+        assert documents(where) == NEWS[:5]
 
     @pytest.mark.parametrize("replicas", [None, 2])
     def test_a_migration_retains_the_number_of_replicas(

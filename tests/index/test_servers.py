@@ -21,20 +21,30 @@ TESTS = (
     "tests/index/test_meaning_parity.py",
     "tests/index/test_enrichment_parity.py::test_both_engines_store_what_the_enricher_returned",
     "tests/index/test_enrichment_parity.py::test_facets_count_the_same_on_both",
+    "tests/clients/test_clients.py::test_a_client_ranks_as_esr_does",
+    "tests/clients/test_clients.py::test_a_client_makes_the_request_of_esr_query",
+    "tests/clients/test_clients.py::test_an_index_stores_what_esr_query_prints_as_slots",
+    "tests/clients/test_clients.py::test_a_client_takes_the_request_of_another_ranking",
+    "tests/clients/test_clients.py::test_filters_let_through_what_those_of_esr_do",
+    "tests/clients/test_clients.py::test_highlights_are_the_words_that_match",
+    "tests/elastic/test_dashboards.py",
+    "tests/elastic/write/test_broken_generations.py::test_a_killed_load_can_be_repeated_or_resumed",
     "tests/index/test_generations.py::test_a_rollback_serves_the_previous_generation_and_can_be_undone",
+    "tests/index/test_generations.py::test_an_append_is_a_generation_that_can_be_rolled_back",
     "tests/index/test_migration.py::test_a_migration_retains_enrichment",
     "tests/index/test_names.py",
     "tests/corpus",
 )
-"""Models, statistics, explanations; metadata; vectors and deliveries; enrichment; rollback and migration;
-names, quotations, and the words around words.
+"""Models, statistics, explanations, 500 queries; metadata; vectors and deliveries; enrichment; the clients;
+dashboards; a load that is killed, repeated and resumed; an append, rollback and migration; names, quotations,
+and the words around words.
 """
 
 
 @pytest.mark.parametrize("server", SERVERS)
 def test_both_engines_give_the_same_answers_on_every_server(server: str) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
-    command += ["-m", "elasticsearch and not endurance", *TESTS]
+    command += ["-m", "elasticsearch and (servers or not endurance)", *TESTS]
     try:
         with start_server(server) as url:
             done = subprocess.run(

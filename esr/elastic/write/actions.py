@@ -377,7 +377,7 @@ def send_chunk(cluster: Cluster, chunk: list[DocumentActions]) -> SentChunk:
         if rejection is None:
             result.indexed.append(actions)
         else:
-            reason = f"Elasticsearch rejected {rejection.id}: {rejection.reason}"
+            reason = f"{cluster.dialect.name} rejected {rejection.id}: {rejection.reason}"
             result.rejected.append((actions, reason))
     incomplete = (action for actions, _ in result.rejected for action in actions.sentences)
     send_bulk(cluster, (deletion(action["_index"], action["_id"]) for action in incomplete))

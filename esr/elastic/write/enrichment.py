@@ -111,7 +111,7 @@ def replace_parts(index: str, id: str, parts: Sequence[str], fields: Mapping[str
 def send_updates(cluster: Cluster, actions: Iterable[Action]) -> None:
     """Send actions in bulk. Raises EsrError for an item that Elasticsearch rejects."""
     for item in send_bulk(cluster, actions):
-        raise EsrError(f"Elasticsearch rejected the enrichment of {item.id}: {item.reason}")
+        raise EsrError(f"{cluster.dialect.name} rejected the enrichment of {item.id}: {item.reason}")
 
 
 _NAME_PAGE = 100
@@ -338,7 +338,9 @@ class ElasticsearchEnrichment:
             self._cluster.client.indices.forcemerge(
                 index=aliases, only_expunge_deletes=True, wait_for_completion=False
             )
-        return ["Elasticsearch is merging away the replaced entries; searches continue meanwhile"]
+        return [
+            f"{self._cluster.dialect.name} is merging away the replaced entries; searches continue meanwhile"
+        ]
 
     def _record(self, recipe: Recipe) -> None:
         """Write the recipe to each index of sentences."""

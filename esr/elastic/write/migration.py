@@ -56,7 +56,7 @@ _MAX_FINGERPRINTS = 10_000
 
 
 class ElasticsearchMigration(ElasticsearchWriter):
-    """A load of the documents behind the alias into indices of this format."""
+    """A load of the documents behind the alias into indices of this format and of this server's version."""
 
     _how_to_resume = "run esr migrate again"
 
@@ -67,7 +67,9 @@ class ElasticsearchMigration(ElasticsearchWriter):
             self._loads = meta.aliased_loads(cluster)
             if not self._loads:
                 raise cluster.index_missing()
-            shards, replicas = _read_shape(cluster, self._loads)
+            settings = _read_settings(cluster, self._loads)
+            self._is_of_older_server = min(map(_major_version, settings)) < cluster.version()[0]
+            shards, replicas = _read_shape(settings)
         options = structs.replace(options, shards=shards, replicas=replicas, resume=True)
         super().__init__(where, self._loads[0].description.renewed(), options, append=False)
         self._mapped_dimensions: set[int] = set()
@@ -79,7 +81,10 @@ class ElasticsearchMigration(ElasticsearchWriter):
         started = time.perf_counter()
         report = LoadReport()
         try:
-            if all(load.format == meta.FORMAT and load.description.is_current for load in self._loads):
+            is_current = all(
+                load.format == meta.FORMAT and load.description.is_current for load in self._loads
+            )
+            if is_current and not self._is_of_older_server:
                 report.notes.append(f"the index already has format {meta.FORMAT}: there is nothing to do")
                 return report
             with tempfile.TemporaryDirectory(prefix="esr-migrate-") as folder:
@@ -194,17 +199,30 @@ class ElasticsearchMigration(ElasticsearchWriter):
         return {mark: count for mark, count in counts.items() if not mark.startswith(f"{FIELD}:")}
 
 
-def _read_shape(cluster: Cluster, loads: Sequence[Load]) -> tuple[int, int | None]:
+def _read_settings(cluster: Cluster, loads: Sequence[Load]) -> list[Mapping[str, Any]]:
+    """The settings of the loads' indices of sentences, in the same order."""
+    with cluster.translate_errors():
+        answer = cluster.client.indices.get_settings(index=[load.index for load in loads])
+    return [answer[load.index]["settings"]["index"] for load in loads]
+
+
+_OF_OPENSEARCH = 1 << 27
+"""Added to the numbers of its versions."""
+
+
+def _major_version(settings: Mapping[str, Any]) -> int:
+    """The major version of the server that made an index. The one after the next does not open it."""
+    return (int(settings["version"]["created"]) & ~_OF_OPENSEARCH) // 1_000_000
+
+
+def _read_shape(settings: Sequence[Mapping[str, Any]]) -> tuple[int, int | None]:
     """The greatest number of shards of the loads, and the number of replicas of the newest.
 
     Replicas are None if Elasticsearch chooses them by the number of nodes.
     """
-    with cluster.translate_errors():
-        answer = cluster.client.indices.get_settings(index=[load.index for load in loads])
-    settings = {name: body["settings"]["index"] for name, body in answer.items()}
-    newest = settings[loads[-1].index]
+    newest = settings[-1]
     is_chosen = newest.get("auto_expand_replicas", "false") != "false"
-    shards = max(int(of_index["number_of_shards"]) for of_index in settings.values())
+    shards = max(int(of_index["number_of_shards"]) for of_index in settings)
     return shards, None if is_chosen else int(newest["number_of_replicas"])
 
 

@@ -134,7 +134,7 @@ class ElasticsearchPriors:
                 actions.append({**update, "doc": columns, "retry_on_conflict": 3})
         for item in send_bulk(self._cluster, actions):
             raise EsrError(
-                f"Elasticsearch rejected the priors of {item.id}: {item.reason}; "
+                f"{self._cluster.dialect.name} rejected the priors of {item.id}: {item.reason}; "
                 "if an append is running, wait for it and run esr refresh-priors again"
             )
         return len(actions)

@@ -80,7 +80,8 @@ def merge_segments(cluster: Cluster, index: str) -> list[str]:
         for name in (index, documents_index(index)):
             _merge(cluster, name)
     except EsrError as error:
-        return [f"searches may be slower until Elasticsearch has merged the segments: {error}"]
+        server = cluster.dialect.name
+        return [f"searches may be slower until {server} has merged the segments: {error}"]
     return []
 
 
@@ -157,7 +158,8 @@ def create_indices(cluster: Cluster, load: Load, options: LoadOptions, existing:
 
     Raises DiskFull if no disk has room for them.
     """
-    body = index_body(load.description, options.shards or 1, options.replicas, load.as_meta())
+    stored = load.as_meta(cluster.dialect)
+    body = index_body(load.description, options.shards or 1, options.replicas, stored)
     with cluster.translate_errors():
         for index in (load.index, load.documents_index):
             if index == existing:

@@ -286,7 +286,7 @@ def all_ids(where: str) -> set[str]:
     "moment",
     [
         "after _create_load",
-        AMID_BULK,
+        pytest.param(AMID_BULK, marks=pytest.mark.servers),
         "after _transfer",
         "before _switch",
         "after _switch",
