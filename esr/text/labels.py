@@ -55,6 +55,8 @@ _FIRST_WORDS = first_words(LINKS, CAPITAL_LINKS)
 _WORD = re.compile(r"(?<= )([\"“„«]?)([^\W\d_]+)(?=[,'’]? )")
 _HEADLINE_END = re.compile(r"[^\s,;:–—-]*[^\W_][)\]'’]?")
 """The last word of a headline ends with a letter, a number, or a closing quote or bracket."""
+_MARK = re.compile(r"[:：|>»→–—-]")
+_LONGEST_LABEL = 40
 _LEAST_WORDS, _MOST_WORDS = 3, 16
 """Words of a headline."""
 
@@ -64,8 +66,13 @@ def find_links(sentence: str, starters: Collection[str], capital_nouns: bool) ->
 
     `starters` are small words that begin sentences. A headline whose end is in doubt is not split off.
     """
+    has_glued = "READ" in sentence or "LIRE" in sentence
+    if not has_glued:
+        word = sentence.partition(" ")[0].rstrip(":")
+        if word[:1].isalnum() and word not in _FIRST_WORDS and word.lower() not in _FIRST_WORDS:
+            return []  # as nearly all
     places = []
-    if "READ" in sentence or "LIRE" in sentence:
+    if has_glued:
         glued = (match.start() for match in GLUED_LINK.finditer(sentence, 1))
         places = [at for at in glued if sentence[at - 1] == " " and sentence[: at - 1].strip(" -–—")]
     for start, end in zip([0, *places], [*places, len(sentence)], strict=True):
@@ -81,6 +88,8 @@ def _find_end_of_headline(
     first = FIRST_WORD.match(sentence, start, end)
     if first is None or (first[1] not in _FIRST_WORDS and first[1].lower() not in _FIRST_WORDS):
         return None
+    if not _MARK.search(sentence, first.end(), min(end, first.end() + _LONGEST_LABEL)):
+        return None  # most sentences that begin with "A" or "You"
     label = LINK.match(sentence, start, end) or CAPITAL_LINK.match(sentence, start, end)
     if label is None:
         return None
