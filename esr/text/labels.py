@@ -55,6 +55,8 @@ _FIRST_WORDS = first_words(LINKS, CAPITAL_LINKS)
 _WORD = re.compile(r"(?<= )([\"“„«]?)([^\W\d_]+)(?=[,'’]? )")
 _HEADLINE_END = re.compile(r"[^\s,;:–—-]*[^\W_][)\]'’]?")
 """The last word of a headline ends with a letter, a number, or a closing quote or bracket."""
+_LEADS = frozenset("-–—*•>»|▶►→ ")
+"""Marks before a label."""
 _MARK = re.compile(r"[:：|>»→–—-]")
 _LONGEST_LABEL = 40
 _LEAST_WORDS, _MOST_WORDS = 3, 16
@@ -69,7 +71,7 @@ def find_links(sentence: str, starters: Collection[str], capital_nouns: bool) ->
     has_glued = "READ" in sentence or "LIRE" in sentence
     if not has_glued:
         word = sentence.partition(" ")[0].rstrip(":")
-        if word[:1].isalnum() and word not in _FIRST_WORDS and word.lower() not in _FIRST_WORDS:
+        if word not in _FIRST_WORDS and word.lower() not in _FIRST_WORDS and word[:1] not in _LEADS:
             return []  # as nearly all
     places = []
     if has_glued:
