@@ -4,12 +4,12 @@
     python -m benchmarks.meaning_speed fill INDEX [--encoded 3000]
     python -m benchmarks.meaning_speed search INDEX queries.tsv [--number 60] [--plain NAME]
 
-`rate` encodes sentences as `esr enrich` does, and by the bare runtime from tokens that are ready, in turns,
-in processor time. `fill` gives every sentence of an index a vector, of which only some are encoded: the
-others are mixed of two of them, .8 of one and .6 of the other, drawn with a seed. They are for times alone.
-`search` prints medians and 95th percentiles of searches in turns, with the query's vector in the cache; scans
-of all vectors by themselves. On Elasticsearch also of `match`, in the same index, or in an index of the texts
-alone on the same node.
+`rate` encodes sentences as `esr enrich --title-weight 1` does, and by the bare runtime from tokens that are
+ready, in turns, in processor time. `fill` gives every sentence of an index a vector, of which only some are
+encoded: the others are mixed of two of them, .8 of one and .6 of the other, drawn with a seed. They are for
+times alone. `search` prints medians and 95th percentiles of searches in turns, with the query's vector in the
+cache; scans of all vectors by themselves. On Elasticsearch also of `match`, in the same index, or in an index
+of the texts alone on the same node.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from esr.elastic.index import ElasticsearchIndex
 from esr.encoders import DEFAULT, load_encoder, quantize
 from esr.encoders.onnx_encoder import Encoder, Floats, normalize
 from esr.enrichment.enricher import Enricher
-from esr.enrichment.sentence_vectors import DEFAULT_SETTINGS, SentenceVectors
+from esr.enrichment.sentence_vectors import SentenceVectors, VectorSettings
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS
 from esr.ranking.ranking import Ranking
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def measure_rate(path: str, number: int) -> None:
-    encoder, vectors = load_encoder(DEFAULT), SentenceVectors(DEFAULT_SETTINGS)
+    encoder, vectors = load_encoder(DEFAULT), SentenceVectors(VectorSettings(title_weight=1.0))
     assert isinstance(encoder, Encoder)
     documents = (located.document for located in islice(loaders.read_documents([path]), 0, None, STEP))
     own = bare = 0.0

@@ -1,11 +1,11 @@
 """Write the figures of docs/meaning.md: what an encoder's vectors add to the words.
 
-    python -m benchmarks.studies.meaning COLLECTIONS --work FOLDER
+    python -m benchmarks.studies.meaning COLLECTIONS [MORE...] --work FOLDER
 
-COLLECTIONS is as in `benchmarks.studies.results`; FOLDER stores indexes with vectors and the AP of each
-topic, so that an interrupted call resumes. Encoding takes some twenty minutes on two cores, the rankings a
-few more. With `--check`, the topics are those after the first, by which no weight was chosen; they have a
-table of their own.
+COLLECTIONS is as in `benchmarks.studies.results`; folders of MORE have claims-dev and events-dev. FOLDER
+stores indexes with vectors and the AP of each topic, so that an interrupted call resumes. Encoding takes some
+forty minutes on two cores, the rankings a few more. With `--check`, the topics are those after the first, by
+which no weight was chosen; they have a table of their own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from benchmarks.studies.results import COLLECTIONS, TOPICS
+from benchmarks.studies.results import COLLECTIONS as LARGER
+from benchmarks.studies.results import TOPICS
 from esr import loaders
 from esr.batch import topics
 from esr.enrichment.enricher import Enricher
@@ -35,6 +36,7 @@ from esr.ranking.searcher import Searcher, open_searcher
 TARGET = Path(__file__).resolve().parents[2] / "docs" / "meaning.md"
 BEGIN, END = "<!-- figures: python -m benchmarks.studies.meaning -->", "<!-- end of figures -->"
 BEGIN_CHECK = "<!-- figures: python -m benchmarks.studies.meaning --check -->"
+COLLECTIONS = (*LARGER, "claims-dev", "events-dev")
 DEPTH = 1000
 FUSION_RANK = 60
 """The constant of reciprocal rank fusion, as Cormack, Clarke & Büttcher 2009 have it."""
@@ -52,10 +54,10 @@ def by_ranking(ranking: Ranking) -> System:
     return search
 
 
-def with_context(nu: float, lambda_: float) -> System:
+def with_settings(**settings: float) -> System:
     (signal,) = HYBRID.rerank
-    settings = {"signal": "meaning", "w": signal.weight, "nu": nu, "lambda": lambda_}
-    return by_ranking(Ranking.from_dict({"rerank": [settings], "depth": HYBRID.depth}))
+    changed = {"signal": "meaning", "w": signal.weight, **settings}
+    return by_ranking(Ranking.from_dict({"rerank": [changed], "depth": HYBRID.depth}))
 
 
 def by_vectors(searcher: Searcher, query: str) -> Run:
@@ -76,17 +78,18 @@ SYSTEMS: Mapping[str, System] = {
     WORDS: by_ranking(Ranking()),
     MEANING: by_vectors,
     "reciprocal rank fusion of both": by_fusion,
-    "`hybrid`, without context": by_ranking(HYBRID),
-    f"of the best {DEPTH:,} by words": by_ranking(replace(HYBRID, depth=DEPTH)),
-    "with context: nu .1": with_context(0.1, 0.0),
-    "with context: nu .2": with_context(0.2, 0.0),
-    "with context: nu .2, lambda .1": with_context(0.2, 0.1),
+    "`hybrid`": by_ranking(HYBRID),
+    "weight 15": with_settings(w=15),
+    "weight 50": with_settings(w=50),
+    f"{DEPTH:,} candidates of each": by_ranking(replace(HYBRID, depth=DEPTH)),
+    "nu .2": with_settings(nu=0.2),
+    "nu .2, lambda .1": with_settings(nu=0.2, **{"lambda": 0.1}),
 }
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    options.add_argument("collections", type=Path)
+    options.add_argument("collections", type=Path, nargs="+")
     options.add_argument("--work", type=Path, required=True)
     options.add_argument("--only", nargs="+", choices=COLLECTIONS, default=COLLECTIONS, metavar="NAME")
     options.add_argument("--check", action="store_true")
@@ -94,7 +97,10 @@ def main() -> None:
     arguments.work.mkdir(exist_ok=True)
     names = arguments.only
     first = TOPICS if arguments.check else 0
-    values = {name: _evaluate(arguments.collections / name, arguments.work / name, first) for name in names}
+    found = {
+        name: folder / name for folder in arguments.collections for name in names if (folder / name).is_dir()
+    }
+    values = {name: _evaluate(source, arguments.work / name, first) for name, source in found.items()}
     begin = BEGIN_CHECK if arguments.check else BEGIN
     before, rest = TARGET.read_text("utf-8").split(begin, 1)
     lines = [begin, "", *_table(values), "", END]
@@ -108,9 +114,9 @@ def _evaluate(source: Path, where: Path, first: int) -> dict[str, dict[str, floa
         values: dict[str, dict[str, float]] = json.loads(stored.read_text("utf-8"))
         return values
     if not where.exists():
-        documents = loaders.read_documents([str(source / "docs.jsonl.gz")])
+        documents = loaders.read_documents([str(next(source.glob("docs.jsonl*")))])
         open_writer(str(where), LoadOptions(analyzer="english-stem")).load(documents)
-    judgements = read_qrels(source / "qrels.txt.gz")
+    judgements = read_qrels(next(source.glob("qrels.txt*")))
     queries = {
         topic.id: topic.query("title")
         for topic in topics.read_topics(source / "topics.tsv")[first : first + TOPICS]

@@ -78,6 +78,12 @@ from esr.text.document import DEFAULT_PARTS, PARTS
     help="How much of a vector is the sentence with its title before it; the rest is the sentence alone.",
 )
 @click.option(
+    "--vector-index",
+    is_flag=True,
+    help="Then let Elasticsearch make an index of the vectors, which finds nearly all of the nearest among "
+    "millions. See docs/meaning.md.",
+)
+@click.option(
     "--aliases",
     "aliases_file",
     type=options.FILE,
@@ -94,6 +100,7 @@ def enrich(
     rule: str,
     encoder: str,
     title_weight: float,
+    vector_index: bool,
     aliases_file: Path | None,
 ) -> None:
     """Compute features, named entities, parses and vectors, and store them in the index.
@@ -111,12 +118,13 @@ def enrich(
       esr enrich --index my-index --workers 2
       esr enrich --index http://localhost:9200/news --slice 2/8
       esr enrich --index my-index --only vectors
+      esr enrich --index http://localhost:9200/news --only vectors --vector-index
     """
     slice = parse_slice(slice_text)
     aliases = None if aliases_file is None else read_aliases(aliases_file)
     parts, vectors = parse_parts(only), VectorSettings(encoder, title_weight)
     enricher = build_enricher(parts, spacy_models, lexica, rule, read_analyzer(where), vectors)
-    enrich_index(where, enricher, slice=slice, workers=workers, aliases=aliases)
+    enrich_index(where, enricher, slice=slice, workers=workers, aliases=aliases, vector_index=vector_index)
 
 
 def parse_parts(only: str | None) -> tuple[str, ...]:
@@ -148,6 +156,7 @@ def enrich_index(
     slice: tuple[int, int] = (1, 1),
     workers: int = 1,
     aliases: Aliases | None = None,
+    vector_index: bool = False,
     quiet: bool = False,
 ) -> None:
     """Enrich an index with a progress bar, and print a report unless `quiet`."""
@@ -167,6 +176,7 @@ def enrich_index(
             slice=slice,
             workers=workers,
             aliases=aliases,
+            vector_index=vector_index,
             on_start=start_bar,
             on_progress=bar.update,
         )

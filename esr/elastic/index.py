@@ -55,7 +55,7 @@ from esr.elastic.search.sentence_search import (
     look_up_sources,
 )
 from esr.elastic.statistics import STATISTICS_SCRIPTS, AliasStatistics, read_histogram
-from esr.elastic.vectors import EncoderReader
+from esr.elastic.vectors import GRAPH, EncoderReader
 from esr.elastic.write.enrichment import ElasticsearchEnrichment, open_enrichment, summarize_enrichment
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from esr.index.contract import Index, LengthGroups, Result, Similarities, SimilarityRescoring
@@ -274,7 +274,10 @@ class ElasticsearchSnapshot:
         clauses = filter_clauses(resolve_filters(self, filters))
         clauses += [] if resolved is None else [condition_query(resolved)]
         marks = self.opened.encoders.fingerprints(encoder)
-        return find_nearest(self.cluster, marks, query, k, clauses)
+        return find_nearest(self.cluster, marks, query, k, clauses, self.opened.encoders.has_graph())
+
+    def nearest_is_exact(self) -> bool:
+        return not self.opened.encoders.has_graph()
 
     def facets(
         self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
@@ -403,6 +406,7 @@ class ElasticsearchSnapshot:
             "size_bytes": self._size_bytes(),
             "indices": sorted(name for load in loads for name in (load.index, load.documents_index)),
             "loads": len(loads),
+            **({"vector_index": GRAPH["type"]} if self.opened.encoders.has_graph() else {}),
             "enrichment": summarize_enrichment(self.cluster, loads),
             **self.description.as_dict(),
         }

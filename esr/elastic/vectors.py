@@ -4,6 +4,9 @@
 fields are mapped when the first vector is stored. Elasticsearch keeps vectors out of `_source` from 9.2 on,
 but only indexed ones. A flat index holds the numbers and nothing else, while a field that is not indexed
 stores them in `_source` a second time, as JSON. A server without a type for vectors stores their bytes.
+
+On request, the flat index becomes a graph (HNSW) of the same numbers, which finds nearly all of the nearest
+without reading every vector. Products are always those of the stored numbers.
 """
 
 from __future__ import annotations
@@ -11,8 +14,10 @@ from __future__ import annotations
 import time
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
@@ -20,6 +25,7 @@ from esr.elastic.dialect import ELASTICSEARCH, Dialect
 from esr.elastic.requests import count
 from esr.elastic.statistics import MAX_AGE
 from esr.enrichment.recipe import Recipe
+from esr.errors import UsageError
 from esr.index.contract import find_main_encoder
 from esr.text.document import VECTORS, QuantizedVector
 
@@ -28,9 +34,10 @@ _VECTOR: Mapping[str, Any] = {
     "type": "dense_vector",
     "element_type": "byte",
     "index": True,
-    "similarity": "max_inner_product",
+    "similarity": "cosine",
     "index_options": {"type": "flat"},
 }
+GRAPH: Mapping[str, Any] = {"type": "hnsw", "m": 16, "ef_construction": 100}
 
 
 def vector_field(dimensions: int) -> str:
@@ -39,9 +46,10 @@ def vector_field(dimensions: int) -> str:
 
 
 def encode_vector(vector: QuantizedVector, dialect: Dialect = ELASTICSEARCH) -> dict[str, Any]:
-    """The field `vectors` of a sentence."""
-    values = vector.array.tolist() if dialect.has_vectors else b64encode(vector.values).decode()
-    return {f"d{len(vector.values)}": values, "scale": vector.scale}
+    """The field `vectors` of a sentence. A vector of zeros, which has no cosine, is another times 0."""
+    array = vector.array if any(vector.values) else np.array([1, *vector.array[1:]], np.int8)
+    values = array.tolist() if dialect.has_vectors else b64encode(array.tobytes()).decode()
+    return {f"d{len(array)}": values, "scale": vector.scale}
 
 
 def map_vectors(cluster: Cluster, indices: Iterable[str], dimensions: int) -> None:
@@ -55,6 +63,51 @@ def map_vectors(cluster: Cluster, indices: Iterable[str], dimensions: int) -> No
             added = {name: field for name, field in fields.items() if name not in mapped}
             if added:
                 cluster.client.indices.put_mapping(index=index, properties={VECTORS: {"properties": added}})
+
+
+def index_vectors(cluster: Cluster, indices: Sequence[str]) -> list[str]:
+    """Make the flat indexes of vectors graphs, without waiting for it. Returns notes for the user.
+
+    Searches are exact, and as slow as before, until Elasticsearch has merged the segments. Raises UsageError
+    where there are no vectors, or only those that an older esr stored.
+    """
+    if not cluster.dialect.has_vectors:
+        raise UsageError(f"{cluster.server()} has no index of vectors in esr: its searches are exact")
+    with cluster.translate_errors():
+        client, graphs, older = cluster.client, False, False
+        for index in indices:
+            fields = _vector_fields(client.indices.get_mapping(index=index)[index]["mappings"])
+            older = older or any(field.get("similarity") != "cosine" for field in fields.values())
+            flat = {
+                name: {**field, "index_options": GRAPH}
+                for name, field in fields.items()
+                if field.get("similarity") == "cosine" and field["index_options"]["type"] == "flat"
+            }
+            graphs = graphs or any(field.get("similarity") == "cosine" for field in fields.values())
+            if flat:
+                client.indices.put_mapping(index=index, properties={VECTORS: {"properties": flat}})
+                _merge_anew(cluster, index)
+    if not graphs:
+        problem = "were stored by an older esr: load the collection again" if older else "are not there yet"
+        raise UsageError(f"the vectors of {cluster.where} {problem}")
+    return ["Elasticsearch is building the index of vectors; searches continue meanwhile"]
+
+
+def _merge_anew(cluster: Cluster, index: str) -> None:
+    """Merge all segments of an index to one, even if it has only one: only a merge makes a graph."""
+    client = cluster.client
+    hits = client.search(index=index, size=1, source=False, query={"exists": {"field": SCALE}})["hits"][
+        "hits"
+    ]
+    for hit in hits:
+        client.update(index=index, id=hit["_id"], doc={}, detect_noop=False, refresh=True)
+    client.indices.forcemerge(index=index, max_num_segments=1, wait_for_completion=False)
+
+
+def _vector_fields(mappings: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of vectors in a mapping, by the names below `vectors`."""
+    fields = mappings.get("properties", {}).get(VECTORS, {}).get("properties", {})
+    return {name: field for name, field in fields.items() if field["type"] == "dense_vector"}
 
 
 def stored_dimensions(field: Mapping[str, Any]) -> int:
@@ -78,6 +131,12 @@ class EncoderReader:
         self._cluster = cluster
         self._read_at = -MAX_AGE
         self._fingerprints: dict[str, list[str]] = {}
+        self._has_graph = False
+
+    def has_graph(self) -> bool:
+        """Whether all vectors are in graphs."""
+        self._read()
+        return self._has_graph
 
     def fingerprints(self, encoder: str) -> list[str]:
         """The fingerprints of this encoder. A sentence whose vector it made has one of them in `enriched`."""
@@ -105,5 +164,13 @@ class EncoderReader:
                     if VECTORS in recipe.parts:
                         marks = by_encoder.setdefault(recipe.versions["encoder"], [])
                         marks.append(recipe.fingerprints[VECTORS])
+            self._has_graph = bool(by_encoder) and self._find_graphs()
             self._fingerprints, self._read_at = by_encoder, now
         return self._fingerprints
+
+    def _find_graphs(self) -> bool:
+        with self._cluster.translate_errors():
+            answer = self._cluster.client.indices.get_mapping(index=self._cluster.alias)
+        fields = [field for of in answer.values() for field in _vector_fields(of["mappings"]).values()]
+        kinds = {field.get("index_options", {}).get("type") for field in fields}
+        return kinds == {GRAPH["type"]}

@@ -19,28 +19,19 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.features.feature import Feature, FeatureInput, Values, register
+from esr.text.labels import (
+    CAPITAL_LINK,
+    CAPITAL_LINKS,
+    FIRST_WORD,
+    GLUED_LINK,
+    LEAD,
+    LINK,
+    LINKS,
+    any_of,
+    first_words,
+)
 
-# Phrases by what they are: patterns without case whose first word is plain. A blank is any space.
-_LINKS = """
-read more|read also|also read|opinion|read next|read the full story|see also|related|related articles?
-related stor(?:y|ies)|learn more|more on this|more from|continue reading|keep reading|find out more
-click here|recommended|you may also like|lesen sie auch|lesen sie mehr|mehr lesen|mehr zum thema|mehr dazu
-weiterlesen|zum thema|das könnte sie auch interessieren|lire aussi|à lire aussi|a lire aussi|lire la suite
-voir aussi|à voir aussi|en savoir plus|sur le même sujet|lea también|lee también|lea además|leer más
-te puede interesar|le puede interesar|vea también|ver más|más información|sigue leyendo|leggi anche
-leggi tutto|per saperne di più|vedi anche|continua a leggere|leia também|leia mais|saiba mais|veja também
-continue lendo|читайте также|читать далее|смотрите также|подробнее|по теме|lees ook|lees meer|lees verder
-bekijk ook|czytaj także|czytaj też|czytaj więcej|zobacz także|zobacz też|läs också|läs mer|läs även
-les også|les mer|læs også|læs mere|lue myös|lue lisää|ayrıca okuyun|ilgili haber|çok okunanlar
-devamını oku|čtěte také|číst více|citește și|citește mai mult|olvassa el ezt is|διαβάστε επίσης|اقرأ أيضا
-اقرأ أيضًا|اقرأ المزيد|شاهد أيضا|طالع أيضا|यह भी पढ़ें|ये भी पढ़ें|और पढ़ें|관련기사|더 보기|더보기
-相关阅读|延伸阅读|阅读更多|更多阅读|阅读全文|相關閱讀|延伸閱讀|関連記事|続きを読む|もっと読む
-あわせて読みたい
-"""
-_CAPITAL_LINKS = """
-READ|WATCH|LISTEN|VIDEO|VIDEOS|GALLERY|PHOTOS|OPINION|INTERACTIVE|EXPLAINER|PODCAST|IN PICTURES
-SPECIAL SERIES|FOTOSTRECKE|BILDERGALERIE|KOMMENTAR|MEINUNG|EN IMAGES|VIDÉO|EN FOTOS|ВИДЕО|ФОТО|ФОТОГАЛЕРЕЯ
-"""
+# Phrases by what they are, as those of links in `labels`.
 _CREDITS = """
 photo|photos|photograph|photographs|picture|pictures|image|images|photo credits?|image credits?|credit
 credits|source|sources|author|authors|foto|fotos|фото|bild|bilder|quelle|quellen|autor|autorin|redaktion
@@ -74,30 +65,14 @@ teilen|partager|compartir
 """
 
 
-def _any_of(*phrases: str) -> str:
-    return "|".join(line for each in phrases for line in each.strip("\n").split("\n")).replace(" ", r"\s+")
-
-
-def _first_words(*phrases: str) -> frozenset[str]:
-    """The first word of each phrase. It saves trying all phrases on all sentences."""
-    matches = map(_FIRST_WORD.match, _any_of(*phrases).split("|"))
-    return frozenset(match[1] for match in matches if match)
-
-
-_FIRST_WORD = re.compile(r"[\W_]*(\w+)")
-_FIRST_WORDS = _first_words(_LINKS, _CAPITAL_LINKS, _CREDITS, _CALLS, _RIGHTS)
+_FIRST_WORDS = first_words(LINKS, CAPITAL_LINKS, _CREDITS, _CALLS, _RIGHTS)
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 
-_LEAD = r"[\W_]*"
-_SEPARATOR = r"\s*(?:[:：|>»→]|[-–—](?!\w))"
-_LINK = re.compile(rf"{_LEAD}(?:{_any_of(_LINKS)}){_SEPARATOR}", re.IGNORECASE)
-_LINK_ALONE = re.compile(rf"{_LEAD}(?:{_any_of(_LINKS)})[\W_]*", re.IGNORECASE)
-_CAPITAL_LINK = re.compile(rf"{_LEAD}(?:{_any_of(_CAPITAL_LINKS)}){_SEPARATOR}")
-_GLUED_LINK = re.compile(r"\b(?:READ MORE|ALSO READ|LIRE AUSSI)\s*[:\-–—]")
-_CREDIT = re.compile(rf"{_LEAD}(?:{_any_of(_CREDITS)})\s*[:：]", re.IGNORECASE)
-_CALL = re.compile(rf"{_LEAD}(?:{_any_of(_CALLS)})", re.IGNORECASE)
-_RIGHT = re.compile(rf"{_LEAD}(?:©|\(c\) ?\d{{4}}|{_any_of(_RIGHTS)})", re.IGNORECASE)
-_BAR = re.compile(rf"(?:\b(?:{_any_of(_NETWORKS)})[\s|,·•]*){{4,}}", re.IGNORECASE)
+_LINK_ALONE = re.compile(rf"{LEAD}(?:{any_of(LINKS)})[\W_]*", re.IGNORECASE)
+_CREDIT = re.compile(rf"{LEAD}(?:{any_of(_CREDITS)})\s*[:：]", re.IGNORECASE)
+_CALL = re.compile(rf"{LEAD}(?:{any_of(_CALLS)})", re.IGNORECASE)
+_RIGHT = re.compile(rf"{LEAD}(?:©|\(c\) ?\d{{4}}|{any_of(_RIGHTS)})", re.IGNORECASE)
+_BAR = re.compile(rf"(?:\b(?:{any_of(_NETWORKS)})[\s|,·•]*){{4,}}", re.IGNORECASE)
 _COOKIE = re.compile(
     r"\b(?:browser|javascript|websites?|sites?|polic(?:y|ies)|privacy|consent|accept|agree|webseite|datenschutz"
     r"|akzeptieren|nutzung|confidentialité|acceptez|navigation|navegación|aceptar?|política|navigazione|accetta)\b",
@@ -152,7 +127,7 @@ def find_furniture(texts: Sequence[str]) -> list[float]:
 
 def _by_phrase(text: str) -> float:
     """What the phrases of a sentence say, whatever its document."""
-    first = _FIRST_WORD.match(text)
+    first = FIRST_WORD.match(text)
     if first is None or (len(text) < _SHORT and not _LETTER.search(text)):
         return CERTAIN if text.strip() else 0.0
     word = first[1]
@@ -160,7 +135,7 @@ def _by_phrase(text: str) -> float:
         value = _by_first_words(text)
         if value:
             return value
-    if ("READ" in text or "LIRE" in text) and _GLUED_LINK.search(text):
+    if ("READ" in text or "LIRE" in text) and GLUED_LINK.search(text):
         return PROBABLE
     if ("@" in text or "http" in text or "www." in text) and _is_contact(text):
         return LIKELY
@@ -173,7 +148,7 @@ def _by_first_words(text: str) -> float:
     """What the phrase says that a sentence begins with."""
     if _LINK_ALONE.fullmatch(text):
         return CERTAIN
-    if _LINK.match(text) or _CAPITAL_LINK.match(text) or _CALL.match(text):
+    if LINK.match(text) or CAPITAL_LINK.match(text) or _CALL.match(text):
         return LIKELY
     if _CREDIT.match(text):
         return LIKELY if _count_words(text) <= _CREDIT_WORDS else 0.0

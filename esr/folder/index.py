@@ -242,6 +242,9 @@ class FolderSnapshot:
         locations = self._locate(snapshot, ids, ordinals)
         return read_similarities(snapshot, encoder, query, locations, contexts)
 
+    def nearest_is_exact(self) -> bool:
+        return True
+
     def nearest(
         self,
         encoder: str,

@@ -126,6 +126,12 @@ class Enrichment(Protocol):
     def finish(self, recipe: Recipe) -> list[str]:
         """Clean up after the last `store`. Returns notes for the user."""
 
+    def index_vectors(self) -> list[str]:
+        """Make an index of the stored vectors, where the engine has one. Returns notes for the user.
+
+        Raises UsageError without vectors that can be indexed.
+        """
+
 
 Result = TypeVar("Result")
 LengthGroups = Literal["day", "source"]
@@ -268,11 +274,14 @@ class Index(Vocabulary, Protocol):
         condition: Condition | None,
         filters: Filters,
     ) -> list[Hit]:
-        """The k sentences whose vectors have the greatest products with the query's, best first; exact.
+        """The k sentences whose vectors have the greatest products with the query's, best first.
 
         The sentences satisfy the condition and the filters. Scores are the products. The hits have no
         records.
         """
+
+    def nearest_is_exact(self) -> bool:
+        """Whether `nearest` finds all of them. An index of vectors, made on request, may miss a few."""
 
     def facets(
         self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int

@@ -41,6 +41,7 @@ def run_enrichment(
     slice: tuple[int, int] = (1, 1),
     workers: int = 1,
     aliases: Aliases | None = None,
+    vector_index: bool = False,
     on_start: Callable[[int, int], None] = lambda done, documents: None,
     on_progress: Callable[[int], object] = lambda documents: None,
 ) -> EnrichmentReport:
@@ -49,7 +50,7 @@ def run_enrichment(
     `on_start` is called with the number of documents already enriched and the number in the slice;
     `on_progress` with the number of documents enriched since its last call. An interruption stores the
     unfinished batch before it propagates. The first slice also updates the grouping keys of stored names, and
-    stores `aliases` of names if given.
+    stores `aliases` of names if given. With `vector_index`, the index then gets one of its vectors.
     """
     started = time.perf_counter()
     with index.enrichment() as enrichment:
@@ -73,6 +74,8 @@ def run_enrichment(
         report.notes = enricher.describe_missing_models(languages)
         if report.documents or report.regrouped:
             report.notes += enrichment.finish(enricher.recipe)
+        if vector_index:
+            report.notes += enrichment.index_vectors()
     report.seconds = time.perf_counter() - started
     return report
 

@@ -37,4 +37,7 @@ def enrich(
         ),
     )
     aliases = read_aliases(Path(given["aliases"])) if "aliases" in given else None
-    return run_enrichment(index, enricher, slice=slice, workers=workers, aliases=aliases)
+    vector_index = bool(given.get("vector_index", False))
+    return run_enrichment(
+        index, enricher, slice=slice, workers=workers, aliases=aliases, vector_index=vector_index
+    )

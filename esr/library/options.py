@@ -223,7 +223,8 @@ class EnrichOptions(TypedDict, total=False):
     `spacy_model` are names of installed models, each used for its language. `lexicon` are your own word lists
     for subjectivity and polarity, `subjectivity` the rule for subjective sentences. `encoder` makes the
     vectors: a name, `hf:OWNER/NAME`, the address of a server, or a folder; `title_weight` is how much of a
-    vector is the sentence with its title before it. `aliases` is a file with names that are one.
+    vector is the sentence with its title before it. With `vector_index`, Elasticsearch then makes an index of
+    the vectors. `aliases` is a file with names that are one.
     """
 
     spacy_model: Texts | None
@@ -231,6 +232,7 @@ class EnrichOptions(TypedDict, total=False):
     subjectivity: str | None
     encoder: str | None
     title_weight: float | None
+    vector_index: bool | None
     aliases: str | PathLike[str] | None
 
 

@@ -14,6 +14,7 @@ from esr.loaders import markup
 from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, Record, Source, register
 from esr.loaders.ids import make_id_from_path
+from esr.text.labels import CAPITAL_LINK, LINK
 from esr.text.written_dates import to_iso_date
 
 # No article's page is this long, and extraction is slow on long pages.
@@ -62,6 +63,7 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
     try:
         tree = _parse(data)
         stated = _choose_object(tree)
+        _remove_links(tree)
         article = trafilatura.bare_extraction(
             tree,
             url=url,
@@ -204,6 +206,30 @@ def _parse(data: bytes) -> Any:
         return tree
     parser = lxml_html.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     return lxml_html.document_fromstring(decode_file(data).encode("utf-8", "surrogatepass"), parser=parser)
+
+
+_LINES = ("h2", "h3", "h4", "h5", "h6", "li", "p")
+"""Elements that may be a link to another article, and nothing else."""
+_LEAST_LINK_WORDS = 4
+"""A shorter link may be the author, the day or the section."""
+_END_OF_SENTENCE = re.compile(r"[.!?…。！？।؟۔:][\W_]*$")
+
+
+def _remove_links(tree: Any) -> None:
+    """Remove lines that are links to other articles: all link, and no sentence; or a label and a link.
+
+    trafilatura removes lists of links, but keeps one link between two paragraphs.
+    """
+    for line in list(tree.iter(*_LINES)):
+        links = list(line.iter("a"))
+        if len(links) != 1 or line.getparent() is None:
+            continue
+        link, text = (" ".join(element.text_content().split()) for element in (links[0], line))
+        rest = text.replace(link, "", 1).strip()
+        is_label = LINK.fullmatch(rest) or CAPITAL_LINK.fullmatch(rest)
+        is_bare = not any(map(str.isalnum, rest)) and not _END_OF_SENTENCE.search(text)
+        if is_label or (is_bare and len(link.split()) >= _LEAST_LINK_WORDS):
+            line.drop_tree()
 
 
 def _extract_text(body: Any) -> str:

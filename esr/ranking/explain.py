@@ -263,6 +263,7 @@ class SecondPart:
 
     `parse` is the tree to draw, None if the sentence has no parse or its words cannot be recovered. `marked`
     has the positions of query words in the tree, `chosen` the positions of the words of the sets that scored.
+    The nearest sentences are `approximate` if they come from an index of vectors.
     """
 
     score: float
@@ -273,6 +274,7 @@ class SecondPart:
     parse: tuple[ParseWord, ...] | None
     marked: tuple[int, ...]
     chosen: tuple[int, ...]
+    approximate: bool = False
 
     @property
     def lacks_parse(self) -> bool:
@@ -295,6 +297,7 @@ class SecondPart:
             "parse": None if self.parse is None else [word._asdict() for word in self.parse],
             "marked": list(self.marked),
             "chosen": list(self.chosen),
+            "approximate": self.approximate,
         }
 
 
@@ -330,6 +333,7 @@ def explain_second(
         None if tree is None else tree.words,
         () if tree is None else tree.marked,
         tuple(sorted({word for part in parts for best in part.sets[:1] for word in best.words})),
+        reranker.uses_vectors and not index.nearest_is_exact(),
     )
 
 
@@ -625,6 +629,8 @@ def _format_second_stage(stage: SecondPart) -> str:
             lines.append(f"{part.origin.name}:{kind} {terms}, distance {s.distance:g}: {value:.4f}")
         if part.bounded:
             lines.append(f"{part.origin.name}: not all sets of query terms were scored, there are too many")
+    if stage.approximate:
+        lines.append("The nearest by vector come from an index of vectors, which may miss a few of them.")
     text = "".join(f"\n{line}" for line in lines)
     if stage.parse is None:
         return text

@@ -16,6 +16,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from esr.text.labels import find_links
+
 # A dash, quotes, brackets and currency signs may precede the word.
 _WORD = re.compile(r"(?:[—–-]+ ?)?(?:[\"'“‘„«»‹›”’(\[{¿¡`*_$€£¥₹]|,, ?)*([^\W_]*)")
 # No sentence begins with these.
@@ -326,9 +328,18 @@ NEAR_OPENER = 40
 
 
 def split_at_openers(sentence: str, rules: Rules) -> Iterator[str]:
-    """Split the sentence before each capitalised opener, and around dates that are lines of their own."""
-    for piece in _split_at_date_lines(sentence, rules):
-        yield from _split_at_words(piece, rules)
+    """Split the sentence at links, before each capitalised opener, and around dates that are lines."""
+    for part in _split_at_links(sentence, rules):
+        for piece in _split_at_date_lines(part, rules):
+            yield from _split_at_words(piece, rules)
+
+
+def _split_at_links(sentence: str, rules: Rules) -> Iterator[str]:
+    start = 0
+    for at in find_links(sentence, rules.starters, rules.capital_nouns):
+        yield sentence[start : at - 1]
+        start = at
+    yield sentence[start:]
 
 
 def _split_at_date_lines(sentence: str, rules: Rules) -> Iterator[str]:

@@ -110,9 +110,10 @@ def test_vectors_need_no_spacy_and_say_which_encoder_made_them(
     result = esr("enrich", "--index", where, "--only", "vectors", "--encoder", encoder)
     assert result.exit_code == 0 and result.stdout.startswith("enriched 9 documents with 27 sentences")
     assert "9 of 9 documents (encoder tiny " in esr("status", "--index", where).stdout
-    again = esr("enrich", "--index", where, "--only", "vectors", "--encoder", encoder).stdout
-    assert again.startswith("enriched 0 documents")
-    retitled = ("--encoder", encoder, "--title-weight", 0.5)
+    more = ("--only", "vectors", "--encoder", encoder, "--vector-index")
+    again = esr("enrich", "--index", where, *more).stdout
+    assert again.startswith("enriched 0 documents") and "its searches are exact" in again
+    retitled = ("--encoder", encoder, "--title-weight", 0.2)
     assert esr("enrich", "--index", where, "--only", "vectors", *retitled).stdout.startswith("enriched 9 doc")
 
 
@@ -134,9 +135,9 @@ def test_settings_reach_the_enricher(
     esr("load", news, "--index", where)
     esr("enrich", "--index", where, "--only", "entities", "--spacy-model", "en", "--lexicon", "words")
     esr("enrich", "--index", where, "--only", "parse", "--spacy-model", "en", "--spacy-model", "fr")
-    with_titles = ("--encoder", "bge-small-en-v1.5", "--title-weight", 0.5)
+    with_titles = ("--encoder", "bge-small-en-v1.5", "--title-weight", 0.2)
     esr("enrich", "--index", where, "--only", "vectors", *with_titles)
-    vectors = VectorSettings("bge-small-en-v1.5", 0.5)
+    vectors = VectorSettings("bge-small-en-v1.5", 0.2)
     assert enricher_calls == [
         (("entities",), ("en",), (Path("words"),), "score", "english-stem", DEFAULT_SETTINGS),
         (("parse",), ("en", "fr"), (), "score", "english-stem", DEFAULT_SETTINGS),

@@ -29,7 +29,8 @@ from esr.elastic.index import ElasticsearchIndex
 from esr.elastic.meta import install_templates
 from esr.elastic.requests import msearch_dfs
 from esr.elastic.statistics import TermStatisticsReader, static_bounds
-from esr.elastic.vectors import encode_vector, map_vectors, source_with_vectors
+from esr.elastic.vectors import encode_vector, index_vectors, map_vectors, source_with_vectors
+from esr.errors import UsageError
 from esr.models.adjustment import fit_curve
 from esr.plans.evaluate import apply_static_score
 from esr.plans.plan import CollectionStatistics, Curve, StaticScore, TermStatistics
@@ -43,6 +44,7 @@ from tests.support.elasticsearch import (
     unpack_maxima,
 )
 from tests.support.elasticsearch import load as load_documents
+from tests.support.processes import wait_until
 from tests.support.pruning import adverse_documents
 
 NUMBERS = st.floats(-100.0, 100.0)
@@ -307,6 +309,37 @@ def test_an_update_of_another_field_keeps_the_vector(where: str, cluster: Cluste
     answer = cluster.client.search(index=cluster.alias, source=source_with_vectors(cluster, ["vectors"]))
     (hit,) = answer["hits"]["hits"]
     assert hit["_source"]["vectors"] == encode_vector(vector)
+
+
+@pytest.mark.elasticsearch
+def test_vectors_of_zeros_are_stored_and_an_index_of_one_segment_is_built_anew(
+    where: str, cluster: Cluster
+) -> None:
+    with pytest.raises(UsageError, match="are not there yet"):
+        index_vectors(cluster, [cluster.alias])
+    store(cluster, [QuantizedVector(bytes(DIMENSIONS), 0.0), *draw_vectors(9)])
+    http("POST", f"{where}/_forcemerge?max_num_segments=1")
+    http("POST", f"{where}/_refresh")
+    before = segments(where)
+    index_vectors(cluster, [cluster.alias])
+    query = {
+        "knn": {"field": "vectors.d384", "query_vector": [1] * DIMENSIONS, "k": 10, "num_candidates": 10}
+    }
+    wait_until(lambda: segments(where) not in ([], before) and len(segments(where)) == 1, "merging")
+    assert len(http("POST", f"{where}/_search", {"query": query, "size": 20})["hits"]["hits"]) == 10
+
+
+def segments(where: str) -> list[str]:
+    (index,) = http("GET", f"{where}/_segments")["indices"].values()
+    return [name for copies in index["shards"].values() for name in copies[0]["segments"]]
+
+
+@pytest.mark.elasticsearch
+def test_vectors_that_an_older_esr_stored_get_no_index(where: str, cluster: Cluster) -> None:
+    older = {"type": "dense_vector", "element_type": "byte", "dims": 3, "similarity": "max_inner_product"}
+    http("PUT", f"{where}/_mapping", {"properties": {"vectors": {"properties": {"d3": older}}}})
+    with pytest.raises(UsageError, match="were stored by an older esr: load the collection again"):
+        index_vectors(cluster, [cluster.alias])
 
 
 @pytest.mark.elasticsearch

@@ -7,6 +7,8 @@ part of the project; they are looked for in a folder `shared` beside it.
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from math import log2
@@ -16,6 +18,7 @@ import pytest
 
 from esr.batch.topics import read_topics
 from esr.cli.main import main
+from esr.features.furniture import find_furniture
 from esr.following.lists import list_passages
 from esr.following.novelty import DEFAULT_THRESHOLD, hits_to_fold
 from esr.index.filters import Filters
@@ -103,6 +106,29 @@ def test_the_judged_answers_are_sixty_queries_with_ten_grades_or_more() -> None:
     topics = [topic.id for topic in read_topics(JUDGED / "topics.tsv")]
     assert len(grades) == 60 and list(grades) == topics
     assert all(len(of_topic) >= 10 and set(of_topic.values()) <= {0, 1, 2} for of_topic in grades.values())
+
+
+@pytest.mark.slow
+def test_no_judged_answer_is_furniture_unless_it_begins_with_a_label() -> None:
+    if not NEWS.is_file():
+        pytest.skip(f"{NEWS.name} is not there: it would be in {NEWS.parent.name} in shared/collections")
+    best: dict[str, int] = defaultdict(int)
+    for grades in read_grades().values():
+        for sentence, grade in grades.items():
+            best[sentence] = max(best[sentence], grade)
+    judged = {sentence.rpartition(".")[0] for sentence in best}
+    lowered: dict[str, str] = {}
+    with gzip.open(NEWS, "rt", encoding="utf-8") as lines:
+        for record in map(json.loads, lines):
+            if record["id"] in judged:
+                texts = [sentence["text"] for sentence in record["sentences"]]
+                found = zip(texts, find_furniture(texts), strict=True)
+                lowered |= {f"{record['id']}.s{n}": text for n, (text, value) in enumerate(found) if value}
+    answers = {sentence for sentence, grade in best.items() if grade == 2}
+    assert len(answers) == 239 and not answers & lowered.keys()
+    helpful = [lowered[sentence] for sentence, grade in best.items() if grade == 1 and sentence in lowered]
+    assert len(helpful) == 19
+    assert all(text.startswith(("READ MORE:", "RELATED:", "PHOTOS:")) for text in helpful)
 
 
 @pytest.mark.endurance

@@ -162,6 +162,25 @@ def test_both_engines_give_the_same_answers_through_the_life_of_an_index(
         for place in places:
             enrich(place, encoder)
         assert not any(compare(places))
+        check_vector_index(places)
+
+
+def check_vector_index(places: tuple[str, str]) -> None:
+    """An index of vectors finds all of so few; whoever asks is told of it."""
+    for place, note in zip(places, ("its searches are exact", "building the index of vectors"), strict=True):
+        with open_searcher(place) as searcher, searcher.index.enrichment() as enrichment:
+            assert "vector_index" not in searcher.index.status()
+            (said,) = enrichment.index_vectors()
+            assert note in said
+            assert enrichment.index_vectors() == [said], "asked again, it stays"
+    assert not any(compare(places))
+    for place, is_exact in zip(places, (True, False), strict=True):
+        with open_searcher(place) as searcher:
+            assert searcher.index.nearest_is_exact() == is_exact
+            assert searcher.index.status().get("vector_index") == (None if is_exact else "hnsw")
+            prepared = searcher.prepare("bank", Ranking.from_dict({"rerank": [{"signal": "meaning"}]}))
+            explanation = explain(prepared, prepared.search(1).hits[0].sentence_id)
+            assert ("which may miss a few of them" in str(explanation)) != is_exact
 
 
 # Both engines boost alike: the same variants, the same feedback, the same steps, the same scores.

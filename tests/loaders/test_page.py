@@ -50,6 +50,29 @@ def test_a_page_that_is_too_long_is_malformed(load_error, monkeypatch):
     assert "the page is longer than" in load_error(PAGE, "html")
 
 
+@pytest.mark.parametrize(
+    ("line", "is_kept"),
+    [
+        ('<p><a href="/a">Boats of the north: who pays for them</a></p>', False),
+        ('<h3><a href="/a">Boats of the north: who pays for them</a></h3>', False),
+        ('<p>READ MORE: <a href="/a">Boats of the north: who pays for them</a></p>', False),
+        ('<p><b>Lesen Sie auch: </b><a href="/a">Boats of the north: who pays for them?</a></p>', False),
+        ('<p><a href="/a">Boats of the north</a> are paid for by nobody</p>', True),
+        ('<p><a href="/a">Boats of the north are paid for by nobody.</a></p>', True),
+        ('<p>The paper wrote: <a href="/a">“Boats of the north are free.”</a></p>', True),
+        ("<h3>Boats of the north</h3>", True),
+        ('<p><a href="/a">Boats of the north</a>, <a href="/b">dams of the north</a></p>', True),
+    ],
+)
+def test_a_line_that_is_a_link_to_another_article_is_left_out(load, line, is_kept):
+    (page,) = load(
+        PAGE.replace(b"</article>", f"{line}<p>At noon it rained.</p></article>".encode(), 1), "html"
+    )
+    text = " ".join(texts(page))
+    assert ("Boats of the north" in text) == is_kept
+    assert "At noon it rained." in text and "sails again after repairs" in text
+
+
 def test_lists_and_tables_give_their_words_without_markup(load):
     added = (
         "<ul><li>The first ferry sails at eight in the morning.</li><li>The last one sails at ten.</li></ul>"

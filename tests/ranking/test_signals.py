@@ -19,6 +19,7 @@ from esr.enrichment.enricher import Enricher
 from esr.enrichment.sentence_vectors import VectorSettings
 from esr.errors import InputError, UsageError
 from esr.folder.search import similarity
+from esr.folder.search.kernel_loader import LOADER
 from esr.index.enrichment_run import run_enrichment
 from esr.index.filters import Filters
 from esr.lab import measures
@@ -185,10 +186,16 @@ def test_where_words_find_few_or_nothing_the_nearest_sentences_are_candidates(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("threads", [1, 3])
 def test_the_nearest_are_those_of_a_plain_sort(
-    searcher: Searcher, encoder: str, monkeypatch: pytest.MonkeyPatch
+    searcher: Searcher, encoder: str, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    LOADER.load()
     monkeypatch.setattr(similarity, "_CHUNK", 2)
+    monkeypatch.setattr(similarity, "_CHUNKS_FOR_THREADS", 2)
+    monkeypatch.setattr("os.cpu_count", lambda: threads)
+    with similarity._threads(2) as pool:
+        assert (pool is None) == (threads == 1)
     of_query = cosines(encoder, "gale quake")
     vector = load_encoder(encoder).encode_query("gale quake")
     hits = searcher.index.nearest(str(searcher.index.encoder()), vector, 3, None, Filters())

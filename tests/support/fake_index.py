@@ -105,6 +105,10 @@ class FakeIndex:
         self._fail()
         return None
 
+    def nearest_is_exact(self) -> bool:
+        self._fail()
+        return True
+
     def features(self) -> Sequence[str]:
         self._fail()
         return sorted({name for record in self.records for name in record.features})

@@ -527,6 +527,39 @@ def test_a_blank_line_ends_a_sentence_without_a_full_stop(line_end):
     assert split_sentences(text) == ["Quake in the north", "Teams set out at dawn"]
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "READ MORE: Towns cut off by floods in north | The army brought food on Tuesday."),
+        ("en", "READ MORE: Towns cut off by floods | The Dutch army brought food."),
+        ("en", 'OPINION: The dams came too late | "We have no bread," she said.'),
+        ("en", "WATCH - Who Pays for the Dams? | A minister resigned."),
+        ("en", "RELATED: Who Pays for the Dams | A minister resigned."),
+        ("en", "Help came on Tuesday | READ MORE: Towns cut off by floods | At night it rained."),
+        ("de", "Lesen Sie auch: Hochwasser trifft den Norden | Die Lage bleibt angespannt."),
+        ("fr", "LIRE AUSSI : Les crues du siècle | Mais la pluie continue."),
+    ],
+)
+def test_the_headline_of_a_link_is_cut_off_the_sentence_behind_it(language, text):
+    assert split_sentences(text.replace("| ", ""), language) == text.split(" | ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "READ MORE: Orphans Without Help In India",
+        "READ MORE: Floods reach the Committee Against Torture in Geneva",
+        "READ MORE: The dam in The Hague",
+        "READ MORE: Towns cut off by floods Teams set out at dawn.",
+        "OPINION: Syria - The need to break the mould",
+        "Opinion in the town was divided when The Hague decided.",
+        "NEW DELHI: Most towns were cut off by Monday The Hindu reports.",
+    ],
+)
+def test_a_link_is_whole_where_the_end_of_its_headline_is_in_doubt(text):
+    assert split_sentences(text, "en") == [text]
+
+
 def test_wrapped_lines_and_runs_of_blanks_become_single_blanks():
     assert split_sentences("  The teams\n   set \u00a0 out\tat dawn.  \n They came\nlate. ") == [
         "The teams set out at dawn.",

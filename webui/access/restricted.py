@@ -250,7 +250,7 @@ class RestrictedIndex:
 _WHOLE = frozenset(
     {
         *("check_ready", "close", "count_words", "encoder", "features", "has_parses", "histogram"),
-        *("statistics", "warm_up"),
+        *("nearest_is_exact", "statistics", "warm_up"),
     }
 )
 """Methods that are the same for all: those that tell no text of a document."""

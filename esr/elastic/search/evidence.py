@@ -107,6 +107,9 @@ _ROUNDING = 1e-6
 """Similarities with a smaller difference may change order in the 32 bits of a score."""
 _MORE = 20
 """Hits fetched beyond k, since rounding may rank some of the best k below it."""
+_GRAPH_SHARE, _LEAST_LOOKED_AT, _MOST_OF_GRAPH = 3, 1_000, 10_000
+"""Of a graph, so many times as many as are asked for are read, and so many looked at in a shard, at most the
+last."""
 Query = dict[str, Any]
 
 
@@ -128,23 +131,55 @@ def add_rescoring(
 
 
 def find_nearest(
-    cluster: Cluster, marks: Sequence[str], query: QuantizedVector, k: int, clauses: Sequence[Query]
+    cluster: Cluster,
+    marks: Sequence[str],
+    query: QuantizedVector,
+    k: int,
+    clauses: Sequence[Query],
+    has_graph: bool = False,
 ) -> list[Hit]:
-    """The k sentences with the greatest products among those that match `clauses`, best first; exact."""
+    """The k sentences with the greatest products among those that match `clauses`, best first.
+
+    Exact, unless the vectors are in a graph: then a few of the k may be missed, and the next ones take their
+    places.
+    """
     if not marks:
         return []
-    allowed = {"bool": {"filter": [*clauses, *_vector_clauses(marks)]}}
-    scored = _similarity_query(allowed, query, 1.0, _GREATEST)
-    body: dict[str, Any] = {"query": scored, "sort": SORT, "track_total_hits": False, **hit_fields(False)}
+    filters = [*clauses, *_vector_clauses(marks)]
+    body: dict[str, Any] = {"sort": SORT, "track_total_hits": False, **hit_fields(False)}
     hits: list[Hit] = []
-    for answer in search_pages(cluster, min(k + _MORE, PAGE), index=cluster.alias, **body):
-        hits += decode_hits(hits_of(answer), False, -_GREATEST)
-        if len(hits) > k and hits[-1].score < hits[k - 1].score - _ROUNDING:
-            break
+    if has_graph and k * _GRAPH_SHARE <= _MOST_OF_GRAPH:
+        answer = search(
+            cluster,
+            index=cluster.alias,
+            size=k * _GRAPH_SHARE,
+            query=_graph_query(query, k * _GRAPH_SHARE, filters),
+            **body,
+        )
+        hits = decode_hits(hits_of(answer), False, 0.0)
+    else:
+        scored = _similarity_query({"bool": {"filter": filters}}, query, 1.0, _GREATEST)
+        for answer in search_pages(cluster, min(k + _MORE, PAGE), index=cluster.alias, query=scored, **body):
+            hits += decode_hits(hits_of(answer), False, -_GREATEST)
+            if len(hits) > k and hits[-1].score < hits[k - 1].score - _ROUNDING:
+                break
     ordinals = np.array([hit.ordinal for hit in hits], np.int64)
     products = SimilarityReader(cluster, marks, query).read(ordinals.tolist(), ()).sentence
     best = np.lexsort((ordinals, -products))[:k].tolist()
     return [hits[n]._replace(score=float(products[n])) for n in best]
+
+
+def _graph_query(query: QuantizedVector, number: int, filters: Sequence[Query]) -> Query:
+    """The nearest by cosine, from the graph of vectors. Several times the number is looked at."""
+    return {
+        "knn": {
+            "field": vector_field(len(query.values)),
+            "query_vector": query.array.tolist(),
+            "k": number,
+            "num_candidates": max(number, min(_MOST_OF_GRAPH, _LEAST_LOOKED_AT)),
+            "filter": list(filters),
+        }
+    }
 
 
 def _similarity_query(matching: Query, query: QuantizedVector, weight: float, shift: float) -> Query:

@@ -34,7 +34,7 @@ from esr.elastic.names import (
 )
 from esr.elastic.quotes import encode_quotes, map_quotes
 from esr.elastic.requests import count, hits_of, refresh, search, search_pages
-from esr.elastic.vectors import encode_vector, map_vectors
+from esr.elastic.vectors import encode_vector, index_vectors, map_vectors
 from esr.elastic.write.actions import encode_parse
 from esr.elastic.write.bulk import Action, send_bulk
 from esr.enrichment.recipe import Recipe
@@ -341,6 +341,9 @@ class ElasticsearchEnrichment:
         return [
             f"{self._cluster.dialect.name} is merging away the replaced entries; searches continue meanwhile"
         ]
+
+    def index_vectors(self) -> list[str]:
+        return index_vectors(self._cluster, [load.index for load in self._loads.values()])
 
     def _record(self, recipe: Recipe) -> None:
         """Write the recipe to each index of sentences."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +21,14 @@ from esr.index.contract import Similarities, average_documents, average_neighbou
 from esr.plans.evaluate import Array
 from esr.text.document import QuantizedVector
 
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
 Vectors = npt.NDArray[np.int8]
 _CHUNK = 16_384
 """Number of sentences multiplied at once: as floats, some 25 MB with 384 dimensions."""
+_MOST_THREADS, _CHUNKS_FOR_THREADS = 4, 8
+"""Threads pay from so many chunks on. Most of the time goes to reading memory, so more threads add little."""
 _EXACT_IN_FLOAT32 = 2**24 // 127**2
 """Number of dimensions up to which a sum of products of 8-bit numbers is exact in 32-bit floats."""
 
@@ -110,17 +119,50 @@ def find_nearest(
     `allowed` yields the mask of the sentences that may be found for each segment, None for all.
     """
     recipes, bases = recipes_of(cache.snapshot, encoder), cache.snapshot.statistics.sentence_bases
+    chunks = [
+        _Chunk(base, segment, mask, start, min(start + _CHUNK, span.stop))
+        for base, (segment, mask) in zip(bases, allowed, strict=False)
+        for span in (segment.enrichment.vector_spans if recipes else ())
+        for start in range(span.start, span.stop, _CHUNK)
+    ]
     ordinals, products = np.zeros(0, np.int64), np.zeros(0)
-    for base, (segment, mask) in zip(bases, allowed, strict=False):
-        for span in segment.enrichment.vector_spans if recipes else ():
-            for start in range(span.start, span.stop, _CHUNK):
-                numbers = np.arange(start, min(start + _CHUNK, span.stop))
-                numbers = numbers if mask is None else numbers[mask[numbers]]
-                found = multiply(segment, recipes, query, numbers)
-                least = products[-1] if len(products) == k else -np.inf
-                may_be_best = np.flatnonzero(found > least)  # no NaN; the earlier of equals wins
-                ordinals = np.concatenate([ordinals, base + numbers[may_be_best]])
-                products = np.concatenate([products, found[may_be_best]])
-                best = np.lexsort((ordinals, -products))[:k]
-                ordinals, products = ordinals[best], products[best]
+    with _threads(len(chunks)) as pool:
+        for chunk, (numbers, found) in zip(
+            chunks, (pool.map if pool else map)(partial(_multiply_chunk, recipes, query), chunks), strict=True
+        ):
+            least = products[-1] if len(products) == k else -np.inf
+            may_be_best = np.flatnonzero(found > least)  # no NaN; the earlier of equals wins
+            ordinals = np.concatenate([ordinals, chunk.base + numbers[may_be_best]])
+            products = np.concatenate([products, found[may_be_best]])
+            best = np.lexsort((ordinals, -products))[:k]
+            ordinals, products = ordinals[best], products[best]
     return ordinals, products
+
+
+class _Chunk(NamedTuple):
+    """Some sentences of a segment, of which those of a mask may be found; None for all."""
+
+    base: int
+    segment: Segment
+    mask: npt.NDArray[np.bool_] | None
+    start: int
+    stop: int
+
+
+def _multiply_chunk(recipes: Collection[str], query: QuantizedVector, chunk: _Chunk) -> tuple[Numbers, Array]:
+    numbers = np.arange(chunk.start, chunk.stop)
+    numbers = numbers if chunk.mask is None else numbers[chunk.mask[numbers]]
+    return numbers, multiply(chunk.segment, recipes, query, numbers)
+
+
+def _threads(chunks: int) -> AbstractContextManager[ThreadPoolExecutor | None]:
+    """Threads for so many chunks, if they pay. Only the kernel works without the interpreter's lock.
+
+    They end with the search: threads that wait for the next one would be lost in a fork.
+    """
+    cores = min(os.cpu_count() or 1, _MOST_THREADS)
+    if LOADER.kernel is None or cores == 1 or chunks < _CHUNKS_FOR_THREADS:
+        return nullcontext()
+    from concurrent.futures import ThreadPoolExecutor  # slow to import, needed by few searches
+
+    return ThreadPoolExecutor(cores, "esr-nearest")

@@ -226,6 +226,9 @@ class EmbeddedEnrichment:
     def finish(self, recipe: Recipe) -> list[str]:
         return []  # every batch leaves the layers merged
 
+    def index_vectors(self) -> list[str]:
+        return ["a folder has no index of vectors: its searches are exact"]
+
     def _pending(self, segment: Segment, recipe: Recipe, slice: tuple[int, int]) -> Numbers:
         """The documents of a segment's slice that lack a part of the recipe."""
         documents = _select_slice(segment, slice)
