@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Hashable, Iterable
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flask import Flask, Response, url_for
+from flask import Flask, Response, request, url_for
 
 from esr.errors import EsrError, UsageError
 from esr.plans.plan import CollectionStatistics
@@ -184,6 +184,11 @@ def _collection(visit: Visit, app: Flask) -> CollectionStatistics | None:
 
 def _static_address(name: str) -> str:
     """The address of a static file. It changes with the content, so that browsers use no stale copy."""
+    return _static_path(name, request.script_root)
+
+
+@lru_cache(1024)
+def _static_path(name: str, prefix: str) -> str:
     return url_for("static", filename=name, v=_version(name))
 
 

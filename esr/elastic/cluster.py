@@ -9,6 +9,7 @@ only from a node that has reported these indices, or newer ones, behind the alia
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -134,6 +135,8 @@ class ProcessClients:
     def __init__(self, connect: Callable[[], Elasticsearch]) -> None:
         self._connect = connect
         self._of_process = os.getpid(), connect()
+        self._hurried: dict[tuple[int, float], Elasticsearch] = {}
+        """The client with another timeout, by process and seconds. It takes half a millisecond to make."""
 
     @property
     def client(self) -> Elasticsearch:
@@ -143,6 +146,18 @@ class ProcessClients:
         self._of_process = os.getpid(), self._connect()
         return self._of_process[1]
 
+    def hurried(self, seconds: float) -> Elasticsearch:
+        """The client with this timeout, rounded down to tenths of a second."""
+        seconds = math.floor(10 * seconds) / 10 or seconds
+        key = os.getpid(), seconds
+        client = self._hurried.get(key)
+        if client is None:
+            client = self.client.options(request_timeout=seconds)
+            if len(self._hurried) >= _MOST_HURRIED:
+                self._hurried.clear()
+            self._hurried[key] = client
+        return client
+
 
 SEARCH_TIMEOUT = 20
 """Seconds that Elasticsearch may search before it returns a partial answer, which esr reports."""
@@ -150,6 +165,7 @@ REQUEST_TIMEOUT = SEARCH_TIMEOUT + 10
 """Seconds to wait for any answer to a search. A server that hangs is not asked again."""
 LOAD_TIMEOUT = 120
 """Seconds to wait for an answer to a part of a load."""
+_MOST_HURRIED = 400
 _MAX_ATTEMPTS = 3
 """Nodes that are tried within the time of one request, if the location names that many."""
 
@@ -191,6 +207,10 @@ class Connection:
     @property
     def client(self) -> Elasticsearch:
         return self._clients.client
+
+    def hurried(self, seconds: float) -> Elasticsearch:
+        """The client that waits no longer than this for an answer."""
+        return self._clients.hurried(seconds)
 
     @property
     def dialect(self) -> Dialect | None:
@@ -240,7 +260,7 @@ class Cluster:
         seconds = self._answer_seconds()
         if seconds == self._connection.timeout / self._connection.attempts:
             return self._connection.client
-        return self._connection.client.options(request_timeout=seconds)
+        return self._connection.hurried(seconds)
 
     @property
     def search_seconds(self) -> float:

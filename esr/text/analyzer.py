@@ -9,7 +9,7 @@ analyzer for the language of a collection, and surveys what a load's terms say a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -136,6 +136,7 @@ def _read(name: str) -> Definition:
 
 Terms = list[str]
 _MAX_CACHED_WORDS = 500_000
+_MAX_CACHED_CHUNKS, _LONGEST_CACHED_CHUNK = 100_000, 40
 _SPLITTING = ("cjk_bigram", "pattern_capture")
 """Filters that split a word or join two. They come first in the chain."""
 
@@ -166,10 +167,18 @@ class Analyzer:
         assert of_words[0] == {"type": "lowercase"}, "`join` puts words in lower case"
         self._splitter = _build_splitter(definition, splitting, capitals)
         self._terms = _TermCache(build_token_filters(of_words), capitals)
+        self._chunks = _ChunkCache(self._find_terms)
 
     def terms(self, text: str) -> Terms:
         """The terms of a text, in order, with repetitions."""
-        return [term for term in map(self._terms.__getitem__, self._splitter.words(text)) if term]
+        return [term for terms in self.terms_of_chunks(text.split(" ")) for term in terms]
+
+    def terms_of_chunks(self, chunks: Iterable[str]) -> Iterator[Sequence[str]]:
+        """Yield the terms of each of the chunks of a text, which are what stands between blanks."""
+        return map(self._chunks.__getitem__, chunks)
+
+    def _find_terms(self, chunk: str) -> Sequence[str]:
+        return tuple(term for term in map(self._terms.__getitem__, self._splitter.words(chunk)) if term)
 
     def tokens(self, text: str) -> Iterator[TermToken]:
         """Yield the terms of a text in order, with positions. Bigrams overlap."""
@@ -209,6 +218,26 @@ def _build_splitter(
             )
         case unsupported:
             raise ValueError(f"the tokenizer {unsupported!r} is not supported")
+
+
+class _ChunkCache(dict[str, Sequence[str]]):
+    """The terms of chunks of text, which are what stands between blanks.
+
+    No word contains a blank, so chunks can be analysed one by one, and news repeats them. Long ones are not
+    kept: they are clauses in a script without blanks.
+    """
+
+    def __init__(self, find_terms: Callable[[str], Sequence[str]]) -> None:
+        super().__init__()
+        self._find_terms = find_terms
+
+    def __missing__(self, chunk: str) -> Sequence[str]:
+        terms = self._find_terms(chunk)
+        if len(chunk) <= _LONGEST_CACHED_CHUNK:
+            if len(self) >= _MAX_CACHED_CHUNKS:
+                self.clear()
+            self[chunk] = terms
+        return terms
 
 
 class _TermCache(dict[str, str]):

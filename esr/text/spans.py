@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Container, Iterable, Mapping
+from typing import NamedTuple
 from unicodedata import category
 
 from esr.text.analyzer import Analyzer, TermToken
@@ -86,26 +86,3 @@ def _subtract(span: Span, covered: Iterable[Span]) -> Iterable[Span]:
             start = max(start, other.end)
     if start < span.end:
         yield Span(start, span.end)
-
-
-Of = TypeVar("Of")
-_CACHED_CHUNKS, _LONGEST_CACHED = 100_000, 40
-
-
-class ChunkCache(dict[str, Sequence[Of]]):
-    """What a function makes of chunks of text, which are what stands between blanks.
-
-    No word contains a blank, so chunks can be analysed one by one, and news repeats them. Long ones are not
-    kept: they are clauses in a script without blanks.
-    """
-
-    def __init__(self, analyze: Callable[[str], Sequence[Of]]) -> None:
-        self._analyze = analyze
-
-    def __missing__(self, chunk: str) -> Sequence[Of]:
-        made = self._analyze(chunk)
-        if len(chunk) <= _LONGEST_CACHED:
-            if len(self) >= _CACHED_CHUNKS:
-                self.clear()
-            self[chunk] = made
-        return made

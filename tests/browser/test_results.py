@@ -112,14 +112,17 @@ def test_a_bar_of_the_chart_limits_the_results_to_its_days(opens: Opens) -> None
     page.wait_for_url("**from=2000**")
 
 
-def test_names_of_a_sentence_are_in_its_context_and_are_filters(opens: Opens) -> None:
+def test_names_of_a_sentence_are_in_its_context_and_lead_to_their_pages(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}")
     article = page.locator("article", has=page.locator(".entity")).first
     expect(article.locator(".entity").first).to_be_hidden()
     article.hover()
     article.get_by_text("Context").click()
     follow(article.locator(".entity", has_text="China").first)
-    assert "entity=China" in page.url
+    assert "/name?" in page.url
+    expect(page.locator("h1")).to_contain_text("China")
+    follow(page.get_by_role("link", name="Sentences for"))
+    assert "entity=location%3AChina" in page.url
     assert all("China" in text for text in sentences(page))
 
 

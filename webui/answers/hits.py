@@ -19,6 +19,7 @@ from esr.ranking.answers import PASSAGE_FIELDS, hit_dict, passage_fields, requir
 from esr.ranking.passages import Passage
 from esr.text.document import META_PREFIX, Document
 from esr.text.spans import find_spans
+from webui.arguments.form import path_to
 from webui.arguments.request import HitShape
 
 HitData = dict[str, Any]
@@ -30,7 +31,8 @@ def sentence_link(record: SentenceRecord, is_external: bool = False, index: str 
     """The address of a sentence, by its document and a digest of its text: a new load may renumber it."""
     values = {"id": record.document_id, "says": text_digest(record.text), "index": index}
     query = urlencode({name: value for name, value in values.items() if value}, errors="replace")
-    return f"{url_for('sentence', _external=is_external)}?{query}"
+    path = url_for("sentence", _external=True) if is_external else path_to("sentence")
+    return f"{path}?{query}"
 
 
 class HitWriter:

@@ -99,17 +99,16 @@ class RankedAnswer(NamedTuple):
 
 
 class ArrangedAnswer(NamedTuple):
-    """An answer, its prepared query, the entries of all its hits, and whether there are more than k."""
+    """An answer, the entries of all its hits, and whether there are more than k."""
 
     answer: Answer
-    prepared: PreparedQuery
     entries: list[Entry]
     has_more: bool
 
 
 def rank_sentences(searcher: Searcher, search: SearchRequest, k: int, settings: Settings) -> RankedAnswer:
     """The first k sentences for a search. Raises a RequestError that names the argument at fault."""
-    prepared = _prepare(searcher, search, settings)
+    prepared = prepare_search(searcher, search, settings)
     with blame_argument(None):
         is_novel = search.arrangement.novel
         answer = _find_novel(prepared, search, k).answer if is_novel else _find_hits(prepared, search, k)
@@ -117,10 +116,14 @@ def rank_sentences(searcher: Searcher, search: SearchRequest, k: int, settings: 
     return RankedAnswer(answer, prepared)
 
 
-def rank_and_arrange(searcher: Searcher, search: SearchRequest, k: int, settings: Settings) -> ArrangedAnswer:
-    """The hits that k entries need, as far as pages reach, arranged as requested. Raises RequestError."""
+def rank_and_arrange(
+    prepared: PreparedQuery, search: SearchRequest, k: int, settings: Settings
+) -> ArrangedAnswer:
+    """The hits that k entries need, as far as pages reach, arranged as requested. Raises RequestError.
+
+    `prepared`: what `prepare_search` made of the search.
+    """
     arrangement = search.arrangement
-    prepared = _prepare(searcher, search, settings)
     count = hits_to_fetch(arrangement, k, settings.max_k)
     with blame_argument(None):
         if arrangement.novel:
@@ -142,7 +145,7 @@ def rank_and_arrange(searcher: Searcher, search: SearchRequest, k: int, settings
     record_search(search.query, answer.total)
     entries = build_entries(passages, arrangement)
     can_grow = not arrangement.group and not arrangement.novel and answer.total > len(answer.hits)
-    return ArrangedAnswer(answer, prepared, entries, len(entries) > k or can_grow)
+    return ArrangedAnswer(answer, entries, len(entries) > k or can_grow)
 
 
 class Listing(NamedTuple):
@@ -166,11 +169,11 @@ def list_hits(searcher: Searcher, search: SearchRequest, settings: Settings, is_
     arrangement = replace(search.arrangement, passages=False)
     search = replace(search, arrangement=arrangement)
     listed = settings.max_k if arrangement.group else settings.max_depth
+    prepared = prepare_search(searcher, search, settings)
     if arrangement.novel or (search.k <= listed and not is_all):
-        answer, prepared, entries, _ = rank_and_arrange(searcher, search, search.k, settings)
+        answer, entries, _ = rank_and_arrange(prepared, search, search.k, settings)
         best = (each.best for entry in entries[: search.k] for each in entry.passages)
         return Listing(best, prepared, answer.incomplete, answer.total)
-    prepared = _prepare(searcher, search, settings)
     with blame_argument(None):
         if arrangement.sort == "date":
             result = prepared.index.by_date(prepared.all_words, search.k, search.filters, records=False)
@@ -206,7 +209,8 @@ def list_occurrences(
         return build_concordance(searcher, search.parsed, search.filters, most=SERVED_SENTENCES, **shape)
 
 
-def _prepare(searcher: Searcher, search: SearchRequest, settings: Settings) -> PreparedQuery:
+def prepare_search(searcher: Searcher, search: SearchRequest, settings: Settings) -> PreparedQuery:
+    """Plan a search. Raises a RequestError that names the argument at fault."""
     started = time.perf_counter()
     interpretation = check_query(searcher, search.parsed, settings)
     if search.require_all:

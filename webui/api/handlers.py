@@ -51,6 +51,7 @@ from webui.answers.lists import (
     find_similar,
     list_occurrences,
     make_timeline,
+    prepare_search,
     rank_and_arrange,
 )
 from webui.api.bodies import read_body, read_ranking, search_arguments, search_schema
@@ -66,6 +67,7 @@ from webui.arguments.request import (
     parse_timeline,
 )
 from webui.arguments.table import VERSUS
+from webui.running import beside
 from webui.running.request_errors import IndexChanged, RequestError, UnknownId, blame_argument
 from webui.running.settings import Settings
 
@@ -161,7 +163,9 @@ def _search(call: Call, search: SearchRequest, arguments: Arguments) -> dict[str
     snapshot = call.searcher.snapshot()
     state = index_state(snapshot)
     check_state(page, state)
-    answer, prepared, entries, has_more = rank_and_arrange(snapshot, search, end, call.settings)
+    prepared = prepare_search(snapshot, search, call.settings)
+    report = beside.start(snapshot.index, lambda: report_query(prepared, search.filters))
+    answer, entries, has_more = rank_and_arrange(prepared, search, end, call.settings)
     # A page is short where little is new, or the budget is small. The next one begins after its last entry.
     listed = [entry.passages for entry in entries[page.offset : end]]
     writer = HitWriter(snapshot.index, shape, prepared.counts, call.arguments.first("index"))
@@ -169,7 +173,7 @@ def _search(call: Call, search: SearchRequest, arguments: Arguments) -> dict[str
     end = page.offset + len(written)
     has_more = has_more or len(written) < len(listed)
     return {
-        **answer_dict(replace(answer, hits=[]), report_query(prepared, search.filters)),
+        **answer_dict(replace(answer, hits=[]), report()),
         "hits": [hit for hits in written for hit in hits],
         "documents": len(entries) if search.arrangement.group else None,
         "offset": page.offset,

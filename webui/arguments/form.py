@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, NamedTuple
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote_plus, urlencode
 
-from flask import url_for
+from flask import request, url_for
 
 from esr import models
 from esr.models import Model
@@ -58,10 +59,20 @@ class Links:
     """The arguments of a page, and addresses that differ from it in some of them."""
 
     arguments: Pairs
+    _starts: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def to(self, endpoint: str = "results", **changes: str | None) -> str:
         """This or another page with some arguments changed; None removes an argument."""
+        if len(changes) == 1 and "id" in changes and changes["id"] is not None:
+            return self._start(endpoint) + quote_plus(changes["id"], errors="replace")
         return _address(endpoint, change_arguments(self.arguments, **changes))
+
+    def _start(self, endpoint: str) -> str:
+        """What the addresses with an id have in common, which each hit has several of."""
+        start = self._starts.get(endpoint)
+        if start is None:
+            start = self._starts[endpoint] = _address(endpoint, change_arguments(self.arguments, id=""))
+        return start
 
     def only(self, endpoint: str, *names: str) -> str:
         """A page with these arguments and no others."""
@@ -136,8 +147,24 @@ def change_arguments(arguments: Pairs, **changes: str | None) -> list[tuple[str,
 
 
 def _address(endpoint: str, arguments: Pairs) -> str:
-    query = urlencode(list(arguments), errors="replace")
-    return url_for(endpoint) + ("?" + query if query else "")
+    query = "&".join([_encode(name, value) for name, value in arguments])
+    return path_to(endpoint) + ("?" + query if query else "")
+
+
+@lru_cache(4096)
+def _encode(name: str, value: str) -> str:
+    """A pair of a query string. A page has a hundred links, most of them with the same pairs."""
+    return urlencode([(name, value)], errors="replace")
+
+
+def path_to(endpoint: str) -> str:
+    """The path of a page without parts of its own, below the prefix of the current request."""
+    return _path(endpoint, request.script_root)
+
+
+@lru_cache(1024)
+def _path(endpoint: str, prefix: str) -> str:
+    return url_for(endpoint)
 
 
 # The form

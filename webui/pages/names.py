@@ -38,7 +38,12 @@ SENTENCES, COMPANIONS = "5", "12"
 def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
     """Add the pages to the application."""
     get = partial(indexes.route, app)
-    app.jinja_env.globals.update(name_types=LABELS, query_clause=query_clause, entity_key=entity_key)
+    app.jinja_env.globals.update(
+        name_types=LABELS,
+        query_clause=query_clause,
+        entity_key=entity_key,
+        sees_whole=lambda: not indexes.guard.part,
+    )
 
     @get("/names")
     def names(visit: Visit) -> Response:

@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,12 +20,12 @@ from esr.index.filters import NO_FILTERS
 from esr.models.adjustment import BUILTIN_FEATURES
 from esr.plans.condition import HasQuote
 from esr.ranking import answers
-from esr.text.analyzer import Analyzer, TermToken
+from esr.text.analyzer import Analyzer
 from esr.text.document import PARSE, VECTORS, flat_metadata, is_language_tag, text_direction
 from esr.text.places import describe_place
-from esr.text.spans import ChunkCache, Span, find_spans
+from esr.text.spans import find_spans
 from esr.wording import count
-from webui.arguments.form import Links, build_form, clean_arguments, shorten
+from webui.arguments.form import Links, build_form, clean_arguments, path_to, shorten
 from webui.arguments.query_string import split_pairs
 from webui.arguments.rankings import (
     CACHED_RANKINGS,
@@ -139,7 +139,9 @@ def render_controls(controls: RankingControls, title: str) -> Markup:
     return Markup(template.module.ranking(controls, title))
 
 
-# Filters of templates
+# Filters of templates. Some remember what they have made: sources, dates and languages recur.
+
+_REMEMBERED = 4096
 
 _DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])")
 
@@ -167,9 +169,10 @@ def install_filters(app: Flask) -> None:
         metadata_rows=metadata_rows,
     )
     app.jinja_env.tests["full_date"] = is_full_date
-    app.jinja_env.globals.update(count=count, record=answers.require_record)
+    app.jinja_env.globals.update(count=count, record=answers.require_record, path_to=path_to)
 
 
+@lru_cache(_REMEMBERED)
 def web_url(url: str | None) -> str | None:
     """The URL if its scheme is http or https, else None. A document may have anything as its URL."""
     if not url or any(c.isspace() or not c.isprintable() for c in url):
@@ -186,6 +189,7 @@ def metadata_rows(metadata: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...
     return list(flat_metadata(metadata).items())
 
 
+@lru_cache(_REMEMBERED)
 def day(text: str) -> str:
     """A date for readers, such as 3 March 2017. Anything but a full date is returned unchanged."""
     match = _DAY.match(text)
@@ -209,6 +213,7 @@ def is_full_date(text: str) -> bool:
     return not text or bool(_DAY.fullmatch(text))
 
 
+@lru_cache(_REMEMBERED)
 def lang_attribute(language: str | None) -> Markup:
     """The attribute `lang` for a text in a document's language.
 
@@ -218,6 +223,7 @@ def lang_attribute(language: str | None) -> Markup:
     return Markup(' lang="{}"').format(language if is_language_tag(language) else "")
 
 
+@lru_cache(_REMEMBERED)
 def text_attributes(language: str | None) -> Markup:
     """The attributes `lang` and `dir` for a text in a document's language.
 
@@ -261,10 +267,6 @@ def without_remarks(description: str) -> str:
 
 # Highlighting
 
-_CHUNK = re.compile("[^ ]+")
-"""What `ChunkCache` calls a chunk."""
-_MARK = Markup("<mark>{}</mark>")
-
 
 class Highlighter:
     """Escapes texts and marks the words whose term is in the query.
@@ -274,29 +276,29 @@ class Highlighter:
     """
 
     def __init__(self, analyzer: Analyzer, terms: Iterable[str]) -> None:
-        self._tokens = _token_cache(analyzer)
+        self._analyzer = analyzer
         self._terms = frozenset(terms)
-        self._spans: dict[str, Sequence[Span]] = {}
+        self._marked: dict[str, str] = {}
 
     def __call__(self, text: str) -> Markup:
-        """The text as HTML. Each piece is escaped by itself before the marks are put around words."""
-        pieces: list[Markup] = []
+        """The text as HTML. What stands between the chunks with a term is escaped in one piece."""
+        chunks = text.split(" ")
+        pieces: list[str] = []
         done = 0
-        for chunk in _CHUNK.finditer(text):
-            for start, end in self._find(chunk[0]):
-                start, end = chunk.start() + start, chunk.start() + end
-                pieces += escape(text[done:start]), _MARK.format(text[start:end])
-                done = end
-        return Markup("").join([*pieces, escape(text[done:])])
+        for n, terms in enumerate(self._analyzer.terms_of_chunks(chunks)):
+            if not self._terms.isdisjoint(terms):
+                pieces += [escape(" ".join(chunks[done:n]))] if n > done else []
+                chunk = chunks[n]
+                pieces.append(self._marked.get(chunk) or self._marked.setdefault(chunk, self._mark(chunk)))
+                done = n + 1
+        pieces += [escape(" ".join(chunks[done:]))] if done < len(chunks) else []
+        return Markup(" ".join(pieces))
 
-    def _find(self, chunk: str) -> Sequence[Span]:
-        """The spans of words in a chunk whose term is in the query."""
-        spans = self._spans.get(chunk)
-        if spans is None:
-            spans = self._spans[chunk] = find_spans(chunk, self._tokens[chunk], self._terms)
-        return spans
-
-
-@cache
-def _token_cache(analyzer: Analyzer) -> ChunkCache[TermToken]:
-    return ChunkCache(lambda chunk: tuple(analyzer.tokens(chunk)))
+    def _mark(self, chunk: str) -> str:
+        """The chunk as HTML. Each piece is escaped by itself before the marks are put around words."""
+        pieces: list[str] = []
+        done = 0
+        for start, end in find_spans(chunk, self._analyzer.tokens(chunk), self._terms):
+            pieces += escape(chunk[done:start]), "<mark>", escape(chunk[start:end]), "</mark>"
+            done = end
+        return "".join([*pieces, escape(chunk[done:])])

@@ -22,9 +22,10 @@ from esr.ranking.query_report import QueryReport, report_query
 from esr.ranking.reasons import describe_match
 from esr.ranking.searcher import Searcher
 from esr.text.analyzer import Analyzer
-from webui.answers.lists import Entry, rank_and_arrange
+from webui.answers.lists import Entry, prepare_search, rank_and_arrange
 from webui.arguments.request import SearchRequest
 from webui.pages.rail import Dates, FacetList, count_dates, count_facets
+from webui.running import beside
 from webui.running.settings import Settings
 
 # Counts
@@ -212,20 +213,25 @@ class Results:
 
 def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) -> Results:
     """The results of a search. Raises RequestError."""
-    answer, prepared, entries, has_more = rank_and_arrange(searcher.snapshot(), search, search.k, settings)
+    prepared = prepare_search(searcher.snapshot(), search, settings)
+    index, filters = prepared.index, search.filters
+    report_of = beside.start(index, lambda: report_query(prepared, filters))
+    dates = beside.start(index, lambda: count_dates(prepared, filters))
+    facets = beside.start(index, lambda: count_facets(prepared, filters, search.facet))
+    answer, entries, has_more = rank_and_arrange(prepared, search, search.k, settings)
     next_k = min(search.k + settings.more_k, settings.max_k) if search.k < settings.max_k else None
     listed = entries[: search.k]
     best = [each.best for entry in listed for each in entry.passages[:GROUP_SENTENCES]]
-    report = report_query(prepared, search.filters)
+    report = report_of()
     by_date = search.arrangement.sort == "date" or search.arrangement.novel
     shown = [hit for entry in listed for each in entry.passages for hit in (each.best, *each.similar)]
     return Results(
         answer,
         listed,
-        count_dates(prepared, search.filters),
-        count_facets(prepared, search.filters, search.facet),
-        describe_hits(best, prepared.interpretation.counts, prepared.index.analyzer),
-        find_headings(prepared.index, map(require_record, shown)),
+        dates(),
+        facets(),
+        describe_hits(best, prepared.interpretation.counts, index.analyzer),
+        find_headings(index, map(require_record, shown)),
         next_k if has_more else None,
         prepared.counts,
         report,

@@ -35,12 +35,15 @@ _WIDEST = WIDTH / 12
 
 
 class Box(NamedTuple):
-    """A rectangle of the drawing."""
+    """A rectangle of the drawing. In a template it is its attributes."""
 
     x: float
     y: float
     width: float
     height: float
+
+    def __html__(self) -> str:
+        return 'x="%.2f" y="%.2f" width="%.2f" height="%.2f"' % self
 
 
 class Column(NamedTuple):

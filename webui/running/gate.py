@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from contextvars import ContextVar
 
 from flask import g
 
@@ -152,8 +153,12 @@ class Gate:
         self._inside.release()
 
 
-QUEUE, OPEN, REST = "queue", "open", "rest"
-"""Stages: waiting for a slot, opening an index, and the rest: reading the request, writing the answer."""
+QUEUE, OPEN, BESIDE, REST = "queue", "open", "beside", "rest"
+"""Stages: waiting for a slot, opening an index, waiting for what was asked beside a search, and the rest:
+reading the request, writing the answer.
+"""
+is_beside: ContextVar[bool] = ContextVar("is_beside", default=False)
+"""Whether the engine is asked beside the search of a request, which reports how the engine does."""
 
 
 class _Stage:

@@ -23,7 +23,7 @@ from esr.errors import EngineUnreachable, unknown
 from esr.index.contract import Index, Result
 from esr.index.limits import time_remaining, within
 from esr.ranking.searcher import Searcher, open_searcher
-from webui.running.gate import OPEN, QUEUE, Busy, CircuitBreaker, Gate, time_stage
+from webui.running.gate import OPEN, QUEUE, Busy, CircuitBreaker, Gate, is_beside, time_stage
 from webui.running.request_errors import Forbidden, blame_argument
 from webui.running.settings import Settings
 
@@ -117,10 +117,10 @@ class MonitoredIndex:
                 time_remaining(seconds)  # raises an error if there is none
                 answer = getattr(self._index, name)(*args, **kwargs)
         except EngineUnreachable as error:
-            if seconds >= self._breaker.fair_seconds:
+            if seconds >= self._breaker.fair_seconds and not is_beside.get():
                 self._breaker.record_failure(error)
             raise
-        if name not in CACHED_METHODS:
+        if name not in CACHED_METHODS and not is_beside.get():
             self._breaker.record_success()
         return answer
 
