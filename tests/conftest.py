@@ -12,6 +12,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -22,6 +23,8 @@ import pytest
 from tests.support.needed import end_test
 
 if TYPE_CHECKING:
+    from jinja2.bccache import BytecodeCache
+
     from tests.support.node import Cluster
 
 
@@ -146,9 +149,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     )
 
 
+def _compiled_templates() -> BytecodeCache:
+    """Those compiled, in memory. Many tests make an app, whose first page takes fifty times a later one."""
+    from jinja2.bccache import Bucket, BytecodeCache
+
+    class MemoryCache(BytecodeCache):
+        def __init__(self) -> None:
+            self.compiled: dict[str, bytes] = {}
+
+        def load_bytecode(self, bucket: Bucket) -> None:
+            if bucket.key in self.compiled:
+                bucket.bytecode_from_string(self.compiled[bucket.key])
+
+        def dump_bytecode(self, bucket: Bucket) -> None:
+            self.compiled[bucket.key] = bucket.bytecode_to_string()
+
+    return MemoryCache()
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
     """From here on garbage is looked for, but not among what was collected."""
+    if flask := sys.modules.get("flask"):
+        flask.Flask.jinja_options = {"bytecode_cache": _compiled_templates()}
     gc.collect()
     gc.freeze()
     gc.enable()

@@ -18,7 +18,6 @@ import pytest
 
 from esr import resources
 from esr.elastic.write import actions, bulk, delivery, writer
-from esr.elastic.write import delivery as index_copy
 from esr.errors import EngineUnreachable, EsrError
 from esr.index.factory import open_delivery as delivery_to
 from esr.index.factory import open_generations
@@ -163,32 +162,32 @@ def make_requests_small_and_fast(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def through_a_proxy(where: str, seed: int) -> Iterator[tuple[Proxy, str]]:
-    """The proxy, and the same location behind it.
-
-    Loads soon give up a request meanwhile. The node itself has more time: a busy machine can need it.
-    """
+    """The proxy, and the same location behind it."""
     parts = urlsplit(where)
-    with (
-        Proxy(parts.hostname or "", parts.port or 9200, seed) as proxy,
-        pytest.MonkeyPatch.context() as patch,
-    ):
-        for module in (writer, delivery):
-            patch.setattr(module, "LOAD_TIMEOUT", 2)
-        patch.setattr(index_copy, "ANSWER_SECONDS", 2)
+    with Proxy(parts.hostname or "", parts.port or 9200, seed) as proxy:
         yield proxy, f"{proxy.url}{parts.path}"
 
 
 def retry(work: Callable[[], Any], proxy: Proxy, tries: int = 12) -> list[str]:
-    """Work until it succeeds; the network recovers before the last try. Returns the error messages."""
+    """Work until it succeeds. Returns the error messages.
+
+    Each try waits longer for an answer than the one before: a busy machine can need it. Before the last try
+    the network recovers, and that try has the usual time.
+    """
     errors = []
     for turn in range(tries):
-        if turn == tries - 1:
-            proxy.harm = ()
-        try:
-            work()
-            return errors
-        except EsrError as error:
-            errors.append(str(error))
+        with pytest.MonkeyPatch.context() as patch:
+            if turn == tries - 1:
+                proxy.harm = ()
+            else:
+                for module in (writer, delivery):
+                    patch.setattr(module, "LOAD_TIMEOUT", 2 + turn)
+                patch.setattr(delivery, "ANSWER_SECONDS", 2 + turn)
+            try:
+                work()
+                return errors
+            except EsrError as error:
+                errors.append(str(error))
     raise AssertionError(errors)
 
 
@@ -263,16 +262,16 @@ def test_a_bad_network_never_makes_a_search_lie(where: str) -> None:
         open_searcher(faulty_location) as searcher,
     ):
         proxy.harm, proxy.share = ("cut", "lose", "duplicate", "delay"), 0.1
-        complete_answers = 0
-        for _ in range(60):
+        complete_answers = searches = 0
+        while searches < 60 or not set(proxy.done) >= {"cut", "lose"}:
+            searches += 1
             try:
                 answer = searcher.search("flood bank", 20)
             except EngineUnreachable:
                 continue
             assert [(hit.sentence_id, hit.score) for hit in answer.hits] == expected
             complete_answers += answer.incomplete is None
-        assert set(proxy.done) >= {"cut", "lose"}
-    assert complete_answers > 50
+    assert complete_answers > 5 / 6 * searches
 
 
 @pytest.mark.elasticsearch

@@ -300,7 +300,7 @@ HOSTILE = [
     "\"'><img src=x onerror=alert(1)>",
     '" onclick="x',
     "javascript:alert(1)",
-    "{{ 7*7 }}",
+    "{{ 7777*7777 }}",
     "\ud800",
     "\u202e",
     "\x00",
@@ -343,7 +343,7 @@ def check_escaped(client: FlaskClient, index: FakeIndex, fields: list[str], text
             page = Page(response.text)
             if response.status_code == 200:
                 assert page.shape - {("mark",)} <= shape | MAYBE
-            assert not page.scripts and "49" not in page.text
+            assert not page.scripts and "60481729" not in page.text  # as code
             for a in page.all("a"):
                 assert str(a["href"]).lower().startswith(("http", "/", "#"))
 
@@ -376,7 +376,7 @@ def test_hostile_text_in_any_field_of_a_sentence_is_escaped(
 def test_any_text_in_any_field_of_a_sentence_is_escaped(
     client: FlaskClient, index: FakeIndex, field: str, text: str
 ) -> None:
-    check_escaped(client, index, [field], text.replace("49", ""))
+    check_escaped(client, index, [field], text)
 
 
 @pytest.mark.slow

@@ -182,9 +182,21 @@ def test_an_error_late_in_a_load_leaves_neither_index_nor_worker(
 
 
 @pytest.mark.slow
-def test_a_worker_ignores_keyboard_interrupts(tmp_path: Path, workers: list[WorkerClient]) -> None:
+def test_a_worker_ignores_keyboard_interrupts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: list[WorkerClient]
+) -> None:
+    receive, answers = WorkerClient.receive, list[Batch]()
+
+    def receive_noted(worker: WorkerClient) -> list[Batch]:
+        found = receive(worker)
+        answers.extend(found)
+        return found
+
+    monkeypatch.setattr(WorkerClient, "receive", receive_noted)
+
     def interrupt() -> None:
-        select.select([workers[0]._output], [], [], 60)  # it answers, so it has started
+        if not answers:  # once it answers, it has started
+            select.select([workers[0]._output], [], [], 60)
         workers[0]._process.send_signal(signal.SIGINT)
 
     load(tmp_path / "index", meanwhile(interrupt))
