@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Response, g, request
 
-import esr
 from esr.errors import UsageError
 from esr.extras import require
 from webui.running import gate
@@ -70,11 +69,11 @@ def install(app: Flask, settings: Settings) -> None:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    own = Resource({"service.name": "esr", "service.version": esr.__version__})
+    own = Resource({"service.name": "esr"})
     _provider = TracerProvider(resource=own.merge(OTELResourceDetector().detect()), shutdown_on_exit=False)
     _provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     trace.set_tracer_provider(_provider)
-    tracer = _provider.get_tracer("esr", esr.__version__)
+    tracer = _provider.get_tracer("esr")
 
     def trace_stage(name: str) -> AbstractContextManager[Any]:
         stack = ExitStack()
