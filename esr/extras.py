@@ -32,6 +32,7 @@ MODULES = {
     "mcp": ("mcp", "pydantic", "uvicorn"),
     "mediawiki": ("mwparserfromhell",),
     "meaning": ("huggingface_hub", "onnxruntime", "onnxruntime_extensions", "tokenizers"),
+    "otel": ("opentelemetry.exporter", "opentelemetry.sdk"),
     "pdf": ("pypdfium2",),
     "pyterrier": ("pyterrier",),
     "report": ("matplotlib",),

@@ -22,7 +22,7 @@ from webui.pages import batch, concordance, exports, kept, names, timeline, view
 from webui.pages.home import Home, describe_collection
 from webui.pages.rendering import PageRenderer, install_filters
 from webui.pages.timeline import draw_chart
-from webui.running import cors, health, problems, rate_limit, searches
+from webui.running import cors, health, problems, rate_limit, searches, traces
 from webui.running.metrics import install_access_log
 from webui.running.problems import Problem
 from webui.running.served_indexes import ServedIndexes, Visit
@@ -145,6 +145,7 @@ def create_app(
     kept.install(app, indexes, settings, render)
     install_api(app, indexes, settings)
     install(app)
+    traces.install(app, settings)
     problems.install(app, error_page, indexes.redact)
     return app
 

@@ -1,6 +1,6 @@
 """Commands that load documents: `esr load`, with its dry run, `esr append` and `esr remove`.
 
-The analyzer `auto` fits the languages of the first documents. A report warns if it does not fit the others.
+The analyzer `auto` fits the languages of a sample of the documents. A report warns if it does not fit others.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from esr.errors import EsrError, InputError, UsageError
 from esr.index.factory import open_delivery
 from esr.index.login import redact
 from esr.index.writer import IF_EXISTS, DeliveryReport, LoadOptions, LoadReport
-from esr.library.loading import AUTO, SampledDocuments, language_notes, load_pipeline
+from esr.library.loading import AUTO, SampledDocuments, load_pipeline
 from esr.loaders import Malformed
 from esr.loaders.files import count_text_bytes
 from esr.loaders.pipeline import (
@@ -58,7 +58,7 @@ def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> 
     refusal: TooManyEmpty | None = None
     try:
         with pipeline.open(collect_all=True) as documents:
-            sampled = SampledDocuments(documents)
+            sampled = SampledDocuments(documents, pipeline.sample)
             name = sampled.choose_analyzer() if analyzer in (None, AUTO) else analyzer
             terms = get_analyzer(name).terms
             counter = TermCounter()
@@ -67,7 +67,7 @@ def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> 
                 for sentence in located.document.sentences:
                     counter.add(terms(sentence.text))
         about_text = [sampled.reason] if sampled.reason else []
-        about_text += [*language_notes(pipeline.summary.languages, name), *counter.survey().notes()]
+        about_text += [*sampled.language_notes(pipeline.summary.languages, name), *counter.survey().notes()]
     except TooManyEmpty as error:
         refusal = error
     except InputError as error:
@@ -241,7 +241,11 @@ def load_documents(pipeline: DocumentPipeline, where: str, options: LoadOptions)
     # Documents are many objects without cycles. Searching them for cycles took a tenth of a load.
     gc.set_threshold(20_000, 20, 100)
     exit_on_sigterm()
-    return load_pipeline(pipeline, where, options, track_documents)
+    return load_pipeline(pipeline, where, options, track_documents, _warn)
+
+
+def _warn(note: str) -> None:
+    click.echo(f"Warning: {note}", err=True)
 
 
 def _format_report(report: LoadReport, where: str, summary: SourceSummary) -> str:
@@ -290,8 +294,12 @@ def append(
     pipeline = open_pipeline(paths, **pipeline_options)
     delivery = open_delivery(where, LoadOptions(keep=keep, workers=workers))
     with pipeline.open() as documents:
-        report = delivery.append(track_documents(documents))
-    report.notes += pipeline.notes()
+        sampled = SampledDocuments(documents)
+        report = delivery.append(track_documents(sampled))
+    report.notes += [
+        *pipeline.notes(),
+        *sampled.language_notes(pipeline.summary.languages, read_analyzer(where)),
+    ]
     _print_report(report, where, as_json, {"unknown_files": pipeline.summary.unknown_files})
     pipeline.raise_if_malformed()
 

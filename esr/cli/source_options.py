@@ -204,7 +204,7 @@ NEW_INDEX_OPTIONS = (
     click.option(
         "--analyzer",
         help="How text becomes terms: one of esr analyzers, or auto (default), which chooses by the "
-        "language of the first documents.",
+        "languages of a sample of the documents.",
     ),
     click.option(
         "--title/--no-title",

@@ -27,6 +27,7 @@ import click
 from msgspec.structs import asdict, replace
 
 import esr
+from esr.cli.enrich import read_analyzer
 from esr.cli.load import load_documents
 from esr.cli.options import FILE, add_options, as_json, index_or_first
 from esr.cli.progress import exit_on_sigterm
@@ -45,6 +46,7 @@ from esr.index.factory import is_elasticsearch, open_delivery, open_generations
 from esr.index.generations import SERVING
 from esr.index.login import redact
 from esr.index.writer import DeliveryReport, LoadOptions
+from esr.library.loading import SampledDocuments
 from esr.loaders import FoundFile, Skipped, UnknownFiles
 from esr.loaders.buckets import BucketOptions, Buckets
 from esr.loaders.delivered_files import DeliveredFiles, open_delivered_files
@@ -573,8 +575,13 @@ class SyncRun:
             return self._count() if self._is_dry_run else self._load(options)
         step = delivery.compare if self._is_dry_run else delivery.append
         with self.pipeline.open() as documents:
-            report = step(documents, self._find_gone)
-        report.notes += self.pipeline.notes()
+            sampled = SampledDocuments(documents)
+            report = step(sampled, self._find_gone)
+        languages = self.pipeline.summary.languages
+        report.notes += [
+            *self.pipeline.notes(),
+            *sampled.language_notes(languages, read_analyzer(self._where)),
+        ]
         return report
 
     def _count(self) -> DeliveryReport:

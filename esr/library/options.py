@@ -202,8 +202,8 @@ class LoadOptions(AppendOptions, LoginOptions, total=False):
     """The options of `create` and `load`: those of `append`, of the login, and of a new index.
 
     `if_exists` is "fail" (default), "replace" (a new generation, which is served when it is complete) or
-    "append". `analyzer` says how text becomes terms; by default, the first documents decide. `title` counts
-    the terms of titles (default). `resume` continues an interrupted load of the same documents. `shards`,
+    "append". `analyzer` says how text becomes terms; by default, a sample of them decides. `title` counts the
+    terms of titles (default). `resume` continues an interrupted load of the same documents. `shards`,
     `replicas`, `merge` and `impacts` are for Elasticsearch.
     """
 

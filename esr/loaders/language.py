@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -18,12 +19,22 @@ _MIN_PROBABILITY = 0.9
 _MAX_CHARACTERS = 5_000
 
 
+CONFUSED = {"am": "ti (Tigrinya)", "rw": "rn (Kirundi)"}
+"""Languages that are detected although a text may be in another one, which the model does not know."""
+
+
+def describe_uncertain(languages: Iterable[str | None]) -> str:
+    """What detection does not tell apart in these languages, as a part of a sentence; empty if nothing."""
+    uncertain = sorted({*filter(None, languages)} & {*CONFUSED})
+    return ", and ".join(f"{CONFUSED[code]} is detected as {code} too" for code in uncertain)
+
+
 class LanguageDetector:
-    """Detects languages. `detected` counts the documents that got one."""
+    """Detects languages. `detected` counts the documents that got one, by language."""
 
     def __init__(self) -> None:
         self._model = _read_model()
-        self.detected = 0
+        self.detected: Counter[str] = Counter()
 
     def language_of(self, document: Document) -> str | None:
         """The declared language of a document, or else the detected one, or None."""
@@ -38,7 +49,8 @@ class LanguageDetector:
         is_missing = declared is None or (isinstance(declared, str) and not declared.strip())
         language = self._detect(_texts(fields)) if is_missing else None
         document = build_document({**fields, "language": language} if language else fields)
-        self.detected += language is not None
+        if language:
+            self.detected[language] += 1
         return document
 
     def _detect(self, texts: Iterable[str]) -> str | None:

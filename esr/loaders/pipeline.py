@@ -11,9 +11,9 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any, NamedTuple
@@ -25,7 +25,8 @@ from esr.loaders.fields import look_into_objects, parse_constants, parse_mapping
 from esr.loaders.files import FileFilter, FoundFile, Limits, is_hidden
 from esr.loaders.format import Malformed, Remark, Skipped, UnknownFiles, get
 from esr.loaders.ids import SameIdFilter
-from esr.loaders.language import LanguageDetector
+from esr.loaders.ir_datasets import is_dataset
+from esr.loaders.language import LanguageDetector, describe_uncertain
 from esr.loaders.reader import AUTO, ReadOptions, find_files, read_documents, read_file
 from esr.loaders.rows import read_rows
 from esr.loaders.table_layout import parse_layout
@@ -71,8 +72,8 @@ class Source:
             self._options = replace(self._options, build=self._detector.build_document)
 
     @property
-    def detected(self) -> int | None:
-        """The number of documents whose language was detected, or None without detection."""
+    def detected(self) -> Counter[str] | None:
+        """The numbers of documents whose language was detected, or None without detection."""
         return self._detector.detected if self._detector else None
 
     def holds(self, file: Path) -> bool:
@@ -97,6 +98,25 @@ class Source:
     def find_files(self) -> Iterator[FoundFile]:
         """The files. Raises InputError."""
         return find_files(self.paths, self._options)
+
+    def find_again(self) -> Iterator[FoundFile]:
+        """The files that can be read twice, unlike pipes, as far as they can be found."""
+        if self._rows is None and not any(map(is_dataset, self.paths)):
+            with suppress(EsrError):
+                yield from (file for file in self.find_files() if os.path.isfile(file.path))
+
+    def sample_file(self, file: FoundFile, number: int) -> list[Document]:
+        """At most this number of its first documents, fewer if it cannot be read. They count as not read."""
+        ignore = Callbacks(*(lambda result: None for _ in Callbacks._fields))
+        detected = self.detected
+        known = Counter(detected)
+        documents: list[Document] = []
+        with suppress(EsrError), closing(self.read_file(file, ignore)) as located:  # type: ignore[type-var]
+            documents += (each.document for each in islice(located, number))
+        if detected is not None:
+            detected.clear()
+            detected.update(known)
+        return documents
 
     def read_file(self, file: FoundFile, callbacks: Callbacks) -> Iterator[Located]:
         """The documents of one of the files. Raises InputError."""
@@ -275,6 +295,7 @@ def _to_day(date: str) -> str:
 # Pipeline
 
 
+_SAMPLED_FILES = 100
 MAX_EXAMPLES = 3
 MAX_PROBLEMS = 20
 
@@ -349,6 +370,18 @@ class DocumentPipeline:
     def _read_sources(self, callbacks: Callbacks) -> Iterator[Located]:
         return chain.from_iterable([source.read(callbacks) for source in self._sources])
 
+    def sample(self, number: int) -> list[Document]:
+        """About this number of documents, from files all over the sources; none without several files.
+
+        Files that cannot be read are left out: reading them all will tell.
+        """
+        files = [(source, file) for source in self._sources for file in source.find_again()]
+        chosen = files[:: math.ceil(len(files) / _SAMPLED_FILES)] if len(files) > 1 else []
+        documents: list[Document] = []
+        for source, file in chosen:
+            documents += source.sample_file(file, math.ceil(number / len(chosen)))
+        return documents
+
     def reject(self, document: Document, problem: str) -> None:
         """Record a document that the index rejected.
 
@@ -417,7 +450,10 @@ class DocumentPipeline:
             )
         detected = [source.detected for source in self._sources if source.detected is not None]
         if detected:
-            notes.append(f"{sum(detected):,} documents got the detected language")
+            languages = sum(detected, Counter[str]())
+            uncertain = describe_uncertain(languages)
+            declare = f": {uncertain}; if one is meant, declare it" if uncertain else ""
+            notes.append(f"{languages.total():,} documents got the detected language{declare}")
         return notes
 
     def describe_malformed(self) -> str | None:

@@ -272,22 +272,27 @@ class Choice(NamedTuple):
     reason: str
 
 
-def choose_analyzer(languages: Iterable[str | None]) -> Choice:
-    """Choose an analyzer for documents in these languages: codes, or None if unknown."""
+def choose_analyzer(languages: Iterable[str | None], sample: str = "first") -> Choice:
+    """Choose an analyzer for documents in these languages: codes, or None if unknown.
+
+    `sample` says in the reason which documents they are.
+    """
     counts = Counter(map(primary_language, languages))
     unknown = counts.pop("", 0)
     known = counts.total()
     if not known:
-        return Choice(DEFAULT_ANALYZER, f"no language of the first {unknown:,} documents is known")
+        return Choice(DEFAULT_ANALYZER, f"no language of the {sample} {unknown:,} documents is known")
     code, count = counts.most_common(1)[0]
     if count >= ONE_LANGUAGE * known:
         definition = analyzer_for_language(code)
-        return Choice(definition.name, f"{count:,} of the first {known + unknown:,} documents are in {code}")
+        return Choice(
+            definition.name, f"{count:,} of the {sample} {known + unknown:,} documents are in {code}"
+        )
     parts = (f"{code} {count:,}" for code, count in counts.most_common(_MAX_TOLD))
     more = ", …" if len(counts) > _MAX_TOLD else ""
     return Choice(
         MULTILINGUAL_ANALYZER,
-        f"the first {known + unknown:,} documents are in several languages: {', '.join(parts)}{more}",
+        f"the {sample} {known + unknown:,} documents are in several languages: {', '.join(parts)}{more}",
     )
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -218,6 +220,7 @@ def test_invalid_slices_and_slices_for_a_folder_are_rejected(esr_error: Esr, tmp
 
 
 GERMAN = {"language": "de", "sentences": [{"text": "Die Türkei wählt."}, {"text": "…"}]}
+ENGLISH = {"text": "The storm damaged forty houses on the coast, and the ferries did not sail."}
 PLAIN_GERMAN = {"text": "Die Regierung hat am Montag beschlossen, dass die Steuern im nächsten Jahr sinken."}
 
 
@@ -254,6 +257,52 @@ def test_documents_and_terms_that_do_not_fit_the_analyzer_are_reported(
     assert "1 sentences have no term" in output
     assert "1 sentences have more than 100 terms" in output
     assert not any(line.startswith("analyzer ") for line in output.splitlines())
+
+
+def test_the_analyzer_is_chosen_from_files_all_over_a_delivery(esr: Esr, tmp_path: Path) -> None:
+    folder = tmp_path / "delivery"
+    folder.mkdir()
+    for n, text in enumerate([PLAIN_GERMAN["text"]] * 2 + [ENGLISH["text"]] * 4):
+        lines = [json.dumps({"id": f"{n}-{i}", "text": text}) for i in range(20 if n else 350)]
+        (folder / f"{n}.jsonl").write_text("\n".join(lines))
+    result = esr("load", folder, "--index", tmp_path / "index")
+    note = "analyzer multilingual: the sampled 150 documents are in several languages: en 80, de 70"
+    assert note in result.stdout.splitlines()
+    pipe = tmp_path / "pipe"  # can be read only once
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=((folder / "1.jsonl").read_text(),))
+    writer.start()
+    assert esr("load", pipe, folder / "2.jsonl", "--index", tmp_path / "other").exit_code == 0
+    writer.join()
+
+
+def test_a_delivery_in_another_language_is_told_before_the_switch_and_after_an_append(
+    esr: Esr, tmp_path: Path
+) -> None:
+    def write(*documents: dict[str, str]) -> Path:
+        lines = (json.dumps({"id": f"{len(documents)}-{n}", **each}) for n, each in enumerate(documents))
+        (tmp_path / "a.jsonl").write_text("\n".join(lines))
+        return tmp_path / "a.jsonl"
+
+    where = tmp_path / "index"
+    result = esr("load", write(*[ENGLISH] * 320, *[PLAIN_GERMAN] * 80), "--index", where)
+    assert "analyzer english-stem: 300 of the first 300 documents are in en" in result.stdout
+    told = "sampled documents seem to be in a language that the analyzer english-stem is not made for: de"
+    assert "Warning: " in result.stderr and told in result.stderr and told in result.stdout
+    assert f"1 of 1 {told} 1" in esr("append", write(PLAIN_GERMAN), "--index", where).stdout
+    declared = {"language": "de", "text": "Ein Sturm."}
+    output = esr("append", write(declared, declared), "--index", where).stdout
+    assert "2 documents are in a language that the analyzer english-stem is not made for: de 2" in output
+    assert "language" not in esr("append", write(*[ENGLISH] * 3), "--index", where).stdout
+
+
+def test_a_language_that_detection_takes_for_another_is_told(esr: Esr, tmp_path: Path) -> None:
+    text = "Abantu bose bavuka bishira bakizana kandi bangana mu gateka, no mu vyubahiro."
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "text": text}))
+    result = esr("load", tmp_path / "a.jsonl", "--index", tmp_path / "index", "--detect-language")
+    assert "rn (Kirundi) is detected as rw too; if one is meant, declare it" in result.stdout
+    result = esr("load", tmp_path / "a.jsonl", "--dry-run")
+    assert "documents are in rw (rn (Kirundi) is detected as rw too)" in result.stdout
 
 
 def test_appended_documents_get_the_analyzer_of_the_index(esr: Esr, source: Path, tmp_path: Path) -> None:

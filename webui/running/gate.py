@@ -161,7 +161,7 @@ is_beside: ContextVar[bool] = ContextVar("is_beside", default=False)
 """Whether the engine is asked beside the search of a request, which reports how the engine does."""
 
 
-class _Stage:
+class Stage:
     """Adds the time spent inside to a stage. A request has about ten, and a generator would be slower."""
 
     def __init__(self, name: str) -> None:
@@ -182,7 +182,11 @@ class _Stage:
 
 def time_stage(name: str) -> AbstractContextManager[None]:
     """Add the time spent inside to a stage. Stages do not overlap."""
-    return _Stage(name)
+    return make_stage(name)
+
+
+make_stage: Callable[[str], AbstractContextManager[None]] = Stage
+"""Makes the context of a stage. Traces replace it by one that makes a span too."""
 
 
 def stage_times(total: float) -> dict[str, float]:

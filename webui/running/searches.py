@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from flask import Flask, current_app, g, has_request_context
 
 from esr.errors import EsrError
-from webui.running import metrics
+from webui.running import metrics, traces
 from webui.running.logs import write_json
 from webui.running.settings import Settings
 
@@ -40,6 +40,7 @@ def record_search(query: str, hits: int) -> None:
     metrics.SEARCHES.labels(index).inc()
     if not hits:
         metrics.WITHOUT_HITS.labels(index).inc()
+    traces.record_search(index, query if current_app.config.get(_CONFIG) else "", hits)
     if path := current_app.config.get(_CONFIG):
         line = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),

@@ -368,9 +368,10 @@ def serve(where: str, host: str, port: int, create_app: CreateApp, check_access:
 
 def check(locations: Mapping[str, str], settings: Settings) -> None:
     """Open each index once, to report mistakes before the server starts. Raises EsrError."""
-    from webui.running import cors, rate_limit, searches  # imports the metrics library
+    from webui.running import cors, rate_limit, searches, traces  # imports the metrics library
 
     searches.check(settings)
+    traces.check(os.environ)
     rate_limit.parse_rate(settings.rate)
     cors.parse_origins(settings.cors_origins)
     for location in locations.values():
@@ -456,6 +457,9 @@ class _Server(BaseApplication):  # type: ignore[misc]
         def close_indexes(arbiter: Any, worker: Any) -> None:
             if self._indexes is not None:
                 self._indexes.close()
+            from webui.running import traces
+
+            traces.shut_down()
 
         def forget_worker(arbiter: Any, worker: Any) -> None:
             if COUNTS_FOLDER in os.environ:

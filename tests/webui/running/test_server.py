@@ -20,8 +20,9 @@ import urllib.request
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import BoundedSemaphore, Timer
+from threading import BoundedSemaphore, Thread, Timer
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
@@ -36,12 +37,15 @@ from esr.errors import EsrError, IndexMissing, UsageError
 from esr.index.factory import open_writer
 from esr.index.writer import LoadOptions
 from esr.loaders import read_documents
+from tests.support.needed import need
 from tests.support.processes import wait_until
+from webui.running import traces
 from webui.running.server import MAX_JOINED, JoinedWrites, KeepaliveWorker, TimedReads, listen, url
 from webui.serve import serve
 
 SERVE = "import sys; from webui.serve import serve; serve(sys.argv[1], '127.0.0.1', 0)"
 ROOT = Path(__file__).parents[3]
+ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 DOCUMENT = {"id": "a", "title": "Wind", "text": "It blew. The storms damaged forty houses. Nobody was hurt."}
 
 
@@ -616,3 +620,81 @@ def test_no_more_than_the_allowed_bytes_are_read(pair: tuple[socket.socket, sock
     reads.begin(30, 5)
     client.sendall(b"0123456789")
     assert [reads.recv(3), reads.recv(3), reads.recv(3)] == [b"012", b"34", b""]
+
+
+# Traces
+
+
+@contextmanager
+def collecting() -> Iterator[tuple[str, list[Any]]]:
+    """The address of a collector of OpenTelemetry, and the requests with spans that it gets."""
+    need("opentelemetry.sdk")
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+    got: list[Any] = []
+
+    class Collector(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            got.append(ExportTraceServiceRequest.FromString(body))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *args: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", got
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def spans(got: list[Any]) -> dict[str, Any]:
+    """The spans by name."""
+    parts = [part for request in got for each in request.resource_spans for part in each.scope_spans]
+    return {span.name: span for part in parts for span in part.spans}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_logged", [False, True])
+def test_a_request_and_its_search_are_traced_and_the_query_only_if_it_is_logged(
+    start: Callable[..., Running], tmp_path: Path, is_logged: bool
+) -> None:
+    log = {"ESR_QUERY_LOG": str(tmp_path / "queries")} if is_logged else {}
+    with collecting() as (address, got):
+        server = start(OTEL_EXPORTER_OTLP_ENDPOINT=address, OTEL_SERVICE_NAME="archive", **log)
+        parent = f"00-{7:032x}-{9:016x}-01"
+        for path in ("search.json?q=storms&source=", "document/none?q=storms", "healthz"):
+            asked = urllib.request.Request(server.address + path, headers={"traceparent": parent})
+            with suppress(urllib.error.HTTPError):
+                urllib.request.urlopen(asked, timeout=60).close()
+        server.stop()  # sends what is left
+    found = spans(got)
+    request = found["GET /search.json"]
+    assert (request.trace_id.hex(), request.parent_span_id.hex()) == (f"{7:032x}", f"{9:016x}")
+    search = found["esr.search"]
+    assert search.parent_span_id == request.span_id and search.trace_id == request.trace_id
+    attributes = {each.key: each.value for each in request.attributes}
+    assert attributes["http.response.status_code"].int_value == 200
+    assert attributes["http.route"].string_value == "/search.json"
+    (event,) = request.events
+    assert {each.key: each.value.int_value for each in event.attributes}["esr.hits"] == 3
+    assert not any("health" in name for name in found)
+    assert any(b"archive" in request.SerializeToString() for request in got)
+    assert any(b"storms" in request.SerializeToString() for request in got) == is_logged
+
+
+def test_settings_of_traces_that_cannot_be_kept_are_reported_before_serving() -> None:
+    here = "http://127.0.0.1:4318"
+    assert not traces.are_wanted({}) and not traces.are_wanted(
+        {"OTEL_TRACES_EXPORTER": "none", ENDPOINT: here}
+    )
+    assert not traces.are_wanted({"OTEL_SDK_DISABLED": "TRUE", ENDPOINT: here})
+    assert traces.are_wanted({ENDPOINT: here}) and traces.are_wanted({"OTEL_TRACES_EXPORTER": "otlp"})
+    with pytest.raises(UsageError, match="traces by http/protobuf only, not by 'grpc'"):
+        traces.check({ENDPOINT: here, "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"})
+    with pytest.raises(UsageError, match="OTEL_TRACES_EXPORTER is otlp or none, not 'zipkin'"):
+        traces.check({"OTEL_TRACES_EXPORTER": "zipkin"})

@@ -1,0 +1,138 @@
+"""Traces by OpenTelemetry: a span for each request, its stages, and what the engine was asked.
+
+The usual variables of OpenTelemetry turn them on and say where they go. Without them nothing is imported. The
+client of Elasticsearch makes spans of its requests itself. Queries are private: they stand in spans only if
+`ESR_QUERY_LOG` has them written down.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from typing import TYPE_CHECKING, Any
+
+from flask import Flask, Response, g, request
+
+from esr.errors import UsageError
+from esr.extras import require
+from webui.running import gate
+from webui.running.settings import Settings
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+_ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+_PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+_PROTOCOL = "http/protobuf"
+_CAPTURE = "OTEL_PYTHON_INSTRUMENTATION_ELASTICSEARCH_CAPTURE_SEARCH_QUERY"
+_NOT_TRACED = ("/healthz", "/readyz", "/metrics")
+_PASSED_ON = ("traceparent", "tracestate", "baggage")
+"""The headers of a request that say to which trace it belongs."""
+
+_provider: Any = None
+
+
+def are_wanted(environment: Mapping[str, str]) -> bool:
+    """Whether the variables ask for traces."""
+    if environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        return False
+    exporter = environment.get("OTEL_TRACES_EXPORTER", "").strip()
+    return exporter == "otlp" or (not exporter and any(environment.get(name) for name in _ENDPOINTS))
+
+
+def check(environment: Mapping[str, str]) -> None:
+    """Raise UsageError if traces are wanted and cannot be sent."""
+    exporter = environment.get("OTEL_TRACES_EXPORTER", "").strip()
+    if exporter not in ("", "otlp", "none"):
+        raise UsageError(f"OTEL_TRACES_EXPORTER is otlp or none, not {exporter!r}")
+    if not are_wanted(environment):
+        return
+    protocol = next(filter(None, (environment.get(name) for name in _PROTOCOLS)), _PROTOCOL)
+    if protocol != _PROTOCOL:
+        raise UsageError(
+            f"esr sends traces by {_PROTOCOL} only, not by {protocol!r}: see OTEL_EXPORTER_OTLP_PROTOCOL"
+        )
+    require("esr serve with traces", "opentelemetry.sdk.trace", "opentelemetry.exporter.otlp.proto.http")
+
+
+def install(app: Flask, settings: Settings) -> None:
+    """Trace the requests of the application, if the environment asks for it. Runs in each worker."""
+    global _provider
+    if not are_wanted(os.environ):
+        return
+    if not settings.query_log:  # of all searches, for the clients that are opened later
+        os.environ[_CAPTURE] = "omit"
+    from opentelemetry import trace
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import OTELResourceDetector, Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    own = Resource({"service.name": "esr"})
+    _provider = TracerProvider(resource=own.merge(OTELResourceDetector().detect()), shutdown_on_exit=False)
+    _provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    trace.set_tracer_provider(_provider)
+    tracer = _provider.get_tracer("esr")
+
+    def trace_stage(name: str) -> AbstractContextManager[Any]:
+        stack = ExitStack()
+        stack.enter_context(tracer.start_as_current_span(f"esr.{name}"))
+        stack.enter_context(gate.Stage(name))
+        return stack
+
+    gate.make_stage = trace_stage
+    _trace_requests(app, tracer)
+
+
+def record_search(index: str, query: str, hits: int) -> None:
+    """Note a search in the span of its request. `query` is "" if it is not to be written down."""
+    if _provider is not None:
+        from opentelemetry import trace
+
+        found = {"esr.index": index, "esr.hits": hits, **({"esr.query": query} if query else {})}
+        trace.get_current_span().add_event("search", found)
+
+
+def shut_down() -> None:
+    """Send what has not been sent yet, as a worker ends."""
+    if _provider is not None:
+        _provider.shutdown()
+
+
+def _trace_requests(app: Flask, tracer: Any) -> None:
+    from opentelemetry import trace
+    from opentelemetry.propagate import extract
+
+    inner = app.wsgi_app
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if environ.get("PATH_INFO") in _NOT_TRACED:
+            return inner(environ, start_response)
+        sent = {name: environ.get(f"HTTP_{name.upper()}", "") for name in _PASSED_ON}
+        method = environ["REQUEST_METHOD"]
+
+        def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Callable[[bytes], object]:
+            span.set_attribute("http.response.status_code", int(status[:3]))
+            if status[0] == "5":
+                span.set_status(trace.StatusCode.ERROR)
+            return start_response(status, headers, *error)
+
+        with tracer.start_as_current_span(
+            method,
+            context=extract({name: value for name, value in sent.items() if value}),
+            kind=trace.SpanKind.SERVER,
+            attributes={"http.request.method": method},
+        ) as span:
+            return inner(environ, start)
+
+    app.wsgi_app = answer  # type: ignore[method-assign]
+
+    @app.after_request
+    def name_span(response: Response) -> Response:
+        span = trace.get_current_span()
+        if request.url_rule is not None:  # the address itself may be private
+            span.update_name(f"{request.method} {request.url_rule.rule}")
+            span.set_attribute("http.route", request.url_rule.rule)
+        span.set_attribute("esr.request_id", g.get("request_id", ""))
+        return response
