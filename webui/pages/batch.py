@@ -149,7 +149,12 @@ def _answer_queries(
             query = topic.query()
             check_text("q", query, settings.query_chars)
             own = SearchRequest(
-                query, search.ranking, search.filters, is_literal=search.is_literal, with_furniture=True
+                query,
+                search.ranking,
+                search.filters,
+                is_literal=search.is_literal,
+                require_all=search.require_all,
+                with_furniture=True,
             )
             answers[topic.id] = rank_sentences(snapshot, own, k, settings).answer
         except UsageError as error:

@@ -43,7 +43,7 @@ class Box(NamedTuple):
     height: float
 
     def __html__(self) -> str:
-        return 'x="%.2f" y="%.2f" width="%.2f" height="%.2f"' % self
+        return 'x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}"'.format(*self)
 
 
 class Column(NamedTuple):

@@ -26,7 +26,7 @@ def start(index: Index, work: Callable[[], T]) -> Callable[[], T]:
 
     def finish() -> T:
         if future.cancel():
-            return work()
+            return _run(work)
         with time_stage(BESIDE):
             return future.result()
 
@@ -34,5 +34,8 @@ def start(index: Index, work: Callable[[], T]) -> Callable[[], T]:
 
 
 def _run(work: Callable[[], T]) -> T:
-    is_beside.set(True)
-    return work()
+    token = is_beside.set(True)
+    try:
+        return work()
+    finally:
+        is_beside.reset(token)

@@ -55,6 +55,15 @@ def test_the_table_and_the_run_have_what_single_searches_find(real: FlaskClient)
     assert [line.split()[2] for line in run.splitlines() if line.startswith("q1 ")] == ids
 
 
+def test_many_queries_require_all_words_where_the_address_does(real: FlaskClient) -> None:
+    query = "relief China"
+    single = real.get("/search.json?q=relief+China&require=all&k=50&fold=no&passages=no").json or {}
+    table = post(real, "/batch?require=all", queries=query, k="50")
+    rows = list(csv.DictReader(io.StringIO(table.lstrip("\ufeff"))))
+    assert {row["sentence_id"] for row in rows} == {hit["sentence_id"] for hit in single["hits"]}
+    assert 0 < len(rows) < len(list(csv.DictReader(io.StringIO(post(real, queries=query, k="50")))))
+
+
 def test_many_queries_are_ranked_without_lowering_furniture_as_runs_of_the_command_line_are(
     tmp_path: Path,
 ) -> None:

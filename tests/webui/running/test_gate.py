@@ -6,20 +6,25 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import nullcontext
 from multiprocessing import get_context
 from pathlib import Path
 from threading import Barrier
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
 from esr.errors import EngineUnreachable, UsageError
+from esr.index.filters import NO_FILTERS
 from esr.ranking.searcher import Searcher
 from tests.support.fake_index import STORM, FakeIndex
 from tests.support.processes import wait_until
 from webui.app import create_app
+from webui.running import beside
 from webui.running.gate import FAILURES, PAUSE, Busy, CircuitBreaker, FairSemaphore, Gate
 from webui.running.rate_limit import COMPLETIONS_PER_REQUEST, SlidingWindow, Standing, client_key, parse_rate
+from webui.running.served_indexes import monitor
 from webui.running.settings import Settings
 
 GONE = EngineUnreachable("it is gone")
@@ -204,6 +209,66 @@ def test_failures_with_answers_between_them_do_not_open_the_breaker(clock: Clock
     for _ in range(3 * FAILURES):
         breaker.record_failure(GONE)
         breaker.record_success()
+        breaker.raise_if_open()
+
+
+class ElsewhereIndex(FakeIndex):
+    """An index that seems to be in an engine elsewhere. Its counts wait until they are let go, or fail."""
+
+    def __init__(self, where: str, fails: bool = False) -> None:
+        super().__init__()
+        self.where, self.fails = where, fails
+        self.asked, self.may_answer = threading.Event(), threading.Event()
+
+    def count(self, *args: Any) -> Any:
+        self.asked.set()
+        if self.fails:
+            raise EngineUnreachable("it hangs")
+        assert self.may_answer.wait(60)
+        return [threading.get_ident()]
+
+
+def test_what_is_asked_beside_a_search_is_answered_meanwhile() -> None:
+    index = ElsewhereIndex("http://localhost:9200/news")
+    finish = beside.start(index, lambda: index.count())  # type: ignore[arg-type]
+    assert index.asked.wait(60)
+    index.may_answer.set()
+    assert finish() != [threading.get_ident()]
+
+
+def test_a_folder_is_asked_when_the_answer_is_wanted() -> None:
+    index = ElsewhereIndex("news")
+    index.may_answer.set()
+    finish = beside.start(index, lambda: index.count())  # type: ignore[arg-type]
+    assert not index.asked.wait(0.1)
+    assert finish() == [threading.get_ident()]
+
+
+def test_with_all_threads_taken_the_request_asks_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = ElsewhereIndex("http://localhost:9200/news")
+    with ThreadPoolExecutor(1) as threads:
+        monkeypatch.setattr(beside, "_THREADS", threads)
+        first = beside.start(index, lambda: index.count())  # type: ignore[arg-type]
+        assert index.asked.wait(60)
+        finish = beside.start(index, threading.get_ident)  # type: ignore[arg-type]
+        assert finish() == threading.get_ident()
+        index.may_answer.set()
+        assert first() != [threading.get_ident()]
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_the_breaker_goes_by_the_search_and_not_by_what_is_beside_it(
+    broken: CircuitBreaker, clock: Clock, fails: bool
+) -> None:
+    breaker = CircuitBreaker(5.0, clock) if fails else broken
+    index = ElsewhereIndex("http://localhost:9200/news", fails)
+    index.may_answer.set()
+    monitored = monitor(index, breaker)  # type: ignore[arg-type]
+    for _ in range(FAILURES):
+        finish = beside.start(monitored, lambda: monitored.count([], NO_FILTERS))
+        with pytest.raises(EngineUnreachable) if fails else nullcontext():
+            finish()
+    with nullcontext() if fails else pytest.raises(EngineUnreachable):
         breaker.raise_if_open()
 
 
