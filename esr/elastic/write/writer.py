@@ -184,7 +184,7 @@ def create_indices(cluster: Cluster, load: Load, options: LoadOptions, existing:
 
 def has_few_sentences(load: Load) -> bool:
     """Whether the indices of a new load refresh as usual while it fills them."""
-    return 0 < load.manifest.get("sentences", 0) <= _FEW_SENTENCES
+    return 0 < int(load.manifest.get("sentences", 0)) <= _FEW_SENTENCES
 
 
 def _create_index(cluster: Cluster, index: str, body: Mapping[str, Any]) -> None:
