@@ -107,10 +107,11 @@ quick: kernel
 	$(BIN)/pytest -q -n 2 --dist worksteal \
 		-m "not elasticsearch and not browser and not slow and not endurance" --hypothesis-profile quick
 
+# A third of the generated examples; `make test LONG=yes` has all.
 # Four processes on two processors: half of the time, each of them waits for a node, the browser or another process.
 test: $(VENV)/installed-dev chromium
 	@$(MAKE) --no-print-directory --jobs 2 check kernel
-	$(BIN)/pytest -q -n 4 --dist loadfile -m "not endurance and not servers"
+	ESR_TEST_LONG=$(LONG) $(BIN)/pytest -q -n 4 --dist loadfile -m "not endurance and not servers"
 
 # Left to itself, pytest-xdist begins with the files of the most tests, and the longest of endurance have one:
 # tests/conftest.py orders them.

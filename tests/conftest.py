@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import hypothesis
 import pytest
 
+from tests.support.endurance import examples
 from tests.support.needed import end_test
 
 if TYPE_CHECKING:
@@ -52,7 +53,10 @@ gc.disable()
 
 # How long an example takes says something of the machine, which others may use too, and nothing of esr.
 hypothesis.settings.register_profile(
-    "esr", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "esr",
+    max_examples=examples(100),
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.register_profile("quick", hypothesis.settings.get_profile("esr"), max_examples=10)
 hypothesis.settings.load_profile("esr")

@@ -29,7 +29,7 @@ PREFIX = f"sonarqube-{distribution.ARTIFACT_VERSION}/"
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
+def until(condition: Callable[[], bool], seconds: float = 60.0) -> bool:
     """Wait for a condition and say whether it came true."""
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:

@@ -79,7 +79,6 @@ def index_body(
         "settings": {
             "number_of_shards": shards,
             **replication,
-            "refresh_interval": "-1",
             "final_pipeline": "_none",  # instead of the templates' pipeline, which refuses entries
             "analysis": {**analysis, "analyzer": {**analyzers, "default": analyzers[description.analyzer]}},
         },

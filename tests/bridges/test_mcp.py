@@ -325,7 +325,7 @@ def post(url: str, **headers: str) -> int | None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     request = urllib.request.Request(url, json.dumps(body).encode(), sent | headers)
     try:
-        with urllib.request.urlopen(request, timeout=10) as response:
+        with urllib.request.urlopen(request, timeout=60) as response:
             return int(response.status)
     except urllib.error.HTTPError as refused:
         with refused:

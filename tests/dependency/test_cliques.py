@@ -32,6 +32,7 @@ from esr.text.document import ParseWord
 from tests.support import dependency_definition as definition
 from tests.support import worked_examples as worked
 from tests.support.dependency_definition import Sentence, TermCounts, chain, forest, parses, plain, single
+from tests.support.endurance import examples
 
 LETTERS = [chr(ord("a") + n) for n in range(26)]
 QUERIES = st.lists(st.sampled_from(["a", "b", "c", "d", "x", "q"]), min_size=1, max_size=6)
@@ -70,7 +71,7 @@ def defined_choices(sentences: list[Sentence | None], query: list[str], family: 
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(parses(), QUERIES, st.sampled_from(["subsets", "contiguous", "adjacent"]))
 def test_every_choice_of_every_set_is_there(
     sentences: list[Sentence | None], query: list[str], family: SetFamily
@@ -84,7 +85,7 @@ def test_every_choice_of_every_set_is_there(
         assert (np.diff(sets.sentences[sets.sets]) != 0).sum() == len(set(sets.sentences)) - 1
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(parses(), QUERIES)
 def test_measuring_in_small_chunks_changes_nothing(
     sentences: list[Sentence | None], query: list[str]
@@ -197,7 +198,7 @@ OPTIONS = st.fixed_dictionaries(
 
 
 @pytest.mark.slow
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(parses(), QUERIES, st.sampled_from([*mrf.MODELS, *mrf.ALIASES]), OPTIONS, st.booleans())
 def test_every_score_is_as_defined(
     sentences: list[Sentence | None], query: list[str], name: str, options: dict, shared: bool
@@ -289,7 +290,7 @@ def test_single_terms_count_as_often_as_the_query_has_them(reading: str, first: 
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     parses(),
     QUERIES,

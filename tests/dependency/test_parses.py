@@ -25,6 +25,7 @@ from tests.dependency.test_cliques import OPTIONS, QUERIES
 from tests.support import dependency_definition as definition
 from tests.support import worked_examples as worked
 from tests.support.dependency_definition import PLAIN, Sentence, chain, forest, parses, plain, sentences
+from tests.support.endurance import examples
 
 ENGLISH = get_analyzer("english-stem")
 
@@ -43,7 +44,7 @@ def test_a_term_that_a_word_has_twice_is_stored_once() -> None:
     assert forest.term_hashes.tolist() == [hash64("twenty")]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(parses())
 def test_parses_come_back_one_after_another(sentences: list[Sentence | None]) -> None:
     forest = decode([None if parse is None else encode(parse, PLAIN) for parse in sentences])
@@ -125,7 +126,7 @@ def test_no_sentence_and_no_words_are_fine() -> None:
     assert not len(forest.heads)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.data())
 def test_a_truncated_blob_is_an_error(data: st.DataObject) -> None:
     blob = encode(chain(["a", "b", "the c"]), PLAIN)
@@ -134,7 +135,7 @@ def test_a_truncated_blob_is_an_error(data: st.DataObject) -> None:
         decode([blob, blob[:end], blob])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(
     st.one_of(
         st.binary().filter(lambda b: b[3:4] != b"\xd1"),
@@ -166,7 +167,7 @@ def test_a_head_that_is_no_other_word_is_refused(head: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(parses())
 def test_all_nodes_relate_as_defined(sentences: list[Sentence | None]) -> None:
     trees = forest(sentences)
@@ -234,7 +235,7 @@ def test_several_trees_stand_below_each_other_and_odd_words_on_one_line() -> Non
     assert text_tree([], []) == ""
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(sentences(), st.data())
 def test_the_links_between_words_are_those_of_their_paths(parse: Sentence, data: st.DataObject) -> None:
     words = data.draw(st.sets(st.integers(0, len(parse) - 1)) if parse else st.just(set()))
@@ -246,7 +247,7 @@ def test_the_links_between_words_are_those_of_their_paths(parse: Sentence, data:
     assert words_between(lay_out(parse), words) == expected
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     sentences(words=["a", "<b>", "&", "]]>", '"', "'", "\x00", "\ud800", "\ufffe", "地震", "y" * 300]),
     st.booleans(),
@@ -270,7 +271,7 @@ def test_every_word_is_in_the_picture_and_nothing_breaks_it(parse: Sentence, sta
         assert len(text.text or "") == min(len(word.word), 24)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(sentences(max_words=15))
 def test_words_stand_in_order_below_their_heads_and_never_over_each_other(parse: Sentence) -> None:
     all_words = range(len(parse))
@@ -405,7 +406,7 @@ def test_an_ancestor_between_the_terms_is_named() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(parses(), QUERIES, st.sampled_from(list(mrf.MODELS)), OPTIONS)
 def test_the_relations_add_up_to_the_score(
     sentences: list[Sentence | None], query: list[str], name: str, options: dict
@@ -426,7 +427,7 @@ def test_the_relations_add_up_to_the_score(
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(parses(), QUERIES)
 def test_the_named_set_has_the_strength_that_is_the_score(
     sentences: list[Sentence | None], query: list[str]

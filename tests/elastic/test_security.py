@@ -368,7 +368,7 @@ def test_who_may_not_enter_is_told_why(
     with pytest.raises(EngineUnreachable, match="requires a login: set ESR_API_KEY, or ESR_USER"):
         open_searcher(loaded_index)
     act_as("page", secured, monkeypatch, expiration="1s")
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     message = ""
     while "expired" not in message and time.monotonic() < end:
         try:

@@ -392,8 +392,8 @@ def working(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def left(group: int) -> bool:
-    """Whether a process of the group is there within ten seconds."""
-    until = time.monotonic() + 10
+    """Whether a process of the group is there within a minute."""
+    until = time.monotonic() + 60
     while time.monotonic() < until:
         listed = subprocess.run(["ps", "-e", "-o", "pgid=,stat="], capture_output=True, text=True).stdout
         rows = [line.split() for line in listed.splitlines()]
@@ -406,7 +406,7 @@ def left(group: int) -> bool:
 @pytest.mark.slow
 def test_an_interrupt_ends_all_processes_without_a_trace(working: subprocess.Popen[str]) -> None:
     os.killpg(working.pid, signal.SIGINT)
-    out, err = working.communicate(timeout=20)
+    out, err = working.communicate(timeout=60)
     assert (out, err, working.returncode) == ("stopped\n", "", 0)
     assert not left(working.pid)
 

@@ -74,7 +74,7 @@ def test_any_node_may_be_killed_or_freeze_while_it_is_loaded_and_searched(
     assert is_elasticsearch(where)
     monkeypatch.setattr(Queries, "RATE", 10)
     monkeypatch.setattr(actions, "CHUNK_SENTENCES", 25)
-    monkeypatch.setattr(writer, "LOAD_TIMEOUT", 15)
+    monkeypatch.setattr(writer, "LOAD_TIMEOUT", 27)  # 9 s for each node, less than it is frozen
     news = list(random_documents(0, 60, seed=3))
     load(where, OLD, shards=3, replicas=1)
     reference = f"{where}-right"

@@ -531,13 +531,13 @@ def test_an_interrupt_ends_the_workers_amid_their_cells_without_a_trace(
     comparison: subprocess.Popen[str],
 ) -> None:
     os.killpg(comparison.pid, signal.SIGINT)
-    assert (*comparison.communicate(timeout=20), comparison.returncode) == ("stopped\n", "", 0)
+    assert (*comparison.communicate(timeout=60), comparison.returncode) == ("stopped\n", "", 0)
 
 
 @pytest.mark.slow
 def test_workers_end_when_their_parent_is_killed(comparison: subprocess.Popen[str]) -> None:
     comparison.kill()
-    comparison.communicate(timeout=20)  # until the last process has closed the pipes
+    comparison.communicate(timeout=60)  # until the last process has closed the pipes
 
 
 def open_when_read(pipe: Path) -> int:

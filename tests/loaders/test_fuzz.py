@@ -19,7 +19,7 @@ from esr.errors import EsrError, InputError
 from esr.loaders import FORMATS, Malformed, ReadOptions, ocr, read_documents
 from esr.text.document import Document
 from tests.support import samples
-from tests.support.endurance import rounds
+from tests.support.endurance import examples, rounds
 
 pytestmark = pytest.mark.slow
 
@@ -120,7 +120,7 @@ def fuzz(kind: str) -> Callable[[], None]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_corrupt_files_are_rejected_or_read_as_complete_documents(kind: str) -> None:
-    settings(max_examples=50, **_CALM)(fuzz(kind))()
+    settings(max_examples=examples(50), **_CALM)(fuzz(kind))()
 
 
 @pytest.mark.endurance
@@ -136,7 +136,7 @@ def test_corrupt_issues_are_rejected_or_read_as_complete_articles(tmp_path: Path
     """METS names other files, so it is read in a folder."""
 
     @given(st.integers(0, 2**32), st.sets(st.sampled_from(ISSUE), min_size=1))
-    @settings(max_examples=50, **_CALM)
+    @settings(max_examples=examples(50), **_CALM)
     def malformed(seed: int, broken: set[str]) -> None:
         for name in ISSUE:
             kind = "mets" if name.startswith("issue") else "alto"
@@ -171,7 +171,7 @@ def fuzz_encoding(kind: str) -> Callable[[], None]:
 
 @pytest.mark.parametrize("kind", TEXT_KINDS)
 def test_corrupt_text_in_another_encoding_is_rejected_or_read(kind: str) -> None:
-    settings(max_examples=50, **_CALM)(fuzz_encoding(kind))()
+    settings(max_examples=examples(50), **_CALM)(fuzz_encoding(kind))()
 
 
 @pytest.mark.endurance
@@ -182,7 +182,7 @@ def test_many_corrupt_texts_in_another_encoding_are_rejected_or_read(kind: str) 
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.binary(max_size=200), st.booleans())
-@settings(max_examples=30, **_CALM)
+@settings(max_examples=examples(30), **_CALM)
 def test_any_bytes_after_a_good_start_are_rejected_or_read(kind: str, data: bytes, start: bool) -> None:
     check(kind, good(kind)[:40] + data if start else data)
 

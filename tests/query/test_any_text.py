@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from esr.query import TEXT, ParsedQuery, literal, parse
 from esr.query.parser import parse_syntax
 from esr.query.query import clauses_of, disarm
-from tests.support.endurance import rounds
+from tests.support.endurance import examples, rounds
 from tests.support.texts import Shape, query_texts, random_query_text, shape_of, spoilt_texts
 
-FEW_HUNDRED = settings(max_examples=400)
+FEW_HUNDRED = settings(max_examples=examples(400))
 
 
 def check_places(query: ParsedQuery) -> None:

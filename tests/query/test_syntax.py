@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from esr.query import FIELDS, TEXT, NoteKind, parse
 from esr.query.parser import CLOSING_MARKS, SIGNS
 from esr.query.query import MESSAGES, OPERATORS, Conjunction, Disjunction, Expression, Negation
+from tests.support.endurance import examples
 from tests.support.texts import shape_of
 
 
@@ -323,7 +324,7 @@ def expressions() -> st.SearchStrategy[str]:
     return st.recursive(st.sampled_from("abc"), extend, max_leaves=8).filter(lambda text: len(text) > 1)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(expressions())
 def test_expressions_mean_what_they_do_in_python(text: str) -> None:
     """Python gives its operators the same precedence. OR with a side that only excludes is none here."""

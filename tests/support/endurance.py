@@ -1,7 +1,8 @@
-"""How often the tests of endurance repeat what may break."""
+"""How often tests repeat what may break."""
 
 from __future__ import annotations
 
+import math
 import os
 
 IS_LONG = os.environ.get("ESR_TEST_LONG", "") not in ("", "no")
@@ -10,3 +11,8 @@ IS_LONG = os.environ.get("ESR_TEST_LONG", "") not in ("", "no")
 def rounds(many: int) -> int:
     """The number of repetitions: a fifth of `many`, at least three; all of them with ESR_TEST_LONG=yes."""
     return many if IS_LONG else max(3, many // 5)
+
+
+def examples(many: int) -> int:
+    """The number of generated examples of other tests: a third of `many`, all with ESR_TEST_LONG=yes."""
+    return many if IS_LONG else math.ceil(many / 3)

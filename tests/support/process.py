@@ -160,7 +160,7 @@ class ProcessNode(Node):
         if self._process is None:
             return
         self.stop()
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while alive(self._process.pid) and time.monotonic() < end:  # until the port and the data are free
             time.sleep(0.02)
         self._notes.forget(self.name)

@@ -59,7 +59,7 @@ class ForkedProcess:
     def kill(self) -> None:
         """`kill -9`, and wait until it is dead."""
         self._process.kill()
-        self._end(10)
+        self._end(60)
 
     def finish(self, timeout: float = 120) -> str:
         """Wait until it ends by itself, without an error. Returns what it printed."""

@@ -35,6 +35,7 @@ from esr.text.document import Located
 from esr.text.term_encoder import EncodedTexts, TermEncoder
 from esr.text.token_filters import compile_pattern
 from tests.support.elasticsearch import document
+from tests.support.endurance import examples
 
 NAMES = [*all_definitions(), WORDS_ANALYZER]
 PATTERN = re.compile(get_definition("plain").tokenizer["pattern"])
@@ -156,7 +157,7 @@ texts = st.text() | st.text(st.sampled_from(LETTERS), max_size=40)
 
 
 @pytest.mark.parametrize("name", NAMES)
-@hypothesis_settings(max_examples=50)
+@hypothesis_settings(max_examples=examples(50))
 @given(text=texts)
 def test_any_text_gives_terms_without_white_space(name: str, text: str) -> None:
     for term in get_analyzer(name).terms(text):
@@ -165,7 +166,7 @@ def test_any_text_gives_terms_without_white_space(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@hypothesis_settings(max_examples=50)
+@hypothesis_settings(max_examples=examples(50))
 @given(text=texts)
 def test_each_term_has_its_place_in_the_text(name: str, text: str) -> None:
     analyzer = get_analyzer(name)
@@ -193,7 +194,7 @@ def test_the_place_of_a_term_is_that_of_its_word_in_the_original(
     ]
 
 
-@hypothesis_settings(max_examples=200)
+@hypothesis_settings(max_examples=examples(200))
 @given(text=texts, other=texts)
 def test_terms_of_two_texts_are_those_of_both_one_after_the_other(text: str, other: str) -> None:
     for name in ("plain", "english-stem", "multilingual"):

@@ -24,7 +24,7 @@ from esr.index.writer import Description
 from esr.loaders import example_news
 from esr.text.analyzer import WORDS_ANALYZER, all_definitions, get_analyzer
 from tests.support.elasticsearch import fresh, load
-from tests.support.endurance import IS_LONG
+from tests.support.endurance import IS_LONG, examples
 from tests.support.texts import made_up_words, spoilt_texts
 
 ANALYZERS = [*all_definitions(), WORDS_ANALYZER]
@@ -161,7 +161,7 @@ def test_long_words_with_letters_of_two_units_are_analysed_alike(cluster: Cluste
     assert not wrong, "\n".join(wrong[:3])
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(TEXT, min_size=1, max_size=40))
 def test_any_text_is_analysed_alike(cluster: Cluster, texts: list[str]) -> None:
     """Mixed scripts, marks, long words, words where stemmers differ. Each example is up to 40 texts."""

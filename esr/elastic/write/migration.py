@@ -40,7 +40,7 @@ from esr.elastic.write.actions import DocumentActions
 from esr.elastic.write.enrichment import with_names
 from esr.elastic.write.spool import open_spool
 from esr.elastic.write.verification import InputDigest, enable_refresh, verify
-from esr.elastic.write.writer import ElasticsearchWriter
+from esr.elastic.write.writer import ElasticsearchWriter, has_few_sentences
 from esr.errors import EngineUnreachable, EsrError, IndexUnusable
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.write.folder_writer import FolderWriter
@@ -105,7 +105,8 @@ class ElasticsearchMigration(ElasticsearchWriter):
         last_fingerprints = None
         while True:
             expected = self._transfer(spool, load, is_resumed, report)
-            enable_refresh(self._cluster, load.index)
+            if is_resumed or not has_few_sentences(load):
+                enable_refresh(self._cluster, load.index)
             verify(self._cluster, load.index, expected)
             fingerprints = self._count_fingerprints(self._source.documents_alias)
             if fingerprints == self._count_fingerprints(load.documents_index) or self._has_moved():

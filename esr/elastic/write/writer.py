@@ -125,6 +125,8 @@ def _is_merging(cluster: Cluster, index: str) -> bool:
 
 _OPEN_SECONDS = 30.0
 """Seconds to wait for the shards of a new index."""
+_FEW_SENTENCES = 10_000
+"""A load of so few sentences refreshes its indices as usual. Changing their settings twice takes longer."""
 
 
 class LoadTarget(NamedTuple):
@@ -160,6 +162,8 @@ def create_indices(cluster: Cluster, load: Load, options: LoadOptions, existing:
     """
     stored = load.as_meta(cluster.dialect)
     body = index_body(load.description, options.shards or 1, options.replicas, stored)
+    if not has_few_sentences(load):
+        body["settings"]["refresh_interval"] = "-1"
     with cluster.translate_errors():
         for index in (load.index, load.documents_index):
             if index == existing:
@@ -178,6 +182,11 @@ def create_indices(cluster: Cluster, load: Load, options: LoadOptions, existing:
     except DiskFull:
         delete_indices(cluster, [load.index])
         raise
+
+
+def has_few_sentences(load: Load) -> bool:
+    """Whether the indices of a new load refresh as usual while it fills them."""
+    return 0 < int(load.manifest.get("sentences", 0)) <= _FEW_SENTENCES
 
 
 def _create_index(cluster: Cluster, index: str, body: Mapping[str, Any]) -> None:
@@ -291,7 +300,8 @@ class ElasticsearchWriter:
         """Send all documents, and verify them. Returns the load as it is to be served."""
         expected = self._transfer(spool, load, is_resumed, report)
         report.notes += self._merge(load)
-        enable_refresh(self._cluster, load.index)
+        if is_resumed or not has_few_sentences(load):
+            enable_refresh(self._cluster, load.index)
         verify(self._cluster, load.index, expected)
         return load
 

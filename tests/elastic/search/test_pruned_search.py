@@ -35,6 +35,7 @@ from esr.plans.plan import (
 from esr.ranking.ranking import Ranking
 from esr.text.document import SentenceEnrichment
 from tests.support.elasticsearch import KS, check_pruned, exhaustive, fresh, load_for_pruning, pairwise_cases
+from tests.support.endurance import examples
 from tests.support.pruning import (
     EXTREME_RANKINGS,
     FILTERS,
@@ -110,7 +111,7 @@ def cases_of_shards(number: int, shards: int) -> list[tuple[str, dict[str, Any],
 
 @given(plan=plans(), k=st.sampled_from(KS), filters=st.sampled_from(FILTERS))
 @example(plan=TURNING_CURVES, k=1, filters=Filters())
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_plan_is_pruned_exactly(
     adverse: ElasticsearchIndex, plan: Plan, k: int, filters: Filters
 ) -> None:

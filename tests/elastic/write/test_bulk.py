@@ -242,7 +242,7 @@ def test_chunks_ahead_are_bounded_and_workers_share_them(
             built += 1
             yield of_document
 
-    barrier = threading.Barrier(2, timeout=20)
+    barrier = threading.Barrier(2, timeout=60)
 
     def slow(cluster: Cluster, chunk: list[DocumentActions]) -> SentChunk:
         barrier.wait()  # two requests are in flight at once

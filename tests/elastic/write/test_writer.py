@@ -305,6 +305,26 @@ def test_a_load_makes_as_many_shards_as_it_is_told(where: str) -> None:
     assert [settings["number_of_shards"] for settings in index_settings(where)] == ["3"]
 
 
+@pytest.mark.parametrize("few", [10_000, 1])
+def test_the_indices_of_a_large_load_refresh_only_once_they_are_filled(
+    where: str, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    name = "index.refresh_interval"
+    url, alias = split(where)
+    monkeypatch.setattr(writer, "_FEW_SENTENCES", few)
+    intervals: list[str] = []
+
+    def note_intervals(*_: object) -> None:
+        answer = http("GET", f"{url}/{alias}-*/_settings/{name}?flat_settings=true")
+        intervals.extend(each["settings"][name] for each in answer.values() if name in each["settings"])
+
+    load(where, OLD, on_progress=note_intervals)
+    assert intervals == (["-1", "-1"] if few == 1 else [])
+    intervals.clear()
+    note_intervals()
+    assert intervals == []
+
+
 def test_settings_that_elasticsearch_rejects_are_named(where: str) -> None:
     with pytest.raises(EsrError, match=r"answered 400: .*number_of_shards"):
         load(where, OLD, shards=2000)
@@ -364,6 +384,7 @@ def make_segments(url: str, index: str, count: int) -> None:
 def test_segments_up_to_the_largest_size_become_one(
     where: str, elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch, largest: int, expected: int
 ) -> None:
+    monkeypatch.setattr(writer, "_FEW_SENTENCES", 0)  # without a refresh amid the load, it is one segment
     load(where, [document("d", "one", "two", "three", "four")])
     with closing(Cluster(where)) as cluster:
         (served,) = meta.searchable_loads(cluster)

@@ -27,6 +27,7 @@ from esr.folder.format.words import (
     sign_word,
 )
 from esr.folder.write.columns import TokenizedTexts, save_word_table
+from tests.support.endurance import examples
 
 
 def random_lists(seed: int, limit: int, count: int) -> list[list[int]]:
@@ -215,7 +216,7 @@ def test_the_strings_with_a_prefix_are_a_range() -> None:
     assert not prefix_range(0, CODES.__getitem__, "a")
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(strings=st.lists(st.text(st.characters(codec="utf-8")), unique=True), other=st.text())
 def test_strings_are_found_by_number_and_numbers_by_string(strings: list[str], other: str) -> None:
     with TemporaryDirectory() as folder:
@@ -233,7 +234,7 @@ def test_strings_with_the_same_hash_are_distinguished(tmp_path: Path) -> None:
         assert [table.find(string) for string in ("ab", "cd", "ef", "efg", "xy")] == [0, 1, 3, 2, None]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(blobs=st.lists(st.binary(max_size=50)))
 def test_blobs_are_read_as_they_were_written(blobs: list[bytes]) -> None:
     with TemporaryDirectory() as folder:
@@ -250,7 +251,7 @@ def test_a_table_says_which_hashes_it_contains(tmp_path: Path) -> None:
     assert StringTable(tmp_path, "none").contains_hashes(np.array([1], np.uint64)).tolist() == [False]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     strings=st.lists(st.text(st.sampled_from("ab\u00ff\ufb00\U00010437"), max_size=4), unique=True),
     prefix=st.text(st.sampled_from("ab\u00ff\ufb00\U00010437"), max_size=2),

@@ -34,6 +34,7 @@ from esr.plans.plan import (
 )
 from esr.ranking.ranking import Ranking
 from esr.text.document import Document, Entity, Located, SentenceEnrichment
+from tests.support.endurance import examples
 from tests.support.folder_index import corpus, document, forget_checksums, with_other_ids
 from tests.support.needed import need
 from tests.support.pruning import (
@@ -83,7 +84,7 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     filters=st.sampled_from(FILTERS),
     condition=st.sampled_from(CONDITIONS),
 )
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_any_plan_is_pruned_exactly(
     loads: list[list[Located]],
     full: int,

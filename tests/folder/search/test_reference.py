@@ -15,6 +15,7 @@ from esr.folder.write import segment_writer
 from esr.index.hits import Hit
 from esr.ranking.searcher import Searcher, open_searcher
 from tests.support import worked_examples as worked
+from tests.support.endurance import examples
 from tests.support.folder_index import document, load
 from tests.support.reference_scores import CONTEXTS, DEFAULTS, Reference, Text
 
@@ -89,7 +90,7 @@ def _normalize_shares(model: str, params: dict[str, Any], maximum: float) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("full_terms", [4_000_000, 8], ids=["one segment", "several segments"])
 @settings(
-    max_examples=40,
+    max_examples=examples(40),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking would take minutes

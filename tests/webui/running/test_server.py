@@ -215,15 +215,14 @@ HALF_BODY = (
 def test_many_half_sent_requests_stop_neither_searches_nor_the_health_check(
     start: Callable[..., Running], half: bytes
 ) -> None:
-    server = start(ESR_ACCESS_LOG="0", ESR_THREADS="8")
+    """The rest of them is waited for longer than `get` waits for an answer."""
+    server = start(ESR_ACCESS_LOG="0", ESR_THREADS="8", ESR_RECEIVE="300")
     with ExitStack() as connections:
         for _ in range(20):
             connections.enter_context(server.connect()).sendall(half)
-        started = time.monotonic()
         for _ in range(3):
             assert server.get("healthz")[0] == 200
             assert server.get("search.json?q=storm")[0] == 200
-        assert time.monotonic() - started < 4
 
 
 @pytest.mark.slow
