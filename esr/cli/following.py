@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 import click
@@ -45,6 +46,8 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 
 _BAR = 40
+_MOST_EMPTY = 2
+"""More empty periods in a row are one line."""
 """Length of the longest bar, in characters."""
 
 
@@ -111,9 +114,14 @@ def _to_text(made: Timeline, series: Series, rate: bool) -> Iterator[str]:
     yield click.style(series.query, bold=True)
     values = made.rates(series) if rate else list(map(float, series.counts))
     greatest = max(values, default=0.0)
-    for period, value in zip(made.periods, values, strict=True):
-        bar = "█" * max(round(_BAR * value / greatest), value > 0) if greatest else ""
-        yield f"{period:<10} {f'{value:.1f}' if rate else f'{value:,.0f}':>9}  {bar}".rstrip()
+    for has_any, group in groupby(zip(made.periods, values, strict=True), key=lambda each: each[1] > 0):
+        rows = [*group]
+        if not has_any and len(rows) > _MOST_EMPTY:
+            yield f"{rows[0][0]} to {rows[-1][0]}: none"
+            continue
+        for period, value in rows:
+            bar = "█" * max(round(_BAR * value / greatest), 1) if has_any else ""
+            yield f"{period:<10} {f'{value:.1f}' if rate else f'{value:,.0f}':>9}  {bar}".rstrip()
     unit = " per million" if rate else ""
     undated = f", {series.undated:,} without a date" if series.undated else ""
     yield f"{series.total:,} sentences with all words{undated}{'; bars' + unit if rate else ''}\n"

@@ -9,6 +9,7 @@ import gc
 import json
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
@@ -244,6 +245,13 @@ def load_documents(pipeline: DocumentPipeline, where: str, options: LoadOptions)
     return load_pipeline(pipeline, where, options, track_documents, _warn)
 
 
+def note_languages(sampled: SampledDocuments, pipeline: DocumentPipeline, where: str) -> list[str]:
+    """What a delivery says of languages that do not fit the index; nothing if it does not answer any more."""
+    with suppress(EsrError):
+        return sampled.language_notes(pipeline.summary.languages, read_analyzer(where))
+    return []
+
+
 def _warn(note: str) -> None:
     click.echo(f"Warning: {note}", err=True)
 
@@ -296,10 +304,7 @@ def append(
     with pipeline.open() as documents:
         sampled = SampledDocuments(documents)
         report = delivery.append(track_documents(sampled))
-    report.notes += [
-        *pipeline.notes(),
-        *sampled.language_notes(pipeline.summary.languages, read_analyzer(where)),
-    ]
+    report.notes += [*pipeline.notes(), *note_languages(sampled, pipeline, where)]
     _print_report(report, where, as_json, {"unknown_files": pipeline.summary.unknown_files})
     pipeline.raise_if_malformed()
 

@@ -27,8 +27,7 @@ import click
 from msgspec.structs import asdict, replace
 
 import esr
-from esr.cli.enrich import read_analyzer
-from esr.cli.load import load_documents
+from esr.cli.load import load_documents, note_languages
 from esr.cli.options import FILE, add_options, as_json, index_or_first
 from esr.cli.progress import exit_on_sigterm
 from esr.cli.source_options import (
@@ -266,7 +265,7 @@ class _Reader:
             if key not in known:
                 raise UsageError(f"{where}: {unknown('key', key, [*known, 'name', keys[0]])}")
         of_source, defaults = ({k: v for k, v in each.items() if k in allowed} for each in (own, defaults))
-        options = self._parse(of_source, SOURCE_OPTIONS, where, (), defaults) | kind.fixed
+        options = {**self._parse(of_source, SOURCE_OPTIONS, where, (), defaults), **kind.fixed}
         of_kind = _select(own, kind.options), _select(general, kind.options)
         values = options | self._parse(of_kind[0], kind.options, where, (), of_kind[1])
         folder = f"{re.sub(r'[^a-z0-9]+', '-', name.lower())[:40].strip('-')}-{hash64(name):016x}"
@@ -577,11 +576,7 @@ class SyncRun:
         with self.pipeline.open() as documents:
             sampled = SampledDocuments(documents)
             report = step(sampled, self._find_gone)
-        languages = self.pipeline.summary.languages
-        report.notes += [
-            *self.pipeline.notes(),
-            *sampled.language_notes(languages, read_analyzer(self._where)),
-        ]
+        report.notes += [*self.pipeline.notes(), *note_languages(sampled, self.pipeline, self._where)]
         return report
 
     def _count(self) -> DeliveryReport:

@@ -162,7 +162,7 @@ class _Object:
     def modified(self) -> float:
         """The time for its file. S3 tells seconds; the ETag makes two versions of one second differ."""
         part = hash64(self.etag) % 10**6 / 10**6
-        return min(self.last_modified.timestamp(), time.time() - SETTLED_SECONDS - 1) + part
+        return min(float(self.last_modified.timestamp()), time.time() - SETTLED_SECONDS - 1) + part
 
     def is_below(self, prefix: str) -> bool:
         """Whether it is in this folder of the bucket, and no folder itself or hidden."""

@@ -280,19 +280,23 @@ def choose_analyzer(languages: Iterable[str | None], sample: str = "first") -> C
     counts = Counter(map(primary_language, languages))
     unknown = counts.pop("", 0)
     known = counts.total()
+    total = known + unknown
     if not known:
-        return Choice(DEFAULT_ANALYZER, f"no language of the {sample} {unknown:,} documents is known")
+        what = (
+            f"no language of the {sample} {total:,} documents"
+            if total != 1
+            else "no language of the document"
+        )
+        return Choice(DEFAULT_ANALYZER, f"{what} is known")
     code, count = counts.most_common(1)[0]
     if count >= ONE_LANGUAGE * known:
-        definition = analyzer_for_language(code)
-        return Choice(
-            definition.name, f"{count:,} of the {sample} {known + unknown:,} documents are in {code}"
-        )
+        what = f"{count:,} of the {sample} {total:,} documents are" if total != 1 else "the document is"
+        return Choice(analyzer_for_language(code).name, f"{what} in {code}")
     parts = (f"{code} {count:,}" for code, count in counts.most_common(_MAX_TOLD))
     more = ", …" if len(counts) > _MAX_TOLD else ""
     return Choice(
         MULTILINGUAL_ANALYZER,
-        f"the {sample} {known + unknown:,} documents are in several languages: {', '.join(parts)}{more}",
+        f"the {sample} {total:,} documents are in several languages: {', '.join(parts)}{more}",
     )
 
 
@@ -318,6 +322,8 @@ LONG_SENTENCE = 100
 FREQUENT_SHARE = 1 / 3
 """A term in a greater share of all sentences costs time and hardly affects ranking: possibly a stop word."""
 MAX_FREQUENT = 10
+_FEW_SENTENCES = 5
+"""Of fewer sentences, most terms are in a third."""
 
 
 class TermSurvey(Struct, frozen=True):
@@ -341,7 +347,7 @@ class TermSurvey(Struct, frozen=True):
                 f"{self.long:,} sentences have more than {LONG_SENTENCE} terms: were they split as their "
                 "language needs? See docs/loading.md"
             )
-        if self.frequent_terms:
+        if self.frequent_terms and self.sentences >= _FEW_SENTENCES:
             notes.append(
                 f"terms in more than a third of all sentences: {', '.join(self.frequent_terms)}: "
                 "does the analyzer fit the language? See esr analyzers"

@@ -52,6 +52,22 @@ def test_text_has_a_bar_for_each_period_and_the_best_sentence_of_a_peak(esr: Esr
     assert lines[6].startswith("2017-01-07  2: The storm w") and "(b.s" in lines[6]
 
 
+def test_a_run_of_empty_periods_is_one_line(esr: Esr, tmp_path: Path) -> None:
+    source = tmp_path / "news.jsonl"
+    dates = ["2017-01-01", "2017-01-03", "2017-02-01"]
+    lines = (json.dumps({"id": date, "date": date, "text": "A storm."}) for date in dates)
+    source.write_text("\n".join(lines))
+    esr("load", source, "--index", tmp_path / "index")
+    shown = esr("timeline", "storm", "--interval", "day", "--index", tmp_path / "index").stdout.splitlines()
+    assert [line.partition("  ")[0] for line in shown[1:6]] == [
+        "2017-01-01",
+        "2017-01-02",
+        "2017-01-03",
+        "2017-01-04 to 2017-01-31: none",
+        "2017-02-01",
+    ]
+
+
 def test_json_and_csv_have_the_same_counts(esr: Esr, news: Path) -> None:
     options = ["storm", "rain", "--index", news, "--interval", "day"]
     data = json.loads(esr("timeline", *options, "--format", "json").stdout)

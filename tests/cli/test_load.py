@@ -302,7 +302,7 @@ def test_a_language_that_detection_takes_for_another_is_told(esr: Esr, tmp_path:
     result = esr("load", tmp_path / "a.jsonl", "--index", tmp_path / "index", "--detect-language")
     assert "rn (Kirundi) is detected as rw too; if one is meant, declare it" in result.stdout
     result = esr("load", tmp_path / "a.jsonl", "--dry-run")
-    assert "documents are in rw (rn (Kirundi) is detected as rw too)" in result.stdout
+    assert "the document is in rw (rn (Kirundi) is detected as rw too)" in result.stdout
 
 
 def test_appended_documents_get_the_analyzer_of_the_index(esr: Esr, source: Path, tmp_path: Path) -> None:

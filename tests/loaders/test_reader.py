@@ -510,7 +510,7 @@ def detect(text: str, declared: str | None = None, field: str = "text") -> tuple
     detector = LanguageDetector()
     value = text if field == "text" else [{"text": word} for word in text.split()]
     document = detector.build_document({"id": "a", field: value, "language": declared})
-    return document.language, detector.detected
+    return document.language, detector.detected.total()
 
 
 @pytest.mark.parametrize("field", ["text", "sentences"])
@@ -557,11 +557,11 @@ def test_invalid_fields_are_refused_as_without_detection(fields):
     with pytest.raises(InvalidDocument) as refused:
         detector.build_document({"id": "a", **fields})
     assert str(refused.value) == str(expected.value)
-    assert detector.detected == 0
+    assert detector.detected.total() == 0
 
 
 def test_an_invalid_document_is_not_counted():
     detector = LanguageDetector()
     with pytest.raises(InvalidDocument, match="date"):
         detector.build_document({"id": "a", "text": TEXTS["de"], "date": "soon"})
-    assert detector.detected == 0
+    assert detector.detected.total() == 0

@@ -239,7 +239,8 @@ def test_the_reason_says_what_was_seen() -> None:
         "the first 2 documents are in several languages: de 1, fr 1"
     )
     assert choose_analyzer(["a", "b", "c", "d"]).reason.endswith("a 1, b 1, c 1, …")
-    assert choose_analyzer([None]).reason == "no language of the first 1 documents is known"
+    assert choose_analyzer([None]).reason == "no language of the document is known"
+    assert choose_analyzer(["de"]).reason == "the document is in de"
 
 
 def test_documents_in_other_languages_do_not_fit() -> None:
@@ -272,7 +273,7 @@ def test_long_sentences_empty_ones_and_frequent_terms_are_counted() -> None:
 
 
 def test_each_finding_is_a_line() -> None:
-    assert TermSurvey(3, 0, 0, []).notes() == []
+    assert TermSurvey(3, 0, 0, []).notes() == TermSurvey(3, 0, 0, ["storm"]).notes() == []
     lines = counted().notes()
     assert lines[0] == "1 sentences have no term: no search finds them"
     assert lines[1].startswith("1 sentences have more than 100 terms")
