@@ -14,9 +14,11 @@ import pytest
 from esr import resources
 from esr.elastic.cluster import Cluster
 from esr.elastic.dialect import ELASTICSEARCH, OPENSEARCH
+from esr.elastic.meta import Load
 from esr.elastic.requests import issue_api_key, msearch, search
 from esr.elastic.write.enrichment import replace_parts, send_updates
 from esr.errors import EsrError, IndexUnusable, UsageError
+from esr.index.writer import Description
 
 SCRIPTS = resources.list_names("scripts", ".painless")
 FOREIGN = ("_termStats", "dotProduct", "0x")
@@ -69,6 +71,17 @@ def test_a_weight_is_found_under_the_name_that_it_is_stored_under() -> None:
     (name,) = (name for name in entry["lifts"] if name != " ")
     assert first == {"rank_feature": {"field": f"lifts.{name}", "linear": {}, "boost": 4.0}}
     assert "." not in name and second == {"term": {"text": "3.14"}}
+
+
+def test_the_template_that_an_index_stores_names_what_opensearch_counts() -> None:
+    """The clients fill it in, and know no dialect."""
+    load = Load("news-1-esr-sentences", Description("english", True), is_complete=True, owner="")
+    for dialect, fields in ((ELASTICSEARCH, None), (OPENSEARCH, ["text", "surrounding", "context"])):
+        stored = json.loads(load.as_meta(dialect)["esr"]["request"])
+        params = stored["clause"]["script_score"]["script"]["params"]
+        assert (params.get("term"), params.get("fields")) == (fields and "$term", fields)
+        counted = stored["statistics"]["occurrences"]["query"]["script_score"]["script"]["params"]
+        assert counted == {"term": "$term", "fields": ["text"]}
 
 
 class Server(ThreadingHTTPServer):
