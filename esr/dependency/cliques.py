@@ -17,7 +17,7 @@ than its share uses only the first c occurrences of each term, with c as large a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, Literal, cast
 
@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
 
+from esr.cached import cached_property
 from esr.dependency.parses import Flags, Forest, Indices, Paths, decode
 from esr.hashing import hash64
 

@@ -20,12 +20,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
+from esr.cached import cached_property
 from esr.errors import IndexUnusable
 from esr.hashing import hash64
 from esr.text.analyzer import Analyzer

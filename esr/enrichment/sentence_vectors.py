@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from esr.cached import cached_property
 from esr.encoders import DEFAULT, AnyEncoder, load_encoder, quantize
 from esr.encoders.folder import find_folder
 from esr.encoders.onnx_encoder import Floats, normalize

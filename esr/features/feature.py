@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
+from esr.cached import cached_property
 from esr.errors import unknown
 from esr.features.lexicon import Lexicon
 from esr.registry import Registry

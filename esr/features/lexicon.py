@@ -12,13 +12,14 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar, get_args
 
 import Stemmer
 
+from esr.cached import cached_property
 from esr.errors import InputError
 from esr.extras import missing
 

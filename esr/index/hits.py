@@ -7,7 +7,6 @@ access.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from itertools import repeat
 from typing import NamedTuple, Protocol, overload
 
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
+from esr.cached import cached_property
 from esr.errors import UsageError
 from esr.plans.evaluate import Array, Evidence
 

@@ -11,12 +11,13 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
+from esr.cached import cached_property
 from esr.errors import InputError
 from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
 from esr.text.document import LOCATION, ORGANIZATION, PERSON, Entity, value_key

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
+from esr.cached import cached_property
 from esr.errors import UsageError
 from esr.extras import require
 from esr.index import hits as index_hits

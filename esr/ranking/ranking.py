@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -16,6 +15,7 @@ from msgspec import Struct, field
 from msgspec.structs import force_setattr
 
 from esr import models
+from esr.cached import cached_property
 from esr.errors import InputError, UsageError, unknown
 from esr.models import Model, Settings, priors
 from esr.models.adjustment import Adjustment, adjustment_from_dict

@@ -14,11 +14,12 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import Stemmer
+
+from esr.cached import cached_property
 
 _GERMAN_LETTERS = str.maketrans("äàáâöòóôïìíîüùúû", "aaaaooooiiiiuuuu")
 _BEFORE_GERMAN_S = frozenset("bdfghklmnt")

@@ -165,7 +165,8 @@ def test_so_many_whole_hits_fit_on_a_screen(opens: Opens, width: int, height: in
     bottoms = page.locator(".hits > li").evaluate_all("all => all.map(e => e.getBoundingClientRect().bottom)")
     assert sum(bottom <= height for bottom in bottoms) >= whole
     if touch:
-        small = page.locator(".toolbar a, .toolbar summary, .actions > a, .actions summary").evaluate_all(
+        links = ".toolbar a, .toolbar summary, .actions > a, .actions summary, .from a, .top .name a"
+        small = page.locator(links).evaluate_all(
             """all => all.filter(e => e.checkVisibility() && e.getBoundingClientRect().height < 40)
                          .map(e => e.textContent)"""
         )

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from msgspec import Struct, structs
 
+from esr.cached import cached_property
 from esr.following.novelty import DEFAULT_THRESHOLD
 from esr.following.timeline import Interval
 from esr.index.filters import NO_FILTERS, Filters, build_attribute_filters

@@ -12,13 +12,14 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, cast
 from urllib.parse import parse_qs
 
 from flask import Flask, g, has_request_context, request
 from werkzeug.wrappers import Response
 
+from esr.cached import cached_property
 from esr.errors import EngineUnreachable, unknown
 from esr.index.contract import Index, Result
 from esr.index.limits import time_remaining, within

@@ -8,13 +8,13 @@ several layers cover a sentence for a part, the last one applies.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from esr.cached import cached_property
 from esr.folder.format.files import Arrays, Numbers, map_bundle, save_bundle
 from esr.folder.format.manifest import LayerInfo, resolve_owners, split_by_owner
 from esr.folder.format.quotes import LayerQuotes, encode_quotes, merge_quotes

@@ -8,12 +8,12 @@ none. The texts are in code point order.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from esr.cached import cached_property
 from esr.folder.format.files import Arrays, Mask, Numbers
 from esr.folder.format.strings import find_string
 from esr.index.names import name_key

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from esr.cached import cached_property
 from esr.folder.format.checksums import SegmentDamaged
 from esr.folder.format.document_codec import DECODE_ERRORS, StoredDocument
 from esr.folder.format.files import Column, Integers, map_array

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from esr.cached import cached_property
 from esr.folder.format.checksums import SegmentDamaged, parts_of, require_intact
 from esr.folder.format.files import Numbers
 from esr.folder.format.layers import Layer

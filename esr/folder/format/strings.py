@@ -10,12 +10,12 @@ import json
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from esr.cached import cached_property
 from esr.folder.format.files import Hashes, Integers, map_array, map_bytes, narrow, save_array, save_bytes
 from esr.hashing import hash64
 from esr.text.document import META, META_PREFIX

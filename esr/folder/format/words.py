@@ -9,13 +9,13 @@ lengths share a `Group`. Words are sorted by their UTF-8, so words with a common
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from esr.cached import cached_property
 from esr.folder.format.files import Column, map_array, map_bytes, narrow, save_array, save_bytes
 from esr.folder.format.strings import find_string, prefix_range
 

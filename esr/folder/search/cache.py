@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from esr.cached import cached_property
 from esr.folder.format.snapshot import CommitStatistics, Snapshot
 from esr.folder.search.conditions import ConditionCache
 from esr.folder.search.evidence import StaticScoreCache

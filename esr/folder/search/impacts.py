@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from itertools import accumulate, repeat
 from typing import Any, NamedTuple
 from weakref import WeakMethod
@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import astuple, replace
 
+from esr.cached import cached_property
 from esr.folder.format.postings import read_postings
 from esr.folder.format.segment import POSTINGS, Segment
 from esr.folder.format.snapshot import CommitStatistics

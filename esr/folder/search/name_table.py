@@ -7,11 +7,11 @@ The module also counts the documents with each value of a field.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from esr.cached import cached_property
 from esr.folder.format.files import Mask, Numbers
 from esr.folder.format.layers import Layer, LayerSpan
 from esr.folder.format.segment import Segment
