@@ -166,6 +166,7 @@ def _settings() -> list[tuple[str, ...]]:
             "the index if `--index` is not given; not for `esr evaluate` and `report`",
             "",
         ),
+        ("`ESR_MAIL_PASSWORD`", "the password of the mailboxes that `esr sync` reads, without a file", ""),
         *((f"`{name}`", help, "") for name, help in {**VARIABLES, **ENCODER_VARIABLES}.items()),
         *((f"`{name}`", help, f"`{DEFAULT_CACHE_LIMIT:,}`") for name, help in CACHE_VARIABLES.items()),
         *serve,

@@ -19,7 +19,7 @@ from esr.enrichment.enricher import Enricher
 from esr.enrichment.sentence_vectors import VectorSettings
 from esr.errors import InputError, UsageError
 from esr.folder.search import similarity
-from esr.folder.search.kernel_loader import LOADER
+from esr.folder.search.kernel_loader import Loader
 from esr.index.enrichment_run import run_enrichment
 from esr.index.filters import Filters
 from esr.lab import measures
@@ -190,7 +190,9 @@ def test_where_words_find_few_or_nothing_the_nearest_sentences_are_candidates(
 def test_the_nearest_are_those_of_a_plain_sort(
     searcher: Searcher, encoder: str, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    LOADER.load()
+    loader = Loader()  # that of this process may have been told to go without
+    loader.load()
+    monkeypatch.setattr(similarity, "LOADER", loader)
     monkeypatch.setattr(similarity, "_CHUNK", 2)
     monkeypatch.setattr(similarity, "_CHUNKS_FOR_THREADS", 2)
     monkeypatch.setattr("os.cpu_count", lambda: threads)
