@@ -38,7 +38,7 @@ def much_news(tmp_path: Path) -> Path:
         for n in range(60):
             text = os.urandom(8_000).hex()
             words = " ".join(text[i : i + 8] for i in range(0, len(text), 8))
-            file.write(f'{{"id": "n{n}", "sentences": [{{"text": "{words}"}}]}}\n')
+            file.write(f'{{"id": "n{n}", "language": "en", "sentences": [{{"text": "{words}"}}]}}\n')
     return news
 
 
