@@ -1,13 +1,14 @@
-"""Worker processes: interrupts from the keyboard, their end, and their environment variables."""
+"""Worker processes: interrupts from the keyboard, their end, forks, and environment variables."""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any, Generic, Self, TypeVar, overload
 
+T_co = TypeVar("T_co", covariant=True)
 _PARENT_CHECK_SECONDS = 2.0
 
 
@@ -33,6 +34,8 @@ def end_with_parent() -> None:
 
 
 def _exit_without_parent(*_: object) -> None:
+    import multiprocessing  # nothing else here needs it, and every search imports this module
+
     parent = multiprocessing.parent_process()
     if parent is not None and os.getppid() != parent.pid:
         os._exit(1)
@@ -50,3 +53,31 @@ def set_environment(variables: Mapping[str, str]) -> Iterator[None]:
             os.environ.pop(name, None)
             if value is not None:
                 os.environ[name] = value
+
+
+class cached_property(Generic[T_co]):  # as functools'
+    """`functools.cached_property` as of Python 3.12, without a lock.
+
+    In Python 3.11, all instances share a lock that is held while the value is computed. A fork meanwhile
+    copies it, and then nothing releases it in the child. Two threads may both compute a value.
+    """
+
+    def __init__(self, function: Callable[[Any], T_co]) -> None:
+        self._function = function
+        self.__doc__ = function.__doc__
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type[Any] | None = None) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> T_co: ...
+    def __get__(self, instance: object | None, owner: type[Any] | None = None) -> Self | T_co:
+        if instance is None:
+            return self
+        known = instance.__dict__
+        if self._name not in known:
+            known[self._name] = self._function(instance)
+        value: T_co = known[self._name]
+        return value

@@ -25,9 +25,9 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
 
-from esr.cached import cached_property
 from esr.dependency.parses import Flags, Forest, Indices, Paths, decode
 from esr.hashing import hash64
+from esr.processes import cached_property
 
 # Occurrences
 

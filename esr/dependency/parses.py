@@ -26,9 +26,9 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from esr.cached import cached_property
 from esr.errors import IndexUnusable
 from esr.hashing import hash64
+from esr.processes import cached_property
 from esr.text.analyzer import Analyzer
 from esr.text.document import ParseWord
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from esr.cached import cached_property
 from esr.enrichment.quotes import VERSION as QUOTES_VERSION
 from esr.enrichment.quotes import find_quotes
 from esr.enrichment.recipe import DEFAULT_LANGUAGE, MODEL, Recipe, check_parts, short_digest
@@ -34,6 +33,7 @@ from esr.errors import UsageError
 from esr.features import FEATURES
 from esr.features.feature import DEFAULT_RULE, FeatureInput, check_rule
 from esr.features.lexicon import Lexicon, default_lexicon, default_lexicon_name, read_lexicon
+from esr.processes import cached_property
 from esr.text.analyzer import DEFAULT_ANALYZER, get_analyzer, get_definition
 from esr.text.document import (
     DEFAULT_PARTS,

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from esr.cached import cached_property
 from esr.encoders import DEFAULT, AnyEncoder, load_encoder, quantize
 from esr.encoders.folder import find_folder
 from esr.encoders.onnx_encoder import Floats, normalize
 from esr.errors import UsageError
+from esr.processes import cached_property
 from esr.text.document import VECTORS, Document, QuantizedVector
 
 # Increment it when a document's vectors change.

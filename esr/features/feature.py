@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from esr.cached import cached_property
 from esr.errors import unknown
 from esr.features.lexicon import Lexicon
+from esr.processes import cached_property
 from esr.registry import Registry
 from esr.text.document import Annotation, Document
 

@@ -19,9 +19,9 @@ from typing import Literal, NamedTuple, TypeVar, get_args
 
 import Stemmer
 
-from esr.cached import cached_property
 from esr.errors import InputError
 from esr.extras import missing
+from esr.processes import cached_property
 
 WordClass = Literal["adjective", "adverb", "noun", "verb"]
 CLASSES: tuple[WordClass, ...] = get_args(WordClass)

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from esr.cached import cached_property
 from esr.errors import UsageError
 from esr.plans.evaluate import Array, Evidence
+from esr.processes import cached_property
 
 _new_tuple = tuple.__new__
 Numbers = npt.NDArray[np.int64]

@@ -6,12 +6,12 @@ import html
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from esr.cached import cached_property
 from esr.errors import UsageError
 from esr.extras import require
 from esr.index import hits as index_hits
 from esr.index.filters import Filters, UnknownFilter
 from esr.index.hits import SentenceRecord
+from esr.processes import cached_property
 from esr.ranking.answers import hit_dict
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.text.document import Document

@@ -15,7 +15,6 @@ from msgspec import Struct, field
 from msgspec.structs import force_setattr
 
 from esr import models
-from esr.cached import cached_property
 from esr.errors import InputError, UsageError, unknown
 from esr.models import Model, Settings, priors
 from esr.models.adjustment import Adjustment, adjustment_from_dict
@@ -29,6 +28,7 @@ from esr.plans.plan import (
     StaticScore,
     Statistics,
 )
+from esr.processes import cached_property
 from esr.ranking.boosts import Expansion, add_terms, feature_steps, from_json, term_weights, to_json
 from esr.ranking.reranker import DEPTH, Reranker
 from esr.ranking.signals import (

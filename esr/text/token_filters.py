@@ -19,7 +19,7 @@ from typing import Any
 
 import Stemmer
 
-from esr.cached import cached_property
+from esr.processes import cached_property
 
 _GERMAN_LETTERS = str.maketrans("äàáâöòóôïìíîüùúû", "aaaaooooiiiiuuuu")
 _BEFORE_GERMAN_S = frozenset("bdfghklmnt")

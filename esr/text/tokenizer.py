@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from esr.cached import cached_property
+from esr.processes import cached_property
 from esr.text.token_filters import CharacterTable, compile_pattern
 
 # Word boundaries

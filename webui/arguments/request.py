@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from msgspec import Struct, structs
 
-from esr.cached import cached_property
 from esr.following.novelty import DEFAULT_THRESHOLD
 from esr.following.timeline import Interval
 from esr.index.filters import NO_FILTERS, Filters, build_attribute_filters
+from esr.processes import cached_property
 from esr.query import ParsedQuery, literal, parse
 from esr.query.interpretation import Interpretation
 from esr.ranking.furniture import lower_furniture

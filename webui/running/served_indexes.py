@@ -19,10 +19,10 @@ from urllib.parse import parse_qs
 from flask import Flask, g, has_request_context, request
 from werkzeug.wrappers import Response
 
-from esr.cached import cached_property
 from esr.errors import EngineUnreachable, unknown
 from esr.index.contract import Index, Result
 from esr.index.limits import time_remaining, within
+from esr.processes import cached_property
 from esr.ranking.searcher import Searcher, open_searcher
 from webui.running.gate import OPEN, QUEUE, Busy, CircuitBreaker, Gate, is_beside, time_stage
 from webui.running.request_errors import Forbidden, blame_argument

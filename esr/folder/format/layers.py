@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.cached import cached_property
 from esr.folder.format.files import Arrays, Numbers, map_bundle, save_bundle
 from esr.folder.format.manifest import LayerInfo, resolve_owners, split_by_owner
 from esr.folder.format.quotes import LayerQuotes, encode_quotes, merge_quotes
@@ -31,6 +30,7 @@ from esr.index.names import (
 )
 from esr.index.resolution import NOTHING_RESOLVED, RESOLUTION_VERSION, Resolved, ResolvedName, short_key
 from esr.plans.evaluate import Array
+from esr.processes import cached_property
 from esr.text.document import QUOTES, VECTORS, QuantizedVector, Quote
 
 _VERSION, _RESOLUTION, _WRITTEN = "name.version", "name.resolution", "name.written"

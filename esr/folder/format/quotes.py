@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from esr.cached import cached_property
 from esr.folder.format.files import Arrays, Mask, Numbers
 from esr.folder.format.strings import find_string
 from esr.index.names import name_key
+from esr.processes import cached_property
 from esr.text.document import Quote
 
 _TEXTS = 4

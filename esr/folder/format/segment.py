@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.cached import cached_property
 from esr.folder.format.checksums import SegmentDamaged
 from esr.folder.format.document_codec import DECODE_ERRORS, StoredDocument
 from esr.folder.format.files import Column, Integers, map_array
@@ -23,6 +22,7 @@ from esr.folder.format.layers import Layer, LayerStack
 from esr.folder.format.manifest import LayerInfo
 from esr.folder.format.strings import AttributeTable, BlobTable, StringTable
 from esr.folder.format.words import WordTable
+from esr.processes import cached_property
 from esr.text.document import Document
 
 POSTINGS, COUNT_BITS = "sentence_postings", "sentence_count_bits"

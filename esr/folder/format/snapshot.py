@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.cached import cached_property
 from esr.folder.format.checksums import SegmentDamaged, parts_of, require_intact
 from esr.folder.format.files import Numbers
 from esr.folder.format.layers import Layer
@@ -26,6 +25,7 @@ from esr.hashing import hash64
 from esr.index.contract import find_main_encoder
 from esr.plans.evaluate import Array
 from esr.plans.plan import CollectionStatistics, TermStatistics
+from esr.processes import cached_property
 from esr.text.analyzer import FREQUENT_SHARE, LONG_SENTENCE, TermSurvey, most_frequent
 from esr.text.document import Document
 

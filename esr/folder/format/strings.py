@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from esr.cached import cached_property
 from esr.folder.format.files import Hashes, Integers, map_array, map_bytes, narrow, save_array, save_bytes
 from esr.hashing import hash64
+from esr.processes import cached_property
 from esr.text.document import META, META_PREFIX
 
 _LAST = b"\xff"  # greater than any byte of UTF-8

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.cached import cached_property
 from esr.folder.format.files import Column, map_array, map_bytes, narrow, save_array, save_bytes
 from esr.folder.format.strings import find_string, prefix_range
+from esr.processes import cached_property
 
 _CODE_CHUNK = 1 << 17  # numbers whose bits are spread at once: a multiple of 8, to end at a byte border
 _STEP = 3  # low bits are rounded to a multiple of this

@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import astuple, replace
 
-from esr.cached import cached_property
 from esr.folder.format.postings import read_postings
 from esr.folder.format.segment import POSTINGS, Segment
 from esr.folder.format.snapshot import CommitStatistics
@@ -30,6 +29,7 @@ from esr.folder.search.memory import SearchMemory
 from esr.plans.bounds import Bound
 from esr.plans.evaluate import Array, round_outward, saturate
 from esr.plans.plan import Mixture, PlanTerm, Saturation
+from esr.processes import cached_property
 
 Values = npt.NDArray[np.float32]
 
