@@ -46,9 +46,9 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 
 _BAR = 40
+"""Length of the longest bar, in characters."""
 _MOST_EMPTY = 2
 """More empty periods in a row are one line."""
-"""Length of the longest bar, in characters."""
 
 
 @click.command()

@@ -22,7 +22,7 @@ import numpy as np
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
 from esr.elastic.dialect import ELASTICSEARCH, Dialect
-from esr.elastic.requests import count
+from esr.elastic.requests import count, hits_of, search
 from esr.elastic.statistics import MAX_AGE
 from esr.enrichment.recipe import Recipe
 from esr.errors import UsageError
@@ -96,10 +96,9 @@ def index_vectors(cluster: Cluster, indices: Sequence[str]) -> list[str]:
 def _merge_anew(cluster: Cluster, index: str) -> None:
     """Merge all segments of an index to one, even if it has only one: only a merge makes a graph."""
     client = cluster.client
-    hits = client.search(index=index, size=1, source=False, query={"exists": {"field": SCALE}})["hits"][
-        "hits"
-    ]
-    for hit in hits:
+    for hit in hits_of(
+        search(cluster, index=index, size=1, source=False, query={"exists": {"field": SCALE}})
+    ):
         client.update(index=index, id=hit["_id"], doc={}, detect_noop=False, refresh=True)
     client.indices.forcemerge(index=index, max_num_segments=1, wait_for_completion=False)
 

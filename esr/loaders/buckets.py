@@ -56,7 +56,8 @@ class Buckets:
         require("a bucket of S3", "boto3")
         state = read_state(self.folder, _State)
         report = FetchReport(len(self._places))
-        listed, silent = self._list(report)
+        client = self._connect()
+        listed, silent = self._list(client, report)
         for name in [*state.objects]:
             if name not in listed and not name.startswith(silent):
                 del state.objects[name]
@@ -74,18 +75,17 @@ class Buckets:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             try:
-                self._download(chosen, state, report)
+                self._download(client, chosen, state, report)
             finally:  # what a stopped run has fetched is kept
                 write_state(self.folder, state, time.time())
         except OSError as error:
             raise EsrError(f"cannot write to {self.folder}: {error.strerror or error}") from None
         return report
 
-    def _list(self, report: FetchReport) -> tuple[dict[str, _Object], tuple[str, ...]]:
+    def _list(self, client: Any, report: FetchReport) -> tuple[dict[str, _Object], tuple[str, ...]]:
         """The objects by bucket and key, and the beginnings of those that could not be listed."""
         from botocore.exceptions import BotoCoreError, ClientError
 
-        client = self._connect()
         listed: dict[str, _Object] = {}
         silent = []
         for url, (bucket, prefix) in self._places.items():
@@ -105,10 +105,11 @@ class Buckets:
                 silent.append(f"{bucket}/{prefix}")
         return listed, tuple(silent)
 
-    def _download(self, chosen: Mapping[str, _Object], state: _State, report: FetchReport) -> None:
+    def _download(
+        self, client: Any, chosen: Mapping[str, _Object], state: _State, report: FetchReport
+    ) -> None:
         from botocore.exceptions import BotoCoreError, ClientError
 
-        client = self._connect()
         for name, found in chosen.items():
             path = self.folder / name
             try:

@@ -40,8 +40,9 @@ def record_search(query: str, hits: int) -> None:
     metrics.SEARCHES.labels(index).inc()
     if not hits:
         metrics.WITHOUT_HITS.labels(index).inc()
-    traces.record_search(index, query if current_app.config.get(_CONFIG) else "", hits)
-    if path := current_app.config.get(_CONFIG):
+    path = current_app.config.get(_CONFIG)
+    traces.record_search(index, query if path else "", hits)
+    if path:
         line = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "index": index,

@@ -94,6 +94,7 @@ def read_texts(
 _TEXT_FIELDS = ["text", "date", "source"]
 _WORTH_DIVIDING, _PERCENTS = 2_000, [25, 50, 75]
 """From how many sentences on a server reads them in parts side by side, and where it divides them."""
+_NO_ORDINAL = 2**63 - 1
 
 
 def _read_divided(
@@ -113,11 +114,7 @@ def _read_divided(
     if not _WORTH_DIVIDING < total <= k:
         return [], total
     ordinals = [int(each["value"]) for each in answer["aggregations"]["ends"]["values"]]
-    ranges: list[dict[str, int]] = [
-        *({"lt": end} for end in ordinals[:1]),
-        *({"gte": first, "lt": end} for first, end in pairwise(ordinals)),
-        {"gte": ordinals[-1]},
-    ]
+    ranges = [{"gte": first, "lt": end} for first, end in pairwise([0, *ordinals, _NO_ORDINAL])]
     body = {"size": PAGE, "sort": _by_date(oldest_first), "_source": _TEXT_FIELDS}
     waiting: list[dict[str, Any]] = [
         {"query": {"bool": {"filter": [query, {"range": {"ordinal": part}}]}}, **body} for part in ranges

@@ -108,8 +108,9 @@ _ROUNDING = 1e-6
 _MORE = 20
 """Hits fetched beyond k, since rounding may rank some of the best k below it."""
 _GRAPH_SHARE, _LEAST_LOOKED_AT, _MOST_OF_GRAPH = 3, 1_000, 10_000
-"""Of a graph, so many times as many as are asked for are read, and so many looked at in a shard, at most the
-last."""
+"""Of a graph, so many times as many as are asked for are read, at least so many looked at in a shard, and at
+most so many read. More are found exactly.
+"""
 Query = dict[str, Any]
 
 
@@ -176,7 +177,7 @@ def _graph_query(query: QuantizedVector, number: int, filters: Sequence[Query]) 
             "field": vector_field(len(query.values)),
             "query_vector": query.array.tolist(),
             "k": number,
-            "num_candidates": max(number, min(_MOST_OF_GRAPH, _LEAST_LOOKED_AT)),
+            "num_candidates": max(number, _LEAST_LOOKED_AT),
             "filter": list(filters),
         }
     }

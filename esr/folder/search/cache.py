@@ -6,20 +6,19 @@ from collections import Counter
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from esr.cached import cached_property
 from esr.folder.format.snapshot import CommitStatistics, Snapshot
 from esr.folder.search.conditions import ConditionCache
 from esr.folder.search.evidence import StaticScoreCache
 from esr.folder.search.memory import SearchMemory
 from esr.folder.search.name_table import NameTable, count_values
 from esr.folder.search.records import DocumentCache
-from esr.folder.search.vocabulary import PositionCache
+from esr.folder.search.vocabulary import PositionCache, WordUsage
 from esr.index.filters import ValueTable, attribute_names
 from esr.index.names import Aliases
+from esr.processes import cached_property
 
 if TYPE_CHECKING:
     from esr.folder.search.impacts import ImpactCache, KernelTables
-    from esr.folder.search.vocabulary import WordUsage
 
 
 def _build_tables(statistics: CommitStatistics) -> KernelTables:
@@ -113,8 +112,6 @@ class SearchCache:
     @cached_property
     def word_usage(self) -> WordUsage:
         """The number of sentences with a word, and its written form."""
-        from esr.folder.search.vocabulary import WordUsage  # few searches need it
-
         return WordUsage(self.snapshot, self._texts.positions, self.documents, self.memory)
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -118,13 +118,13 @@ def report(
     measure = _DEFAULT_MEASURE if _DEFAULT_MEASURE in names else names[0]
     drawings, moves = _draw_runs(data, results, measure)
     texts: Mapping[str, str] = {}
+    all_topics = topics.read_topics(topics_file) if topics_file else None
     if where:
         with open_searcher(where) as searcher:
-            drawings += _draw_index(searcher, data, topics_file, field, restrict_file, ranking, curves)
+            drawings += _draw_index(searcher, data, all_topics, field, restrict_file, ranking, curves)
             texts = read_texts(searcher.index, moves)
     drawings += _draw_models()
-    queries = _read_queries(topics_file, field) if topics_file else {}
-    moved = render_moves(moves, measure, data.baseline or "", queries, texts)
+    moved = render_moves(moves, measure, data.baseline or "", _queries(all_topics or (), field), texts)
     text = page.render(page.ReportPage(title, results, drawings, data.notes, moved))
     try:
         if pictures:
@@ -151,20 +151,18 @@ def _draw_runs(
     return drawings, find_moves(gains, results, measure, data.qrels, data.runs)
 
 
-def _read_queries(topics_file: str, field: str) -> dict[str, str]:
+def _queries(all_topics: Iterable[topics.Topic], field: str) -> dict[str, str]:
     """The queries of the topics that have the field."""
     names = topics.split_fields(field)
     return {
-        topic.id: topic.query(field)
-        for topic in topics.read_topics(topics_file)
-        if any(topic.fields.get(name) for name in names)
+        topic.id: topic.query(field) for topic in all_topics if any(topic.fields.get(name) for name in names)
     }
 
 
 def _draw_index(
     searcher: Searcher,
     data: Inputs,
-    topics_file: str | None,
+    all_topics: Sequence[topics.Topic] | None,
     field: str,
     restrict_file: str | None,
     ranking: Ranking,
@@ -174,8 +172,7 @@ def _draw_index(
     from esr.lab.report.rankings import build_lengths, measure_lengths
 
     drawings = [build_lengths(measure_lengths(searcher.index, data.qrels, data.runs))]
-    if topics_file is not None:
-        all_topics = topics.read_topics(topics_file)
+    if all_topics is not None:
         allowed = choose_restrictions(restrict_file, all_topics)
         tasks = build_tasks(all_topics, data.qrels, field=field, restrictions=allowed).ready
         features = dict.fromkeys([*(f.feature for f in ranking.features), *curves])
