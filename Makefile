@@ -107,7 +107,7 @@ quick: kernel
 	$(BIN)/pytest -q -n 2 --dist worksteal \
 		-m "not elasticsearch and not browser and not slow and not endurance" --hypothesis-profile quick
 
-# A third of the generated examples; `make test LONG=yes` has all.
+# A third of the generated examples, and three shards; `make test LONG=yes` has all, and one shard too.
 # Four processes on two processors: half of the time, each of them waits for a node, the browser or another process.
 test: $(VENV)/installed-dev chromium
 	@$(MAKE) --no-print-directory --jobs 2 check kernel
@@ -121,7 +121,7 @@ endurance: $(VENV)/installed-dev
 		$$(grep -rl --include='test_*.py' 'mark\.endurance' tests)
 
 servers: $(VENV)/installed-dev
-	$(BIN)/pytest -q -m servers tests/index
+	ESR_TEST_LONG=yes $(BIN)/pytest -q -m servers tests/index
 
 containers:
 	$(PYTHON) -m tools.containers

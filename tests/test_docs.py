@@ -29,6 +29,7 @@ from esr.ranking import boosts
 from esr.ranking.ranking import SHIPPED
 from esr.text.analyzer import all_definitions
 from esr.wording import count, format_table, table_lines
+from tests.support.endurance import only_long
 from tests.support.needed import need
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -240,7 +241,7 @@ def test_the_changelog_counts_the_languages_that_have_an_analyzer() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("checker", CHECKERS)
+@pytest.mark.parametrize("checker", [pytest.param("mypy", marks=only_long), "basedpyright"])
 def test_the_python_of_the_pages_passes_a_check_of_types(checker: str, tmp_path: Path) -> None:
     need(checker)
     for path in PATHS:

@@ -29,6 +29,7 @@ from esr.elastic.meta import install_templates
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Sentence
 from tests.support.elasticsearch import counts_occurrences, document, fresh, http, load
+from tests.support.endurance import SHARDS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "elasticsearch.md").read_text("utf-8")
@@ -222,7 +223,7 @@ MIXTURES = [(m, c) for m, c in SPLITS if m in ("jm", "dir", "3mm", "2s", "2si")]
 QUERIES = ["earthquake relief county", "flood flood bank", "Titleword bank"]
 
 
-@pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
+@pytest.fixture(scope="module", params=SHARDS, ids="{} shards".format)
 def queried_where(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[str]:
     rng = random.Random(5)
     articles = [located.document for located in loaders.read_documents([str(ARTICLES)], "auto")]

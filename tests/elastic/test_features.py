@@ -32,6 +32,7 @@ from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Document, Sentence
 from tests.support import worked_examples as worked
 from tests.support.elasticsearch import all_indices, close, differences, document, fresh, http, load
+from tests.support.endurance import SHARDS
 
 TFISF = Saturation(None, Smoothing(1.0), Smoothing(), Smoothing())
 SPECIAL = [
@@ -269,7 +270,7 @@ def test_a_load_without_the_feature_is_ranked_too(elasticsearch_url: str) -> Non
 RUNS = [*worked.runs(), *worked.adjusted(), *worked.dependence()]
 
 
-@pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
+@pytest.fixture(scope="module", params=SHARDS, ids="{} shards".format)
 def searcher(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[Searcher]:
     with fresh(elasticsearch_url) as where:
         load(

@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks.studies import subjectivity
 from esr.enrichment.enricher import Enricher
+from tests.support.endurance import only_long
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT.parent / "shared" / "collections" / "subjectivity"
@@ -22,6 +23,7 @@ LEAST = {
 }
 
 
+@only_long
 @pytest.mark.endurance
 @pytest.mark.parametrize("name", LEAST)
 def test_subjective_sentences_are_told_from_others(name: str) -> None:

@@ -28,7 +28,7 @@ from esr.ranking.searcher import open_searcher
 from esr.text.dates import parse_date_start
 from esr.text.document import Document
 from tests.support.elasticsearch import differences, document, fresh, load
-from tests.support.endurance import rounds
+from tests.support.endurance import SHARDS, rounds
 
 ALPHABETS = {
     "english": "the white house of Trump climate climatic wall May May’s may's Mays naïve Zoé U.S. US 5-4",
@@ -271,7 +271,7 @@ def test_both_engines_let_through_what_a_plain_scan_does(
 
 @pytest.mark.endurance
 def test_thousands_of_queries_on_both_engines(elasticsearch_url: str, tmp_path: Path) -> None:
-    compare_engines(elasticsearch_url, tmp_path, "multilingual", [1, 3], rounds(850))
+    compare_engines(elasticsearch_url, tmp_path, "multilingual", SHARDS, rounds(850))
 
 
 @pytest.mark.endurance
@@ -285,7 +285,7 @@ def test_queries_of_real_news_on_both_engines(elasticsearch_url: str, tmp_path: 
     queries = int(os.environ.get("ESR_TEST_QUERIES", rounds(600)))
     vocabularies = [words for text in rng.sample(sentences, queries) if (words := text.split())]
     sources = sorted({each.source for each in documents if each.source})
-    compare(elasticsearch_url, tmp_path, "english-stem", [1, 3], Corpus(documents, vocabularies, sources), 1)
+    compare(elasticsearch_url, tmp_path, "english-stem", SHARDS, Corpus(documents, vocabularies, sources), 1)
 
 
 def compare_engines(url: str, folder: Path, analyzer: str, shards: Sequence[int], queries: int) -> None:

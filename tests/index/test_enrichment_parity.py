@@ -35,6 +35,7 @@ from tests.index.test_parity import (
     test_both_engines_have_the_same_statistics,
 )
 from tests.support.elasticsearch import document, fresh, http, load
+from tests.support.endurance import SHARDS
 from tests.support.fake_enricher import ENCODER, FakeEnricher
 from tests.support.index_contents import NOT_ENRICHED, enrich, expected, read_enrichment
 from tests.support.processes import wait_until
@@ -64,7 +65,7 @@ def load_both_engines(url: str, folder: str, shards: int) -> Iterator[Engines]:
             yield Engines(embedded, elasticsearch)
 
 
-@pytest.fixture(params=[1, 3], ids=["1 shard", "3 shards"])
+@pytest.fixture(params=SHARDS, ids="{} shards".format)
 def fresh_engines(
     request: pytest.FixtureRequest, elasticsearch_url: str, tmp_path: Path
 ) -> Iterator[Engines]:
@@ -72,7 +73,7 @@ def fresh_engines(
         yield engines
 
 
-@pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
+@pytest.fixture(scope="module", params=SHARDS, ids="{} shards".format)
 def engines(
     request: pytest.FixtureRequest, elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Engines]:

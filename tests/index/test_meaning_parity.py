@@ -30,6 +30,7 @@ from esr.text.validate import build_document
 from tests.index.test_parity import SPLITS, Engines, compare_answers
 from tests.support.elasticsearch import differences, fresh, http, load, located
 from tests.support.elasticsearch import document as bare_document
+from tests.support.endurance import SHARDS
 from tests.support.fake_enricher import (
     SYNONYMS,
     VOCABULARY,
@@ -195,7 +196,7 @@ BOOSTS = [
 BOOST_PARITY_QUERIES = ["who stops migrated", "how many courts vote", "court migrants court banker"]
 
 
-@pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
+@pytest.fixture(scope="module", params=SHARDS, ids="{} shards".format)
 def engines(
     request: pytest.FixtureRequest, elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Engines]:

@@ -14,10 +14,11 @@ import pytest
 from esr.loaders import read_documents
 from esr.loaders.duplicates import DuplicateFilter
 from tests.support import samples
+from tests.support.endurance import IS_LONG
 
 pytestmark = pytest.mark.endurance
 
-FEW, MANY = 500, 5000
+FEW, MANY = (500, 5000) if IS_LONG else (150, 1500)
 TEXT = "The ferry sails again. " * 20
 _CONTENT = "<ContentItem><DataContent>{}</DataContent></ContentItem>"
 UNITS = {

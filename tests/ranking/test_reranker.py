@@ -26,6 +26,7 @@ from esr.ranking.signals import RankingSignal
 from esr.text.document import Document, ParseWord, Sentence
 from tests.support.elasticsearch import close, fresh, load
 from tests.support.elasticsearch import load as load_there
+from tests.support.endurance import SHARDS
 
 WORDS = [f"word{n}" for n in range(12)]
 QUERIES = ["word1 word2 word3", "word4 word4 word5 unseen", "word6", " ".join(WORDS)]
@@ -289,7 +290,7 @@ def test_elasticsearch_also_knows_which_parses_it_has(elasticsearch_url: str) ->
 
 @pytest.mark.slow
 @pytest.mark.elasticsearch
-@pytest.mark.parametrize("shards", [1, 3])
+@pytest.mark.parametrize("shards", SHARDS)
 def test_both_engines_rerank_alike(elasticsearch_url: str, place: str, shards: int) -> None:
     with fresh(elasticsearch_url) as where:
         load_there(where, documents(), analyzer="plain", shards=shards)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import os
 
+import pytest
+
 IS_LONG = os.environ.get("ESR_TEST_LONG", "") not in ("", "no")
 
 
@@ -16,3 +18,8 @@ def rounds(many: int) -> int:
 def examples(many: int) -> int:
     """The number of generated examples of other tests: a third of `many`, all with ESR_TEST_LONG=yes."""
     return many if IS_LONG else math.ceil(many / 3)
+
+
+SHARDS = (1, 3) if IS_LONG else (3,)
+"""The numbers of shards of tests that hold for any number. One shard is the easier case."""
+only_long = pytest.mark.skipif(not IS_LONG, reason="ESR_TEST_LONG=yes runs it")

@@ -15,6 +15,7 @@ import pytest
 
 import esr
 from esr.folder.format import manifest
+from tests.support.endurance import only_long
 from tools import release
 from tools.index_fixture import fixture
 from tools.release import ReleaseError, check_licences
@@ -165,6 +166,7 @@ def clone(tmp_path: Path) -> Path:
     return clone
 
 
+@only_long
 @pytest.mark.endurance
 def test_a_release_of_this_tree_is_built_installed_and_searched(clone: Path) -> None:
     done = subprocess.run(

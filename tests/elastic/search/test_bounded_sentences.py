@@ -27,6 +27,7 @@ from esr.ranking.ranking import Ranking
 from esr.text.document import SentenceEnrichment
 from tests.cli.conftest import call
 from tests.support.elasticsearch import KS, LONGEST, check_pruned, fresh, load_for_pruning, pairwise_cases
+from tests.support.endurance import SHARDS
 from tests.support.folder_index import document
 from tests.support.pruning import EXTREME_RANKINGS, FIRST_STAGES, QUERIES, adverse_documents, make_plan
 
@@ -66,7 +67,7 @@ def listings(monkeypatch: pytest.MonkeyPatch) -> Listings:
     return sizes
 
 
-@pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
+@pytest.fixture(scope="module", params=SHARDS, ids="{} shards".format)
 def adverse(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[ElasticsearchIndex]:
     with fresh(elasticsearch_url) as where:
         load_for_pruning(

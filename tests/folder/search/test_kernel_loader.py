@@ -17,6 +17,7 @@ import pytest
 from esr.folder.index import EmbeddedIndex
 from esr.folder.search import kernel_loader as loader
 from esr.folder.search.kernel_loader import KERNEL, LOADER, Loader
+from tests.support.endurance import only_long
 from tests.support.folder_index import document, load
 from tests.support.needed import need
 from tests.support.processes import wait_until
@@ -230,6 +231,7 @@ print(*spent)
 """
 
 
+@only_long
 @pytest.mark.endurance
 def test_servers_and_programs_compile_it_in_another_process_once_on_a_machine(tmp_path: Path) -> None:
     need("numba")
