@@ -71,7 +71,7 @@ COMMANDS = {
     "similar": "cli.following",
     "concordance": "cli.corpus",
     "collocations": "cli.corpus",
-    "quotes": "cli.quotes",
+    "quotes": "cli.names",
     "names": "cli.names",
     "name": "cli.names",
     "contrast": "cli.corpus",

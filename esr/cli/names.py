@@ -1,4 +1,4 @@
-"""Commands about names: `esr names` lists them and exports their network, `esr name` shows one of them."""
+"""Commands about names: `esr names` lists them, `esr name` shows one, `esr quotes` what somebody said."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ from esr.corpus.names import (
     read_name,
     select,
 )
+from esr.corpus.quotations import QUOTATIONS, Quotations, check_quotations, find_quotations
 from esr.errors import UsageError
 from esr.index.filters import Filters
 from esr.index.names import ENTITY_TYPES
+from esr.query import parse
 from esr.ranking.searcher import open_searcher
 
 _GRAPHML, _CSV = ".graphml", ".csv"
@@ -170,3 +172,46 @@ def _draw_companions(title: str, companions: Sequence[Companion]) -> Iterator[st
         yield f"\n{'together':>9}{'in all':>9}{'association':>13}  {title}"
     for each in companions:
         yield f"{each.together:>9,}{each.count:>9,}{each.association:>13.1f}  {each.name} ({each.type})"
+
+
+@click.command()
+@click.argument("speaker", required=False)
+@options.index
+@click.option("--about", metavar="QUERY", help="The best for a query, instead of the newest.")
+@click.option("-k", type=click.IntRange(1), default=QUOTATIONS, show_default=True, help="Quotations to show.")
+@data_format_option("text", "json", "csv")
+@filter_options
+def quotes(
+    speaker: str | None, where: str, about: str | None, k: int, format_name: str, filters: Filters
+) -> None:
+    """Show what SPEAKER said, or everybody: direct speech, the newest first.
+
+    Quotations come with the documents, or from esr enrich --only quotes. A speaker is found under the full
+    name, which "she said" and a last name stand for where that is sure, or as written.
+
+    \b
+    Example:
+      esr quotes "Theresa May" --about brexit --index my-index
+      esr quotes --from 2017-03 --format csv --index my-index
+    """
+    with open_searcher(where) as searcher:
+        found = find_quotations(searcher, speaker, parse(about) if about else None, filters, k=k)
+        if not found.quotations:
+            check_quotations(searcher.index)
+    if format_name == "text":
+        click.echo(_draw_quotations(found))
+    elif format_name == "json":
+        click.echo(json.dumps(found.as_dict(), indent=1, ensure_ascii=False))
+    else:
+        rows = found.as_dict()["quotations"]
+        click.echo(write_table(rows[0], (row.values() for row in rows)) if rows else "", nl=False)
+
+
+def _draw_quotations(found: Quotations) -> str:
+    if not found.quotations:
+        return "Nothing matched."
+    blocks = []
+    for each in found.quotations:
+        place = ", ".join(filter(None, (each.source, each.date and each.date[:10], each.sentence_id)))
+        blocks.append(f"{each.text}\n  {click.style(each.speaker or 'unknown', bold=True)} ({place})")
+    return "\n".join([*blocks, "", f"{found.sentences:,} sentences match"])
