@@ -1,15 +1,18 @@
-"""Worker processes: interrupts from the keyboard, their end, forks, and environment variables."""
+"""Processes: interrupts from the keyboard, their end, forks, scratch folders, and environment variables."""
 
 from __future__ import annotations
 
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, Generic, Self, TypeVar, overload
 
 T_co = TypeVar("T_co", covariant=True)
 _PARENT_CHECK_SECONDS = 2.0
+_SCRATCH_LOCK = ".esr-scratch"
+"""A file in every scratch folder. Its lock shows that the folder is in use."""
 
 
 @contextmanager
@@ -39,6 +42,32 @@ def _exit_without_parent(*_: object) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None and os.getppid() != parent.pid:
         os._exit(1)
+
+
+@contextmanager
+def scratch_folder(purpose: str) -> Iterator[Path]:
+    """A new folder for temporary files, deleted at the end of the block, but not by a fork.
+
+    Those that killed processes have left are deleted first.
+    """
+    import fcntl  # every search imports this module
+    import shutil
+    import tempfile
+
+    for left in Path(tempfile.gettempdir()).glob(f"esr-*/{_SCRATCH_LOCK}"):
+        with suppress(OSError), left.open("r+") as file:  # in use, or somebody else's
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(left.parent, ignore_errors=True)
+    folder, owner = Path(tempfile.mkdtemp(prefix=f"esr-{purpose}-")), os.getpid()
+    try:
+        unnamed = folder / f"{_SCRATCH_LOCK}.new"
+        with unnamed.open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            unnamed.rename(folder / _SCRATCH_LOCK)  # nobody finds it without its lock
+            yield folder
+    finally:
+        if os.getpid() == owner:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

@@ -1,10 +1,14 @@
-"""Variables get their former values back, whatever happens in between."""
+"""Parameters, hashes, and what concerns processes: variables, interrupts, scratch folders."""
 
 from __future__ import annotations
 
 import os
 import pickle
 import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +16,7 @@ import pytest
 from esr.errors import InputError, UsageError
 from esr.hashing import hash64
 from esr.parameter import Parameter
-from esr.processes import defer_interrupt, set_environment
+from esr.processes import defer_interrupt, scratch_folder, set_environment
 
 CLOSED = Parameter("b", "", 0.5)
 OPEN = Parameter("lambda", "", 0.5, open_low=True, open_high=True)
@@ -105,3 +109,34 @@ def test_an_interrupt_waits_for_the_end_of_a_call_of_the_pool() -> None:
     finally:
         signal.signal(signal.SIGINT, before)
     assert reached
+
+
+def test_a_scratch_folder_is_gone_after_its_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(InputError), scratch_folder("load") as folder:
+        (folder / "spool").mkdir()
+        raise InputError("x", "y")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_next_scratch_folder_replaces_those_that_killed_processes_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    code = (
+        "from esr.processes import *\nwith scratch_folder('load') as a: print(a, flush=True); input()"
+    )
+    command = [sys.executable, "-c", code]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as process:
+        assert process.stdout
+        left = Path(process.stdout.readline().strip())
+        (left / "spool").write_text("much")
+        with scratch_folder("append"):
+            assert left.exists(), "its process runs"
+        process.kill()
+    (tmp_path / "esr-news").mkdir()  # an index of a user
+    with scratch_folder("append"):
+        assert not left.exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["esr-news"]

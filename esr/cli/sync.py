@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
@@ -55,6 +54,7 @@ from esr.loaders.mailboxes import Mailboxes, MailOptions
 from esr.loaders.pipeline import Callbacks, DocumentPipeline, Source, describe_unknown_files
 from esr.loaders.web import WebOptions
 from esr.loaders.web_feeds import FeedOptions, WebFeeds
+from esr.processes import scratch_folder
 from esr.text.document import Located
 
 GONE = {
@@ -457,8 +457,8 @@ class SyncRun:
 
     def deliver(self, *, reread: bool) -> SyncReport:
         """Deliver and record the new documents. Raises EsrError if nothing was delivered."""
-        with TemporaryDirectory(prefix="esr-") as folder:
-            return self._fetch_and_deliver(reread, Path(folder))
+        with scratch_folder("sync") as folder:
+            return self._fetch_and_deliver(reread, folder)
 
     def _fetch_and_deliver(self, reread: bool, folder: Path) -> SyncReport:
         started = datetime.now(UTC)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any, NamedTuple, TypeVar
 
 from esr.errors import UsageError
 from esr.index.login import redact
+from esr.processes import scratch_folder, set_environment
 
 T = TypeVar("T", int, float, str)
 PREFIX = "ESR_"
@@ -180,14 +178,8 @@ def shared_folder(workers: int) -> Iterator[Path | None]:
     if workers == 1:
         yield None
         return
-    folder = mkdtemp(prefix="esr-serve-")
-    metrics = Path(folder) / "metrics"
-    metrics.mkdir()
-    os.environ[COUNTS_FOLDER] = str(metrics)
-    owner = os.getpid()
-    try:
-        yield Path(folder)
-    finally:
-        if os.getpid() == owner:  # workers, which are forks, also get here when they end
-            shutil.rmtree(folder, ignore_errors=True)
-            del os.environ[COUNTS_FOLDER]
+    with scratch_folder("serve") as folder:
+        metrics = folder / "metrics"
+        metrics.mkdir()
+        with set_environment({COUNTS_FOLDER: str(metrics)}):
+            yield folder

@@ -7,12 +7,10 @@ alias moves, and the previous generation is kept.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from elasticsearch import BadRequestError
@@ -51,6 +49,7 @@ from esr.errors import EngineUnreachable, EsrError
 from esr.folder.format.snapshot import Snapshot
 from esr.index.writer import DeliveryReport, FindIds, LoadOptions, no_ids, sentence_id_conflict
 from esr.plans.plan import CollectionStatistics
+from esr.processes import scratch_folder
 from esr.text.document import Document, Located
 from esr.text.validate import checksum
 
@@ -252,10 +251,10 @@ class ElasticsearchDelivery:
         """
         started = time.perf_counter()
         try:
-            with tempfile.TemporaryDirectory(prefix="esr-append-") as folder:
-                new_spool = write_spool(Path(folder) / "new", self._description, documents)
+            with scratch_folder("append") as folder:
+                new_spool = write_spool(folder / "new", self._description, documents)
                 old_documents = (Located("index", indexed.document) for indexed in self._read(removed))
-                old_spool = write_spool(Path(folder) / "old", self._description, old_documents)
+                old_spool = write_spool(folder / "old", self._description, old_documents)
                 if report.has_changes:
                     self._check_sentence_ids(new_spool, set(removed))
                     report.notes += known_content_notes(self._cluster, self._description, new_spool.segments)

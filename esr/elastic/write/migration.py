@@ -7,13 +7,11 @@ leads to the indices that the documents were read from.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 from msgspec import structs
@@ -46,6 +44,7 @@ from esr.folder.format.snapshot import Snapshot
 from esr.folder.write.folder_writer import FolderWriter
 from esr.index.generations import KEPT, LOADING, SERVING, Generation, find_rollback_target, select_deletable
 from esr.index.writer import LoadOptions, LoadReport
+from esr.processes import scratch_folder
 from esr.text.document import QUOTES, VECTORS, Located
 
 _ENRICHED_FIELDS = ("features", "entities", "parse", VECTORS, QUOTES, "enriched")
@@ -87,11 +86,11 @@ class ElasticsearchMigration(ElasticsearchWriter):
             if is_current and not self._is_of_older_server:
                 report.notes.append(f"the index already has format {meta.FORMAT}: there is nothing to do")
                 return report
-            with tempfile.TemporaryDirectory(prefix="esr-migrate-") as folder:
+            with scratch_folder("migrate") as folder:
                 digest = InputDigest()
                 stored = (Located("index", document) for document in read_documents(self._source))
-                report = FolderWriter(folder, self._description).load(digest.count(stored))
-                self._write_generation(open_spool(Path(folder)), digest, report)
+                report = FolderWriter(folder / "spool", self._description).load(digest.count(stored))
+                self._write_generation(open_spool(folder / "spool"), digest, report)
         finally:
             self._cluster.close()
         report.seconds = time.perf_counter() - started

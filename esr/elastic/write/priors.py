@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import math
 import random
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +28,7 @@ from esr.elastic.write.spool import write_spool
 from esr.errors import EsrError
 from esr.folder.format.snapshot import IMPORTANCE, Snapshot
 from esr.index.generations import Drift, OnProgress, RefreshReport
+from esr.processes import scratch_folder
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Located
 
@@ -93,9 +92,9 @@ class ElasticsearchPriors:
         started = time.perf_counter()
         report = RefreshReport()
         pinned = meta.pin_indices(self._cluster, self._loads)
-        with tempfile.TemporaryDirectory(prefix="esr-priors-") as folder:
+        with scratch_folder("priors") as folder:
             stored = (Located("index", document) for document in read_documents(pinned))
-            spool = write_spool(Path(folder), self._description, stored)
+            spool = write_spool(folder / "spool", self._description, stored)
             report.sentences = spool.statistics.collection.sentences
             for batch in batched(_spool_priors(spool), _BATCH):
                 report.changed += self._update(pinned, dict(batch))

@@ -8,12 +8,10 @@ can also be divided into slices, each loaded by a process of its own (`SliceWrit
 from __future__ import annotations
 
 import math
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from elastic_transport import ConnectionTimeout
@@ -60,6 +58,7 @@ from esr.folder.write.folder_writer import FolderWriter
 from esr.hashing import hash64
 from esr.index.generations import BROKEN
 from esr.index.writer import Description, LoadOptions, LoadReport, require_documents
+from esr.processes import scratch_folder
 from esr.text.document import Located
 
 LARGEST_SEGMENT = 5 * 2**30
@@ -246,10 +245,10 @@ class ElasticsearchWriter:
         try:
             if self._append:  # only indices of the same format can be served together
                 meta.check_format(self._cluster, meta.aliased_loads(self._cluster))
-            with tempfile.TemporaryDirectory(prefix="esr-load-") as folder:
-                check_room(Path(folder), self._options.source_bytes)
-                documents = watch_room(Path(folder), documents)
-                spool = Path(folder) / "spool"
+            with scratch_folder("load") as folder:
+                check_room(folder, self._options.source_bytes)
+                documents = watch_room(folder, documents)
+                spool = folder / "spool"
                 set_aside = digest.discount(self._options.set_aside)
                 spool_writer = FolderWriter(spool, self._description, set_aside=set_aside)
                 skipped = LoadReport()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import click
 
@@ -13,6 +12,7 @@ from esr.cli import options
 from esr.cli.output import check_output, open_output
 from esr.errors import UsageError
 from esr.extras import require
+from esr.processes import scratch_folder
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 # Copies from esr.lab.reproduce, which is only imported when needed. A test compares them.
@@ -103,7 +103,7 @@ def novelty(
         check_output(output)
     protocol = Protocol(ranked, statistics, depth, parse_grid(grid_texts), enrich)
     with ExitStack() as stack:
-        work_folder = work or Path(stack.enter_context(TemporaryDirectory(prefix="esr-novelty-")))
+        work_folder = work or stack.enter_context(scratch_folder("novelty"))
         bar = stack.enter_context(tqdm(unit=" steps", disable=None, leave=False))
 
         def tick(step: str) -> None:
@@ -147,7 +147,7 @@ def texts(data: Path, work: Path | None, output: Path) -> None:
     if output.exists():
         raise UsageError(f"{output} exists: name a new folder")
     with ExitStack() as stack:
-        work_folder = work or Path(stack.enter_context(TemporaryDirectory(prefix="esr-novelty-")))
+        work_folder = work or stack.enter_context(scratch_folder("novelty"))
         for files in find_raw_files(data).years:
             year = load(files, work_folder)
             titles = {task.topic: task.query for task in year.tasks}
