@@ -122,7 +122,7 @@ def save_array(path: Path, array: npt.NDArray[Any]) -> None:
         file.write(np.ascontiguousarray(array).data)
 
 
-def save_bytes(path: Path, chunks: Iterable[bytes]) -> None:
+def save_bytes(path: Path, chunks: Iterable[bytes | memoryview]) -> None:
     with _create(path) as file:
         for batch in batched(chunks, _CHUNKS):
             file.write(b"".join(batch))

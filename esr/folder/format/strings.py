@@ -82,7 +82,7 @@ class BlobTable:
         return [str(blob, "utf-8") for blob in self.get_many(numbers)]
 
     @staticmethod
-    def save(folder: Path, name: str, blobs: Sequence[bytes]) -> None:
+    def save(folder: Path, name: str, blobs: Sequence[bytes | memoryview]) -> None:
         ends = np.zeros(len(blobs) + 1, np.int64)
         np.cumsum([len(blob) for blob in blobs], out=ends[1:])
         save_bytes(folder / f"{name}.bytes", blobs)
@@ -109,6 +109,17 @@ class StringTable:
     def get_many(self, numbers: Integers) -> list[str]:
         """The strings with these numbers."""
         return self._blobs.decode_many(numbers)
+
+    def get_encoded(self, numbers: Integers) -> list[memoryview]:
+        """The UTF-8 of the strings with these numbers, without copies."""
+        return self._blobs.get_many(numbers)
+
+    @property
+    def hashes_by_number(self) -> Hashes:
+        """The hash of each string."""
+        hashes = np.empty_like(self.hashes)
+        hashes[self.numbers] = self.hashes
+        return hashes
 
     def find(self, string: str, hash: int | None = None) -> int | None:
         """Find the number of a string, or None. `hash` is its hash, if the caller has computed it."""
@@ -147,8 +158,13 @@ class StringTable:
         """Write the table. `hashes` are those of the strings, if the caller has computed them."""
         if hashes is None:
             hashes = hash_strings(strings)
+        StringTable.save_encoded(folder, name, [s.encode() for s in strings], hashes)
+
+    @staticmethod
+    def save_encoded(folder: Path, name: str, strings: Sequence[bytes | memoryview], hashes: Hashes) -> None:
+        """Write the table of strings in UTF-8."""
         order = np.argsort(hashes, kind="stable")
-        BlobTable.save(folder, name, [s.encode() for s in strings])
+        BlobTable.save(folder, name, strings)
         save_array(folder / f"{name}.hashes.npy", hashes[order])
         save_array(folder / f"{name}.numbers.npy", narrow(order))
 
@@ -171,6 +187,13 @@ class AttributeTable:
             self._values = BlobTable(folder, "attributes")
             self._starts = map_array(folder / "attribute_starts.npy")
             self._documents = map_array(folder / "attribute_documents.npy")
+
+    def read(self) -> tuple[list[tuple[str, bytes]], Integers, Integers]:
+        """All values, each with the name of its attribute; the start of each one's documents; the documents."""
+        values = [(name, self._values[n]) for name, numbers in self._ranges.items() for n in numbers]
+        if not values:
+            return [], np.zeros(1, np.int64), np.zeros(0, np.int64)
+        return values, self._starts, self._documents
 
     def count(self, name: str, counts: Integers | None = None) -> Iterator[tuple[str, int]]:
         """Yield the values of an attribute, as written, and the number of documents with each.
@@ -236,18 +259,27 @@ class AttributeBuilder:
                 of_name.setdefault(value, array("i")).append(document)
 
     def save(self, folder: Path) -> None:
-        """Write the table. Without attributes it is one small file."""
-        names: dict[str, tuple[int, int]] = {}
-        values: list[bytes] = []
-        documents: list[array[int]] = []
-        for name in sorted(self._documents):
-            of_name = {value.encode(): numbers for value, numbers in self._documents[name].items()}
-            names[name] = (len(values), len(values) + len(of_name))
-            values += sorted(of_name)
-            documents += (of_name[value] for value in sorted(of_name))
-        save_bytes(folder / NAMES, [json.dumps(names).encode()])
-        if names:
-            BlobTable.save(folder, "attributes", values)
-            ends = np.cumsum([0, *map(len, documents)])
-            save_array(folder / "attribute_starts.npy", narrow(ends))
-            save_array(folder / "attribute_documents.npy", narrow(np.concatenate(documents)))
+        """Write the table."""
+        found = {
+            (name, value.encode()): documents
+            for name, of_name in self._documents.items()
+            for value, documents in of_name.items()
+        }
+        values = sorted(found)
+        documents = [np.asarray(found[value]) for value in values]
+        starts = np.cumsum([0, *map(len, documents)])
+        save_attributes(folder, values, starts, np.concatenate([np.zeros(0, np.int32), *documents]))
+
+
+def save_attributes(
+    folder: Path, values: Sequence[tuple[str, bytes]], starts: Integers, documents: Integers
+) -> None:
+    """Write a table of what `AttributeTable.read` returns. Without attributes it is one small file."""
+    names: dict[str, tuple[int, int]] = {}
+    for number, (name, _) in enumerate(values):
+        names[name] = names.get(name, (number,))[0], number + 1
+    save_bytes(folder / NAMES, [json.dumps(names).encode()])
+    if names:
+        BlobTable.save(folder, "attributes", [value for _, value in values])
+        save_array(folder / "attribute_starts.npy", narrow(starts))
+        save_array(folder / "attribute_documents.npy", narrow(documents))

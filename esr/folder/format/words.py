@@ -8,14 +8,14 @@ lengths share a `Group`. Words are sorted by their UTF-8, so words with a common
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from esr.folder.format.files import Column, map_array, map_bytes, narrow, save_array, save_bytes
+from esr.folder.format.files import Column, Numbers, map_array, map_bytes, narrow, save_array, save_bytes
 from esr.folder.format.strings import find_string, prefix_range
 from esr.processes import cached_property
 
@@ -300,7 +300,8 @@ class WordTable:
         """The number of occurrences of each word."""
         self._positions = map_bytes(folder / f"{_NAME}.places.bytes")
         self._group_ends = map_array(folder / f"{_NAME}.groups.npy")
-        self._text_lengths = map_array(folder / f"{_NAME}.texts.npy")
+        self.text_lengths = map_array(folder / f"{_NAME}.texts.npy")
+        """The number of words of each text: of the sentences, then of the titles."""
         self._sentence_count = sentence_count
         sizes = int(self._lengths.sum(dtype=np.int64)), int(self._group_ends[-1])
         if (len(self._bytes), len(self._positions)) != sizes or len(self.counts) != len(self._lengths):
@@ -322,9 +323,13 @@ class WordTable:
 
     def words(self, numbers: Column) -> list[str]:
         """The words with these numbers."""
+        return [str(encoded, "utf-8") for encoded in self.get_encoded(numbers)]
+
+    def get_encoded(self, numbers: Column) -> list[memoryview]:
+        """The UTF-8 of the words with these numbers, without copies."""
         ends = self._ends
         bounds = zip(ends[numbers].tolist(), ends[numbers + 1].tolist(), strict=True)
-        return [str(self._bytes[start:stop], "utf-8") for start, stop in bounds]
+        return [self._bytes[start:stop] for start, stop in bounds]
 
     @property
     def byte_lengths(self) -> Column:
@@ -347,7 +352,7 @@ class WordTable:
     def read_positions(self) -> WordPositions:
         """Open the positions of the words."""
         return WordPositions(
-            self.counts, self._positions, self._group_ends, self._text_lengths, self._sentence_count
+            self.counts, self._positions, self._group_ends, self.text_lengths, self._sentence_count
         )
 
     def _encoded(self, number: int) -> bytes:
@@ -378,25 +383,39 @@ def save_words(
     """
     limit = int(text_starts(text_lengths)[-1])
     counts = np.bincount(numbers, minlength=len(words))
-    group_of = choose_low_bits(counts, limit)
-    order = np.argsort(group_of, kind="stable")
-    rank = np.empty(len(words), np.int64)
-    rank[order] = np.arange(len(words))
-    keys = rank[numbers] << limit.bit_length() | positions
+    keys = rank_words(counts, limit)[numbers] << limit.bit_length() | positions
     keys.sort()
     keys &= (1 << limit.bit_length()) - 1
+    save_sorted_words(folder, [word.encode() for word in words], counts, keys, text_lengths)
+
+
+def rank_words(counts: Column, limit: int) -> Numbers:
+    """The place of each word in the order of groups, and of words in each group. `counts` are those of the
+    words' positions, which are below `limit`.
+    """
+    rank = np.empty(len(counts), np.int64)
+    rank[np.argsort(choose_low_bits(counts, limit), kind="stable")] = np.arange(len(counts))
+    return rank
+
+
+def save_sorted_words(
+    folder: Path, words: Sequence[bytes | memoryview], counts: Column, positions: Column, text_lengths: Column
+) -> None:
+    """Write the files of a word table, given the positions of the words in the order of `rank_words`."""
+    limit = int(text_starts(text_lengths)[-1])
+    group_of = choose_low_bits(counts, limit)
+    order = np.argsort(group_of, kind="stable")
     # Sorted by group, then by word: each group is a slice.
     group_counts, start, encoded = counts[order], 0, []
     borders = np.searchsorted(group_of[order], np.arange(int(group_of.max(initial=0)) + 2))
     for group, (first, last) in enumerate(zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True)):
         lengths = group_counts[first:last]
         stop = start + int(lengths.sum())
-        part = encode(Group(group, limit), keys[start:stop], lengths) if first < last else b""
+        part = encode(Group(group, limit), positions[start:stop], lengths) if first < last else b""
         encoded.append(part)
         start = stop
-    texts = [word.encode() for word in words]
-    save_bytes(folder / f"{_NAME}.bytes", texts)
-    save_array(folder / f"{_NAME}.lengths.npy", narrow(np.array([len(text) for text in texts], np.int64)))
+    save_bytes(folder / f"{_NAME}.bytes", words)
+    save_array(folder / f"{_NAME}.lengths.npy", narrow(np.array([len(word) for word in words], np.int64)))
     save_array(folder / f"{_NAME}.counts.npy", narrow(counts))
     save_bytes(folder / f"{_NAME}.places.bytes", encoded)
     ends = np.cumsum([0, *(len(part) for part in encoded)], dtype=np.int64)

@@ -29,6 +29,7 @@ from esr.folder.format.manifest import (
 from esr.folder.format.segment import Segment
 from esr.folder.format.snapshot import describe_known_content, find_known_content
 from esr.folder.write.enrichment import copy_layer
+from esr.folder.write.merging import merge_segments
 from esr.folder.write.prefetch import prepare
 from esr.folder.write.segment_writer import FULL_BYTES, FULL_TERMS, SegmentWriter
 from esr.folder.write.session import IdRegistry, find_document, open_tables, recover
@@ -76,10 +77,13 @@ def rewrite_segments(
             continue
         copied = [f"{SEGMENTS}/{segment.folder.name}" for segment in group]
         require_intact(folder, (parts[path] for path in copied if path in parts))
-        name, starts = _write_group(folder, before.description, group, remaining)
-        if name is not None:
+        merged = merge_segments(folder, [(segment, remaining[segment.folder.name]) for segment in group])
+        if merged is not None:
+            name, start = merged.folder.name, 0
             names.append(name)
-            targets |= {old: _Target(name, start) for old, start in starts.items()}
+            for segment in group:
+                targets[segment.folder.name] = _Target(name, start)
+                start += int(remaining[segment.folder.name].sum())
     by_name = {segment.folder.name: segment for segment in segments}
     layers = [layer for layer in changes.layers if layer.segment in names]
     for layer in (*before.layers, *changes.layers):
@@ -119,31 +123,6 @@ def _group_segments(segments: Iterable[Segment], remaining: Mapping[str, Mask]) 
                 break
             groups[-2:] = [(left + right, terms, size)]
     yield from (group for group, _, _ in groups)
-
-
-def _write_group(
-    folder: Path, description: Description, group: Sequence[Segment], remaining: Mapping[str, Mask]
-) -> tuple[str | None, dict[str, int]]:
-    """Write a group as one segment.
-
-    Returns its name (None if no document remains), and the first document in it of each old segment.
-    """
-    starts: dict[str, int] = {}
-    count = 0
-    for segment in group:
-        starts[segment.folder.name] = count
-        count += int(remaining[segment.folder.name].sum())
-    documents = (
-        Located("index", segment.document(number))
-        for segment in group
-        for number in np.flatnonzero(remaining[segment.folder.name]).tolist()
-    )
-    writer = SegmentWriter(folder, description, is_rewrite=True)
-    with closing(prepare(documents, description)) as stream:
-        for prepared in stream:
-            writer.add(prepared)
-    writer.flush()
-    return (writer.segments[0].folder.name if writer.segments else None), starts
 
 
 def _copy_layer(
