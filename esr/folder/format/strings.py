@@ -10,12 +10,23 @@ import json
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from esr.folder.format.files import Hashes, Integers, map_array, map_bytes, narrow, save_array, save_bytes
+from esr.folder.format.files import (
+    Hashes,
+    Integers,
+    Mask,
+    map_array,
+    map_bytes,
+    narrow,
+    save_array,
+    save_bytes,
+)
 from esr.hashing import hash64
 from esr.processes import cached_property
 from esr.text.document import META, META_PREFIX
@@ -49,6 +60,29 @@ def hash_strings(strings: Iterable[str]) -> Hashes:
     return np.fromiter((hash64(s) for s in strings), np.uint64)
 
 
+class Content(NamedTuple):
+    """Strings or blobs: all their bytes in some pieces, of any size, and the length of each in bytes."""
+
+    pieces: Sequence[bytes | memoryview]
+    lengths: Integers
+
+    def split(self) -> list[bytes]:
+        joined, ends = b"".join(self.pieces), np.cumsum(self.lengths, dtype=np.int64).tolist()
+        return [joined[start:stop] for start, stop in pairwise([0, *ends])]
+
+    @classmethod
+    def join(cls, strings: Sequence[bytes]) -> Content:
+        return cls(strings, np.fromiter(map(len, strings), np.int64, len(strings)))
+
+
+def select_content(content: memoryview, ends: Integers, mask: Mask) -> Content:
+    """The selected ones of strings of which `ends` are the borders. Consecutive ones are one piece."""
+    borders = np.flatnonzero(np.diff(mask, prepend=False, append=False))
+    places = ends[borders].tolist()
+    pieces = [content[start:stop] for start, stop in zip(places[::2], places[1::2], strict=True)]
+    return Content(pieces, np.diff(ends.astype(np.int64))[mask])
+
+
 class BlobTable:
     """Blobs by number."""
 
@@ -77,15 +111,23 @@ class BlobTable:
         ranges = zip(ends[numbers].tolist(), ends[1:][numbers].tolist(), strict=True)
         return [content[start:stop] for start, stop in ranges]
 
+    def select(self, mask: Mask) -> Content:
+        """The blobs of the mask, without copies."""
+        return select_content(self._bytes, self._ends, mask)
+
     def decode_many(self, numbers: Integers) -> list[str]:
         """The blobs with these numbers, decoded as UTF-8."""
         return [str(blob, "utf-8") for blob in self.get_many(numbers)]
 
     @staticmethod
-    def save(folder: Path, name: str, blobs: Sequence[bytes | memoryview]) -> None:
-        ends = np.zeros(len(blobs) + 1, np.int64)
-        np.cumsum([len(blob) for blob in blobs], out=ends[1:])
-        save_bytes(folder / f"{name}.bytes", blobs)
+    def save(folder: Path, name: str, blobs: Sequence[bytes]) -> None:
+        BlobTable.save_content(folder, name, Content.join(blobs))
+
+    @staticmethod
+    def save_content(folder: Path, name: str, content: Content) -> None:
+        ends = np.zeros(len(content.lengths) + 1, np.int64)
+        np.cumsum(content.lengths, out=ends[1:])
+        save_bytes(folder / f"{name}.bytes", content.pieces)
         save_array(folder / f"{name}.ends.npy", narrow(ends))
 
 
@@ -110,9 +152,9 @@ class StringTable:
         """The strings with these numbers."""
         return self._blobs.decode_many(numbers)
 
-    def get_encoded(self, numbers: Integers) -> list[memoryview]:
-        """The UTF-8 of the strings with these numbers, without copies."""
-        return self._blobs.get_many(numbers)
+    def select(self, mask: Mask) -> Content:
+        """The strings of the mask in UTF-8, without copies."""
+        return self._blobs.select(mask)
 
     @property
     def hashes_by_number(self) -> Hashes:
@@ -158,13 +200,13 @@ class StringTable:
         """Write the table. `hashes` are those of the strings, if the caller has computed them."""
         if hashes is None:
             hashes = hash_strings(strings)
-        StringTable.save_encoded(folder, name, [s.encode() for s in strings], hashes)
+        StringTable.save_content(folder, name, Content.join([s.encode() for s in strings]), hashes)
 
     @staticmethod
-    def save_encoded(folder: Path, name: str, strings: Sequence[bytes | memoryview], hashes: Hashes) -> None:
+    def save_content(folder: Path, name: str, strings: Content, hashes: Hashes) -> None:
         """Write the table of strings in UTF-8."""
         order = np.argsort(hashes, kind="stable")
-        BlobTable.save(folder, name, strings)
+        BlobTable.save_content(folder, name, strings)
         save_array(folder / f"{name}.hashes.npy", hashes[order])
         save_array(folder / f"{name}.numbers.npy", narrow(order))
 
@@ -188,12 +230,16 @@ class AttributeTable:
             self._starts = map_array(folder / "attribute_starts.npy")
             self._documents = map_array(folder / "attribute_documents.npy")
 
-    def read(self) -> tuple[list[tuple[str, bytes]], Integers, Integers]:
-        """All values, each with the name of its attribute; the start of each one's documents; the documents."""
-        values = [(name, self._values[n]) for name, numbers in self._ranges.items() for n in numbers]
-        if not values:
+    def read(self) -> tuple[list[str], Integers, Integers]:
+        """The name of each value's attribute, where the documents of each value begin, and all documents."""
+        names = [name for name, numbers in self._ranges.items() for _ in numbers]
+        if not names:
             return [], np.zeros(1, np.int64), np.zeros(0, np.int64)
-        return values, self._starts, self._documents
+        return names, self._starts, self._documents
+
+    def select(self, mask: Mask) -> Content:
+        """The values of the mask in UTF-8, without copies."""
+        return self._values.select(mask) if self._ranges else Content.join([])
 
     def count(self, name: str, counts: Integers | None = None) -> Iterator[tuple[str, int]]:
         """Yield the values of an attribute, as written, and the number of documents with each.
@@ -268,18 +314,19 @@ class AttributeBuilder:
         values = sorted(found)
         documents = [np.asarray(found[value]) for value in values]
         starts = np.cumsum([0, *map(len, documents)])
-        save_attributes(folder, values, starts, np.concatenate([np.zeros(0, np.int32), *documents]))
+        names, content = [name for name, _ in values], Content.join([value for _, value in values])
+        save_attributes(folder, names, content, starts, np.concatenate([np.zeros(0, np.int32), *documents]))
 
 
 def save_attributes(
-    folder: Path, values: Sequence[tuple[str, bytes]], starts: Integers, documents: Integers
+    folder: Path, names: Sequence[str], values: Content, starts: Integers, documents: Integers
 ) -> None:
-    """Write a table of what `AttributeTable.read` returns. Without attributes it is one small file."""
-    names: dict[str, tuple[int, int]] = {}
-    for number, (name, _) in enumerate(values):
-        names[name] = names.get(name, (number,))[0], number + 1
-    save_bytes(folder / NAMES, [json.dumps(names).encode()])
-    if names:
-        BlobTable.save(folder, "attributes", [value for _, value in values])
+    """Write a table, given as `AttributeTable.read` returns it. Without attributes it is one small file."""
+    ranges: dict[str, tuple[int, int]] = {}
+    for number, name in enumerate(names):
+        ranges[name] = ranges.get(name, (number,))[0], number + 1
+    save_bytes(folder / NAMES, [json.dumps(ranges).encode()])
+    if ranges:
+        BlobTable.save_content(folder, "attributes", values)
         save_array(folder / "attribute_starts.npy", narrow(starts))
         save_array(folder / "attribute_documents.npy", narrow(documents))

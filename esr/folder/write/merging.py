@@ -6,21 +6,19 @@ Its files are those that `SegmentWriter` writes for these documents, byte for by
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from itertools import chain, compress
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from esr.errors import EsrError
 from esr.folder.format.files import Column, Mask, Numbers, check_file, narrow, save_array, save_bytes
 from esr.folder.format.segment import LANGUAGE, LANGUAGES, PARAGRAPH, Segment, pack
-from esr.folder.format.strings import BlobTable, StringTable, save_attributes
-from esr.folder.format.words import decode, rank_words, save_sorted_words, text_starts
+from esr.folder.format.strings import BlobTable, Content, StringTable, save_attributes
+from esr.folder.format.words import WordTable, decode, rank_words, save_sorted_words, text_starts
 from esr.folder.write.segment_writer import new_segment
-
-Item = TypeVar("Item")
 
 
 class _Rows(NamedTuple):
@@ -104,8 +102,8 @@ def _row_columns(parts: Sequence[_Part]) -> dict[str, Column]:
 
 def _save_documents(path: Path, parts: Sequence[_Part]) -> None:
     """Write the texts, the ids, and the sources and languages with their numbers."""
-    texts = (part.segment.files.documents.get_many(np.flatnonzero(part.documents.remain)) for part in parts)
-    BlobTable.save(path, "texts", [*chain.from_iterable(texts)])
+    texts = [part.segment.files.documents.select(part.documents.remain) for part in parts]
+    BlobTable.save_content(path, "texts", _concatenate(texts))
     _save_ids(path, "documents", [(part.segment.document_ids, part.documents.remain) for part in parts])
     explicit = [part.segment.files.explicit_id_numbers for part in parts]
     remain = [part.sentences.remain[numbers] for part, numbers in zip(parts, explicit, strict=True)]
@@ -122,9 +120,14 @@ def _save_documents(path: Path, parts: Sequence[_Part]) -> None:
 
 def _save_ids(path: Path, name: str, tables: Sequence[tuple[StringTable, Mask]]) -> None:
     """Write these strings of the tables, in their order."""
-    strings = (table.get_encoded(np.flatnonzero(mask)) for table, mask in tables)
+    strings = _concatenate([table.select(mask) for table, mask in tables])
     hashes = np.concatenate([table.hashes_by_number[mask] for table, mask in tables])
-    StringTable.save_encoded(path, name, [*chain.from_iterable(strings)], hashes)
+    StringTable.save_content(path, name, strings, hashes)
+
+
+def _concatenate(contents: Sequence[Content]) -> Content:
+    pieces, lengths = zip(*contents, strict=True)
+    return Content([*chain.from_iterable(pieces)], np.concatenate(lengths))
 
 
 def _renumber_labels(
@@ -135,9 +138,10 @@ def _renumber_labels(
     renumbered = []
     for part, of_part in zip(parts, labels, strict=True):
         numbers = part.segment.column(column)[part.documents.remain]
-        used, places = np.unique(numbers, return_index=True)
+        first = np.full(len(of_part), len(numbers))
+        first[numbers[::-1]] = np.arange(len(numbers))[::-1]  # of equal numbers, the last one is assigned
         new_numbers = np.zeros(len(of_part), np.int32)
-        for number in used[np.argsort(places)].tolist():
+        for number in np.argsort(first)[: np.count_nonzero(first < len(numbers))].tolist():
             new_numbers[number] = new.setdefault(of_part[number], len(new))
         renumbered.append(new_numbers[numbers])
     return list(new), np.concatenate(renumbered)
@@ -172,12 +176,6 @@ class _Lists(NamedTuple):
         lengths = self.lengths - np.bincount(list_of, minlength=len(self.lengths))
         return _Lists(self.numbers, lengths, tuple(column[mask] for column in self.values))
 
-    def used(self, count: int) -> Mask:
-        """Mask of the numbers below `count` whose lists are not empty."""
-        mask = np.zeros(count, bool)
-        mask[self.numbers[self.lengths > 0]] = True
-        return mask
-
     def renumber(self, new: Numbers) -> _Lists:
         """The lists that are not empty, under their new numbers."""
         used = self.lengths > 0
@@ -204,48 +202,59 @@ def _merge(lists: Sequence[_Lists], count: int) -> tuple[Numbers, list[Column]]:
     return starts, merged
 
 
-def _unite(tables: Sequence[list[Item]], used: Sequence[Mask]) -> tuple[list[Item], list[Numbers]]:
-    """The items of sorted tables in order, and by table the new number of each item.
+class _United(NamedTuple):
+    """The distinct strings of several tables, in order, and by table the new number of each string.
 
-    `used` are the masks of the items among all numbers of each table.
+    They are ordered by their keys: the hashes of terms, the names of attributes.
     """
-    if len(tables) == 1:
-        return tables[0], [np.cumsum(used[0]) - 1]
-    items = sorted(set().union(*tables))  # type: ignore[type-var]
-    number_of = {item: number for number, item in enumerate(items)}
-    new = [np.zeros(len(mask), np.int64) for mask in used]
-    for numbers, mask, table in zip(new, used, tables, strict=True):
-        numbers[mask] = [number_of[item] for item in table]
-    return items, new
+
+    keys: list[Any]
+    strings: Content
+    new: list[Numbers]
+
+    @classmethod
+    def unite(cls, tables: Sequence[tuple[list[Any], Content, Mask]]) -> _United:
+        """`tables` have the keys of the strings that are still used, these strings, and their mask."""
+        if len(tables) == 1:
+            keys, strings, used = tables[0]
+            return cls(keys, strings, [np.cumsum(used) - 1])
+        items = [[*zip(keys, strings.split(), strict=True)] for keys, strings, _ in tables]
+        united = sorted(set(chain.from_iterable(items)))
+        number_of = {item: number for number, item in enumerate(united)}
+        new = [np.zeros(len(used), np.int64) for _, _, used in tables]
+        for numbers, of_table, (_, _, used) in zip(new, items, tables, strict=True):
+            numbers[used] = [number_of[item] for item in of_table]
+        return cls([key for key, _ in united], Content.join([string for _, string in united]), new)
+
+
+def _merge_renumbered(
+    lists: Sequence[_Lists], new: Sequence[Numbers], count: int
+) -> tuple[Numbers, list[Column]]:
+    """Merge the lists of each segment, whose new numbers are `new`."""
+    return _merge([each.renumber(numbers) for each, numbers in zip(lists, new, strict=True)], count)
 
 
 def _save_terms(path: Path, parts: Sequence[_Part]) -> dict[str, Column]:
     """Write the table of the terms that still occur. Returns the columns of their postings."""
-    in_sentences, in_documents, used, tables = [], [], [], []
+    in_sentences, in_documents, tables = [], [], []
     for segment, documents, sentences in parts:
-        count = len(segment.terms)
+        table, count = segment.terms, len(segment.terms)
         postings = segment.sentence_postings(0, count)
         in_sentences.append(_Lists.of_rows(segment.column("sentence_starts"), sentences, *postings))
         postings = segment.document_postings(0, count)
         in_documents.append(_Lists.of_rows(segment.column("document_starts"), documents, *postings))
-        used.append(in_documents[-1].used(count))
-        terms = map(bytes, segment.terms.get_encoded(np.flatnonzero(used[-1])))
-        tables.append([*zip(segment.terms.hashes[used[-1]].tolist(), terms, strict=True)])
-    united, new = _unite(tables, used)  # terms are numbered by hash
-    hashes = np.array([hash for hash, _ in united], np.uint64)
-    StringTable.save_encoded(path, "terms", [term for _, term in united], hashes)
-    starts, (numbers, counts) = _merge(
-        [lists.renumber(n) for lists, n in zip(in_sentences, new, strict=True)], len(united)
-    )
+        used = in_documents[-1].lengths > 0
+        tables.append((table.hashes[used].tolist(), table.select(used), used))  # terms are in this order
+    hashes, terms, new = _United.unite(tables)
+    StringTable.save_content(path, "terms", terms, np.array(hashes, np.uint64))
+    starts, (numbers, counts) = _merge_renumbered(in_sentences, new, len(hashes))
     totals = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
     columns = {
         "sentence_starts": narrow(starts),
         "occurrences": narrow(np.diff(totals[starts])),
         **pack(numbers, counts),
     }
-    starts, (numbers, counts) = _merge(
-        [lists.renumber(n) for lists, n in zip(in_documents, new, strict=True)], len(united)
-    )
+    starts, (numbers, counts) = _merge_renumbered(in_documents, new, len(hashes))
     of_documents = {"starts": starts, "numbers": numbers, "counts": counts}
     return columns | {f"document_{name}": narrow(column) for name, column in of_documents.items()}
 
@@ -258,51 +267,57 @@ def _save_words(path: Path, parts: Sequence[_Part]) -> None:
         np.split(part.segment.words.text_lengths[mask].astype(np.int64), [part.sentences.count])
         for part, mask in zip(parts, remain, strict=True)
     ]
-    new_lengths = np.concatenate([*(of[0] for of in lengths), *(of[1] for of in lengths)])
-    starts = text_starts(new_lengths)
-    found, used, tables = [], [], []
+    text_lengths = np.concatenate([*(of[0] for of in lengths), *(of[1] for of in lengths)])
+    starts = text_starts(text_lengths)
+    found, tables = [], []
     for part, mask in zip(parts, remain, strict=True):
         words = part.segment.words
         texts = np.concatenate([part.sentences.new, sentence_count + part.documents.new])
-        old_lengths = words.text_lengths.astype(np.int64)
-        shifts = starts[texts] - text_starts(old_lengths)[:-1]
-        new_positions = np.repeat(shifts, old_lengths + 1)
-        new_positions += np.arange(len(new_positions), dtype=np.int32)
-        new_positions[np.repeat(~mask, old_lengths + 1)] = -1
-        of_words, lists = words.read_positions(), []
-        for encoded in of_words.encoded_positions(range(len(words))):
-            positions = new_positions[decode(encoded)]
-            of_group = _Lists(of_words.words_of(encoded), encoded.lengths, (positions,))
-            lists.append(of_group.select(positions >= 0))
+        lists = list(_read_positions(words, mask, starts[texts]))
+        counts = np.zeros(len(words), np.int64)
+        for each in lists:
+            counts[each.numbers] = each.lengths
         found.append(lists)
-        used.append(
-            np.logical_or.reduce([np.zeros(len(words), bool), *(each.used(len(words)) for each in lists)])
-        )
-        tables.append([*map(bytes, words.get_encoded(np.flatnonzero(used[-1])))])
-    united, new = _unite(tables, used)
+        tables.append(([0] * np.count_nonzero(counts), words.select(counts > 0), counts > 0))
+    _, strings, new = _United.unite(tables)
     renumbered = [each.renumber(n) for lists, n in zip(found, new, strict=True) for each in lists]
-    counts = np.zeros(len(united), np.int64)
+    counts = np.zeros(len(strings.lengths), np.int64)
     for each in renumbered:
         counts[each.numbers] += each.lengths
     rank = rank_words(counts, int(starts[-1]))
     ranked = [each.renumber(rank) for each in renumbered]
     if len(parts) > 1:  # titles follow the sentences of all parts
         in_title = [each.values[0] >= starts[sentence_count] for each in ranked]
-        split = [*zip(ranked, in_title, strict=True)]
-        ranked = [each.select(~mask) for each, mask in split] + [each.select(mask) for each, mask in split]
-    _, (positions,) = _merge(ranked, len(united))
-    save_sorted_words(path, united, counts, positions, new_lengths)
+        ranked = [
+            *(each.select(~mask) for each, mask in zip(ranked, in_title, strict=True)),
+            *(each.select(mask) for each, mask in zip(ranked, in_title, strict=True)),
+        ]
+    _, (positions,) = _merge(ranked, len(counts))
+    save_sorted_words(path, strings, counts, positions, text_lengths)
+
+
+def _read_positions(words: WordTable, remain: Mask, starts: Column) -> Iterator[_Lists]:
+    """Yield the positions of all words in the texts that remain, as they are when texts begin at `starts`."""
+    sizes = words.text_lengths.astype(np.int64) + 1
+    moved = np.repeat(starts - text_starts(words.text_lengths)[:-1], sizes)
+    moved += np.arange(len(moved), dtype=np.int32)
+    moved[np.repeat(~remain, sizes)] = -1
+    of_words = words.read_positions()
+    for encoded in of_words.encoded_positions(range(len(words))):
+        positions = moved[decode(encoded)]
+        lists = _Lists(of_words.words_of(encoded), encoded.lengths, (positions,))
+        yield lists.select(positions >= 0)
 
 
 def _save_attributes(path: Path, parts: Sequence[_Part]) -> None:
     """Write the table of attributes, without values that no document has any more."""
-    found, used, tables = [], [], []
+    found, tables = [], []
     for part in parts:
-        values, starts, documents = part.segment.attributes.read()
+        attributes = part.segment.attributes
+        names, starts, documents = attributes.read()
         found.append(_Lists.of_rows(starts, part.documents, documents))
-        used.append(found[-1].used(len(values)))
-        tables.append([values[number] for number in np.flatnonzero(used[-1]).tolist()])
-    united, new = _unite(tables, used)
-    lists = [each.renumber(n) for each, n in zip(found, new, strict=True)]
-    starts, (documents,) = _merge(lists, len(united))
-    save_attributes(path, united, starts, documents)
+        used = found[-1].lengths > 0
+        tables.append(([*compress(names, used.tolist())], attributes.select(used), used))
+    names, values, new = _United.unite(tables)
+    starts, (documents,) = _merge_renumbered(found, new, len(names))
+    save_attributes(path, names, values, starts, documents)
