@@ -26,7 +26,7 @@ from esr.folder.format.manifest import (
     hold_writer_lock,
     new_layer_name,
 )
-from esr.folder.format.segment import Segment
+from esr.folder.format.segment import Segment, read_counts
 from esr.folder.format.snapshot import describe_known_content, find_known_content
 from esr.folder.write.enrichment import copy_layer
 from esr.folder.write.merging import merge_segments
@@ -59,13 +59,19 @@ class _Target:
 
 
 def rewrite_segments(
-    folder: Path, before: Manifest, changes: Changes, generation_name: str, keep: int
+    folder: Path,
+    before: Manifest,
+    old: Sequence[Segment],
+    changes: Changes,
+    generation_name: str,
+    keep: int,
 ) -> Manifest:
     """Write what a new generation needs: the remaining documents of `before`, then the new segments.
 
-    Returns its commit, which is not yet written. Its segments and layers are. Raises SegmentDamaged.
+    `old` are the segments of `before`. Returns the commit, which is not yet written. Its segments and layers
+    are. Raises SegmentDamaged.
     """
-    segments = [Segment(folder / SEGMENTS / name) for name in before.segments] + [*changes.segments]
+    segments = [*old, *changes.segments]
     remaining = {segment.folder.name: _remaining(segment, changes) for segment in segments}
     names: list[str] = []
     targets: dict[str, _Target] = {}
@@ -136,7 +142,7 @@ def _copy_layer(
     copy = LayerInfo(new_layer_name(), target.segment, start, stop, layer.parts, layer.recipe)
     covered = remaining[layer.start : layer.stop]
     sizes = np.diff(old.column("first"))[layer.start : layer.stop]
-    sentences = None if covered.all() else np.flatnonzero(np.repeat(covered, sizes))
+    sentences = None if covered.all() else np.repeat(covered, sizes)
     copy_layer(folder, layer, copy, sentences)
     yield copy
 
@@ -226,7 +232,7 @@ class EmbeddedDelivery:
 
     def _commit(self, before: Manifest, old: list[Segment], changes: Changes, report: DeliveryReport) -> None:
         commit = rewrite_segments(
-            self._folder, before, changes, new_generation_name(before.newest_name), self._keep
+            self._folder, before, old, changes, new_generation_name(before.newest_name), self._keep
         )
         self._verify(commit, old, changes, report)
         manifest.commit(self._folder, commit)
@@ -244,7 +250,7 @@ class EmbeddedDelivery:
         """Check the number of documents. Checksums are compared when a segment is written."""
         expected = sum(segment.document_count for segment in (*old, *changes.segments))
         expected -= report.removed + report.changed
-        found = sum(Segment(self._folder / SEGMENTS / name).document_count for name in commit.segments)
+        found = sum(read_counts(self._folder / SEGMENTS / name)[0] for name in commit.segments)
         if found != expected:
             raise EsrError(
                 f"{self._folder} would have {found} documents instead of {expected}, nothing was changed: "
