@@ -296,12 +296,16 @@ def _save_words(path: Path, parts: Sequence[_Part]) -> None:
     save_sorted_words(path, strings, counts, positions, text_lengths)
 
 
+_REMOVED = np.iinfo(np.int32).min
+"""Shift of the positions of a text that does not remain: they become negative."""
+
+
 def _read_positions(words: WordTable, remain: Mask, starts: Column) -> Iterator[_Lists]:
     """Yield the positions of all words in the texts that remain, as they are when texts begin at `starts`."""
     sizes = words.text_lengths.astype(np.int64) + 1
-    moved = np.repeat(starts - text_starts(words.text_lengths)[:-1], sizes)
+    shifts = np.where(remain, starts - text_starts(words.text_lengths)[:-1], _REMOVED)
+    moved = np.repeat(shifts, sizes)
     moved += np.arange(len(moved), dtype=np.int32)
-    moved[np.repeat(~remain, sizes)] = -1
     of_words = words.read_positions()
     for encoded in of_words.encoded_positions(range(len(words))):
         positions = moved[decode(encoded)]
