@@ -9,7 +9,6 @@ import pytest
 from esr.errors import IndexUnusable
 from esr.folder.format import manifest
 from esr.folder.format.checksums import SegmentDamaged
-from esr.folder.format.files import map_bundle
 from esr.folder.format.layers import EncodedEnrichment, Layer, LayerStack, save_layer, select_layer
 from esr.folder.format.segment import Segment
 from esr.folder.index import EmbeddedIndex
@@ -174,10 +173,7 @@ def test_selected_sentences_of_a_layer_make_the_layer_that_is_written_for_them(
         mask = np.zeros(segment.sentence_count, bool)
         mask[sentences] = True
         select_layer(tmp_path / "b", layer, mask, info.parts)
-        expected, actual = map_bundle(tmp_path / "a"), map_bundle(tmp_path / "b")
-        assert list(actual) == list(expected)
-        for name, array in expected.items():
-            assert (actual[name].dtype, actual[name].tolist()) == (array.dtype, array.tolist()), name
+        assert (tmp_path / "b").read_bytes() == (tmp_path / "a").read_bytes()
 
 
 def test_enrichment_and_loads_lock_one_another_out(index: EmbeddedIndex, where: Path) -> None:
