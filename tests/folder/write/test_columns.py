@@ -24,11 +24,12 @@ from esr.folder.format.strings import BlobTable
 from esr.folder.write import columns as write_columns
 from esr.folder.write import merging, segment_writer
 from esr.folder.write.columns import TokenizedTexts, build_columns
+from esr.folder.write.delivery import EmbeddedDelivery
 from esr.folder.write.merging import merge_segments
 from esr.folder.write.prefetch import prepare
 from esr.folder.write.segment_writer import SegmentWriter
 from esr.index.writer import Description
-from esr.text.document import Located, ParseWord, Quote, Sentence
+from esr.text.document import Document, Located, ParseWord, Quote, Sentence
 from tests.support.endurance import examples
 from tests.support.folder_index import document, file_contents, load
 
@@ -319,6 +320,21 @@ def test_large_segments_merge_to_the_segment_of_the_documents_that_remain() -> N
     description = Description("multilingual", True)
     check_same_files(parts, description)
     check_same_files(parts[:1], description)
+
+
+def test_a_delivery_decodes_only_documents_that_it_compares(
+    where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(where, NEWS)
+    decoded, document_of = [], Segment.document
+
+    def note(segment: Segment, number: int) -> Document:
+        decoded.append(segment.document_ids[number])
+        return document_of(segment, number)
+
+    monkeypatch.setattr(Segment, "document", note)
+    assert EmbeddedDelivery(where).append([document("n3", "A correction")]).changed == 1
+    assert set(decoded) == {"n3"}
 
 
 def test_a_merged_segment_that_is_read_back_differently_stops_the_delivery(
