@@ -184,22 +184,22 @@ class _Lists(NamedTuple):
 
 def _merge(lists: Sequence[_Lists], count: int) -> tuple[Numbers, list[Column]]:
     """Concatenate the lists of the same number, in order. Returns the start of each, and all values."""
+    numbers = np.concatenate([each.numbers for each in lists])
+    lengths = np.concatenate([each.lengths for each in lists])
     starts = np.zeros(count + 1, np.int64)
-    for each in lists:
-        starts[each.numbers + 1] += each.lengths
-    np.cumsum(starts, out=starts)
-    columns = list(zip(*(each.values for each in lists), strict=True))
-    if len(lists) == 1 and (np.diff(lists[0].numbers) > 0).all():
-        return starts, list(lists[0].values)
-    merged = [np.empty(starts[-1], np.result_type(*column)) for column in columns]
-    ends = starts[:-1].copy()
-    for each in lists:
-        places = np.repeat(ends[each.numbers] - np.cumsum(each.lengths) + each.lengths, each.lengths)
-        places += np.arange(len(places))
-        for column, values in zip(merged, each.values, strict=True):
-            column[places] = values
-        ends[each.numbers] += each.lengths
-    return starts, merged
+    np.add.at(starts, numbers + 1, lengths)
+    # Lists that remain neighbours are one piece.
+    order = np.argsort(numbers, kind="stable")
+    is_first = np.diff(order, prepend=-2) != 1
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    begins = ends[order[is_first]].tolist()
+    stops = ends[order[np.roll(is_first, -1)] + 1].tolist()
+    merged = []
+    for columns in zip(*(each.values for each in lists), strict=True):
+        values = columns[0] if len(lists) == 1 else np.concatenate(columns)
+        pieces = [values[begin:stop] for begin, stop in zip(begins, stops, strict=True)]
+        merged.append(np.concatenate([values[:0], *pieces]))
+    return np.cumsum(starts), merged
 
 
 class _United(NamedTuple):
@@ -302,13 +302,15 @@ _REMOVED = np.iinfo(np.int32).min
 
 def _read_positions(words: WordTable, remain: Mask, starts: Column) -> Iterator[_Lists]:
     """Yield the positions of all words in the texts that remain, as they are when texts begin at `starts`."""
-    sizes = words.text_lengths.astype(np.int64) + 1
-    shifts = np.where(remain, starts - text_starts(words.text_lengths)[:-1], _REMOVED)
-    moved = np.repeat(shifts, sizes)
-    moved += np.arange(len(moved), dtype=np.int32)
+    old_starts = text_starts(words.text_lengths)[:-1]
+    shifts = np.where(remain, starts - old_starts, _REMOVED)
+    is_border = np.ones(len(shifts), bool)  # most neighbours are shifted by the same
+    np.not_equal(shifts[1:], shifts[:-1], out=is_border[1:])
+    borders, shifts = old_starts[is_border], shifts[is_border]
     of_words = words.read_positions()
     for encoded in of_words.encoded_positions(range(len(words))):
-        positions = moved[decode(encoded)]
+        positions = decode(encoded)
+        positions += shifts[np.searchsorted(borders, positions, "right") - 1]
         lists = _Lists(of_words.words_of(encoded), encoded.lengths, (positions,))
         yield lists.select(positions >= 0)
 

@@ -227,7 +227,7 @@ def new_segment(folder: Path) -> Iterator[tuple[Path, dict[str, FileCheck]]]:
     path.mkdir(parents=True)
     with record_files() as checks:
         yield path, checks
-    save_bytes(path / CHECKSUMS, [encode_sealed(checks)])
+    save_bytes(path / CHECKSUMS, [encode_sealed(dict(sorted(checks.items())))])
     sync_folder(path)
     sync_folder(path.parent)
 
