@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.folder.format.files import (
+    Column,
     Hashes,
     Integers,
     Mask,
@@ -80,7 +81,8 @@ def select_content(content: memoryview, ends: Integers, mask: Mask) -> Content:
     borders = np.flatnonzero(np.diff(mask, prepend=False, append=False))
     places = ends[borders].tolist()
     pieces = [content[start:stop] for start, stop in zip(places[::2], places[1::2], strict=True)]
-    return Content(pieces, np.diff(ends.astype(np.int64))[mask])
+    lengths: Column = np.diff(ends.astype(np.int64))
+    return Content(pieces, lengths[mask])
 
 
 class BlobTable:

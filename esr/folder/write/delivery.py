@@ -93,10 +93,10 @@ def rewrite_segments(
     by_name = {segment.folder.name: segment for segment in segments}
     layers = [layer for layer in changes.layers if layer.segment in names]
     for layer in (*before.layers, *changes.layers):
-        old = layer.segment
-        if old in targets:
+        source = layer.segment
+        if source in targets:
             require_intact(folder, [part] if (part := parts.get(f"{LAYERS}/{layer.name}")) else [])
-            layers += _copy_layer(folder, layer, by_name[old], remaining[old], targets[old])
+            layers += _copy_layer(folder, layer, by_name[source], remaining[source], targets[source])
     if (folder / LAYERS).exists():
         sync_folder(folder / LAYERS)
     return before.next_generation(generation_name, tuple(names), before.description, layers, keep)

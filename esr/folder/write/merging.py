@@ -26,7 +26,7 @@ class _Rows(NamedTuple):
 
     remain: Mask
     new: Numbers
-    count: int
+    total: int
 
     @classmethod
     def number(cls, masks: Sequence[Mask]) -> list[_Rows]:
@@ -58,7 +58,8 @@ def merge_segments(folder: Path, sources: Sequence[tuple[Segment, Mask]]) -> Seg
         for segment, mask in zip(segments, masks, strict=True)
     ]
     parts = list(map(_Part, segments, _Rows.number(masks), _Rows.number(of_sentences)))
-    documents, sentences = (sum(part[n].count for part in parts) for n in (1, 2))
+    documents = sum(part.documents.total for part in parts)
+    sentences = sum(part.sentences.total for part in parts)
     if not documents:
         return None
     with new_segment(folder) as (path, checks):
@@ -163,7 +164,7 @@ class _Lists(NamedTuple):
     @classmethod
     def of_rows(cls, starts: Column, rows: _Rows, numbers: Column, *others: Column) -> _Lists:
         """Lists of the rows that remain, under their new numbers. List n begins at `starts[n]`."""
-        lengths = np.diff(starts.astype(np.int64))
+        lengths: Column = np.diff(starts.astype(np.int64))
         lists = cls(np.arange(len(lengths)), lengths, (rows.new.astype(np.int32)[numbers], *others))
         return lists.select(rows.remain[numbers])
 
@@ -261,10 +262,10 @@ def _save_terms(path: Path, parts: Sequence[_Part]) -> dict[str, Column]:
 
 def _save_words(path: Path, parts: Sequence[_Part]) -> None:
     """Write the word table, from the positions of the words that still occur."""
-    sentence_count = sum(part.sentences.count for part in parts)
+    sentence_count = sum(part.sentences.total for part in parts)
     remain = [np.concatenate([part.sentences.remain, part.documents.remain]) for part in parts]
     lengths = [
-        np.split(part.segment.words.text_lengths[mask].astype(np.int64), [part.sentences.count])
+        np.split(part.segment.words.text_lengths[mask].astype(np.int64), [part.sentences.total])
         for part, mask in zip(parts, remain, strict=True)
     ]
     text_lengths = np.concatenate([*(of[0] for of in lengths), *(of[1] for of in lengths)])
