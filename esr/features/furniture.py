@@ -218,7 +218,7 @@ class FurnitureFinder:
     def values(self) -> npt.NDArray[np.float64]:
         """The feature of the sentences of all documents, of shape (n,), 0 for those that are no furniture."""
         values, sizes = np.array(self._values), np.array(self._sizes)
-        if not len(values):
+        if len(sizes) < MIN_REPEATS or not len(values):
             return values
         _, key, counts = np.unique(self._keys, return_inverse=True, return_counts=True)
         document = np.repeat(np.arange(len(sizes)), sizes)

@@ -122,7 +122,7 @@ def save_array(path: Path, array: npt.NDArray[Any]) -> None:
         file.write(np.ascontiguousarray(array).data)
 
 
-def save_bytes(path: Path, chunks: Iterable[bytes]) -> None:
+def save_bytes(path: Path, chunks: Iterable[bytes | memoryview]) -> None:
     with _create(path) as file:
         for batch in batched(chunks, _CHUNKS):
             file.write(b"".join(batch))
@@ -142,7 +142,10 @@ def map_array(path: Path) -> npt.NDArray[Any]:
             raise ValueError(f"{path} is damaged: it does not begin as an array of numpy")
         shape = tuple(int(length) for length in match[2].split(b",") if length.strip())
         content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        dtype = np.dtype(match[1].decode())
+        try:
+            dtype = np.dtype(match[1].decode())
+        except TypeError as error:
+            raise ValueError(f"{path} is damaged: numpy has no type {match[1]!r}") from error
         return np.frombuffer(content, dtype, math.prod(shape), file.tell()).reshape(shape)
 
 

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.folder.format.files import Arrays, Numbers, map_bundle, save_bundle
+from esr.folder.format.files import Arrays, Mask, Numbers, map_bundle, save_bundle
 from esr.folder.format.manifest import LayerInfo, resolve_owners, split_by_owner
 from esr.folder.format.quotes import LayerQuotes, encode_quotes, merge_quotes
-from esr.folder.format.strings import find_string, hash_strings, prefix_range
+from esr.folder.format.strings import find_string, hash_strings, prefix_range, select_content
 from esr.hashing import hash64
 from esr.index.names import (
     ENTITY_TYPES,
@@ -306,6 +306,34 @@ def merge_layers(path: Path, layers: Sequence[Layer], sizes: Sequence[int], part
     save_bundle(path, arrays)
 
 
+def select_layer(path: Path, layer: Layer, sentences: Mask, parts: Iterable[str]) -> None:
+    """Write a layer of these sentences of a layer, from its arrays: the one that `save_layer` would write."""
+    arrays: Arrays = {}
+    if "features" in parts:
+        columns = {name: layer.features[name][sentences].astype(float) for name in sorted(layer.features)}
+        arrays |= {
+            FEATURE + name: _narrow_float(column)
+            for name, column in columns.items()
+            if not np.isnan(column).all()
+        }
+    if "entities" in parts:
+        arrays |= _select_entities(layer, sentences)
+    if "parse" in parts:
+        known, ends = layer.arrays["parse.known"], layer.arrays["parse.ends"]
+        parses = select_content(layer.arrays["parse.bytes"].data, ends, sentences)
+        arrays["parse.known"] = known[sentences]
+        arrays["parse.ends"] = np.cumsum([0, *parses.lengths], dtype=np.int64)
+        arrays["parse.bytes"] = np.frombuffer(b"".join(parses.pieces), np.uint8)
+    if VECTORS in parts:
+        known = layer.arrays["vector.known"][sentences]
+        arrays["vector.known"] = known
+        arrays["vector.scales"] = layer.arrays["vector.scales"][sentences]
+        arrays["vector.values"] = layer.vectors[sentences if known.any() else []].reshape(-1)
+    if QUOTES in parts:
+        arrays |= layer.quotes.select(sentences)
+    save_bundle(path, arrays)
+
+
 def _feature_columns(sentences: Sequence[EncodedEnrichment]) -> Arrays:
     columns: dict[str, Array] = {}
     for number, sentence in enumerate(sentences):
@@ -381,6 +409,20 @@ def _merge_entities(layers: Sequence[Layer]) -> Arrays:
     first = _concatenate_ends([layer.arrays["entity.first"] for layer in layers])
     resolution = min(layer.resolution for layer in layers)
     return _entity_arrays(known, list(numbers), np.concatenate(entities), first, resolution)
+
+
+def _select_entities(layer: Layer, sentences: Mask) -> Arrays:
+    """The entity arrays of these sentences. Entities are numbered by first occurrence."""
+    sizes = np.diff(layer.arrays["entity.first"])
+    mentions = layer.arrays["entity.of"][np.repeat(sentences, sizes)]
+    first = np.full(layer.entity_count, len(mentions))
+    first[mentions[::-1]] = np.arange(len(mentions))[::-1]  # of equal numbers, the last one is assigned
+    used = np.argsort(first)[: np.count_nonzero(first < len(mentions))]
+    new = np.zeros(layer.entity_count, np.int64)
+    new[used] = np.arange(len(used))
+    found = [layer.named_entity(number) for number in used.tolist()]
+    known, ends = layer.arrays["entity.known"][sentences], np.cumsum([0, *sizes[sentences]], dtype=np.int64)
+    return _entity_arrays(known, found, new[mentions], ends, layer.resolution)
 
 
 def _entity_arrays(

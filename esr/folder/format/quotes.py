@@ -63,6 +63,22 @@ class LayerQuotes:
         starts, stops = self.ends[sentences].tolist(), self.ends[sentences + 1].tolist()
         return [tuple(map(self._quote, range(*bounds))) for bounds in zip(starts, stops, strict=True)]
 
+    def select(self, sentences: Mask) -> Arrays:
+        """The arrays of the quotations of these sentences."""
+        sizes = np.diff(self.ends)
+        remain = np.repeat(sentences, sizes)
+        of, texts = self.of[remain], self.texts
+        used = np.zeros(len(texts) + 1, bool)
+        used[of] = True  # -1, for none, marks the last one
+        new = np.cumsum(used, dtype=np.int32) - 1
+        new[-1] = -1
+        return {
+            "quote.ends": np.cumsum([0, *sizes[sentences]], dtype=np.int64),
+            "quote.spans": self.spans.reshape(-1, 2)[remain].reshape(-1),
+            "quote.of": new[of].reshape(-1),
+            **_table([text for text, is_used in zip(texts, used[:-1].tolist(), strict=True) if is_used]),
+        }
+
     def has_quote(self) -> Mask:
         """Mask of the sentences with a quotation."""
         mask: Mask = np.diff(self.ends) > 0

@@ -152,7 +152,7 @@ class SegmentFiles(NamedTuple):
 class Segment:
     """An immutable part of an index. Sentences and documents are numbered from 0, in loading order."""
 
-    _files: SegmentFiles
+    files: SegmentFiles
 
     def __init__(
         self, folder: Path, layers: Sequence[tuple[LayerInfo, Layer]] = (), opened: Segment | None = None
@@ -162,7 +162,7 @@ class Segment:
         Raises SegmentDamaged.
         """
         self.folder = folder
-        self._files = files = SegmentFiles.open(folder) if opened is None else opened._files
+        self.files = files = SegmentFiles.open(folder) if opened is None else opened.files
         self.terms, self.document_ids, self.columns = files.terms, files.document_ids, files.columns
         self.sources, self.languages, self.attributes = files.sources, files.languages, files.attributes
         self.words, self.explicit_ids = files.words, files.explicit_ids
@@ -262,7 +262,7 @@ class Segment:
         Its blob has a checksum of its own. Raises SegmentDamaged.
         """
         try:
-            return StoredDocument(self._files.documents[number])
+            return StoredDocument(self.files.documents[number])
         except DECODE_ERRORS as error:
             problem = f"document {number} of the segment cannot be decoded"
             raise SegmentDamaged(self.folder / "texts.bytes", problem) from error
@@ -274,17 +274,17 @@ class Segment:
 
     def blob(self, number: int) -> bytes:
         """The compressed bytes of a document."""
-        return self._files.documents[number]
+        return self.files.documents[number]
 
     def blob_view(self, number: int) -> memoryview:
         """The compressed bytes of a document, without a copy."""
-        return self._files.documents.view(number)
+        return self.files.documents.view(number)
 
     def find_sentence(self, sentence_id: str) -> int | None:
         """Find the number of a sentence by its id, explicit or of the default form `<document id>.s<n>`."""
         explicit = self.explicit_ids.find(sentence_id)
         if explicit is not None:
-            return int(self._files.explicit_id_numbers[explicit])
+            return int(self.files.explicit_id_numbers[explicit])
         document_id, dot, position = sentence_id.rpartition(".s")
         if not dot or not is_position(position):
             return None
@@ -311,7 +311,7 @@ class Segment:
         names = self.document_ids.get_many(documents)
         ids = [f"{name}.s{position}" for name, position in zip(names, positions, strict=True)]
         if self.has_explicit_ids:
-            known = self._files.explicit_id_numbers
+            known = self.files.explicit_id_numbers
             indices = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
             explicit = np.flatnonzero(known[indices] == numbers).tolist()
             for n, id in zip(explicit, self.explicit_ids.get_many(indices[explicit]), strict=True):
@@ -320,15 +320,15 @@ class Segment:
 
     @property
     def has_explicit_ids(self) -> bool:
-        return len(self._files.explicit_id_numbers) > 0
+        return len(self.files.explicit_id_numbers) > 0
 
     def _find_explicit_id(self, number: int) -> int | None:
         """The index of a sentence's id in `explicit_ids`, or None if its id is the default."""
         if not self.has_explicit_ids:
             return None
-        index = int(np.searchsorted(self._files.explicit_id_numbers, number))
+        index = int(np.searchsorted(self.files.explicit_id_numbers, number))
         known = (
-            index < len(self._files.explicit_id_numbers) and self._files.explicit_id_numbers[index] == number
+            index < len(self.files.explicit_id_numbers) and self.files.explicit_id_numbers[index] == number
         )
         return index if known else None
 

@@ -287,9 +287,9 @@ def sample_documents(segments: Sequence[Segment]) -> list[Document]:
     sampled = []
     base = 0
     for segment in segments:
-        numbers = np.unique(np.linspace(0, max(total - 1, 0), min(SAMPLE, total)).astype(np.int64)) - base
-        numbers = numbers[(numbers >= 0) & (numbers < segment.document_count)]
-        sampled += [segment.document(number) for number in numbers.tolist()]
+        spaced = np.linspace(0, max(total - 1, 0), min(SAMPLE, total)).astype(np.int64) - base
+        numbers = dict.fromkeys(spaced.tolist())
+        sampled += [segment.document(n) for n in numbers if 0 <= n < segment.document_count]
         base += segment.document_count
     return [document for document in sampled if document.sentences]
 

@@ -10,12 +10,24 @@ import json
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from esr.folder.format.files import Hashes, Integers, map_array, map_bytes, narrow, save_array, save_bytes
+from esr.folder.format.files import (
+    Column,
+    Hashes,
+    Integers,
+    Mask,
+    map_array,
+    map_bytes,
+    narrow,
+    save_array,
+    save_bytes,
+)
 from esr.hashing import hash64
 from esr.processes import cached_property
 from esr.text.document import META, META_PREFIX
@@ -49,6 +61,30 @@ def hash_strings(strings: Iterable[str]) -> Hashes:
     return np.fromiter((hash64(s) for s in strings), np.uint64)
 
 
+class Content(NamedTuple):
+    """Strings or blobs: all their bytes in some pieces, of any size, and the length of each in bytes."""
+
+    pieces: Sequence[bytes | memoryview]
+    lengths: Integers
+
+    def split(self) -> list[bytes]:
+        joined, ends = b"".join(self.pieces), np.cumsum(self.lengths, dtype=np.int64).tolist()
+        return [joined[start:stop] for start, stop in pairwise([0, *ends])]
+
+    @classmethod
+    def join(cls, strings: Sequence[bytes]) -> Content:
+        return cls(strings, np.fromiter(map(len, strings), np.int64, len(strings)))
+
+
+def select_content(content: memoryview, ends: Integers, mask: Mask) -> Content:
+    """The selected ones of strings of which `ends` are the borders. Consecutive ones are one piece."""
+    borders = np.flatnonzero(np.diff(mask, prepend=False, append=False))
+    places = ends[borders].tolist()
+    pieces = [content[start:stop] for start, stop in zip(places[::2], places[1::2], strict=True)]
+    lengths: Column = np.diff(ends.astype(np.int64))
+    return Content(pieces, lengths[mask])
+
+
 class BlobTable:
     """Blobs by number."""
 
@@ -77,15 +113,23 @@ class BlobTable:
         ranges = zip(ends[numbers].tolist(), ends[1:][numbers].tolist(), strict=True)
         return [content[start:stop] for start, stop in ranges]
 
+    def select(self, mask: Mask) -> Content:
+        """The blobs of the mask, without copies."""
+        return select_content(self._bytes, self._ends, mask)
+
     def decode_many(self, numbers: Integers) -> list[str]:
         """The blobs with these numbers, decoded as UTF-8."""
         return [str(blob, "utf-8") for blob in self.get_many(numbers)]
 
     @staticmethod
     def save(folder: Path, name: str, blobs: Sequence[bytes]) -> None:
-        ends = np.zeros(len(blobs) + 1, np.int64)
-        np.cumsum([len(blob) for blob in blobs], out=ends[1:])
-        save_bytes(folder / f"{name}.bytes", blobs)
+        BlobTable.save_content(folder, name, Content.join(blobs))
+
+    @staticmethod
+    def save_content(folder: Path, name: str, content: Content) -> None:
+        ends = np.zeros(len(content.lengths) + 1, np.int64)
+        np.cumsum(content.lengths, out=ends[1:])
+        save_bytes(folder / f"{name}.bytes", content.pieces)
         save_array(folder / f"{name}.ends.npy", narrow(ends))
 
 
@@ -109,6 +153,17 @@ class StringTable:
     def get_many(self, numbers: Integers) -> list[str]:
         """The strings with these numbers."""
         return self._blobs.decode_many(numbers)
+
+    def select(self, mask: Mask) -> Content:
+        """The strings of the mask in UTF-8, without copies."""
+        return self._blobs.select(mask)
+
+    @property
+    def hashes_by_number(self) -> Hashes:
+        """The hash of each string."""
+        hashes = np.empty_like(self.hashes)
+        hashes[self.numbers] = self.hashes
+        return hashes
 
     def find(self, string: str, hash: int | None = None) -> int | None:
         """Find the number of a string, or None. `hash` is its hash, if the caller has computed it."""
@@ -147,8 +202,13 @@ class StringTable:
         """Write the table. `hashes` are those of the strings, if the caller has computed them."""
         if hashes is None:
             hashes = hash_strings(strings)
+        StringTable.save_content(folder, name, Content.join([s.encode() for s in strings]), hashes)
+
+    @staticmethod
+    def save_content(folder: Path, name: str, strings: Content, hashes: Hashes) -> None:
+        """Write the table of strings in UTF-8."""
         order = np.argsort(hashes, kind="stable")
-        BlobTable.save(folder, name, [s.encode() for s in strings])
+        BlobTable.save_content(folder, name, strings)
         save_array(folder / f"{name}.hashes.npy", hashes[order])
         save_array(folder / f"{name}.numbers.npy", narrow(order))
 
@@ -171,6 +231,17 @@ class AttributeTable:
             self._values = BlobTable(folder, "attributes")
             self._starts = map_array(folder / "attribute_starts.npy")
             self._documents = map_array(folder / "attribute_documents.npy")
+
+    def read(self) -> tuple[list[str], Integers, Integers]:
+        """The name of each value's attribute, where the documents of each value begin, and all documents."""
+        names = [name for name, numbers in self._ranges.items() for _ in numbers]
+        if not names:
+            return [], np.zeros(1, np.int64), np.zeros(0, np.int64)
+        return names, self._starts, self._documents
+
+    def select(self, mask: Mask) -> Content:
+        """The values of the mask in UTF-8, without copies."""
+        return self._values.select(mask) if self._ranges else Content.join([])
 
     def count(self, name: str, counts: Integers | None = None) -> Iterator[tuple[str, int]]:
         """Yield the values of an attribute, as written, and the number of documents with each.
@@ -236,18 +307,28 @@ class AttributeBuilder:
                 of_name.setdefault(value, array("i")).append(document)
 
     def save(self, folder: Path) -> None:
-        """Write the table. Without attributes it is one small file."""
-        names: dict[str, tuple[int, int]] = {}
-        values: list[bytes] = []
-        documents: list[array[int]] = []
-        for name in sorted(self._documents):
-            of_name = {value.encode(): numbers for value, numbers in self._documents[name].items()}
-            names[name] = (len(values), len(values) + len(of_name))
-            values += sorted(of_name)
-            documents += (of_name[value] for value in sorted(of_name))
-        save_bytes(folder / NAMES, [json.dumps(names).encode()])
-        if names:
-            BlobTable.save(folder, "attributes", values)
-            ends = np.cumsum([0, *map(len, documents)])
-            save_array(folder / "attribute_starts.npy", narrow(ends))
-            save_array(folder / "attribute_documents.npy", narrow(np.concatenate(documents)))
+        """Write the table."""
+        found = {
+            (name, value.encode()): documents
+            for name, of_name in self._documents.items()
+            for value, documents in of_name.items()
+        }
+        values = sorted(found)
+        documents = [np.asarray(found[value]) for value in values]
+        starts = np.cumsum([0, *map(len, documents)])
+        names, content = [name for name, _ in values], Content.join([value for _, value in values])
+        save_attributes(folder, names, content, starts, np.concatenate([np.zeros(0, np.int32), *documents]))
+
+
+def save_attributes(
+    folder: Path, names: Sequence[str], values: Content, starts: Integers, documents: Integers
+) -> None:
+    """Write a table, given as `AttributeTable.read` returns it. Without attributes it is one small file."""
+    ranges: dict[str, tuple[int, int]] = {}
+    for number, name in enumerate(names):
+        ranges[name] = ranges.get(name, (number,))[0], number + 1
+    save_bytes(folder / NAMES, [json.dumps(ranges).encode()])
+    if ranges:
+        BlobTable.save_content(folder, "attributes", values)
+        save_array(folder / "attribute_starts.npy", narrow(starts))
+        save_array(folder / "attribute_documents.npy", narrow(documents))

@@ -26,9 +26,10 @@ from esr.folder.format.manifest import (
     hold_writer_lock,
     new_layer_name,
 )
-from esr.folder.format.segment import Segment
+from esr.folder.format.segment import Segment, read_counts
 from esr.folder.format.snapshot import describe_known_content, find_known_content
 from esr.folder.write.enrichment import copy_layer
+from esr.folder.write.merging import merge_segments
 from esr.folder.write.prefetch import prepare
 from esr.folder.write.segment_writer import FULL_BYTES, FULL_TERMS, SegmentWriter
 from esr.folder.write.session import IdRegistry, find_document, open_tables, recover
@@ -58,13 +59,19 @@ class _Target:
 
 
 def rewrite_segments(
-    folder: Path, before: Manifest, changes: Changes, generation_name: str, keep: int
+    folder: Path,
+    before: Manifest,
+    old: Sequence[Segment],
+    changes: Changes,
+    generation_name: str,
+    keep: int,
 ) -> Manifest:
     """Write what a new generation needs: the remaining documents of `before`, then the new segments.
 
-    Returns its commit, which is not yet written. Its segments and layers are. Raises SegmentDamaged.
+    `old` are the segments of `before`. Returns the commit, which is not yet written. Its segments and layers
+    are. Raises SegmentDamaged.
     """
-    segments = [Segment(folder / SEGMENTS / name) for name in before.segments] + [*changes.segments]
+    segments = [*old, *changes.segments]
     remaining = {segment.folder.name: _remaining(segment, changes) for segment in segments}
     names: list[str] = []
     targets: dict[str, _Target] = {}
@@ -76,17 +83,20 @@ def rewrite_segments(
             continue
         copied = [f"{SEGMENTS}/{segment.folder.name}" for segment in group]
         require_intact(folder, (parts[path] for path in copied if path in parts))
-        name, starts = _write_group(folder, before.description, group, remaining)
-        if name is not None:
+        merged = merge_segments(folder, [(segment, remaining[segment.folder.name]) for segment in group])
+        if merged is not None:
+            name, start = merged.folder.name, 0
             names.append(name)
-            targets |= {old: _Target(name, start) for old, start in starts.items()}
+            for segment in group:
+                targets[segment.folder.name] = _Target(name, start)
+                start += int(remaining[segment.folder.name].sum())
     by_name = {segment.folder.name: segment for segment in segments}
     layers = [layer for layer in changes.layers if layer.segment in names]
     for layer in (*before.layers, *changes.layers):
-        old = layer.segment
-        if old in targets:
+        source = layer.segment
+        if source in targets:
             require_intact(folder, [part] if (part := parts.get(f"{LAYERS}/{layer.name}")) else [])
-            layers += _copy_layer(folder, layer, by_name[old], remaining[old], targets[old])
+            layers += _copy_layer(folder, layer, by_name[source], remaining[source], targets[source])
     if (folder / LAYERS).exists():
         sync_folder(folder / LAYERS)
     return before.next_generation(generation_name, tuple(names), before.description, layers, keep)
@@ -121,31 +131,6 @@ def _group_segments(segments: Iterable[Segment], remaining: Mapping[str, Mask]) 
     yield from (group for group, _, _ in groups)
 
 
-def _write_group(
-    folder: Path, description: Description, group: Sequence[Segment], remaining: Mapping[str, Mask]
-) -> tuple[str | None, dict[str, int]]:
-    """Write a group as one segment.
-
-    Returns its name (None if no document remains), and the first document in it of each old segment.
-    """
-    starts: dict[str, int] = {}
-    count = 0
-    for segment in group:
-        starts[segment.folder.name] = count
-        count += int(remaining[segment.folder.name].sum())
-    documents = (
-        Located("index", segment.document(number))
-        for segment in group
-        for number in np.flatnonzero(remaining[segment.folder.name]).tolist()
-    )
-    writer = SegmentWriter(folder, description, is_rewrite=True)
-    with closing(prepare(documents, description)) as stream:
-        for prepared in stream:
-            writer.add(prepared)
-    writer.flush()
-    return (writer.segments[0].folder.name if writer.segments else None), starts
-
-
 def _copy_layer(
     folder: Path, layer: LayerInfo, old: Segment, remaining: Mask, target: _Target
 ) -> Iterator[LayerInfo]:
@@ -157,7 +142,7 @@ def _copy_layer(
     copy = LayerInfo(new_layer_name(), target.segment, start, stop, layer.parts, layer.recipe)
     covered = remaining[layer.start : layer.stop]
     sizes = np.diff(old.column("first"))[layer.start : layer.stop]
-    sentences = None if covered.all() else np.flatnonzero(np.repeat(covered, sizes))
+    sentences = None if covered.all() else np.repeat(covered, sizes)
     copy_layer(folder, layer, copy, sentences)
     yield copy
 
@@ -247,7 +232,7 @@ class EmbeddedDelivery:
 
     def _commit(self, before: Manifest, old: list[Segment], changes: Changes, report: DeliveryReport) -> None:
         commit = rewrite_segments(
-            self._folder, before, changes, new_generation_name(before.newest_name), self._keep
+            self._folder, before, old, changes, new_generation_name(before.newest_name), self._keep
         )
         self._verify(commit, old, changes, report)
         manifest.commit(self._folder, commit)
@@ -265,7 +250,7 @@ class EmbeddedDelivery:
         """Check the number of documents. Checksums are compared when a segment is written."""
         expected = sum(segment.document_count for segment in (*old, *changes.segments))
         expected -= report.removed + report.changed
-        found = sum(Segment(self._folder / SEGMENTS / name).document_count for name in commit.segments)
+        found = sum(read_counts(self._folder / SEGMENTS / name)[0] for name in commit.segments)
         if found != expected:
             raise EsrError(
                 f"{self._folder} would have {found} documents instead of {expected}, nothing was changed: "

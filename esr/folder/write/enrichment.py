@@ -19,7 +19,14 @@ from esr.enrichment.recipe import Recipe
 from esr.errors import UsageError
 from esr.folder.format import manifest
 from esr.folder.format.files import Mask, Numbers, save_bundle, sync_folder, translate_disk_errors
-from esr.folder.format.layers import EncodedEnrichment, Layer, LayerStack, merge_layers, save_layer
+from esr.folder.format.layers import (
+    EncodedEnrichment,
+    Layer,
+    LayerStack,
+    merge_layers,
+    save_layer,
+    select_layer,
+)
 from esr.folder.format.manifest import (
     LAYERS,
     LayerInfo,
@@ -38,13 +45,13 @@ from esr.text.analyzer import get_analyzer
 from esr.text.document import PARTS, QUOTES, VECTORS, Document, SentenceEnrichment
 
 
-def copy_layer(folder: Path, source: LayerInfo, target: LayerInfo, sentences: Numbers | None) -> None:
+def copy_layer(folder: Path, source: LayerInfo, target: LayerInfo, sentences: Mask | None) -> None:
     """Write the layer `target` with these sentences of the layer `source`, or with all of them if None."""
     source_path, target_path = folder / LAYERS / source.name, folder / LAYERS / target.name
     if sentences is None:
         os.link(source_path, target_path)  # layers never change
     else:
-        save_layer(target_path, _extract(Layer(source_path), sentences, source.parts), source.parts)
+        select_layer(target_path, Layer(source_path), sentences, source.parts)
 
 
 def read_stored(stack: LayerStack, sentences: Numbers, parts: Sequence[str]) -> Iterator[EncodedEnrichment]:
@@ -63,24 +70,6 @@ def read_stored(stack: LayerStack, sentences: Numbers, parts: Sequence[str]) -> 
             quotes[n],
             stack.resolved(sentence) if "entities" in parts else {},
         )
-
-
-def _extract(layer: Layer, sentences: Numbers, parts: Sequence[str]) -> list[EncodedEnrichment]:
-    columns = {name: column[sentences].astype(float).tolist() for name, column in layer.features.items()}
-    parses = layer.parses(sentences) if "parse" in parts else [None] * len(sentences)
-    vectors = layer.stored_vectors(sentences) if VECTORS in parts else [None] * len(sentences)
-    quotes = layer.quotes.read(sentences) if QUOTES in parts else [()] * len(sentences)
-    return [
-        EncodedEnrichment(
-            {name: column[n] for name, column in columns.items() if column[n] == column[n]},
-            layer.entities(sentence) if "entities" in parts else None,
-            parses[n],
-            vectors[n],
-            quotes[n],
-            layer.resolved(sentence) if "entities" in parts else {},
-        )
-        for n, sentence in enumerate(sentences.tolist())
-    ]
 
 
 def tidy_layers(folder: Path, layers: list[LayerInfo], segment: Segment, new: LayerInfo) -> list[LayerInfo]:

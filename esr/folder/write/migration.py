@@ -95,8 +95,9 @@ class EmbeddedMigration(FolderWriter):
         copy = LayerInfo(new_layer_name(), new.folder.name, start, stop, layer.parts, layer.recipe)
         sentences = None
         if copy.documents < layer.documents:
-            first = old.column("first")
-            sentences = np.arange(first[start - shift], first[stop - shift]) - first[layer.start]
+            documents = np.arange(layer.start, layer.stop)
+            covered = (start - shift <= documents) & (documents < stop - shift)
+            sentences = np.repeat(covered, np.diff(old.column("first"))[layer.start : layer.stop])
         copy_layer(self._folder, layer, copy, sentences)
         yield copy
 

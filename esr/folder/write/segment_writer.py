@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import uuid
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from esr.features.furniture import NAME as FURNITURE
 from esr.features.furniture import FurnitureFinder
 from esr.folder.format.files import (
     Column,
+    FileCheck,
     encode_sealed,
     narrow,
     record_files,
@@ -90,10 +92,9 @@ FULL_BYTES = 96_000_000
 class SegmentBuilder:
     """Collects documents up to a limit. A load of full segments takes about 400 MB of memory."""
 
-    def __init__(self, analyzer: Analyzer, *, has_enrichment: bool) -> None:
-        """`has_enrichment`: the documents' enrichment is written elsewhere."""
+    def __init__(self, analyzer: Analyzer) -> None:
         self._analyzer = analyzer
-        self._furniture = None if has_enrichment else FurnitureFinder()
+        self._furniture = FurnitureFinder()
         self._tokens, self._words = TokenBuffer(), TokenBuffer()
         self._term_count = 0
         self._sizes = array("i")
@@ -138,8 +139,7 @@ class SegmentBuilder:
         for position in prepared.explicit_ids:
             self._explicit_id_numbers.append(self._sentences + position)
             self.explicit_ids.append(document.sentences[position].id)
-        if self._furniture is not None:
-            self._furniture.add(document.source, [sentence.text for sentence in document.sentences])
+        self._furniture.add(document.source, [sentence.text for sentence in document.sentences])
         self._sentences += len(document.sentences)
         self._paragraphs.extend(prepared.paragraphs)
         self._tokens.add(payload.batch.terms, payload.texts, payload.terms)
@@ -160,14 +160,7 @@ class SegmentBuilder:
         return EncodedEnrichment(sentence.features, None, parse, quotes=sentence.quotes)
 
     def save(self, folder: Path) -> None:
-        """Write the segment to a new folder, with the checksums of its files, and sync it."""
-        folder.mkdir(parents=True)
-        with record_files() as checks:
-            self._save_files(folder)
-        save_bytes(folder / CHECKSUMS, [encode_sealed(checks)])
-        sync_folder(folder)
-
-    def _save_files(self, folder: Path) -> None:
+        """Write the files of the segment."""
         for name, column in self._save_terms(folder).items():
             save_array(folder / f"{name}.npy", column)
         words, lengths = self._words.finish()
@@ -200,7 +193,7 @@ class SegmentBuilder:
 
     def mark_furniture(self) -> None:
         """Add the feature of furniture to the inline enrichment. A document's own value takes precedence."""
-        values = np.zeros(0) if self._furniture is None else self._furniture.values()
+        values = self._furniture.values()
         for number in np.flatnonzero(values).tolist():
             known = self._inline.get(number, NO_ENRICHMENT)
             features = {FURNITURE: float(values[number]), **known.features}
@@ -225,6 +218,20 @@ class SegmentBuilder:
         sync_folder(path.parent)
 
 
+@contextmanager
+def new_segment(folder: Path) -> Iterator[tuple[Path, dict[str, FileCheck]]]:
+    """Create a segment: the block writes its files to the path. Their checks are collected as they are
+    written, and stored at the end.
+    """
+    path = folder / SEGMENTS / uuid.uuid4().hex[:12]
+    path.mkdir(parents=True)
+    with record_files() as checks:
+        yield path, checks
+    save_bytes(path / CHECKSUMS, [encode_sealed(dict(sorted(checks.items())))])
+    sync_folder(path)
+    sync_folder(path.parent)
+
+
 OnSegment = Callable[[Segment, LayerInfo | None], None]
 """Called with a segment, and with its layer of inline enrichment if it has one."""
 
@@ -232,8 +239,7 @@ OnSegment = Callable[[Segment, LayerInfo | None], None]
 class SegmentWriter:
     """Builds one segment in memory; writes and verifies it when it is full.
 
-    `segments` and `layers` are those written so far. `on_segment` is called after each. `is_rewrite` is for
-    documents of the index itself: they become a single segment, and their layers are copied elsewhere.
+    `segments` and `layers` are those written so far. `on_segment` is called after each.
     """
 
     def __init__(
@@ -241,19 +247,16 @@ class SegmentWriter:
         folder: Path,
         description: Description,
         on_segment: OnSegment = lambda segment, layer: None,
-        *,
-        is_rewrite: bool = False,
     ) -> None:
         self._folder = folder
         self._analyzer = get_analyzer(description.analyzer)
         self._on_segment = on_segment
-        self._is_rewrite = is_rewrite
         self.segments: list[Segment] = []
         self.layers: list[LayerInfo] = []
         self._start_segment()
 
     def _start_segment(self) -> None:
-        self._builder = SegmentBuilder(self._analyzer, has_enrichment=self._is_rewrite)
+        self._builder = SegmentBuilder(self._analyzer)
         self._checksums: list[bytes] = []
 
     def add(self, prepared: PreparedDocument) -> None:
@@ -261,7 +264,7 @@ class SegmentWriter:
         self._builder.add(prepared)
         assert prepared.payload
         self._checksums.append(_checksum(prepared.payload.blob))
-        if self._builder.is_full and not self._is_rewrite:
+        if self._builder.is_full:
             self.flush()
 
     def flush(self) -> None:
@@ -269,15 +272,14 @@ class SegmentWriter:
         builder = self._builder
         if not len(builder):
             return
-        name = uuid.uuid4().hex[:12]
-        builder.save(self._folder / SEGMENTS / name)
-        sync_folder(self._folder / SEGMENTS)
+        with new_segment(self._folder) as (path, _):
+            builder.save(path)
         builder.mark_furniture()
-        layer = None
-        if builder.inline_parts and not self._is_rewrite:
+        name, layer = path.name, None
+        if builder.inline_parts:
             builder.save_inline_layer(self._folder / LAYERS / name)
             layer = LayerInfo(name, name, 0, len(builder), builder.inline_parts, None)
-        segment = Segment(self._folder / SEGMENTS / name)
+        segment = Segment(path)
         self._verify(segment)
         self.segments.append(segment)
         self.layers += [] if layer is None else [layer]

@@ -72,6 +72,14 @@ def test_a_damaged_file_is_an_error_of_its_value(tmp_path: Path, content: bytes)
         map_array(tmp_path / "a.npy")
 
 
+def test_an_unknown_type_in_a_damaged_header_is_an_error_of_its_value(tmp_path: Path) -> None:
+    save_array(tmp_path / "a.npy", np.arange(100))
+    content = (tmp_path / "a.npy").read_bytes()
+    (tmp_path / "a.npy").write_bytes(content.replace(b"'<i8'", b"'<q8'"))
+    with pytest.raises(ValueError, match="numpy has no type"):
+        map_array(tmp_path / "a.npy")
+
+
 def test_a_file_that_was_cut_off_is_an_error_of_its_value(tmp_path: Path) -> None:
     save_array(tmp_path / "a.npy", np.arange(100))
     content = (tmp_path / "a.npy").read_bytes()

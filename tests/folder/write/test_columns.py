@@ -5,20 +5,32 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
+from contextlib import closing
 from itertools import accumulate
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from esr.errors import EsrError
 from esr.folder.format import manifest
-from esr.folder.format.segment import COUNT_BITS, POSTINGS, unpack
+from esr.folder.format.files import check_file, decode_sealed
+from esr.folder.format.segment import COUNT_BITS, POSTINGS, Segment, unpack
 from esr.folder.format.strings import BlobTable
 from esr.folder.write import columns as write_columns
-from esr.folder.write import segment_writer
+from esr.folder.write import merging, segment_writer
 from esr.folder.write.columns import TokenizedTexts, build_columns
+from esr.folder.write.delivery import EmbeddedDelivery
+from esr.folder.write.merging import merge_segments
+from esr.folder.write.prefetch import prepare
+from esr.folder.write.segment_writer import SegmentWriter
+from esr.index.writer import Description
+from esr.text.document import Document, Located, ParseWord, Quote, Sentence
+from tests.support.endurance import examples
 from tests.support.folder_index import document, file_contents, load
 
 TERMS = 7
@@ -182,3 +194,160 @@ def test_two_segments_share_a_batch(tmp_path: Path, small_segments: None) -> Non
     for segment, located in zip(columns(tmp_path / "index"), TOKEN_BUFFER_NEWS, strict=True):
         load(tmp_path / located.document.id, [located])
         assert [segment] == columns(tmp_path / located.document.id)
+
+
+# A segment that is made of the columns of others has the files that a load of its documents writes.
+
+
+def written(folder: Path, documents: list[Located], description: Description) -> Segment | None:
+    """The segment of these documents; None without documents."""
+    writer = SegmentWriter(folder, description)
+    with closing(prepare(documents, description)) as prepared:
+        for each in prepared:
+            writer.add(each)
+    writer.flush()
+    return writer.segments[0] if writer.segments else None
+
+
+def merged(folder: Path, parts: list[list[tuple[Located, bool]]], description: Description) -> Segment | None:
+    """The segment of the documents that remain, made of a segment for each part."""
+    sources = []
+    for part in parts:
+        segment = written(folder, [each for each, _ in part], description)
+        if segment is not None:
+            sources.append((segment, np.array([remains for _, remains in part], bool)))
+    return merge_segments(folder, sources) if sources else None
+
+
+def check_same_files(parts: list[list[tuple[Located, bool]]], description: Description) -> None:
+    with TemporaryDirectory() as folder:
+        expected = written(
+            Path(folder, "a"), [d for part in parts for d, remains in part if remains], description
+        )
+        actual = merged(Path(folder, "b"), parts, description)
+        assert (actual is None) == (expected is None)
+        if actual is None or expected is None:
+            assert not any(remains for part in parts for _, remains in part)
+            return
+        files, expected_files = file_contents(actual.folder), file_contents(expected.folder)
+        checks = decode_sealed(files.pop(manifest.CHECKSUMS))
+        del expected_files[manifest.CHECKSUMS]
+        assert files.keys() == expected_files.keys() == checks.keys()
+        assert [name for name in files if files[name] != expected_files[name]] == []
+        assert {name: list(check_file(actual.folder / name)) for name in checks} == checks
+
+
+TEXTS = [
+    *("", "storm", "storm storm river", "A storm, a river!", "the river", "Naïve café", "İstanbul 𐐷𐐷 ﬀ"),
+    *("中国和 news", "Ein Fluß und ein Sturm", "गंगा नदी", "?", "x " * 20),
+]
+LABELS: list[dict[str, Any]] = [
+    {},
+    {"source": "Wire", "language": "en", "date": "2017"},
+    {"source": "Дзеркало", "language": "uk", "keywords": ("rain", "river"), "authors": ("Ann",)},
+    {"source": "Wire", "date": "2017-02-07T10:30:00+01:00", "section": "World", "keywords": ("rain", "sun")},
+    {
+        "language": "de",
+        "metadata": {"desk": "x", "place": {"city": ["Ohio", "Kyiv"]}},
+        "url": "https://x.org",
+    },
+]
+SKETCH = (
+    st.tuples(  # texts of sentences, whether they have explicit ids, the title, labels, whether it remains
+        st.lists(st.sampled_from(TEXTS), max_size=5),
+        st.booleans(),
+        st.sampled_from([None, *TEXTS]),
+        st.sampled_from(LABELS),
+        st.booleans(),
+    )
+)
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(st.lists(st.lists(SKETCH, max_size=5), min_size=1, max_size=3), st.booleans())
+def test_the_columns_of_segments_give_the_segment_of_the_documents_that_remain(
+    sketches: list[list[Any]], title: bool
+) -> None:
+    parts = [
+        [
+            (
+                document(
+                    f"d{n}-{m}",
+                    *(Sentence(f"{m}.{n}:{i}", text) for i, text in enumerate(texts)) if explicit else texts,
+                    title=of_title,
+                    **labels,
+                ),
+                remains,
+            )
+            for m, (texts, explicit, of_title, labels, remains) in enumerate(sketch)
+        ]
+        for n, sketch in enumerate(sketches)
+    ]
+    check_same_files(parts, Description("plain", title))
+
+
+@pytest.mark.slow
+def test_large_segments_merge_to_the_segment_of_the_documents_that_remain() -> None:
+    """Sentence and term numbers need more than a byte; counts, positions and lists are of many sizes."""
+    chance = random.Random(5)
+    words = [f"{start}{n}" for n in range(500) for start in ("storm", "wörter", "реки", "中国")]
+    weights = [1 / (n + 1) for n in range(len(words))]
+
+    def sentence(id: str) -> Sentence:
+        text = " ".join(chance.choices(words, weights, k=chance.choice([0, 1, 5, 9, 12, 12, 12, 300])))
+        return Sentence(
+            id,
+            text,
+            {"subj": chance.random()} if chance.random() < 0.2 else {},
+            (ParseWord("storm", -1),) if chance.random() < 0.1 else None,
+            chance.choice([None, 0, 3, 300]),
+            (Quote(0, 1, "Ann", "ann", "said"),) if text and chance.random() < 0.1 else (),
+        )
+
+    def drawn(id: str) -> Located:
+        explicit = chance.random() < 0.3
+        count = chance.choice([0, 1, 2, 3, 40])
+        sentences = [sentence(f"x/{id}/{n}" if explicit else f"{id}.s{n}") for n in range(count)]
+        labels = dict(chance.choice(LABELS)) | {
+            "keywords": tuple({f"k{chance.randrange(99)}" for _ in range(3)})
+        }
+        return document(id, *sentences, title=chance.choice([None, "Storm 中国 storm0"]), **labels)
+
+    parts = [
+        [(drawn(f"d{n}-{m}"), chance.random() > 0.2) for m in range(count)]
+        for n, count in enumerate((50, 30, 1))
+    ]
+    description = Description("multilingual", True)
+    check_same_files(parts, description)
+    check_same_files(parts[:1], description)
+
+
+def test_a_delivery_decodes_only_documents_that_it_compares(
+    where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(where, NEWS)
+    decoded, document_of = [], Segment.document
+
+    def note(segment: Segment, number: int) -> Document:
+        decoded.append(segment.document_ids[number])
+        return document_of(segment, number)
+
+    monkeypatch.setattr(Segment, "document", note)
+    assert EmbeddedDelivery(where).append([document("n3", "A correction")]).changed == 1
+    assert set(decoded) == {"n3"}
+
+
+def test_a_merged_segment_that_is_read_back_differently_stops_the_delivery(
+    where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = merging.save_array
+
+    def save_damaged(path: Path, column: Any) -> None:
+        save(path, column)
+        if path.name == "length.npy":
+            path.write_bytes(path.read_bytes()[:-1] + b"?")
+
+    parts = [[(each, each.document.id != "n1") for each in NEWS]]
+    monkeypatch.setattr(merging, "save_array", save_damaged)
+    with pytest.raises(EsrError, match=r"is read back with another length\.npy, nothing was committed"):
+        merged(where, parts, Description("plain", True))

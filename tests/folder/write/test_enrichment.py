@@ -9,10 +9,12 @@ import pytest
 from esr.errors import IndexUnusable
 from esr.folder.format import manifest
 from esr.folder.format.checksums import SegmentDamaged
-from esr.folder.format.layers import EncodedEnrichment, Layer, save_layer
+from esr.folder.format.layers import EncodedEnrichment, Layer, LayerStack, save_layer, select_layer
+from esr.folder.format.segment import Segment
 from esr.folder.index import EmbeddedIndex
 from esr.folder.search.conditions import mask_entities
 from esr.folder.write import segment_writer
+from esr.folder.write.enrichment import read_stored
 from esr.folder.write.generations import EmbeddedGenerations
 from esr.index import enrichment_run
 from esr.index.filters import Filters
@@ -154,6 +156,24 @@ def test_merging_neighbors_retains_what_was_enriched_again_between_them(where: P
             if any(name in names for names in (v["entities"] or {}).values())
         }
         assert naming and {segment.sentence_id(number) for number in mask} == naming
+
+
+@pytest.mark.parametrize("step", [1, 3, 1000])
+def test_selected_sentences_of_a_layer_make_the_layer_that_is_written_for_them(
+    index: EmbeddedIndex, where: Path, tmp_path: Path, step: int
+) -> None:
+    enrich(index)
+    commit = manifest.read_manifest(where)
+    for info in commit.layers:
+        layer = Layer(where / "layers" / info.name)
+        segment = Segment(where / "segments" / info.segment)
+        stack = LayerStack([(info, layer)], segment.column("first"), segment.sentence_count)
+        sentences = np.arange(segment.sentence_count)[1::step]
+        save_layer(tmp_path / "a", list(read_stored(stack, sentences, info.parts)), info.parts)
+        mask = np.zeros(segment.sentence_count, bool)
+        mask[sentences] = True
+        select_layer(tmp_path / "b", layer, mask, info.parts)
+        assert (tmp_path / "b").read_bytes() == (tmp_path / "a").read_bytes()
 
 
 def test_enrichment_and_loads_lock_one_another_out(index: EmbeddedIndex, where: Path) -> None:

@@ -1,0 +1,330 @@
+"""Makes a segment of the remaining documents of others, from their columns: no document is decoded.
+
+Its files are those that `SegmentWriter` writes for these documents, byte for byte.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import chain, compress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from esr.errors import EsrError
+from esr.folder.format.files import Column, Mask, Numbers, check_file, narrow, save_array, save_bytes
+from esr.folder.format.segment import LANGUAGE, LANGUAGES, PARAGRAPH, Segment, pack
+from esr.folder.format.strings import BlobTable, Content, StringTable, save_attributes
+from esr.folder.format.words import WordTable, decode, rank_words, save_sorted_words, text_starts
+from esr.folder.write.segment_writer import new_segment
+
+
+class _Rows(NamedTuple):
+    """Which documents or sentences of a segment remain, and the number of each in the new segment."""
+
+    remain: Mask
+    new: Numbers
+    total: int
+
+    @classmethod
+    def number(cls, masks: Sequence[Mask]) -> list[_Rows]:
+        """Number what remains of each segment, one after another."""
+        counts = [int(np.count_nonzero(mask)) for mask in masks]
+        ends = np.cumsum(counts)
+        return [
+            cls(mask, np.cumsum(mask) + (end - count - 1), count)
+            for mask, count, end in zip(masks, counts, ends.tolist(), strict=True)
+        ]
+
+
+class _Part(NamedTuple):
+    """What remains of a segment."""
+
+    segment: Segment
+    documents: _Rows
+    sentences: _Rows
+
+
+def merge_segments(folder: Path, sources: Sequence[tuple[Segment, Mask]]) -> Segment | None:
+    """Write a segment of others, each given with the mask of its documents that remain.
+
+    Returns None if no document remains. Raises EsrError if the segment is read back differently.
+    """
+    segments, masks = [segment for segment, _ in sources], [mask for _, mask in sources]
+    of_sentences = [
+        np.repeat(mask, np.diff(segment.column("first")))
+        for segment, mask in zip(segments, masks, strict=True)
+    ]
+    parts = list(map(_Part, segments, _Rows.number(masks), _Rows.number(of_sentences)))
+    documents = sum(part.documents.total for part in parts)
+    sentences = sum(part.sentences.total for part in parts)
+    if not documents:
+        return None
+    with new_segment(folder) as (path, checks):
+        for name, column in {**_row_columns(parts), **_save_terms(path, parts)}.items():
+            save_array(path / f"{name}.npy", column)
+        _save_words(path, parts)
+        _save_attributes(path, parts)
+        _save_documents(path, parts)
+    damaged = [name for name, check in checks.items() if check_file(path / name)[:2] != check[:2]]
+    segment = Segment(path)
+    if damaged or (segment.document_count, segment.sentence_count) != (documents, sentences):
+        raise EsrError(
+            f"{path} is read back with another {', '.join(damaged) or 'number of documents or sentences'}, "
+            "nothing was committed: check the disk and try again"
+        )
+    return segment
+
+
+# Documents and sentences
+
+
+def _row_columns(parts: Sequence[_Part]) -> dict[str, Column]:
+    """The columns of values that belong to a document or to a sentence."""
+
+    def of_documents(name: str) -> Column:
+        return np.concatenate([part.segment.column(name)[part.documents.remain] for part in parts])
+
+    def of_sentences(name: str) -> Column:
+        return np.concatenate([part.segment.column(name)[part.sentences.remain] for part in parts])
+
+    sizes = np.concatenate([np.diff(part.segment.column("first"))[part.documents.remain] for part in parts])
+    return {
+        "first": np.concatenate([[0], np.cumsum(sizes)]),
+        "document": narrow(np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)),
+        "date": of_documents("date"),
+        "document_length": narrow(of_documents("document_length")),
+        **{name: narrow(of_sentences(name)) for name in ("length", "surrounding_length", PARAGRAPH)},
+        **{name: of_sentences(name) for name in ("document_likelihood", "surrounding_likelihood")},
+    }
+
+
+def _save_documents(path: Path, parts: Sequence[_Part]) -> None:
+    """Write the texts, the ids, and the sources and languages with their numbers."""
+    texts = [part.segment.files.documents.select(part.documents.remain) for part in parts]
+    BlobTable.save_content(path, "texts", _concatenate(texts))
+    _save_ids(path, "documents", [(part.segment.document_ids, part.documents.remain) for part in parts])
+    explicit = [part.segment.files.explicit_id_numbers for part in parts]
+    remain = [part.sentences.remain[numbers] for part, numbers in zip(parts, explicit, strict=True)]
+    _save_ids(path, "given", [(part.segment.explicit_ids, m) for part, m in zip(parts, remain, strict=True)])
+    new = [part.sentences.new[of[mask]] for part, of, mask in zip(parts, explicit, remain, strict=True)]
+    save_array(path / "given_at.npy", np.concatenate(new))
+    labels, numbers = _renumber_labels(parts, [part.segment.sources for part in parts], "source")
+    save_array(path / "source.npy", numbers)
+    save_bytes(path / "sources.json", [json.dumps(labels).encode()])
+    labels, numbers = _renumber_labels(parts, [part.segment.languages for part in parts], LANGUAGE)
+    save_array(path / f"{LANGUAGE}.npy", narrow(numbers))
+    save_bytes(path / LANGUAGES, [json.dumps(labels).encode()])
+
+
+def _save_ids(path: Path, name: str, tables: Sequence[tuple[StringTable, Mask]]) -> None:
+    """Write these strings of the tables, in their order."""
+    strings = _concatenate([table.select(mask) for table, mask in tables])
+    hashes = np.concatenate([table.hashes_by_number[mask] for table, mask in tables])
+    StringTable.save_content(path, name, strings, hashes)
+
+
+def _concatenate(contents: Sequence[Content]) -> Content:
+    pieces, lengths = zip(*contents, strict=True)
+    return Content([*chain.from_iterable(pieces)], np.concatenate(lengths))
+
+
+def _renumber_labels(
+    parts: Sequence[_Part], labels: Sequence[Sequence[str | None]], column: str
+) -> tuple[list[str | None], Column]:
+    """Number labels by first occurrence. Returns those that occur, and the new column of their numbers."""
+    new: dict[str | None, int] = {}
+    renumbered = []
+    for part, of_part in zip(parts, labels, strict=True):
+        numbers = part.segment.column(column)[part.documents.remain]
+        first = np.full(len(of_part), len(numbers))
+        first[numbers[::-1]] = np.arange(len(numbers))[::-1]  # of equal numbers, the last one is assigned
+        new_numbers = np.zeros(len(of_part), np.int32)
+        for number in np.argsort(first)[: np.count_nonzero(first < len(numbers))].tolist():
+            new_numbers[number] = new.setdefault(of_part[number], len(new))
+        renumbered.append(new_numbers[numbers])
+    return list(new), np.concatenate(renumbered)
+
+
+# Lists: of postings by term, of positions by word, of documents by attribute
+
+
+class _Lists(NamedTuple):
+    """Lists of values: the number of each list, its length, and all values, in columns of the same length.
+
+    No two lists have the same number.
+    """
+
+    numbers: Numbers
+    lengths: Numbers
+    values: tuple[Column, ...]
+
+    @classmethod
+    def of_rows(cls, starts: Column, rows: _Rows, numbers: Column, *others: Column) -> _Lists:
+        """Lists of the rows that remain, under their new numbers. List n begins at `starts[n]`."""
+        lengths: Column = np.diff(starts.astype(np.int64))
+        lists = cls(np.arange(len(lengths)), lengths, (rows.new.astype(np.int32)[numbers], *others))
+        return lists.select(rows.remain[numbers])
+
+    def select(self, mask: Mask) -> _Lists:
+        """The lists with only these of their values."""
+        removed = np.flatnonzero(~mask)
+        if not len(removed):
+            return self
+        list_of = np.searchsorted(np.cumsum(self.lengths), removed, "right")
+        lengths = self.lengths - np.bincount(list_of, minlength=len(self.lengths))
+        return _Lists(self.numbers, lengths, tuple(column[mask] for column in self.values))
+
+    def renumber(self, new: Numbers) -> _Lists:
+        """The lists that are not empty, under their new numbers."""
+        used = self.lengths > 0
+        return self._replace(numbers=new[self.numbers[used]], lengths=self.lengths[used])
+
+
+def _merge(lists: Sequence[_Lists], count: int) -> tuple[Numbers, list[Column]]:
+    """Concatenate the lists of the same number, in order. Returns the start of each, and all values."""
+    numbers = np.concatenate([each.numbers for each in lists])
+    lengths = np.concatenate([each.lengths for each in lists])
+    starts = np.zeros(count + 1, np.int64)
+    np.add.at(starts, numbers + 1, lengths)
+    # Lists that remain neighbours are one piece.
+    order = np.argsort(numbers, kind="stable")
+    is_first = np.diff(order, prepend=-2) != 1
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    begins = ends[order[is_first]].tolist()
+    stops = ends[order[np.roll(is_first, -1)] + 1].tolist()
+    merged = []
+    for columns in zip(*(each.values for each in lists), strict=True):
+        values = columns[0] if len(lists) == 1 else np.concatenate(columns)
+        pieces = [values[begin:stop] for begin, stop in zip(begins, stops, strict=True)]
+        merged.append(np.concatenate([values[:0], *pieces]))
+    return np.cumsum(starts), merged
+
+
+class _United(NamedTuple):
+    """The distinct strings of several tables, in order, and by table the new number of each string.
+
+    They are ordered by their keys: the hashes of terms, the names of attributes.
+    """
+
+    keys: list[Any]
+    strings: Content
+    new: list[Numbers]
+
+    @classmethod
+    def unite(cls, tables: Sequence[tuple[list[Any], Content, Mask]]) -> _United:
+        """`tables` have the keys of the strings that are still used, these strings, and their mask."""
+        if len(tables) == 1:
+            keys, strings, used = tables[0]
+            return cls(keys, strings, [np.cumsum(used) - 1])
+        items = [[*zip(keys, strings.split(), strict=True)] for keys, strings, _ in tables]
+        united = sorted(set(chain.from_iterable(items)))
+        number_of = {item: number for number, item in enumerate(united)}
+        new = [np.zeros(len(used), np.int64) for _, _, used in tables]
+        for numbers, of_table, (_, _, used) in zip(new, items, tables, strict=True):
+            numbers[used] = [number_of[item] for item in of_table]
+        return cls([key for key, _ in united], Content.join([string for _, string in united]), new)
+
+
+def _merge_renumbered(
+    lists: Sequence[_Lists], new: Sequence[Numbers], count: int
+) -> tuple[Numbers, list[Column]]:
+    """Merge the lists of each segment, whose new numbers are `new`."""
+    return _merge([each.renumber(numbers) for each, numbers in zip(lists, new, strict=True)], count)
+
+
+def _save_terms(path: Path, parts: Sequence[_Part]) -> dict[str, Column]:
+    """Write the table of the terms that still occur. Returns the columns of their postings."""
+    in_sentences, in_documents, tables = [], [], []
+    for segment, documents, sentences in parts:
+        table, count = segment.terms, len(segment.terms)
+        postings = segment.sentence_postings(0, count)
+        in_sentences.append(_Lists.of_rows(segment.column("sentence_starts"), sentences, *postings))
+        postings = segment.document_postings(0, count)
+        in_documents.append(_Lists.of_rows(segment.column("document_starts"), documents, *postings))
+        used = in_documents[-1].lengths > 0
+        tables.append((table.hashes[used].tolist(), table.select(used), used))  # terms are in this order
+    hashes, terms, new = _United.unite(tables)
+    StringTable.save_content(path, "terms", terms, np.array(hashes, np.uint64))
+    starts, (numbers, counts) = _merge_renumbered(in_sentences, new, len(hashes))
+    totals = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    columns = {
+        "sentence_starts": narrow(starts),
+        "occurrences": narrow(np.diff(totals[starts])),
+        **pack(numbers, counts),
+    }
+    starts, (numbers, counts) = _merge_renumbered(in_documents, new, len(hashes))
+    of_documents = {"starts": starts, "numbers": numbers, "counts": counts}
+    return columns | {f"document_{name}": narrow(column) for name, column in of_documents.items()}
+
+
+def _save_words(path: Path, parts: Sequence[_Part]) -> None:
+    """Write the word table, from the positions of the words that still occur."""
+    sentence_count = sum(part.sentences.total for part in parts)
+    remain = [np.concatenate([part.sentences.remain, part.documents.remain]) for part in parts]
+    lengths = [
+        np.split(part.segment.words.text_lengths[mask].astype(np.int64), [part.sentences.total])
+        for part, mask in zip(parts, remain, strict=True)
+    ]
+    text_lengths = np.concatenate([*(of[0] for of in lengths), *(of[1] for of in lengths)])
+    starts = text_starts(text_lengths)
+    found, tables = [], []
+    for part, mask in zip(parts, remain, strict=True):
+        words = part.segment.words
+        texts = np.concatenate([part.sentences.new, sentence_count + part.documents.new])
+        lists = list(_read_positions(words, mask, starts[texts]))
+        counts = np.zeros(len(words), np.int64)
+        for each in lists:
+            counts[each.numbers] = each.lengths
+        found.append(lists)
+        tables.append(([0] * np.count_nonzero(counts), words.select(counts > 0), counts > 0))
+    _, strings, new = _United.unite(tables)
+    renumbered = [each.renumber(n) for lists, n in zip(found, new, strict=True) for each in lists]
+    counts = np.zeros(len(strings.lengths), np.int64)
+    for each in renumbered:
+        counts[each.numbers] += each.lengths
+    rank = rank_words(counts, int(starts[-1]))
+    ranked = [each.renumber(rank) for each in renumbered]
+    if len(parts) > 1:  # titles follow the sentences of all parts
+        in_title = [each.values[0] >= starts[sentence_count] for each in ranked]
+        ranked = [
+            *(each.select(~mask) for each, mask in zip(ranked, in_title, strict=True)),
+            *(each.select(mask) for each, mask in zip(ranked, in_title, strict=True)),
+        ]
+    _, (positions,) = _merge(ranked, len(counts))
+    save_sorted_words(path, strings, counts, positions, text_lengths)
+
+
+_REMOVED = np.iinfo(np.int32).min
+"""Shift of the positions of a text that does not remain: they become negative."""
+
+
+def _read_positions(words: WordTable, remain: Mask, starts: Column) -> Iterator[_Lists]:
+    """Yield the positions of all words in the texts that remain, as they are when texts begin at `starts`."""
+    old_starts = text_starts(words.text_lengths)[:-1]
+    shifts = np.where(remain, starts - old_starts, _REMOVED)
+    is_border = np.ones(len(shifts), bool)  # most neighbours are shifted by the same
+    np.not_equal(shifts[1:], shifts[:-1], out=is_border[1:])
+    borders, shifts = old_starts[is_border], shifts[is_border]
+    of_words = words.read_positions()
+    for encoded in of_words.encoded_positions(range(len(words))):
+        positions = decode(encoded)
+        positions += shifts[np.searchsorted(borders, positions, "right") - 1]
+        lists = _Lists(of_words.words_of(encoded), encoded.lengths, (positions,))
+        yield lists.select(positions >= 0)
+
+
+def _save_attributes(path: Path, parts: Sequence[_Part]) -> None:
+    """Write the table of attributes, without values that no document has any more."""
+    found, tables = [], []
+    for part in parts:
+        attributes = part.segment.attributes
+        names, starts, documents = attributes.read()
+        found.append(_Lists.of_rows(starts, part.documents, documents))
+        used = found[-1].lengths > 0
+        tables.append(([*compress(names, used.tolist())], attributes.select(used), used))
+    names, values, new = _United.unite(tables)
+    starts, (documents,) = _merge_renumbered(found, new, len(names))
+    save_attributes(path, names, values, starts, documents)
