@@ -34,7 +34,7 @@ from esr.folder.search.records import (
     read_records,
     sentence_ids,
 )
-from esr.folder.search.similarity import find_nearest, read_similarities
+from esr.folder.search.similarity import find_nearest, may_use_bits, read_similarities
 from esr.folder.search.top_k import search_exhaustive, search_pruned
 from esr.index.contract import Index, LengthGroups, Result, Similarities, SimilarityRescoring
 from esr.index.filters import (
@@ -243,7 +243,8 @@ class FolderSnapshot:
         return read_similarities(snapshot, encoder, query, locations, contexts)
 
     def nearest_is_exact(self) -> bool:
-        return True
+        encoder = self.encoder()
+        return encoder is None or not may_use_bits(self.cache, encoder)
 
     def nearest(
         self,
@@ -431,6 +432,7 @@ class FolderSnapshot:
             "segments": len(snapshot.segments),
             "generation": snapshot.manifest.commit_number,
             "enrichment": summarize_enrichment(snapshot),
+            **({} if self.nearest_is_exact() else {"vector_index": "bits"}),
             **self.description.as_dict(),
         }
 
