@@ -163,7 +163,7 @@ def measure_searches(where: str, path: Path, number: int, plain: str | None) -> 
 
 
 def _print_times(times: Mapping[str, Floats], queries: int) -> None:
-    print(f"{queries} queries, ms: median, 95th percentile, median of this thread's processor time")
+    print(f"{queries} queries, ms: median, 95th percentile, median of processor time")
     for name, of_way in times.items():
         median, cpu = np.median(of_way, axis=0)
         print(f"| {name} | {median:.1f} | {np.percentile(of_way[:, 0], 95):.1f} | {cpu:.1f} |")
@@ -186,7 +186,7 @@ def _ways(searcher: Searcher, plain: str | None) -> dict[str, Callable[[str], An
 
 
 def _time_in_turns(ways: Mapping[str, Callable[[str], Any]], queries: Sequence[str]) -> dict[str, Floats]:
-    """By way, a row for each query: milliseconds by the clock, and of processor time.
+    """By way, a row for each query: milliseconds by the clock, and of processor time of all threads.
 
     Every way answers a query before the next one comes.
     """
@@ -268,12 +268,12 @@ def _repeat_vectors(cache: Any, number: int) -> Any:
 
 
 def _time(search: Callable[[str], object], query: str) -> tuple[float, float]:
-    """Milliseconds by the clock and of this thread's processor time, medians of rounds after the first."""
+    """Milliseconds by the clock and of processor time of all threads, medians of rounds after the first."""
     times = []
     for _ in range(ROUNDS):
-        started, used = time.perf_counter(), time.thread_time()
+        started, used = time.perf_counter(), time.process_time()
         search(query)
-        times.append((1000 * (time.perf_counter() - started), 1000 * (time.thread_time() - used)))
+        times.append((1000 * (time.perf_counter() - started), 1000 * (time.process_time() - used)))
     elapsed, cpu = np.median(times[1:], axis=0).tolist()
     return elapsed, cpu
 

@@ -169,17 +169,22 @@ def find_nearest(
 
 def may_use_bits(cache: SearchCache, encoder: str) -> bool:
     """Whether searches of an encoder's vectors go by bits: there are many, and the cache's limit has room."""
-    if LOADER.kernel is None:
-        return False
-    recipes = recipes_of(cache.snapshot, encoder)
-    spans = [
-        span
-        for segment in cache.snapshot.segments
-        for span in segment.enrichment.vector_spans
-        if span.recipe in recipes
-    ]
+    spans = _spans_of(cache.snapshot, encoder)
     size = sum(_bits_size(layer) for layer in {span.layer for span in spans})
-    return sum(span.stop - span.start for span in spans) >= LEAST_FOR_BITS and size <= cache.memory.limit
+    has_many = sum(span.stop - span.start for span in spans) >= LEAST_FOR_BITS
+    return LOADER.kernel is not None and has_many and size <= cache.memory.limit
+
+
+def prepare_bits(cache: SearchCache, encoder: str) -> None:
+    """Compute the bits that searches of an encoder's vectors will need. They go without meanwhile."""
+    if may_use_bits(cache, encoder):
+        BITS.read({span.layer for span in _spans_of(cache.snapshot, encoder)})
+
+
+def _spans_of(snapshot: Snapshot, encoder: str) -> list[LayerSpan]:
+    recipes = recipes_of(snapshot, encoder)
+    spans = (span for segment in snapshot.segments for span in segment.enrichment.vector_spans)
+    return [span for span in spans if span.recipe in recipes]
 
 
 class _Chunk(NamedTuple):

@@ -28,6 +28,7 @@ from esr.plans.evaluate import Array
 from esr.text.document import QuantizedVector, SentenceEnrichment
 from tests.support.folder_index import corpus, document
 from tests.support.needed import need
+from tests.support.processes import wait_until
 
 need("numba")
 
@@ -166,7 +167,7 @@ class Collection:
         self.draw = np.random.default_rng(44)
         self.centres = self.draw.normal(size=(12, DIMENSIONS)) + 0.5
         self.index = index
-        self.vectors: list[QuantizedVector | None] = [None] * 3000
+        self.vectors: list[QuantizedVector | None] = [None] * 1500
 
     def enrich(self, numbers: range, encoder: str = ENCODER, missing: float = 0.1) -> None:
         """Store vectors with the documents of these numbers, each of three sentences."""
@@ -209,14 +210,14 @@ def collection(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collection]:
     monkeypatch.setattr(similarity, "_LEAST_CHUNK", 100)
     monkeypatch.setattr(similarity, "_MOST_OF_BLOCK", 16)
     loads = [
-        [document(f"d{n}", "a storm", "the town", "a bank", source=f"source {n // 900}") for n in numbers]
-        for numbers in (range(500), range(500, 900), range(900, 1000))
+        [document(f"d{n}", "a storm", "the town", "a bank", source=f"source {n // 450}") for n in numbers]
+        for numbers in (range(250), range(250, 450), range(450, 500))
     ]
-    with corpus(*loads, full=3000) as index:
+    with corpus(*loads, full=1500) as index:
         collection = Collection(index)
         assert len(index.cache.snapshot.segments) == 3
-        collection.enrich(range(450))
-        collection.enrich(range(450, 1000))
+        collection.enrich(range(220))
+        collection.enrich(range(220, 500))
         yield collection
 
 
@@ -255,8 +256,8 @@ def test_bits_find_the_nearest_that_filters_allow(collection: Collection, multip
     later = Filters(sources=("source 1",))
     for _ in range(10):
         query = collection.draw_vector()
-        assert collection.find(query, 10, later) == collection.sort(query, 10, 2700)
-        assert collection.find(query, 290, later) == collection.sort(query, 290, 2700)
+        assert collection.find(query, 10, later) == collection.sort(query, 10, 1350)
+        assert collection.find(query, 140, later) == collection.sort(query, 140, 1350)
     assert np.mean(multiplied) < 0.3
 
 
@@ -273,21 +274,28 @@ def test_bits_are_computed_once_for_each_layer(
     monkeypatch.setattr(similarity, "_compute_bits", note)
     query = collection.draw_vector()
     assert collection.find(query, 30) == collection.sort(query, 30) == collection.find(query, 30)
-    assert sum(computed) == 3000
+    assert sum(computed) == 1500
     computed.clear()
-    collection.enrich(range(900, 1000), OTHER)
+    collection.enrich(range(450, 500), OTHER)
     assert collection.find(query, 30) == collection.sort(query, 30)
     assert computed == [], "what another encoder made needs none"
-    collection.enrich(range(950, 1000), missing=1)
+    collection.enrich(range(475, 500), missing=1)
     assert collection.find(query, 30) == collection.sort(query, 30)
-    assert 0 < sum(computed) < 1000
+    assert 0 < sum(computed) < 500
+
+
+def test_a_server_computes_bits_before_the_first_search(collection: Collection) -> None:
+    layers = set(collection.index.cache.snapshot.layers.values())
+    assert not layers & set(similarity.BITS._kept)
+    collection.index.warm_up()
+    wait_until(lambda: layers <= set(similarity.BITS._kept))
 
 
 def test_equal_vectors_and_zeros_are_found_in_their_order(collection: Collection) -> None:
     one, zeros = collection.draw_vector(), QuantizedVector(bytes(DIMENSIONS), 0.0)
     for stored in (one, zeros):
         collection.draw_vector = lambda stored=stored: stored  # type: ignore[method-assign]
-        collection.enrich(range(1000), missing=0.5)
+        collection.enrich(range(500), missing=0.5)
         for query in (one, zeros):
             assert collection.find(query, 50) == collection.sort(query, 50)
 
@@ -313,10 +321,10 @@ def test_few_vectors_and_little_memory_go_without_bits(
     cache, index = collection.index.cache, collection.index
     assert not index.nearest_is_exact()
     with monkeypatch.context() as patched:
-        patched.setattr(cache.memory, "limit", 100_000)
+        patched.setattr(cache.memory, "limit", 10_000)
         assert index.nearest_is_exact()
     with monkeypatch.context() as patched:
-        patched.setattr(similarity, "LEAST_FOR_BITS", 3001)
+        patched.setattr(similarity, "LEAST_FOR_BITS", 1501)
         assert index.nearest_is_exact() and "vector_index" not in index.status()
     monkeypatch.setattr(LOADER, "kernel", None)
     assert index.nearest_is_exact()
