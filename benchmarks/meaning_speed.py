@@ -3,6 +3,7 @@
     python -m benchmarks.meaning_speed rate docs.jsonl.gz [--number 2000]
     python -m benchmarks.meaning_speed fill INDEX [--encoded 3000]
     python -m benchmarks.meaning_speed search INDEX queries.tsv [--number 60] [--plain NAME]
+    python -m benchmarks.meaning_speed nearest INDEX queries.tsv [--number 60] [--vectors 5000000]
 
 `rate` encodes sentences as `esr enrich --title-weight 1` does, and by the bare runtime from tokens that are
 ready, in turns, in processor time. `fill` gives every sentence of an index a vector, of which only some are
@@ -10,19 +11,27 @@ encoded: the others are mixed of two of them, .8 of one and .6 of the other, dra
 times alone. `search` prints medians and 95th percentiles of searches in turns, with the query's vector in the
 cache; scans of all vectors by themselves. On Elasticsearch also of `match`, in the same index, or in an index
 of the texts alone on the same node.
+
+`nearest` compares the 100 nearest by bits with those of all products, for the vectors of a folder; with
+`--vectors`, of so many, in memory: those of the folder again and again, each time with other noise of half
+the vectors' size.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
+from unittest import mock
 
 import numpy as np
+import numpy.typing as npt
 
 from esr import loaders
 from esr.batch import topics
@@ -31,6 +40,10 @@ from esr.encoders import DEFAULT, load_encoder, quantize
 from esr.encoders.onnx_encoder import Encoder, Floats, normalize
 from esr.enrichment.enricher import Enricher
 from esr.enrichment.sentence_vectors import SentenceVectors, VectorSettings
+from esr.folder.format.layers import Layer, LayerSpan
+from esr.folder.index import EmbeddedIndex
+from esr.folder.search import similarity
+from esr.folder.search.kernel_loader import LOADER
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS
 from esr.ranking.ranking import Ranking
@@ -43,13 +56,17 @@ ROUNDS = 4
 STEP = 37
 """Of the documents of a file every so manieth is encoded, so that all sources are among them."""
 HYBRID = Ranking.from_file("hybrid")
-NEAREST = "nearest 100 of all vectors"
+NEIGHBOURS = 100
+NEAREST = f"nearest {NEIGHBOURS} of all vectors"
+NOISE = 0.5
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     commands = options.add_subparsers(dest="command", required=True)
-    rate, fill, search = (commands.add_parser(name) for name in ("rate", "fill", "search"))
+    rate, fill, search, nearest = (
+        commands.add_parser(name) for name in ("rate", "fill", "search", "nearest")
+    )
     rate.add_argument("documents")
     rate.add_argument("--number", type=int, default=2000)
     fill.add_argument("index")
@@ -58,11 +75,17 @@ def main() -> None:
     search.add_argument("queries", type=Path)
     search.add_argument("--number", type=int, default=60)
     search.add_argument("--plain", help="an index whose field `text` has the sentences")
+    nearest.add_argument("index")
+    nearest.add_argument("queries", type=Path)
+    nearest.add_argument("--number", type=int, default=60)
+    nearest.add_argument("--vectors", type=int)
     arguments = options.parse_args()
     if arguments.command == "rate":
         measure_rate(arguments.documents, arguments.number)
     elif arguments.command == "fill":
         fill_index(arguments.index, arguments.encoded)
+    elif arguments.command == "nearest":
+        measure_nearest(arguments.index, arguments.queries, arguments.number, arguments.vectors)
     else:
         measure_searches(arguments.index, arguments.queries, arguments.number, arguments.plain)
 
@@ -136,7 +159,11 @@ def measure_searches(where: str, path: Path, number: int, plain: str | None) -> 
         # Reading all vectors empties the processor's caches for whoever comes next, so it is timed by itself.
         scan = {name: ways.pop(name) for name in (NEAREST,)}
         times = _time_in_turns(ways, queries) | _time_in_turns(scan, queries)
-    print(f"{len(queries)} queries, ms: median, 95th percentile, median of this thread's processor time")
+    _print_times(times, len(queries))
+
+
+def _print_times(times: Mapping[str, Floats], queries: int) -> None:
+    print(f"{queries} queries, ms: median, 95th percentile, median of processor time")
     for name, of_way in times.items():
         median, cpu = np.median(of_way, axis=0)
         print(f"| {name} | {median:.1f} | {np.percentile(of_way[:, 0], 95):.1f} | {cpu:.1f} |")
@@ -159,7 +186,7 @@ def _ways(searcher: Searcher, plain: str | None) -> dict[str, Callable[[str], An
 
 
 def _time_in_turns(ways: Mapping[str, Callable[[str], Any]], queries: Sequence[str]) -> dict[str, Floats]:
-    """By way, a row for each query: milliseconds by the clock, and of processor time.
+    """By way, a row for each query: milliseconds by the clock, and of processor time of all threads.
 
     Every way answers a query before the next one comes.
     """
@@ -175,16 +202,78 @@ def _time_in_turns(ways: Mapping[str, Callable[[str], Any]], queries: Sequence[s
 
 def _find_nearest(index: Index, query: str) -> object:
     encoder, vector = encode_query(index, query)
-    return index.nearest(encoder, vector, 100, None, NO_FILTERS)
+    return index.nearest(encoder, vector, NEIGHBOURS, None, NO_FILTERS)
+
+
+def measure_nearest(where: str, path: Path, number: int, vectors: int | None) -> None:
+    queries = [topic.query("title") for topic in topics.read_topics(path)]
+    queries = queries[:: max(len(queries) // number, 1)][:number]
+    with open_searcher(where) as searcher:
+        index = searcher.index
+        assert isinstance(index, EmbeddedIndex)
+        encoded = {query: encode_query(index, query) for query in queries}
+        LOADER.load()
+        cache = index.cache if vectors is None else _repeat_vectors(index.cache, vectors)
+
+        def find(query: str) -> list[int]:
+            segments = ((segment, None) for segment in cache.snapshot.segments)
+            ordinals, _ = similarity.find_nearest(cache, *encoded[query], NEIGHBOURS, segments)
+            found: list[int] = ordinals.tolist()
+            return found
+
+        def find_exactly(query: str) -> list[int]:
+            with mock.patch.object(similarity, "LEAST_FOR_BITS", 2**40):
+                return find(query)
+
+        with mock.patch.object(similarity, "LEAST_FOR_BITS", 1):
+            started = time.perf_counter()
+            find(queries[0])
+            print(f"first search, with the bits of all vectors: {time.perf_counter() - started:.2f} s")
+            missed = sum(len({*find_exactly(query)} - {*find(query)}) for query in queries)
+            times = _time_in_turns({"by bits": find, "all products": find_exactly}, queries)
+    print(f"{cache.snapshot.statistics.sentence_bases[-1]} sentences, {os.cpu_count()} processors")
+    print(f"missed by bits: {missed} of {NEIGHBOURS * len(queries)}")
+    _print_times(times, len(queries))
+
+
+class _Vectors:
+    """What a search needs of a layer."""
+
+    def __init__(self, vectors: npt.NDArray[np.int8], scales: npt.NDArray[np.float64]) -> None:
+        self.vectors, self.vector_scales, self.dimensions = vectors, scales, vectors.shape[1]
+
+
+def _repeat_vectors(cache: Any, number: int) -> Any:
+    """The parts of a cache that a search for the nearest needs, with so many vectors."""
+    spans = [span for segment in cache.snapshot.segments for span in segment.enrichment.vector_spans]
+    rows = [slice(span.start - span.first, span.stop - span.first) for span in spans]
+    vectors = np.concatenate([span.layer.vectors[part] for span, part in zip(spans, rows, strict=True)])
+    scales = np.concatenate([span.layer.vector_scales[part] for span, part in zip(spans, rows, strict=True)])
+    draw = np.random.default_rng(5)
+    many = np.empty((number, vectors.shape[1]), np.int8)
+    many_scales = np.resize(scales, number)
+    for start in range(0, number, len(vectors)):
+        part = vectors[: number - start].astype(np.float32)
+        if start:
+            part += NOISE * part.std() * draw.standard_normal(part.shape, np.float32)
+        many[start : start + len(part)] = np.clip(np.rint(part), -127, 127)
+    span = LayerSpan(0, number, 0, cast(Layer, _Vectors(many, many_scales)), spans[0].recipe)
+    segment = SimpleNamespace(enrichment=SimpleNamespace(vector_spans=[span]))
+    snapshot = SimpleNamespace(
+        manifest=cache.snapshot.manifest,
+        statistics=SimpleNamespace(sentence_bases=[0, number]),
+        segments=[segment],
+    )
+    return SimpleNamespace(snapshot=snapshot, memory=cache.memory)
 
 
 def _time(search: Callable[[str], object], query: str) -> tuple[float, float]:
-    """Milliseconds by the clock and of this thread's processor time, medians of rounds after the first."""
+    """Milliseconds by the clock and of processor time of all threads, medians of rounds after the first."""
     times = []
     for _ in range(ROUNDS):
-        started, used = time.perf_counter(), time.thread_time()
+        started, used = time.perf_counter(), time.process_time()
         search(query)
-        times.append((1000 * (time.perf_counter() - started), 1000 * (time.thread_time() - used)))
+        times.append((1000 * (time.perf_counter() - started), 1000 * (time.process_time() - used)))
     elapsed, cpu = np.median(times[1:], axis=0).tolist()
     return elapsed, cpu
 

@@ -34,7 +34,7 @@ from esr.folder.search.records import (
     read_records,
     sentence_ids,
 )
-from esr.folder.search.similarity import find_nearest, read_similarities
+from esr.folder.search.similarity import find_nearest, may_use_bits, prepare_bits, read_similarities
 from esr.folder.search.top_k import search_exhaustive, search_pruned
 from esr.index.contract import Index, LengthGroups, Result, Similarities, SimilarityRescoring
 from esr.index.filters import (
@@ -177,9 +177,8 @@ class FolderSnapshot:
         self.statistics(())
 
     def warm_up(self) -> None:
-        # Until the kernel is loaded, searches score every candidate.
-        apart = {"apart": True}
-        threading.Thread(target=LOADER.load, kwargs=apart, name="esr-kernel", daemon=True).start()
+        cache = (self.cache,)
+        threading.Thread(target=_prepare_searches, args=cache, name="esr-kernel", daemon=True).start()
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         cache = self.cache
@@ -243,7 +242,8 @@ class FolderSnapshot:
         return read_similarities(snapshot, encoder, query, locations, contexts)
 
     def nearest_is_exact(self) -> bool:
-        return True
+        encoder = self.encoder()
+        return encoder is None or not may_use_bits(self.cache, encoder)
 
     def nearest(
         self,
@@ -431,6 +431,7 @@ class FolderSnapshot:
             "segments": len(snapshot.segments),
             "generation": snapshot.manifest.commit_number,
             "enrichment": summarize_enrichment(snapshot),
+            **({} if self.nearest_is_exact() else {"vector_index": "bits"}),
             **self.description.as_dict(),
         }
 
@@ -498,6 +499,12 @@ def _is_served(folder: Path, part: Part) -> bool:
         return part in parts_of(manifest.read_any_format(folder))
     except EsrError:
         return False
+
+
+def _prepare_searches(cache: SearchCache) -> None:
+    LOADER.load(apart=True)  # until then, searches score every candidate
+    if cache.snapshot.main_encoder is not None:
+        prepare_bits(cache, cache.snapshot.main_encoder)
 
 
 class EmbeddedIndex(FolderSnapshot):

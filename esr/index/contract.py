@@ -281,7 +281,10 @@ class Index(Vocabulary, Protocol):
         """
 
     def nearest_is_exact(self) -> bool:
-        """Whether `nearest` finds all of them. An index of vectors, made on request, may miss a few."""
+        """Whether `nearest` finds all of them.
+
+        An index of vectors, made on request, may miss a few, and so may bits of very many vectors.
+        """
 
     def facets(
         self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int

@@ -263,7 +263,7 @@ class SecondPart:
 
     `parse` is the tree to draw, None if the sentence has no parse or its words cannot be recovered. `marked`
     has the positions of query words in the tree, `chosen` the positions of the words of the sets that scored.
-    The nearest sentences are `approximate` if they come from an index of vectors.
+    The nearest sentences are `approximate` if they come from an index or bits of vectors.
     """
 
     score: float
@@ -630,7 +630,9 @@ def _format_second_stage(stage: SecondPart) -> str:
         if part.bounded:
             lines.append(f"{part.origin.name}: not all sets of query terms were scored, there are too many")
     if stage.approximate:
-        lines.append("The nearest by vector come from an index of vectors, which may miss a few of them.")
+        lines.append(
+            "The nearest by vector come from an index or bits of vectors, which may miss a few of them."
+        )
     text = "".join(f"\n{line}" for line in lines)
     if stage.parse is None:
         return text

@@ -168,7 +168,9 @@ def test_both_engines_give_the_same_answers_through_the_life_of_an_index(
 
 def check_vector_index(places: tuple[str, str]) -> None:
     """An index of vectors finds all of so few; whoever asks is told of it."""
-    for place, note in zip(places, ("its searches are exact", "building the index of vectors"), strict=True):
+    for place, note in zip(
+        places, ("needs no index of vectors", "building the index of vectors"), strict=True
+    ):
         with open_searcher(place) as searcher, searcher.index.enrichment() as enrichment:
             assert "vector_index" not in searcher.index.status()
             (said,) = enrichment.index_vectors()

@@ -1,7 +1,6 @@
 """Counts without scores: sentences that match a query, by bit sets or posting lists.
 
-Also marks the sentences of words, from their encoded positions (`esr.folder.format.words`), and multiplies
-8-bit vectors in integers, so that sums are exact in any order.
+Also marks the sentences of words, from their encoded positions (`esr.folder.format.words`).
 """
 
 from __future__ import annotations
@@ -18,15 +17,12 @@ from esr.folder.kernel.columns import (
 )
 from esr.folder.kernel.layout import NO_VALUE, SURROUNDING
 from esr.folder.kernel.numba_support import (
-    DOUBLES,
     LONG,
     LONGS,
     MASK,
     POSITION_LISTS,
     SEGMENTS,
     SENTENCE_POSITIONS,
-    SHORTS,
-    VECTORS,
     WORDS,
     eager_jit,
     inlined,
@@ -182,19 +178,3 @@ def mark_positions(mask, first_word, end_word, lists, sentences):
                 word &= word - np.uint64(1)
                 number, left, zeros = number + 1, left - 1, zeros - 1
             bit += 64 - (bit & 7)
-
-
-@eager_jit(DOUBLES, VECTORS, LONGS, SHORTS)
-def multiply_vectors(products, vectors, rows, query):
-    """Set `products`, of shape (n,), to the products of the query with these rows.
-
-    The query has 16-bit numbers, for which processors have a multiply-add instruction. A sum of 4,096
-    products, the maximum number of dimensions, fits into 27 bits.
-    """
-    dimensions = len(query)
-    for n in range(len(rows)):
-        row = vectors[rows[n]]
-        total = np.int32(0)
-        for i in range(dimensions):
-            total = np.int32(total + np.int32(row[i]) * np.int32(query[i]))
-        products[n] = total

@@ -29,6 +29,8 @@ BATCH = 128
 
 UNREACHED = NO_VALUE = -np.inf
 """The bound of a document that no term has reached, and the static score of a sentence without a value."""
+LOST = 0.035
+"""The part of a query's squared length that is usually lost when its numbers are cut to three bits."""
 ABSENT = -1
 """The index of the posting of a term that a document does not have."""
 NOWHERE = -2

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import ExitStack, suppress
 from importlib import import_module
 from pathlib import Path
@@ -41,16 +41,18 @@ uncounted = njit(error_model="numpy", _nrt=False)  # type: ignore[call-overload]
 """Like `compiled`, for functions that create no arrays: counting references doubles their time."""
 
 
-def eager_jit(*signature: types.Type) -> Callable[[Callable[..., Any]], Any]:
+def eager_jit(*signature: types.Type, fastmath: Collection[str] = ()) -> Callable[[Callable[..., Any]], Any]:
     """Compile for these argument types at import, or load the cached result.
 
-    Calls release the interpreter's lock.
+    Calls release the interpreter's lock. `fastmath` names what LLVM may do with floats, such as `reassoc`.
     """
 
     def compile(function: Callable[..., Any]) -> Any:
         name = function.__qualname__
         function.__qualname__ = f"{name}_{SOURCES}"  # numba names its files by it
-        dispatcher = njit([signature], cache=True, nogil=True, error_model="numpy")(function)
+        dispatcher = njit([signature], cache=True, nogil=True, error_model="numpy", fastmath=set(fastmath))(
+            function
+        )
         if dispatcher.stats.cache_path is not None:
             module = Path(inspect.getfile(function)).stem
             _delete_outdated(Path(dispatcher.stats.cache_path), f"{module}.{name}_")

@@ -20,7 +20,7 @@ from esr.folder.kernel.bounds import (
     round_impacts,
 )
 from esr.folder.kernel.columns import view_ranges
-from esr.folder.kernel.counting import count_all, count_any, count_matches, mark_positions, multiply_vectors
+from esr.folder.kernel.counting import count_all, count_any, count_matches, mark_positions
 from esr.folder.kernel.documents import (
     fill_batch,
     locate_postings,
@@ -48,6 +48,7 @@ from esr.folder.kernel.layout import (
     Transform,
     Workspace,
 )
+from esr.folder.kernel.nearest import bound_vectors, compute_bits, multiply_vectors, select_vectors
 from esr.folder.kernel.numba_support import (
     COMMIT,
     DOUBLE_TABLE,
@@ -235,6 +236,8 @@ def top_k(rule, transform, terms, commit, static_scores, filters, scratch):
 
 __all__ = [
     "best_evidence",
+    "bound_vectors",
+    "compute_bits",
     "count_all",
     "count_any",
     "mark_positions",
@@ -242,6 +245,7 @@ __all__ = [
     "rank",
     "round_impacts",
     "search",
+    "select_vectors",
 ]
 
 

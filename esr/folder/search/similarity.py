@@ -1,19 +1,28 @@
-"""Products of a query's vector with the stored vectors of sentences, and the search for the nearest ones."""
+"""Products of a query's vector with the stored vectors of sentences, and the search for the nearest ones.
+
+From `LEAST_FOR_BITS` vectors on, the kernel first bounds each product by bits (`esr.folder.kernel.nearest`),
+and multiplies only vectors that may be among the nearest. Products and their order are exact either way.
+"""
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Collection, Iterable
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from esr.folder.format.files import Numbers
+from esr.folder.format.files import Mask, Numbers
+from esr.folder.format.layers import Layer, LayerSpan
 from esr.folder.format.segment import Segment
 from esr.folder.format.snapshot import Snapshot
+from esr.folder.kernel.layout import LOST
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.kernel_loader import LOADER
 from esr.folder.search.records import Locations, group_by_segment
@@ -25,10 +34,28 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 Vectors = npt.NDArray[np.int8]
-_CHUNK = 16_384
-"""Number of sentences multiplied at once: as floats, some 25 MB with 384 dimensions."""
-_MOST_THREADS, _CHUNKS_FOR_THREADS = 4, 8
-"""Threads pay from so many chunks on. Most of the time goes to reading memory, so more threads add little."""
+_Run = Callable[..., Iterable[Any]]
+"""`map`, or that of a pool."""
+LEAST_FOR_BITS = 2**18
+"""Number of vectors from which on bits pay. Fewer are all multiplied, in some milliseconds."""
+_LEAST_CHUNK, _MOST_CHUNK = 2**11, 2**16
+"""Numbers of sentences of the first chunk and of the last ones: the limit rises fast at the beginning."""
+_CHUNK_WITHOUT_KERNEL = 2**14
+"""Maximum number of sentences multiplied at once by numpy: as floats, some 25 MB with 384 dimensions."""
+_MOST_THREADS, _LEAST_FOR_THREADS = 4, 2**16
+"""Threads pay from so many vectors on. Most time goes to reading memory, so more threads add little."""
+_ERRORS = 5.0
+"""Standard errors by which a product may exceed its estimate."""
+_WIDTH = 2.3
+"""Standard deviations of a query's numbers that three bits span: of 2.0 to 2.6, the least error."""
+_SEEDS, _MOST_OF_BLOCK = 16, 256
+"""So many times k vectors are multiplied first, each the best of a block, and most vectors of a block."""
+_SAMPLE = 2**13
+"""Maximum number of vectors of a layer whose mean is that of the layer."""
+_QUERIES = 64
+"""About so many vectors of a layer are queries by which errors are measured."""
+_ALL = np.zeros(0, bool)
+"""The mask where all may be found."""
 _EXACT_IN_FLOAT32 = 2**24 // 127**2
 """Number of dimensions up to which a sum of products of 8-bit numbers is exact in 32-bit floats."""
 
@@ -112,56 +139,244 @@ def find_nearest(
     encoder: str,
     query: QuantizedVector,
     k: int,
-    allowed: Iterable[tuple[Segment, npt.NDArray[np.bool_] | None]],
+    allowed: Iterable[tuple[Segment, Mask | None]],
 ) -> tuple[Numbers, Array]:
     """Find the k sentences with the greatest products. Returns ordinals and products, best first.
 
-    `allowed` yields the mask of the sentences that may be found for each segment, None for all.
+    `allowed` yields the mask of the sentences that may be found for each segment, None for all. With bits of
+    the vectors, the chance that one of the nearest is missed is below one in a million.
     """
     recipes, bases = recipes_of(cache.snapshot, encoder), cache.snapshot.statistics.sentence_bases
-    chunks = [
-        _Chunk(base, segment, mask, start, min(start + _CHUNK, span.stop))
+    spans = [
+        (base, span, mask)
         for base, (segment, mask) in zip(bases, allowed, strict=False)
-        for span in (segment.enrichment.vector_spans if recipes else ())
-        for start in range(span.start, span.stop, _CHUNK)
+        for span in segment.enrichment.vector_spans
+        if span.recipe in recipes and span.layer.dimensions == len(query.values)
     ]
-    ordinals, products = np.zeros(0, np.int64), np.zeros(0)
-    with _threads(len(chunks)) as pool:
-        for chunk, (numbers, found) in zip(
-            chunks, (pool.map if pool else map)(partial(_multiply_chunk, recipes, query), chunks), strict=True
-        ):
-            least = products[-1] if len(products) == k else -np.inf
-            may_be_best = np.flatnonzero(found > least)  # no NaN; the earlier of equals wins
-            ordinals = np.concatenate([ordinals, chunk.base + numbers[may_be_best]])
-            products = np.concatenate([products, found[may_be_best]])
-            best = np.lexsort((ordinals, -products))[:k]
-            ordinals, products = ordinals[best], products[best]
-    return ordinals, products
+    chunks = list(_split(spans))
+    with _threads(sum(chunk.stop - chunk.start for chunk in chunks)) as pool:
+        run = pool.map if pool else map
+        bits = {}
+        if may_use_bits(cache, encoder):
+            bits = BITS.read({span.layer for _, span, _ in spans}, run)
+        search = _Search(query, k)
+        if bits:
+            search.bound(chunks, bits, run)
+        for chunk, (numbers, products) in zip(chunks, run(search.select, chunks), strict=True):
+            search.add(chunk.base + numbers, products)
+    return search.ordinals, search.products
+
+
+def may_use_bits(cache: SearchCache, encoder: str) -> bool:
+    """Whether searches of an encoder's vectors go by bits: there are many, and the cache's limit has room."""
+    spans = _spans_of(cache.snapshot, encoder)
+    size = sum(_bits_size(layer) for layer in {span.layer for span in spans})
+    has_many = sum(span.stop - span.start for span in spans) >= LEAST_FOR_BITS
+    return LOADER.kernel is not None and has_many and size <= cache.memory.limit
+
+
+def prepare_bits(cache: SearchCache, encoder: str) -> None:
+    """Compute the bits that searches of an encoder's vectors will need. They go without meanwhile."""
+    if may_use_bits(cache, encoder):
+        BITS.read({span.layer for span in _spans_of(cache.snapshot, encoder)})
+
+
+def _spans_of(snapshot: Snapshot, encoder: str) -> list[LayerSpan]:
+    recipes = recipes_of(snapshot, encoder)
+    spans = (span for segment in snapshot.segments for span in segment.enrichment.vector_spans)
+    return [span for span in spans if span.recipe in recipes]
 
 
 class _Chunk(NamedTuple):
-    """Some sentences of a segment, of which those of a mask may be found; None for all."""
+    """The sentences `start` to `stop` of a segment, of which those of a mask may be found; None for all."""
 
     base: int
-    segment: Segment
-    mask: npt.NDArray[np.bool_] | None
+    span: LayerSpan
+    mask: Mask | None
     start: int
     stop: int
+    covered: int
+    """The number of sentences in the chunks before."""
 
 
-def _multiply_chunk(recipes: Collection[str], query: QuantizedVector, chunk: _Chunk) -> tuple[Numbers, Array]:
-    numbers = np.arange(chunk.start, chunk.stop)
-    numbers = numbers if chunk.mask is None else numbers[chunk.mask[numbers]]
-    return numbers, multiply(chunk.segment, recipes, query, numbers)
+def _split(spans: Iterable[tuple[int, LayerSpan, Mask | None]]) -> Iterator[_Chunk]:
+    most, covered = _MOST_CHUNK if LOADER.kernel else _CHUNK_WITHOUT_KERNEL, 0
+    for base, span, mask in spans:
+        start = span.start
+        while start < span.stop:
+            stop = min(start + min(max(_LEAST_CHUNK, covered // 8), most), span.stop)
+            yield _Chunk(base, span, mask, start, stop, covered)
+            covered += stop - start
+            start = stop
 
 
-def _threads(chunks: int) -> AbstractContextManager[ThreadPoolExecutor | None]:
-    """Threads for so many chunks, if they pay. Only the kernel works without the interpreter's lock.
+def _rows(chunk: _Chunk) -> tuple[object, Mask]:
+    """The rows of a chunk in its layer, and their mask, as arguments of the kernel."""
+    layer, first = chunk.span.layer, chunk.span.first
+    mask = _ALL if chunk.mask is None else chunk.mask[chunk.start : chunk.stop]
+    return (layer.vectors, layer.vector_scales, chunk.start - first, chunk.stop - first), mask
+
+
+class _Search:
+    """The best sentences so far. Chunks are added in their order, so the earlier of equals wins."""
+
+    def __init__(self, query: QuantizedVector, k: int) -> None:
+        self.ordinals, self.products = np.zeros(0, np.int64), np.zeros(0)
+        self._query, self._k = query, k
+        self._numbers = query.array.astype(np.int16), query.scale
+        self._limit = -np.inf
+        """Only greater products may be among the best. Threads read it."""
+        self._bounds = np.zeros(0, np.float32)
+        """An upper bound of each product, empty if there are no bits."""
+
+    def bound(self, chunks: Sequence[_Chunk], bits: Mapping[Layer, VectorBits], run: _Run) -> None:
+        """Compute the bounds, and a limit from the products of those with the greatest bounds."""
+        self._bounds = np.empty(chunks[-1].covered + chunks[-1].stop - chunks[-1].start, np.float32)
+        estimates = {layer: of_layer.estimate(self._query) for layer, of_layer in bits.items()}
+        block = min(max(len(self._bounds) // (_SEEDS * self._k), 1), _MOST_OF_BLOCK)
+        seeds = np.concatenate([*run(partial(self._bound_chunk, estimates, block), chunks)])
+        if len(seeds) >= self._k:
+            self._limit = np.nextafter(np.partition(seeds, -self._k)[-self._k], -np.inf)
+
+    def _bound_chunk(self, estimates: Mapping[Layer, tuple[object, ...]], block: int, chunk: _Chunk) -> Array:
+        seeds = np.empty(-(-(chunk.stop - chunk.start) // block))
+        estimate = estimates[chunk.span.layer]
+        LOADER.kernel.bound_vectors(self._bounds_of(chunk), seeds, *_rows(chunk), self._numbers, estimate)
+        return seeds
+
+    def _bounds_of(self, chunk: _Chunk) -> npt.NDArray[np.float32]:
+        return self._bounds[chunk.covered : chunk.covered + chunk.stop - chunk.start]
+
+    def select(self, chunk: _Chunk) -> tuple[Numbers, Array]:
+        """The sentences of a chunk whose products exceed the limit, and these products."""
+        size = chunk.stop - chunk.start
+        if LOADER.kernel is not None:
+            rows, products = np.empty(size, np.int64), np.empty(size)
+            size = LOADER.kernel.select_vectors(
+                rows, products, *_rows(chunk), self._bounds_of(chunk), self._numbers, self._limit
+            )
+            return rows[:size] + chunk.span.first, products[:size]
+        numbers = np.arange(chunk.start, chunk.stop)
+        numbers = numbers if chunk.mask is None else numbers[chunk.mask[numbers]]
+        rows = numbers - chunk.span.first
+        whole = multiply_rows(chunk.span.layer.vectors, rows, self._query.array)
+        return numbers, whole * (chunk.span.layer.vector_scales[rows] * self._query.scale)
+
+    def add(self, ordinals: Numbers, products: Array) -> None:
+        """Add sentences that come after the others. Those without a vector have the product NaN."""
+        may_be_best = products > self._limit
+        ordinals = np.concatenate([self.ordinals, ordinals[may_be_best]])
+        products = np.concatenate([self.products, products[may_be_best]])
+        best = np.lexsort((ordinals, -products))[: self._k]
+        self.ordinals, self.products = ordinals[best], products[best]
+        if len(best) == self._k:
+            self._limit = self.products[-1]
+
+
+class VectorBits(NamedTuple):
+    """The bits of a layer's vectors, of shape (sentences, words), and what else an estimate needs."""
+
+    words: npt.NDArray[np.uint64]
+    factors: npt.NDArray[np.float32]
+    mean: npt.NDArray[np.float32]
+    spread: float
+    """What the standard errors are multiplied with. It is above 1 if some dimensions outweigh the others."""
+
+    def estimate(self, query: QuantizedVector) -> tuple[object, ...]:
+        """The bits and a query as an argument of the kernel.
+
+        The query is split into a multiple of the mean and a rest, whose numbers are cut to three bits.
+        """
+        numbers, length = query.array * query.scale, float(self.mean @ self.mean)
+        of_mean = float(numbers @ self.mean) / length if length > 0 else 0.0
+        rest = numbers - of_mean * self.mean
+        deviation = float(np.sqrt(np.mean(rest * rest))) or 1.0
+        levels = np.clip(np.rint((rest / (deviation * _WIDTH) + 1) * 3.5), 0, 7).astype(np.uint8)
+        odd = 2.0 * levels - 7
+        planes = np.zeros((3, self.words.shape[1] * 64), np.uint8)
+        planes[:, : len(levels)] = levels >> np.arange(3, dtype=np.uint8)[:, None] & 1
+        words = np.packbits(planes, axis=1, bitorder="little").view(np.uint64)
+        step = float(odd @ rest / (odd @ odd))
+        lost = np.linalg.norm(rest - step * odd) / math.sqrt(LOST)
+        error = _ERRORS * self.spread * float(max(np.linalg.norm(rest), lost))
+        return self.words, self.factors, np.ascontiguousarray(words.T), of_mean, step, error
+
+
+class BitsCache:
+    """The bits of layers, computed when a search needs them first, and kept as long as the layer is open.
+
+    Threads share it. A search that comes while bits are computed goes without.
+    """
+
+    def __init__(self) -> None:
+        self._kept: WeakKeyDictionary[Layer, VectorBits] = WeakKeyDictionary()
+        self.renew()
+
+    def renew(self) -> None:
+        """Begin anew after a fork: a thread that computes bits was not forked."""
+        self._computing = threading.Lock()
+
+    def read(self, layers: Collection[Layer], run: _Run = map) -> dict[Layer, VectorBits]:
+        """The bits of these layers, empty while another thread computes them. `run` may be that of a pool."""
+        if any(layer not in self._kept for layer in layers):
+            if not self._computing.acquire(blocking=False):
+                return {}
+            try:
+                for layer in layers:
+                    if layer not in self._kept:
+                        self._kept[layer] = _compute_bits(layer, run)
+            finally:
+                self._computing.release()
+        return {layer: self._kept[layer] for layer in layers}
+
+
+BITS = BitsCache()
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=BITS.renew)
+
+
+def _compute_bits(layer: Layer, run: _Run) -> VectorBits:
+    vectors, scales = layer.vectors, layer.vector_scales
+    words, factors = np.empty((len(scales), _words(layer)), np.uint64), np.empty((len(scales), 3), np.float32)
+    known = np.flatnonzero(np.isfinite(scales))
+    sample = known[:: max(len(known) // _SAMPLE, 1)]
+    numbers = vectors[sample] * scales[sample, None].astype(np.float32)
+    mean = numbers.sum(axis=0) / np.float32(max(len(sample), 1))
+
+    def compute(start: int) -> None:
+        part = slice(start, start + _MOST_CHUNK)
+        LOADER.kernel.compute_bits(words[part], factors[part], vectors[part], scales[part], mean)
+
+    list(run(compute, range(0, len(scales), _MOST_CHUNK)))
+    return VectorBits(words, factors, mean, _measure_spread(numbers - mean, factors[sample]))
+
+
+def _measure_spread(distances: npt.NDArray[np.float32], factors: npt.NDArray[np.float32]) -> float:
+    """The errors of the estimates for some of these vectors as queries, beside the standard errors."""
+    errors = distances - np.where(distances > 0, 1, -1) * factors[:, 1:2]
+    queries = distances[:: max(len(distances) // _QUERIES, 1)]
+    expected = np.linalg.norm(queries, axis=1)[:, None] * factors[:, 2]
+    found = (queries @ errors.T)[expected > 0] / expected[expected > 0]
+    return max(float(np.sqrt(np.mean(found**2))), 1.0) if len(found) else 1.0
+
+
+def _words(layer: Layer) -> int:
+    """The number of 64-bit words with the bits of a vector."""
+    return -(-layer.dimensions // 64)
+
+
+def _bits_size(layer: Layer) -> int:
+    """The size in bytes of a layer's bits and factors."""
+    return len(layer.vector_scales) * (8 * _words(layer) + 12)
+
+
+def _threads(vectors: int) -> AbstractContextManager[ThreadPoolExecutor | None]:
+    """Threads for so many vectors, if they pay. Only the kernel works without the interpreter's lock.
 
     They end with the search: threads that wait for the next one would be lost in a fork.
     """
     cores = min(os.cpu_count() or 1, _MOST_THREADS)
-    if LOADER.kernel is None or cores == 1 or chunks < _CHUNKS_FOR_THREADS:
+    if LOADER.kernel is None or cores == 1 or vectors < _LEAST_FOR_THREADS:
         return nullcontext()
     from concurrent.futures import ThreadPoolExecutor  # slow to import, needed by few searches
 

@@ -216,7 +216,7 @@ class EmbeddedEnrichment:
         return []  # every batch leaves the layers merged
 
     def index_vectors(self) -> list[str]:
-        return ["a folder has no index of vectors: its searches are exact"]
+        return ["a folder needs no index of vectors"]
 
     def _pending(self, segment: Segment, recipe: Recipe, slice: tuple[int, int]) -> Numbers:
         """The documents of a segment's slice that lack a part of the recipe."""

@@ -6,15 +6,29 @@ import json
 import os
 import subprocess
 import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from esr.encoders import quantize
+from esr.encoders.onnx_encoder import normalize
+from esr.enrichment.recipe import Recipe
 from esr.folder import kernel as folder_kernel
+from esr.folder.format.files import Numbers
+from esr.folder.format.layers import Layer
+from esr.folder.index import EmbeddedIndex
 from esr.folder.search import similarity
 from esr.folder.search.kernel_loader import LOADER
+from esr.index.filters import NO_FILTERS, Filters
+from esr.plans.evaluate import Array
+from esr.text.document import QuantizedVector, SentenceEnrichment
+from tests.support.folder_index import corpus, document
 from tests.support.needed import need
+from tests.support.processes import wait_until
 
 need("numba")
 
@@ -137,3 +151,182 @@ def test_products_are_exact(dimensions: int) -> None:
 def test_there_may_be_no_rows() -> None:
     nothing = similarity.multiply_rows(np.zeros((3, 4), np.int8), np.zeros(0, np.int64), np.ones(4, np.int8))
     assert nothing.shape == (0,)
+
+
+# The nearest vectors, with bits and without them.
+
+
+DIMENSIONS, ENCODER, OTHER = 200, "tiny 1", "tiny 2"
+Found = tuple[list[int], list[float]]
+
+
+class Collection:
+    """An index of three loads. Vectors are drawn around centres; some are missing, some are equal."""
+
+    def __init__(self, index: EmbeddedIndex) -> None:
+        self.draw = np.random.default_rng(44)
+        self.centres = self.draw.normal(size=(12, DIMENSIONS)) + 0.5
+        self.index = index
+        self.vectors: list[QuantizedVector | None] = [None] * 1500
+
+    def enrich(self, numbers: range, encoder: str = ENCODER, missing: float = 0.1) -> None:
+        """Store vectors with the documents of these numbers, each of three sentences."""
+        batch = []
+        for n in numbers:
+            vectors: list[QuantizedVector | None] = [self.draw_vector() for _ in range(3)]
+            if n % 5 == 0:
+                vectors[1:] = vectors[:1] * 2
+            if self.draw.random() < missing:
+                vectors[self.draw.integers(3)] = None
+            batch.append((f"d{n}", [SentenceEnrichment({}, None, None, vector) for vector in vectors]))
+            self.vectors[3 * n : 3 * n + 3] = vectors if encoder == ENCODER else [None] * 3
+        with self.index.enrichment() as enrichment:
+            enrichment.store(Recipe(("vectors",), {"encoder": encoder}), batch)
+
+    def draw_vector(self) -> QuantizedVector:
+        centre = self.centres[self.draw.integers(len(self.centres))]
+        return quantize(normalize(np.float32(centre + self.draw.normal(size=DIMENSIONS) * 1.5)))
+
+    def find(self, query: QuantizedVector, k: int, filters: Filters = NO_FILTERS) -> Found:
+        hits = self.index.nearest(ENCODER, query, k, None, filters)
+        return [hit.ordinal for hit in hits], [hit.score for hit in hits]
+
+    def sort(self, query: QuantizedVector, k: int, start: int = 0) -> Found:
+        """The nearest from an ordinal on, by a plain sort."""
+        values = query.array.astype(int)
+        products = {
+            n: int(values @ vector.array.astype(int)) * (vector.scale * query.scale)
+            for n, vector in enumerate(self.vectors)
+            if vector is not None and n >= start
+        }
+        best = sorted(products, key=lambda n: (-products[n], n))[:k]
+        return best, [products[n] for n in best]
+
+
+@pytest.fixture
+def collection(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collection]:
+    LOADER.load()
+    monkeypatch.setattr(similarity, "LEAST_FOR_BITS", 1)
+    monkeypatch.setattr(similarity, "_LEAST_CHUNK", 100)
+    monkeypatch.setattr(similarity, "_MOST_OF_BLOCK", 16)
+    loads = [
+        [document(f"d{n}", "a storm", "the town", "a bank", source=f"source {n // 450}") for n in numbers]
+        for numbers in (range(250), range(250, 450), range(450, 500))
+    ]
+    with corpus(*loads, full=1500) as index:
+        collection = Collection(index)
+        assert len(index.cache.snapshot.segments) == 3
+        collection.enrich(range(220))
+        collection.enrich(range(220, 500))
+        yield collection
+
+
+@pytest.fixture
+def multiplied(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The share of the bounds that reach the limit, by chunk."""
+    shares: list[float] = []
+    select = similarity._Search.select
+
+    def note(search: similarity._Search, chunk: similarity._Chunk) -> tuple[Numbers, Array]:
+        bounds = search._bounds_of(chunk)
+        shares.append(float(np.mean(bounds >= search._limit)) if len(bounds) else 1.0)
+        return select(search, chunk)
+
+    monkeypatch.setattr(similarity._Search, "select", note)
+    return shares
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_bits_find_the_nearest_of_a_plain_sort(
+    collection: Collection, multiplied: list[float], threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(similarity, "_LEAST_FOR_THREADS", 1)
+    monkeypatch.setattr("os.cpu_count", lambda: threads)
+    for _ in range(20):
+        query = collection.draw_vector()
+        for k in (1, 30):
+            assert collection.find(query, k) == collection.sort(query, k)
+    assert np.mean(multiplied) < 0.3
+    assert collection.find(query, 5000) == collection.sort(query, 5000), "fewer than k"
+    assert not collection.index.nearest_is_exact()
+    assert collection.index.status()["vector_index"] == "bits"
+
+
+def test_bits_find_the_nearest_that_filters_allow(collection: Collection, multiplied: list[float]) -> None:
+    later = Filters(sources=("source 1",))
+    for _ in range(10):
+        query = collection.draw_vector()
+        assert collection.find(query, 10, later) == collection.sort(query, 10, 1350)
+        assert collection.find(query, 140, later) == collection.sort(query, 140, 1350)
+    assert np.mean(multiplied) < 0.3
+
+
+def test_bits_are_computed_once_for_each_layer(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed: list[int] = []
+    compute = similarity._compute_bits
+
+    def note(layer: Layer, run: Callable[..., Iterable[Any]]) -> similarity.VectorBits:
+        computed.append(len(layer.vectors))
+        return compute(layer, run)
+
+    monkeypatch.setattr(similarity, "_compute_bits", note)
+    query = collection.draw_vector()
+    assert collection.find(query, 30) == collection.sort(query, 30) == collection.find(query, 30)
+    assert sum(computed) == 1500
+    computed.clear()
+    collection.enrich(range(450, 500), OTHER)
+    assert collection.find(query, 30) == collection.sort(query, 30)
+    assert computed == [], "what another encoder made needs none"
+    collection.enrich(range(475, 500), missing=1)
+    assert collection.find(query, 30) == collection.sort(query, 30)
+    assert 0 < sum(computed) < 500
+
+
+def test_a_server_computes_bits_before_the_first_search(collection: Collection) -> None:
+    layers = set(collection.index.cache.snapshot.layers.values())
+    assert not layers & set(similarity.BITS._kept)
+    collection.index.warm_up()
+    wait_until(lambda: layers <= set(similarity.BITS._kept))
+
+
+def test_equal_vectors_and_zeros_are_found_in_their_order(collection: Collection) -> None:
+    one, zeros = collection.draw_vector(), QuantizedVector(bytes(DIMENSIONS), 0.0)
+    for stored in (one, zeros):
+        collection.draw_vector = lambda stored=stored: stored  # type: ignore[method-assign]
+        collection.enrich(range(500), missing=0.5)
+        for query in (one, zeros):
+            assert collection.find(query, 50) == collection.sort(query, 50)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_search_does_not_wait_for_bits_that_another_thread_computes(collection: Collection) -> None:
+    query = collection.draw_vector()
+    layers = set(collection.index.cache.snapshot.layers.values())
+    with similarity.BITS._computing, warnings.catch_warnings(action="ignore"):
+        assert collection.find(query, 30) == collection.sort(query, 30)
+        assert similarity.BITS.read(layers) == {}
+        child = os.fork()  # in which no thread computes them
+        if child == 0:
+            os._exit(
+                not similarity.BITS.read(layers) or collection.find(query, 9) != collection.sort(query, 9)
+            )
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_few_vectors_and_little_memory_go_without_bits(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache, index = collection.index.cache, collection.index
+    assert not index.nearest_is_exact()
+    with monkeypatch.context() as patched:
+        patched.setattr(cache.memory, "limit", 10_000)
+        assert index.nearest_is_exact()
+    with monkeypatch.context() as patched:
+        patched.setattr(similarity, "LEAST_FOR_BITS", 1501)
+        assert index.nearest_is_exact() and "vector_index" not in index.status()
+    monkeypatch.setattr(LOADER, "kernel", None)
+    assert index.nearest_is_exact()
+    query = collection.draw_vector()
+    assert collection.find(query, 30) == collection.sort(query, 30)
