@@ -276,7 +276,7 @@ def _read_scored(listed: list[Any], shift: float) -> list[Hit]:
 
 
 _WORTH_HALVING = 8
-"""Hits whose records a server reads one after another. It unpacks a block for each; halves of more take turns."""
+"""Hits whose records one search reads. A server unpacks a block for each: halves of more are read at once."""
 
 
 def _with_records(search: Search, hits: list[Hit]) -> list[Hit]:
