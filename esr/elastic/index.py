@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from elasticsearch import AuthorizationException, BadRequestError
@@ -78,6 +78,9 @@ from esr.plans.plan import CollectionStatistics, Plan, Statistics, Unprunable
 from esr.text.analyzer import get_analyzer
 from esr.text.document import QUOTES, Document, QuantizedVector, Quote
 
+Remembered = TypeVar("Remembered")
+_MOST_REMEMBERED = 5_000
+
 
 class Opened:
     """What a cluster's aliases, or the indices that it `is_pinned` to, have for searches, and its readers."""
@@ -99,6 +102,19 @@ class Opened:
         self.values = ValueReader(cluster, is_pinned)
         self.shards: dict[str, int] = {}
         """The number of shards of each index that was searched."""
+        self._remembered: dict[Any, Any] = {}
+
+    def remember(self, read: Callable[..., Remembered], *arguments: Any) -> Remembered:
+        """What `read` returns for the cluster and these arguments, of texts: those of pinned indices stay."""
+        if not self.is_pinned:
+            return read(self.cluster, *arguments)
+        remembered, key = self._remembered, (read, *arguments)  # another thread may replace them
+        if key not in remembered:
+            if len(remembered) >= _MOST_REMEMBERED:
+                self._remembered = remembered = {}
+            remembered[key] = read(self.cluster, *arguments)
+        answer: Remembered = remembered[key]
+        return answer
 
 
 class ElasticsearchSnapshot:
@@ -139,10 +155,10 @@ class ElasticsearchSnapshot:
         return words_with_prefix(self.cluster, prefix, limit)
 
     def similar_words(self, word: str, max_edits: int, least: int) -> Mapping[str, int]:
-        return similar_words(self.cluster, word, max_edits, least)
+        return self.opened.remember(similar_words, word, max_edits, least)
 
     def written_forms(self, words: Sequence[str]) -> list[str]:
-        return find_written_forms(self.cluster, words) if words else []
+        return self.opened.remember(find_written_forms, tuple(words)) if words else []
 
     def features(self) -> Sequence[str]:
         return self.opened.statistics.features()
@@ -347,6 +363,9 @@ class ElasticsearchSnapshot:
     ) -> SentenceTexts:
         condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
         return read_texts(self.cluster, condition, k, filters, oldest_first)
+
+    def count_holders(self, terms: Sequence[str]) -> Mapping[str, int]:
+        return self.opened.statistics.count_holders(terms)
 
     def count_words(self, words: Sequence[str]) -> Mapping[str, int]:
         return self.opened.words.count_occurrences(words)

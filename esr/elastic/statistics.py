@@ -126,6 +126,12 @@ class TermStatisticsReader:
             self._repeated = next((term for term in terms if statistics[term].cf > statistics[term].sf), None)
         return statistics
 
+    def count_holders(self, terms: Sequence[str]) -> dict[str, int]:
+        """The number of sentences with each of these terms."""
+        answer = search(self._cluster, index=self._cluster.alias, **_count_each(self._field, terms))
+        counts = (bucket["doc_count"] for bucket in answer["aggregations"]["terms"]["buckets"])
+        return dict(zip(terms, counts, strict=True))
+
     def check_engine_counts(self) -> None:
         """Raise UsageError if the engine's own cf is not exact."""
         if not self._cluster.dialect.counts_occurrences:
@@ -392,6 +398,7 @@ class AliasStatistics:
         self._is_pinned = is_pinned
         self._collection: CollectionStatistics | None = None
         self._terms: dict[str, TermStatistics] = {}
+        self._holders: dict[str, int] = {}
         self._prefixes: dict[tuple[str, int], list[str]] = {}
         self._value_ranges: dict[Domain, tuple[float, float] | None] = {}
         self._features: list[str] | None = None
@@ -404,6 +411,14 @@ class AliasStatistics:
         if collection is None:
             collection = self._collection = read_collection_statistics(self._cluster)
         return Statistics(collection, self._look_up(terms))
+
+    def count_holders(self, terms: Sequence[str]) -> dict[str, int]:
+        """The number of sentences with each of these terms, in a small part of the time of `lookup`."""
+        self._expire()
+        known, cache = self._terms, self._holders  # another thread may clear the caches
+        for batch in batched([term for term in terms if term not in known and term not in cache], _BATCH):
+            cache.update(self._term_reader.count_holders(batch))
+        return {term: known[term].sf if term in known else cache[term] for term in terms}
 
     def count_occurrences(self, terms: Sequence[str]) -> dict[str, int]:
         """The number of occurrences of these terms of the field."""
@@ -455,5 +470,6 @@ class AliasStatistics:
         if is_old:
             self._value_ranges, self._features = {}, None
             self._cached_since = time.monotonic()
-        if len(self._terms) > _MAX_TERMS or (is_old and not self._is_pinned):
-            self._terms, self._collection, self._prefixes = {}, None, {}
+        is_full = len(self._terms) + len(self._holders) > _MAX_TERMS
+        if is_full or (is_old and not self._is_pinned):
+            self._terms, self._holders, self._collection, self._prefixes = {}, {}, None, {}

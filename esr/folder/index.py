@@ -323,6 +323,9 @@ class FolderSnapshot:
         ordinals, total = find_by_date(condition, cache, k, filters, oldest_first)
         return read_texts(cache, ordinals, total)
 
+    def count_holders(self, terms: Sequence[str]) -> Mapping[str, int]:
+        return {term: of_term.sf for term, of_term in self.statistics(terms).terms.items()}
+
     def count_words(self, words: Sequence[str]) -> Mapping[str, int]:
         from esr.folder.search.frequencies import count_words  # searches do without it
 

@@ -219,10 +219,9 @@ def _group_by_terms(
 
 def weigh_by_rarity(index: Index, terms: Collection[str]) -> Mapping[str, float]:
     """log( (N + 1) / (0.5 + sf(t)) ) of each term (docs/formulas.md, G.1)."""
-    statistics = index.statistics(list(terms))
-    size = statistics.collection.sentences
-    sf = {term: min(of_term.sf, size) for term, of_term in statistics.terms.items()}
-    return {term: rarity(size, count) for term, count in sf.items()}
+    size = index.statistics(()).collection.sentences
+    holders = index.count_holders(list(terms))
+    return {term: rarity(size, min(count, size)) for term, count in holders.items()}
 
 
 def find_novel(

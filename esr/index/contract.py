@@ -341,6 +341,9 @@ class Index(Vocabulary, Protocol):
     ) -> SentenceTexts:
         """The texts of the sentences that `by_date` finds, in its order."""
 
+    def count_holders(self, terms: Sequence[str]) -> Mapping[str, int]:
+        """The number of sentences with each of these terms: `sf` of `statistics`, without the rest of it."""
+
     def count_words(self, words: Sequence[str]) -> Mapping[str, int]:
         """How often each of these words of the analyzer `words` occurs in the sentences of the collection."""
 

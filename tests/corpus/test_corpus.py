@@ -29,6 +29,7 @@ from esr.corpus.concordance import SORTS, Concordance, build_concordance, split_
 from esr.corpus.contrast import Contrast
 from esr.corpus.frequencies import GROUPINGS, Grouping, count_frequencies
 from esr.corpus.keyness import ORDERS, SURE, find_key_words
+from esr.elastic.search import counts
 from esr.errors import UsageError
 from esr.index.filters import NO_FILTERS, Filters
 from esr.plans.condition import HasWords
@@ -187,15 +188,36 @@ def test_the_words_of_an_index_give_the_lines_of_its_texts(
     assert made[0] == made[1] and made[0][0].lines
 
 
+@pytest.mark.parametrize("shards", [1, 3])
 def test_a_server_that_reads_in_parts_finds_the_same_in_the_same_order(
-    searcher: Searcher, language: str, monkeypatch: pytest.MonkeyPatch
+    elasticsearch_url: str, shards: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    queries, sorts = QUERIES[language], ("newest", "oldest")
-    whole = [make(searcher, query, sort=s, k=999) for query in queries for s in sorts]
-    monkeypatch.setattr("esr.elastic.search.counts._WORTH_DIVIDING", 3)
-    monkeypatch.setattr("esr.elastic.search.counts.PAGE", 4)
-    assert [make(searcher, query, sort=s, k=999) for query in queries for s in sorts] == whole
-    assert any(each.sentences > 16 for each in whole)
+    text = 'The "climate"\n\u2028changes\U0001f30d.'
+    bare = [document("bare", text, source=None), document("old", text, text, date="1969-12-31T23:59:59Z")]
+
+    def read(searcher: Searcher) -> list[Any]:
+        found = [
+            searcher.index.texts(HasWords((word,)), 999, NO_FILTERS, oldest_first=oldest_first)
+            for word in ("the", "climate")
+            for oldest_first in (False, True)
+        ]
+        return [
+            (each.texts, each.read_ids(np.arange(len(each.texts))), each.days, each.sources, each.total)
+            for each in found
+        ]
+
+    with fresh(elasticsearch_url) as where:
+        load(where, [*bare, *random_documents("english")], shards=shards)
+        with open_searcher(where) as searcher:
+            whole = read(searcher)
+            monkeypatch.setattr(counts, "_WORTH_DIVIDING", 3)
+            with monkeypatch.context() as forbidden:  # as where scripts are
+                reader = counts._READER["scripted_metric"] | {"map_script": "no Painless"}
+                forbidden.setattr(counts, "_READER", {"scripted_metric": reader})
+                assert read(searcher) == whole
+            monkeypatch.delattr(counts, "_pages_by_date")
+            assert read(searcher) == whole  # by no pages of hits
+    assert text in whole[0][0] and {None, -1} < set(whole[0][2]) and None in whole[0][3]
 
 
 def test_a_sample_depends_on_its_seed_alone(searcher: Searcher, language: str) -> None:

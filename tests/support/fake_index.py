@@ -159,6 +159,9 @@ class FakeIndex:
         columns = ([getattr(r, name) for r in records] for name in ("text", "date", "source"))
         return SentenceTexts(lambda n: [records[i].sentence_id for i in n.tolist()], *columns, found.total)
 
+    def count_holders(self, terms: Sequence[str]) -> Mapping[str, int]:
+        return {term: of_term.sf for term, of_term in self.statistics(terms).terms.items()}
+
     def count_words(self, words: Sequence[str]) -> Mapping[str, int]:
         self._fail()
         counts = Counter(word for record in self.records for word in _words(record))

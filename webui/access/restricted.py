@@ -249,7 +249,16 @@ class RestrictedIndex:
 
 _WHOLE = frozenset(
     {
-        *("check_ready", "close", "count_words", "encoder", "features", "has_parses", "histogram"),
+        *(
+            "check_ready",
+            "close",
+            "count_holders",
+            "count_words",
+            "encoder",
+            "features",
+            "has_parses",
+            "histogram",
+        ),
         *("nearest_is_exact", "statistics", "warm_up"),
     }
 )

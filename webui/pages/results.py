@@ -213,7 +213,13 @@ class Results:
 
 def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) -> Results:
     """The results of a search. Raises RequestError."""
-    prepared = prepare_search(searcher.snapshot(), search, settings)
+    return searcher.index.on_latest(
+        lambda index: _find_results(Searcher(index, owns_index=False), search, settings)
+    )
+
+
+def _find_results(searcher: Searcher, search: SearchRequest, settings: Settings) -> Results:
+    prepared = prepare_search(searcher, search, settings)
     index, filters = prepared.index, search.filters
     report_of = beside.start(index, lambda: report_query(prepared, filters))
     dates = beside.start(index, lambda: count_dates(prepared, filters))

@@ -49,6 +49,7 @@ ENGINE_METHODS = frozenset(
         "count",
         "count_names",
         "count_terms",
+        "count_holders",
         "count_words",
         "count_days",
         "by_date",
@@ -82,6 +83,7 @@ CACHED_METHODS = frozenset(
         "encoder",
         "nearest_is_exact",
         "request",
+        "count_holders",
         "count_words",
         "values",
         "find_names",
@@ -107,7 +109,7 @@ class MonitoredIndex:
         return monitor(self._call("snapshot"), self._breaker, self._deadline)
 
     def on_latest(self, work: Callable[[Index], Result]) -> Result:
-        return work(self.snapshot())
+        return self._index.on_latest(lambda index: work(monitor(index, self._breaker, self._deadline)))
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._index, name)

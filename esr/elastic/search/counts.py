@@ -7,10 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import Any
 
+import numpy as np
+
 from esr.elastic.cluster import Cluster
 from esr.elastic.requests import hits_of, msearch, search, total_of
 from esr.elastic.search.filters import WORDS_FIELD, Query, condition_query, filter_clauses
 from esr.elastic.search.sentence_search import PAGE, decode_hits, hit_fields
+from esr.errors import EngineUnreachable, EsrError
 from esr.index.contract import LengthGroups
 from esr.index.filters import DAY, NO_FILTERS, DayCounts, Filters
 from esr.index.hits import Hit, SearchResult, SentenceTexts
@@ -72,14 +75,14 @@ def read_texts(
     cluster: Cluster, condition: Condition, k: int, filters: Filters, oldest_first: bool
 ) -> SentenceTexts:
     """The texts of the sentences that `find_by_date` finds, with their ids, days and sources."""
+    found = _read_divided(cluster, condition, k, filters, oldest_first) if k > _WORTH_DIVIDING else None
+    if found is not None:
+        return found
     hits: list[Any] = []
     total = 0
-    if k > _WORTH_DIVIDING:
-        hits, total = _read_divided(cluster, condition, k, filters, oldest_first)
-    if not hits:
-        for answer in _pages_by_date(cluster, condition, k, filters, oldest_first, {"source": _TEXT_FIELDS}):
-            total = total if hits else total_of(answer)
-            hits += hits_of(answer)
+    for answer in _pages_by_date(cluster, condition, k, filters, oldest_first, {"source": _TEXT_FIELDS}):
+        total = total if hits else total_of(answer)
+        hits += hits_of(answer)
     texts, dates, sources = ([hit["_source"].get(name) for hit in hits] for name in _TEXT_FIELDS)
     day_of = {date: None if date is None else parse_date_start(date) // DAY for date in set(dates)}
     return SentenceTexts(
@@ -92,45 +95,67 @@ def read_texts(
 
 
 _TEXT_FIELDS = ["text", "date", "source"]
-_WORTH_DIVIDING, _PERCENTS = 2_000, [25, 50, 75]
+_WORTH_DIVIDING, _PERCENTS = 2_000, [12.5 * part for part in range(1, 8)]
 """From how many sentences on a server reads them in parts side by side, and where it divides them."""
 _NO_ORDINAL = 2**63 - 1
+_READER = {
+    "scripted_metric": {
+        "init_script": "state.rows = []",
+        "map_script": """
+List rows = state.rows;
+rows.add(doc['ordinal'].value);
+rows.add(doc['sentence_id'].value);
+rows.add(doc['date'].size() == 0 ? null : doc['date'].value.toInstant().toEpochMilli());
+rows.add(doc['source'].size() == 0 ? null : doc['source'].value);
+rows.add(params._source.text);
+""",
+        "combine_script": "return state.rows",
+        "reduce_script": "List rows = []; for (shard in states) { rows.addAll(shard) } return rows",
+    }
+}
+"""Lists `_COLUMNS` numbers and strings for each sentence, one after another."""
+_COLUMNS = 5
 
 
 def _read_divided(
     cluster: Cluster, condition: Condition, k: int, filters: Filters, oldest_first: bool
-) -> tuple[list[Any], int]:
-    """The hits of all sentences that match, by date, and their number. No hits if they are few or over k.
+) -> SentenceTexts | None:
+    """The texts of all sentences that match, by date. None if these are few or over k, or scripts forbidden.
 
-    For each hit, a server unpacks the block of sentences that it is stored in. One search does so in a single
-    thread.
+    A server stores sentences in compressed blocks. It unpacks a block for each hit that it returns, but only
+    once if an aggregation reads the block. One search reads in a single thread.
     """
     query = match_sentences(condition, filters)
     ends = {"percentiles": {"field": "ordinal", "percents": _PERCENTS, "keyed": False}}
     answer = search(
         cluster, index=cluster.alias, size=0, track_total_hits=True, query=query, aggs={"ends": ends}
     )
-    total = total_of(answer)
-    if not _WORTH_DIVIDING < total <= k:
-        return [], total
+    if not _WORTH_DIVIDING < total_of(answer) <= k:
+        return None
     ordinals = [int(each["value"]) for each in answer["aggregations"]["ends"]["values"]]
-    ranges = [{"gte": first, "lt": end} for first, end in pairwise([0, *ordinals, _NO_ORDINAL])]
-    body = {"size": PAGE, "sort": _by_date(oldest_first), "_source": _TEXT_FIELDS}
-    waiting: list[dict[str, Any]] = [
-        {"query": {"bool": {"filter": [query, {"range": {"ordinal": part}}]}}, **body} for part in ranges
-    ]
-    hits: list[Any] = []
-    while waiting:
-        lines = [line for part in waiting for line in ({"index": cluster.alias}, part)]
-        pages = [hits_of(answer) for answer in msearch(cluster, lines)]
-        hits += chain.from_iterable(pages)
-        waiting = [
-            {**part, "search_after": page[-1]["sort"]}
-            for part, page in zip(waiting, pages, strict=True)
-            if len(page) == PAGE
-        ]
-    sign = 1 if oldest_first else -1
-    return sorted(hits, key=lambda hit: (sign * hit["sort"][0], hit["sort"][1])), total
+    lines: list[dict[str, Any]] = []
+    for first, end in pairwise([0, *ordinals, _NO_ORDINAL]):
+        within = {"range": {"ordinal": {"gte": first, "lt": end}}}
+        body = {"query": {"bool": {"filter": [query, within]}}, "size": 0, "aggs": {"read": _READER}}
+        lines += [{"index": cluster.alias}, body]
+    try:
+        answers = msearch(cluster, lines)
+    except EngineUnreachable:
+        raise
+    except EsrError:
+        return None
+    rows = list(chain.from_iterable(each["aggregations"]["read"]["value"] for each in answers))
+    numbers, ids, dates, sources, texts = (rows[n::_COLUMNS] for n in range(_COLUMNS))
+    undated = np.array([date is None for date in dates], bool)
+    moments = np.array([date or 0 for date in dates], np.int64)
+    order = np.lexsort((np.array(numbers), moments if oldest_first else -moments, undated)).tolist()
+    return SentenceTexts(
+        lambda places: [ids[order[n]] for n in places.tolist()],
+        lambda: [texts[n] for n in order],
+        [None if (date := dates[n]) is None else date // DAY for n in order],
+        [sources[n] for n in order],
+        len(order),
+    )
 
 
 def _by_date(oldest_first: bool) -> list[Any]:
