@@ -62,9 +62,9 @@ class Listed(NamedTuple):
 class Home:
     """What the first page shows. Lists are empty where the collection has nothing for them.
 
-    `lists`: the most frequent sources, languages and names by label. `headlines`: a sentence of each of the latest
-    articles. `examples`: queries of words; `asks`: one example of each part of the query language;
-    `fields`: those of its fields that the collection has values for.
+    `lists`: the most frequent sources, languages and names by label. `headlines`: a sentence of each of the
+    latest articles. `examples`: queries of words; `asks`: examples of the query language; `fields`: those of
+    its fields that the collection has values for.
     """
 
     collection: CollectionStatistics
@@ -174,7 +174,7 @@ def _content_words(title: str, terms: Callable[[str], Sequence[str]]) -> Iterato
 
 
 def _count_found(snapshot: Searcher, queries: Sequence[str]) -> dict[str, int]:
-    """How many sentences satisfy the words and conditions of each query. Queries that cannot be asked are absent."""
+    """How many sentences satisfy the words and conditions of each query; without those that have none."""
     read = [(query, snapshot.interpret(parse(query)).all_words) for query in queries]
     known = [(query, condition) for query, condition in read if condition is not None]
     counts = _try(lambda: snapshot.index.count([condition for _, condition in known], NO_FILTERS)) or []

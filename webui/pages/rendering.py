@@ -310,10 +310,10 @@ _BEFORE_MARK = 40
 
 
 def split_lead(shown: Markup, is_best: bool, sentences: int) -> tuple[Markup, Markup]:
-    """What is hidden of a sentence until its context is opened, so that its first mark is in sight; and the rest.
+    """The beginning of a sentence that is hidden so that its first mark is in sight, and the rest.
 
     `is_best`: whether it is the best of its passage; `sentences`: how many the passage has. These decide how
-    many lines are shown.
+    many lines are shown until the context is opened.
     """
     in_sight = (240 if sentences == 1 else 150) if is_best else 80 if sentences == 2 else 60
     mark = shown.find("<mark>")

@@ -38,6 +38,7 @@ from webui.pages.bars import (
     tree_picture,
 )
 from webui.pages.rail import FacetList, count_dates, count_facets
+from webui.pages.rendering import split_lead
 from webui.pages.results import (
     MAX_IGNORED,
     MAX_NOTES,
@@ -610,3 +611,18 @@ def test_a_long_sentence_is_clipped_only_where_a_word_of_the_query_is_in_sight(t
     classes = {id: re.findall(r'<p class="(sentence[^"]*)"', article) for id, article in articles.items()}
     assert classes["early"] == ["sentence long"] and classes["late"] == ["sentence"]
     assert sorted(classes["passage"]) == ["sentence", "sentence", "sentence also"]
+
+
+# What is hidden of a long sentence
+
+
+def test_the_first_mark_of_a_clipped_sentence_is_in_sight() -> None:
+    far = Markup(f"{'word ' * 60}<mark>storm</mark> came")
+    for is_best, sentences in ((True, 1), (True, 2), (False, 2), (False, 3)):
+        lead, rest = split_lead(far, is_best, sentences)
+        assert lead + rest == far and lead.endswith("word ")
+        assert 30 < rest.find("<mark>") <= 45
+    near = Markup(f"{'word ' * 20}<mark>storm</mark>")
+    assert [len(split_lead(near, True, 2)[0]), len(split_lead(near, False, 2)[0])] == [0, 60]
+    for text in ("no mark", "x" * 300 + "<mark>storm</mark>", ""):
+        assert split_lead(Markup(text), False, 3) == ("", text)

@@ -305,7 +305,23 @@ def test_the_first_page_says_what_the_collection_is_and_its_links_find_something
     html = real.get("/").text
     text = " ".join(re.sub("<[^>]+>", " ", html).split())
     assert "Sources" in text and "Northern Wire" in text and "The latest articles" in text
+    assert "Languages English" in text
     assert re.search(r'aria-label="Sentences from [\w ]+ to [\w ]+"', html)
+    asks = [unescape(re.sub("<[^>]+>", "", each)) for each in re.findall("<dt>(.*?)</dt>", html)]
+    assert len(asks) == 6 and asks[0].startswith('"') and " AND " in asks[2]
+    assert any("person:" in ask for ask in asks) and any(ask.endswith("after:7d") for ask in asks)
+    for view in (
+        "timeline",
+        "concordance",
+        "collocations",
+        "compare",
+        "names",
+        "quotes",
+        "contrast",
+        "batch",
+    ):
+        (address,) = set(re.findall(rf'<li><a href="(/{view}[^"]*)"', html))
+        assert real.get(unescape(address)).status_code == 200, view
     searches = {unescape(each) for each in re.findall(r'<a[^>]* href="(/search\?q=[^"]+)"', html)}
     assert searches
     for address in searches:
