@@ -87,10 +87,9 @@ def describe_collection(searcher: Searcher, collection: CollectionStatistics, se
     latest = (_try(lambda: _latest(index, last)) if days else None) or []
     titles = list(dict.fromkeys(record.title or "" for record in latest))
     chosen = [text.strip() for text in settings.examples.split("|") if text.strip()]
-    pairs = frequent_pairs(titles, index.analyzer.terms)
-    phrases = _count_found(snapshot, [f'"{pair}"' for pair in pairs])
-    best = sorted((phrase for phrase in phrases if phrases[phrase] >= LEAST_FOUND), key=lambda p: -phrases[p])
-    found_pairs = [phrase.strip('"') for phrase in best][:EXAMPLES]
+    found_pairs = _example_pairs(snapshot, titles, 2, LEAST_FOUND)
+    if len(found_pairs) < 2:  # a small collection
+        found_pairs = _example_pairs(snapshot, titles, 1, 1)
     lists = {"Sources": [each for each in sources if each.query]}
     lists |= (_try(lambda: _languages_and_names(snapshot, last)) if days else None) or {}
     asks = make_asks(found_pairs, lists.get(LABELS["person"], []), sources, has_dates=bool(days))
@@ -105,6 +104,14 @@ def describe_collection(searcher: Searcher, collection: CollectionStatistics, se
         [field.name for field in FIELDS if _try(partial(count_values_of, index, field))]
         + [METADATA_FIELD.name for _ in _try(lambda: index.values(META).with_prefix("", 1)) or ()],
     )
+
+
+def _example_pairs(snapshot: Searcher, titles: Sequence[str], titles_with: int, least: int) -> list[str]:
+    """Pairs of words in so many titles and at least so many sentences, those in most sentences first."""
+    pairs = frequent_pairs(titles, snapshot.index.analyzer.terms, titles_with)
+    found = _count_found(snapshot, [f'"{pair}"' for pair in pairs])
+    best = sorted((phrase for phrase in found if found[phrase] >= least), key=lambda phrase: -found[phrase])
+    return [phrase.strip('"') for phrase in best][:EXAMPLES]
 
 
 def _try(work: Callable[[], T]) -> T | None:
@@ -152,8 +159,11 @@ def _languages_and_names(snapshot: Searcher, last: int) -> dict[str, list[Listed
 _WORD = re.compile(r"\w[\w'’-]*")
 
 
-def frequent_pairs(titles: Iterable[str], terms: Callable[[str], Sequence[str]]) -> list[str]:
-    """The pairs of adjacent words in several titles, the most frequent first. No word is in two of them."""
+def frequent_pairs(titles: Iterable[str], terms: Callable[[str], Sequence[str]], least: int = 2) -> list[str]:
+    """The pairs of adjacent words in at least so many titles, the most frequent first.
+
+    No word is in two of them.
+    """
     counts: Counter[str] = Counter()
     for title in titles:
         counts.update({f"{one} {two}".lower() for one, two in pairwise(_content_words(title, terms))})
@@ -161,7 +171,7 @@ def frequent_pairs(titles: Iterable[str], terms: Callable[[str], Sequence[str]])
     pairs = []
     for pair, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
         words = set(terms(pair))
-        if count > 1 and len(words) == 2 and used.isdisjoint(words):
+        if count >= least and len(words) == 2 and used.isdisjoint(words):
             used |= words
             pairs.append(pair)
     return pairs[: 3 * EXAMPLES]
@@ -195,7 +205,7 @@ def make_asks(
         QueryExample(f"({one} OR {other}) AND {last}", "the last word, with one of the others"),
     ]
     if people and people[0].query:
-        asks.append(QueryExample(f"{two} {people[0].query}", "only where this person is named"))
+        asks.append(QueryExample(people[0].query, "sentences that name this person"))
     if len(sources) > 1 and sources[0].query:
         asks.append(QueryExample(f"{pair} {sources[0].query}", "only from this source"))
     if has_dates:
@@ -204,4 +214,5 @@ def make_asks(
         *asks,
         QueryExample(f"{long[: max(3, len(long) - 2)]}*", "words that begin like this"),
         QueryExample(f"title:{one}", "only where the headline has this word"),
+        QueryExample(f"{one} OR {other}", "sentences with one of these"),
     ]
