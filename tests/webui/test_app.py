@@ -545,7 +545,17 @@ def test_the_styles_take_nothing_from_elsewhere() -> None:
     assert len(styles) > 2 and not any("url(" in style or "@import" in style for style in styles)
 
 
-@pytest.mark.parametrize("path", ["/", "/search?q=earthquake+relief+China&k=10"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/search?q=earthquake+relief+China&k=10",
+        "/search?q=earthquake+relief+China&group=document",
+        "/compare?q=earthquake&vs.model=bm25",
+        "/document?id=earthquake-relief&q=earthquake",
+        *(f"/{view}?q=relief" for view in ("timeline", "concordance", "names", "quotes", "collocations")),
+    ],
+)
 def test_a_page_with_its_styles_and_scripts_takes_sixty_kilobytes_at_most(
     real: FlaskClient, path: str
 ) -> None:

@@ -84,7 +84,7 @@
 
   const all = kept.link("Saved", saved);
   all.className = "how";
-  document.querySelector(".top .search").append(all);
+  document.querySelector(".top .search")?.append(all);
   if (toolbar && query && !document.querySelector(".sides")) offer();
 
   /* On the first page */
