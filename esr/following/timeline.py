@@ -186,9 +186,12 @@ def build_timeline(
 
 
 def find_peaks(counts: Sequence[int]) -> list[int]:
-    """The positions of the local maxima, highest first, then earliest. A plateau counts at its beginning."""
+    """The positions of the local maxima of at least 2, highest first, then earliest.
+
+    A plateau counts at its beginning.
+    """
     padded = [0, *counts, 0]
-    peaks = [n for n, count in enumerate(counts) if padded[n] < count >= padded[n + 2]]
+    peaks = [n for n, count in enumerate(counts) if padded[n] < count >= padded[n + 2] and count > 1]
     return sorted(peaks, key=lambda place: (-counts[place], place))
 
 

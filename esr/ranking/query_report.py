@@ -323,6 +323,8 @@ def complete(searcher: Searcher, text: str, limit: int) -> Sequence[Completion]:
         kind, found = _values(index, field, value.lstrip(_QUOTES), limit)
         written = ((form, count, write_value(named, form)) for form, count in found)
         return [Completion(form, kind, count, before + own) for form, count, own in written if own]
+    if field and field.kind is not ValueKind.WORDS:
+        return []
     fields = list(_complete_field(index, text, name)) if field is None else []
     others = [*_complete_name(index, text, limit // 2), *_complete_word(index, text, limit)]
     return [*others[: max(limit - len(fields), 1)], *fields][:limit]

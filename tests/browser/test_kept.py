@@ -72,7 +72,7 @@ def test_a_saved_search_counts_what_is_new_since_its_last_visit(
 
 
 def test_what_saves_a_search_stands_in_the_line_of_its_actions(opens: Opens) -> None:
-    for path, beside in (("/search", "Export"), ("/quotes", "Export"), ("/timeline", "Words")):
+    for path, beside in (("/search", "Export"), ("/quotes", "Export"), ("/timeline", "Export")):
         page = opens(f"{path}?q=relief")
         places = [
             box["y"] + box["height"] / 2

@@ -66,6 +66,13 @@ def test_an_article_opens_at_its_sentence_beside_the_list_and_closes(opens: Open
     assert boxes[0] and boxes[1]
     is_beside = boxes[0]["x"] >= boxes[1]["x"] + boxes[1]["width"]
     assert is_beside == (width >= 1500)
+    head = reader.locator(".head")
+    top = head.bounding_box()
+    assert top and top["y"] >= boxes[0]["y"] and in_view(page, ".reader .head")
+    for name, part in (("Names", "#names-in-it"), ("Similar articles", "#like-it"), ("Number 1", ".hit")):
+        head.get_by_role("link", name=name, exact=True).press("Enter")
+        expect(reader.locator(part).first).to_be_in_viewport()
+        assert head.bounding_box() == top
     similar = reader.locator(".like-it a.open").first
     title = similar.inner_text()
     similar.click()

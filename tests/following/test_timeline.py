@@ -167,12 +167,12 @@ def test_words_in_no_document_have_no_periods(searcher: Searcher) -> None:
 
 
 def test_a_peak_without_an_answer_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    load(f"{tmp_path}/index", [document("a", "storm", date="2017-03-05")])
+    load(f"{tmp_path}/index", [document("a", "storm", "storm", date="2017-03-05")])
     nothing = SearchResult([], 0, "no shard answered")
     monkeypatch.setattr(FolderSnapshot, "search", lambda *args, **options: nothing)
     with open_searcher(f"{tmp_path}/index") as opened:
         (series,) = make(opened, "storm").series
-    assert (series.total, series.peaks) == (1, [])
+    assert (series.total, series.peaks) == (2, [])
 
 
 @pytest.mark.parametrize("interval", INTERVALS)
@@ -199,6 +199,7 @@ def test_peaks_are_local_maxima_the_highest_first() -> None:
     assert find_peaks([0, 3, 1, 5, 5, 2, 0, 3]) == [3, 1, 7]
     assert find_peaks([]) == find_peaks([0, 0]) == []
     assert find_peaks([4]) == [0]
+    assert find_peaks([1, 0, 2, 0, 1]) == [2], "a single sentence makes no peak"
 
 
 def test_an_interval_that_makes_too_many_periods_is_refused(tmp_path: object) -> None:

@@ -133,7 +133,23 @@ def test_fields_that_the_index_has_nothing_for_are_not_offered(searcher: Searche
     assert fields("Source:") == []
 
 
-@pytest.mark.parametrize("text", ["", " ", "climate ", "c", "zzz", "rain!", "person:", "\u200b", "source:"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "climate ",
+        "c",
+        "zzz",
+        "rain!",
+        "person:",
+        "\u200b",
+        "source:",
+        "after:cl",
+        "is:cl",
+        "language:cl",
+    ],
+)
 def test_nothing_to_complete_is_no_error(searcher: Searcher, text: str) -> None:
     assert all(completion.kind in ("source", "name") for completion in complete(searcher, text, 8))
 

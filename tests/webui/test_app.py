@@ -203,12 +203,12 @@ def test_neighbours_are_one_entry_and_the_rest_of_a_document_is_a_link() -> None
     page = get(client, "/search?q=storm&fold=no")
     entries = [p for p in page.all("p") if "sentence" in str(p.get("class")).split()]
     assert len(entries) == 3 and len([li for li in page.all("li") if "hit-" in str(li.get("id"))]) == 2
-    assert "1 more from this article" in page.text
+    assert "1 more here" in page.text
     document = STORM.document_id
     assert any(f"document={document}" in str(a["href"]) for a in page.all("a") if "search" in str(a["href"]))
     alone = get(client, "/search?q=storm&fold=no&passages=no")
     assert len([li for li in alone.all("li") if "hit-" in str(li.get("id"))]) == 4
-    assert "more from this article" not in alone.text
+    assert "more here" not in alone.text
 
 
 @pytest.mark.slow
@@ -545,7 +545,17 @@ def test_the_styles_take_nothing_from_elsewhere() -> None:
     assert len(styles) > 2 and not any("url(" in style or "@import" in style for style in styles)
 
 
-@pytest.mark.parametrize("path", ["/", "/search?q=earthquake+relief+China&k=10"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/search?q=earthquake+relief+China&k=10",
+        "/search?q=earthquake+relief+China&group=document",
+        "/compare?q=earthquake&vs.model=bm25",
+        "/document?id=earthquake-relief&q=earthquake",
+        *(f"/{view}?q=relief" for view in ("timeline", "concordance", "names", "quotes", "collocations")),
+    ],
+)
 def test_a_page_with_its_styles_and_scripts_takes_sixty_kilobytes_at_most(
     real: FlaskClient, path: str
 ) -> None:

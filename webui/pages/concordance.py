@@ -15,6 +15,8 @@ from webui.pages.rendering import PageRenderer
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
 
+WIDTH = "110"
+"""Characters on each side, as an argument: as many as a wide screen has room for. Others show less."""
 ORDERS = {name: text for name, text in SORTS.items() if name != "best"}
 
 
@@ -24,6 +26,8 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     @partial(indexes.route, app)("/concordance")
     def concordance(visit: Visit) -> Response:
         arguments = decode_arguments(request.query_string, settings, "concordance", "page")
+        if not arguments.first("unit"):
+            arguments = arguments.with_defaults(width=WIDTH)
         search = parse_search(arguments)
         found = list_occurrences(visit.searcher, search, arguments, settings)
         own, others = split_links(request.query_string, settings, "concordance", "sort")

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 from esr.errors import EsrError
-from esr.following.timeline import name_of, period_of
+from esr.following.timeline import name_of
 from esr.index.contract import Index
 from esr.index.filters import DAY, NO_FILTERS, DayCounts
 from esr.index.hits import SentenceRecord
@@ -27,13 +27,14 @@ from esr.ranking.query_report import count_values_of
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from esr.text.document import META
+from esr.text.sentences import name_language
 from webui.answers.lists import count_values
 from webui.pages.rail import LABELS, Dates, draw_dates, query_clause
 from webui.running.settings import Settings
 
 T = TypeVar("T")
-EXAMPLES, HEADLINES, LISTED = 6, 8, 8
-"""Most example queries, headlines, and values of a list."""
+EXAMPLES, ASKS, HEADLINES, LISTED = 6, 6, 8, 8
+"""Most example queries, examples of the query language, headlines, and values of a list."""
 LATEST_SENTENCES = 4_000
 """How many of the newest sentences the headlines and the examples are taken from."""
 LEAST_FOUND = 3
@@ -61,9 +62,9 @@ class Listed(NamedTuple):
 class Home:
     """What the first page shows. Lists are empty where the collection has nothing for them.
 
-    `lists`: the most frequent sources and names by label. `headlines`: a sentence of each of the latest
-    articles. `examples`: queries of words; `asks`: one example of each part of the query language;
-    `fields`: those of its fields that the collection has values for.
+    `lists`: the most frequent sources, languages and names by label. `headlines`: a sentence of each of the
+    latest articles. `examples`: queries of words; `asks`: examples of the query language; `fields`: those of
+    its fields that the collection has values for.
     """
 
     collection: CollectionStatistics
@@ -86,23 +87,31 @@ def describe_collection(searcher: Searcher, collection: CollectionStatistics, se
     latest = (_try(lambda: _latest(index, last)) if days else None) or []
     titles = list(dict.fromkeys(record.title or "" for record in latest))
     chosen = [text.strip() for text in settings.examples.split("|") if text.strip()]
-    pairs = frequent_pairs(titles, index.analyzer.terms)
-    phrases = _finding(snapshot, [f'"{pair}"' for pair in pairs], LEAST_FOUND)
-    found_pairs = [phrase.strip('"') for phrase in phrases][:EXAMPLES]
+    found_pairs = _example_pairs(snapshot, titles, 2, LEAST_FOUND)
+    if len(found_pairs) < 2:  # a small collection
+        found_pairs = _example_pairs(snapshot, titles, 1, 1)
     lists = {"Sources": [each for each in sources if each.query]}
-    lists |= (_try(lambda: _names(snapshot, last)) if days else None) or {}
-    asks = make_asks(found_pairs, sources, name_of(period_of(last, "month"), "month") if days else "")
-    found = set(_finding(snapshot, [ask.query for ask in asks], 1))
+    lists |= (_try(lambda: _languages_and_names(snapshot, last)) if days else None) or {}
+    asks = make_asks(found_pairs, lists.get(LABELS["person"], []), sources, has_dates=bool(days))
+    found = _count_found(snapshot, [ask.query for ask in asks])
     return Home(
         collection,
         draw_dates(days, NO_FILTERS) if days else None,
         {label: of_label for label, of_label in lists.items() if of_label},
         _first_of_each(latest)[:HEADLINES],
         chosen[:EXAMPLES] or found_pairs,
-        [ask for ask in asks if ask.query in found],
+        [ask for ask in asks if found.get(ask.query)][:ASKS],
         [field.name for field in FIELDS if _try(partial(count_values_of, index, field))]
         + [METADATA_FIELD.name for _ in _try(lambda: index.values(META).with_prefix("", 1)) or ()],
     )
+
+
+def _example_pairs(snapshot: Searcher, titles: Sequence[str], titles_with: int, least: int) -> list[str]:
+    """Pairs of words in so many titles and at least so many sentences, those in most sentences first."""
+    pairs = frequent_pairs(titles, snapshot.index.analyzer.terms, titles_with)
+    found = _count_found(snapshot, [f'"{pair}"' for pair in pairs])
+    best = sorted((phrase for phrase in found if found[phrase] >= least), key=lambda phrase: -found[phrase])
+    return [phrase.strip('"') for phrase in best][:EXAMPLES]
 
 
 def _try(work: Callable[[], T]) -> T | None:
@@ -127,24 +136,34 @@ def _first_of_each(records: Iterable[SentenceRecord]) -> list[SentenceRecord]:
     return list(by_document.values())
 
 
-def _names(snapshot: Searcher, last: int) -> dict[str, list[Listed]]:
-    """The most frequent names of each type in the last days."""
-    start = name_of(last - LAST_DAYS + 1, "day")
-    prepared = snapshot.prepare(parse(f"after:{start}"), Ranking())
-    counted = count_values(prepared, NO_FILTERS, LISTED, ENTITY_TYPES)
-    return {
-        LABELS[each.field]: [
-            Listed(name, query_clause(each.field, name), count) for name, count in each.values
-        ]
-        for each in counted
-    }
+def _languages_and_names(snapshot: Searcher, last: int) -> dict[str, list[Listed]]:
+    """The languages of all that has a date, and the most frequent names of each type in the last days."""
+
+    def counted(start: str, fields: Sequence[str]) -> dict[str, list[Listed]]:
+        prepared = snapshot.prepare(parse(f"after:{start}"), Ranking())
+        return {
+            LABELS[each.field]: [
+                Listed(
+                    name_language(name) if each.field == "language" else name,
+                    query_clause(each.field, name),
+                    count,
+                )
+                for name, count in each.values
+            ]
+            for each in count_values(prepared, NO_FILTERS, LISTED, fields)
+        }
+
+    return counted("1000", ("language",)) | counted(name_of(last - LAST_DAYS + 1, "day"), ENTITY_TYPES)
 
 
 _WORD = re.compile(r"\w[\w'’-]*")
 
 
-def frequent_pairs(titles: Iterable[str], terms: Callable[[str], Sequence[str]]) -> list[str]:
-    """The pairs of adjacent words in several titles, the most frequent first. No word is in two of them."""
+def frequent_pairs(titles: Iterable[str], terms: Callable[[str], Sequence[str]], least: int = 2) -> list[str]:
+    """The pairs of adjacent words in at least so many titles, the most frequent first.
+
+    No word is in two of them.
+    """
     counts: Counter[str] = Counter()
     for title in titles:
         counts.update({f"{one} {two}".lower() for one, two in pairwise(_content_words(title, terms))})
@@ -152,7 +171,7 @@ def frequent_pairs(titles: Iterable[str], terms: Callable[[str], Sequence[str]])
     pairs = []
     for pair, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
         words = set(terms(pair))
-        if count > 1 and len(words) == 2 and used.isdisjoint(words):
+        if count >= least and len(words) == 2 and used.isdisjoint(words):
             used |= words
             pairs.append(pair)
     return pairs[: 3 * EXAMPLES]
@@ -164,28 +183,36 @@ def _content_words(title: str, terms: Callable[[str], Sequence[str]]) -> Iterato
         yield word if len(word) > 2 and word.isalpha() and terms(word) else ""
 
 
-def _finding(snapshot: Searcher, queries: Sequence[str], least: int) -> list[str]:
-    """The queries whose words and conditions so many sentences at least satisfy."""
+def _count_found(snapshot: Searcher, queries: Sequence[str]) -> dict[str, int]:
+    """How many sentences satisfy the words and conditions of each query; without those that have none."""
     read = [(query, snapshot.interpret(parse(query)).all_words) for query in queries]
     known = [(query, condition) for query, condition in read if condition is not None]
     counts = _try(lambda: snapshot.index.count([condition for _, condition in known], NO_FILTERS)) or []
-    return [query for (query, _), count in zip(known, counts, strict=False) if count >= least]
+    return {query: count for (query, _), count in zip(known, counts, strict=False)}
 
 
-def make_asks(examples: Sequence[str], sources: Sequence[Listed], month: str) -> list[QueryExample]:
-    """An example of each part of the query language, of words and values that the collection has."""
+def make_asks(
+    examples: Sequence[str], people: Sequence[Listed], sources: Sequence[Listed], *, has_dates: bool
+) -> list[QueryExample]:
+    """Examples of the query language, of words and values that the collection has, the most useful first."""
     if len(examples) < 2:
         return []
-    (one, two), other = examples[0].split(maxsplit=1), examples[1].split()[0]
+    (one, two), (other, last) = examples[0].split(maxsplit=1), examples[1].split(maxsplit=1)
     pair, long = examples[0], max((word for example in examples for word in example.split()), key=len)
     asks = [
         QueryExample(f'"{pair}"', "sentences with this phrase"),
         QueryExample(f"+{one} -{two}", "sentences with the first word and without the second"),
-        QueryExample(f"{one} OR {other}", "sentences with one of these"),
-        QueryExample(f"{long[: max(3, len(long) - 3)]}*", "words that begin like this"),
+        QueryExample(f"({one} OR {other}) AND {last}", "the last word, with one of the others"),
     ]
+    if people and people[0].query:
+        asks.append(QueryExample(people[0].query, "sentences that name this person"))
     if len(sources) > 1 and sources[0].query:
         asks.append(QueryExample(f"{pair} {sources[0].query}", "only from this source"))
-    if month:
-        asks.append(QueryExample(f"{pair} after:{month}", "only since this month"))
-    return asks
+    if has_dates:
+        asks.append(QueryExample(f"{pair} after:7d", "only of the last seven days"))
+    return [
+        *asks,
+        QueryExample(f"{long[: max(3, len(long) - 2)]}*", "words that begin like this"),
+        QueryExample(f"title:{one}", "only where the headline has this word"),
+        QueryExample(f"{one} OR {other}", "sentences with one of these"),
+    ]

@@ -154,6 +154,7 @@ def install_filters(app: Flask) -> None:
         describe_place=describe_place,
         month=month,
         term_set=describe_term_set,
+        split_lead=split_lead,
         text_attributes=text_attributes,
         lang_attribute=lang_attribute,
         duration=duration,
@@ -302,3 +303,19 @@ class Highlighter:
             pieces += escape(chunk[done:start]), "<mark>", escape(chunk[start:end]), "</mark>"
             done = end
         return "".join([*pieces, escape(chunk[done:])])
+
+
+_BEFORE_MARK = 40
+"""Characters that stay before the first mark where the beginning of a sentence is hidden."""
+
+
+def split_lead(shown: Markup, is_best: bool, sentences: int) -> tuple[Markup, Markup]:
+    """The beginning of a sentence that is hidden so that its first mark is in sight, and the rest.
+
+    `is_best`: whether it is the best of its passage; `sentences`: how many the passage has. These decide how
+    many lines are shown until the context is opened.
+    """
+    in_sight = (240 if sentences == 1 else 150) if is_best else 80 if sentences == 2 else 60
+    mark = shown.find("<mark>")
+    end = shown.rfind(" ", 0, mark - _BEFORE_MARK) + 1 if mark > in_sight else 0
+    return shown[:end], shown[end:]

@@ -164,6 +164,8 @@
     reader.className = "reader";
     reader.tabIndex = -1;
     reader.setAttribute("aria-label", "Article");
+    const head = document.createElement("header");
+    head.className = "head";
     const close = document.createElement("button");
     close.type = "button";
     close.className = "close";
@@ -176,8 +178,9 @@
     whole.append(...heading.childNodes);
     for (const name of ["lang", "dir"]) title.setAttribute(name, heading.getAttribute(name) ?? "");
     title.append(whole);
-    heading.replaceWith(title);
-    reader.append(close, page.querySelector(".whole"));
+    heading.remove();
+    head.append(title, close, linksWithin(page));
+    reader.append(head, page.querySelector(".whole"));
     const desk = document.querySelector(".desk");
     desk.append(reader);
     desk.classList.add("reading");
@@ -186,6 +189,23 @@
     sentence?.classList.add("at");
     reader.focus({ preventScroll: true });
     if (sentence) reader.scrollTop += sentence.getBoundingClientRect().top - reader.getBoundingClientRect().top - reader.clientHeight / 3;
+  }
+
+  /* To the hits, the names and the similar articles, which stay in sight while the article is read */
+  function linksWithin(page) {
+    const line = document.createElement("p");
+    line.className = "to-parts";
+    const hits = page.querySelector(".to-hits");
+    hits?.firstChild.replaceWith("Hits ");
+    line.append(...(hits ? [hits] : []));
+    for (const [id, text] of [["names-in-it", "Names"], ["like-it", "Similar articles"]]) {
+      if (!page.getElementById(id)) continue;
+      const link = document.createElement("a");
+      link.href = `#${id}`;
+      link.textContent = text;
+      line.append(link);
+    }
+    return line;
   }
 
   function closeReader() {

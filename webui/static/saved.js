@@ -54,7 +54,7 @@
     const state = kept.button("", toggle);
     line.append(state);
     toolbar.append(line);
-    const show = () => { state.textContent = find(here) ? "Remove this search" : "Save this search"; };
+    const show = () => { state.replaceChildren(find(here) ? "Remove" : "Save", kept.element("span", "which", " this search")); };
 
     async function toggle() {
       if (find(here)) {
@@ -84,7 +84,7 @@
 
   const all = kept.link("Saved", saved);
   all.className = "how";
-  document.querySelector(".top .how")?.after(all);
+  document.querySelector(".top .search")?.append(all);
   if (toolbar && query && !document.querySelector(".sides")) offer();
 
   /* On the first page */

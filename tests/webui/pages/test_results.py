@@ -6,6 +6,7 @@ The reason for a sentence, in words.
 from __future__ import annotations
 
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ from webui.pages.bars import (
     tree_picture,
 )
 from webui.pages.rail import FacetList, count_dates, count_facets
+from webui.pages.rendering import split_lead
 from webui.pages.results import (
     MAX_IGNORED,
     MAX_NOTES,
@@ -296,7 +298,7 @@ def test_presets_lead_and_the_model_is_in_the_fine_print(real: FlaskClient) -> N
         html = real.get(f"/search?q=earthquake{address}").text
         summary = re.search(r'<span class="set">(.*?)</span>', html)
         assert summary and summary[1] == label
-        assert f"Ranking <b>{label.removeprefix('ranked by ')}</b>" in html
+        assert f"Ranking </span><b>{label.removeprefix('ranked by ')}</b>" in html
         assert f'<p class="fine">{model}' in html
 
 
@@ -595,7 +597,9 @@ def test_a_term_set_that_scored_is_described_in_a_few_words(searcher: Searcher) 
     assert describe_term_set(part) == "earthquak, alone"
 
 
-def test_a_long_sentence_is_clipped_only_where_a_word_of_the_query_is_in_sight(tmp_path: Path) -> None:
+def test_the_beginning_of_a_sentence_is_apart_where_it_would_hide_the_words_of_the_query(
+    tmp_path: Path,
+) -> None:
     words = "and so it went on " * 30
     texts = {
         "early": ["A storm came, " + words],
@@ -608,5 +612,22 @@ def test_a_long_sentence_is_clipped_only_where_a_word_of_the_query_is_in_sight(t
     found = re.findall(r'data-sentence-id="(\w+).*?</article>', html, re.DOTALL)
     articles = dict(zip(found, re.findall(r"<article.*?</article>", html, re.DOTALL), strict=True))
     classes = {id: re.findall(r'<p class="(sentence[^"]*)"', article) for id, article in articles.items()}
-    assert classes["early"] == ["sentence long"] and classes["late"] == ["sentence"]
-    assert sorted(classes["passage"]) == ["sentence", "sentence", "sentence also"]
+    assert classes["early"] == ["sentence"] and classes["late"] == ["sentence led"]
+    assert sorted(classes["passage"]) == ["sentence", "sentence also", "sentence also led"]
+    plain = {id: unescape(re.sub("<[^>]+>", "", article)) for id, article in articles.items()}
+    assert all(text in " ".join(plain[id].split()) for id, of_one in texts.items() for text in of_one)
+
+
+# What is hidden of a long sentence
+
+
+def test_the_first_mark_of_a_clipped_sentence_is_in_sight() -> None:
+    far = Markup(f"{'word ' * 60}<mark>storm</mark> came")
+    for is_best, sentences in ((True, 1), (True, 2), (False, 2), (False, 3)):
+        lead, rest = split_lead(far, is_best, sentences)
+        assert lead + rest == far and lead.endswith("word ")
+        assert 30 < rest.find("<mark>") <= 45
+    near = Markup(f"{'word ' * 20}<mark>storm</mark>")
+    assert [len(split_lead(near, True, 2)[0]), len(split_lead(near, False, 2)[0])] == [0, 60]
+    for text in ("no mark", "x" * 300 + "<mark>storm</mark>", ""):
+        assert split_lead(Markup(text), False, 3) == ("", text)

@@ -25,7 +25,7 @@ from tests.support.elasticsearch import document, load
 from tests.support.fake_index import FakeIndex
 from tests.support.page_corpus import get
 from webui.app import create_app
-from webui.pages.home import frequent_pairs
+from webui.pages.home import Listed, frequent_pairs, make_asks
 from webui.pages.rendering import (
     Highlighter,
     day,
@@ -305,7 +305,14 @@ def test_the_first_page_says_what_the_collection_is_and_its_links_find_something
     html = real.get("/").text
     text = " ".join(re.sub("<[^>]+>", " ", html).split())
     assert "Sources" in text and "Northern Wire" in text and "The latest articles" in text
+    assert "Languages English" in text
     assert re.search(r'aria-label="Sentences from [\w ]+ to [\w ]+"', html)
+    (asks,) = re.findall('<dl class="asks">(.*?)</dl>', html, re.DOTALL)
+    assert asks.count("<dt><a href=") == 6
+    views = "timeline concordance collocations compare names quotes contrast batch"
+    for view in views.split():
+        (address,) = set(re.findall(rf'<li><a href="(/{view}[^"]*)"', html))
+        assert real.get(unescape(address)).status_code == 200, view
     searches = {unescape(each) for each in re.findall(r'<a[^>]* href="(/search\?q=[^"]+)"', html)}
     assert searches
     for address in searches:
@@ -325,6 +332,25 @@ def test_example_queries_are_pairs_of_words_that_recur_in_headlines() -> None:
     assert frequent_pairs(["White House", "The white house says", "House of the white"], terms) == [
         "white house"
     ]
+
+
+def test_the_examples_of_the_query_language_are_of_what_the_collection_has() -> None:
+    people, sources = (
+        [Listed("Ann Lee", 'person:"Ann Lee"', 3)],
+        [Listed(s, f'source:"{s}"', 2) for s in "xy"],
+    )
+    asks = [ask.query for ask in make_asks(["white house", "travel ban"], people, sources, has_dates=True)]
+    assert asks[:6] == [
+        '"white house"',
+        "+white -house",
+        "(white OR travel) AND ban",
+        'person:"Ann Lee"',
+        'white house source:"x"',
+        "white house after:7d",
+    ]
+    fewer = [ask.query for ask in make_asks(["white house", "travel ban"], [], sources[:1], has_dates=False)]
+    assert fewer == [*asks[:3], *asks[6:]] and len(fewer) == 6
+    assert make_asks(["white house"], people, sources, has_dates=True) == []
 
 
 def test_an_operator_names_the_page_and_chooses_its_examples(tmp_path: Path) -> None:
