@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from esr.errors import to_one_line
-from esr.loaders import markup
+from esr.loaders import markup, press_databases
 from esr.loaders.fields import read_list
-from esr.loaders.format import Format, Malformed, Record, Source, register
+from esr.loaders.format import Format, Malformed, ReadResult, Record, Source, register
 from esr.loaders.ids import make_id_from_path
 from esr.text.labels import CAPITAL_LINK, LINK
 from esr.text.written_dates import to_iso_date
@@ -38,9 +38,12 @@ class NoArticle(ValueError):
     """A page contains no article, or none that can be extracted."""
 
 
-def read(source: Source) -> Iterator[Record | Malformed]:
-    """The record of the page, or the problem with it."""
+def read(source: Source) -> Iterator[ReadResult]:
+    """The record of the page, or the problem with it. An export of a press database has several."""
     data = source.stream.read(MAX_PAGE_BYTES + 1)
+    if len(data) <= MAX_PAGE_BYTES and (articles := press_databases.read_page(source, data, _parse)):
+        yield from articles
+        return
     try:
         fields = extract_article(data)
     except NoArticle as error:

@@ -1,7 +1,8 @@
 """Exports of the press databases LexisNexis, Factiva and ProQuest as text: one document per article.
 
 Each database writes an article's title, source, date and other statements in its own way, around the text.
-The same exports as DOCX are read by `esr.loaders.office`, which finds the database here.
+The same exports as DOCX and HTML are read by `esr.loaders.office` and `esr.loaders.page`, which find the
+database here.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from io import BytesIO
 from itertools import chain, islice
 from typing import Any
 
+from esr.loaders import markup
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_lines, too_long_error
 from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, ReadResult, Record, Source, register
@@ -52,7 +54,7 @@ class Database:
                 yield Malformed(
                     where, "this article has no end: the file may be truncated, so export it again"
                 )
-            elif not fields.get("date") or not fields.get("title"):
+            elif not fields.get("date") or not (fields.get("title") or fields.get("text")):
                 problem = (
                     f"this article has no title and date where {self.name} has them: correct or remove it"
                 )
@@ -137,7 +139,7 @@ def _describe(fields: dict[str, list[str]], names: dict[str, str]) -> dict[str, 
     return {
         "url": texts.get("url"),
         "section": texts.get("section"),
-        "language": find_language(language) or language.lower(),
+        "language": find_language(language) or (language.lower() if len(language) <= 3 else None),
         "authors": read_list("authors", texts.get("authors") or ""),
         "keywords": read_list("keywords", _SHARE.sub("", texts.get("keywords") or "")),
         "metadata": {name: value for name, value in others.items() if value},
@@ -146,27 +148,36 @@ def _describe(fields: dict[str, list[str]], names: dict[str, str]) -> dict[str, 
 
 # LexisNexis
 
+_LEXIS_AFTER_NAMES = (
+    r"URL|SUBJECT|LOAD-DATE|LANGUAGE|GRAPHIC|COMPANY|PUBLICATION-TYPE|JOURNAL-CODE|GEOGRAPHIC|PERSON|TICKER"
+    r"|ORGANIZATION|INDUSTRY|CITY|STATE|COUNTRY|DOCUMENT-TYPE|CORRECTION|SERIES|ACC-NO"
+    # in French, German, Spanish and Dutch
+    r"|SUJET|DATE-CHARGEMENT|LANGUE|TYPE-PUBLICATION|LOCALISATION-GEO|SOCIETE|SOCIÉTÉ|PERSONNE|VILLE|PAYS"
+    r"|UPDATE|SPRACHE|GRAFIK|THEMA|FECHA-CARGA|IDIOMA|TEMA|TIPO-PUBLICACIÓN|TAAL|ONDERWERP|LAADDATUM"
+)
 _LEXIS_STATEMENT = (
-    r"(BYLINE|SECTION|LENGTH|DATELINE|HIGHLIGHT|HEADLINE|BODY|URL|SUBJECT|LOAD-DATE|LANGUAGE|GRAPHIC|COMPANY"
-    r"|PUBLICATION-TYPE|JOURNAL-CODE|DISTRIBUTION|GEOGRAPHIC|PERSON|ORGANIZATION|TICKER|INDUSTRY|CITY|STATE"
-    r"|COUNTRY|DOCUMENT-TYPE|TYPE|CORRECTION|SERIES|ACC-NO):\s*(.*)"
+    r"(BYLINE|SECTION|LENGTH|DATELINE|HIGHLIGHT|ENCART|HEADLINE|BODY|DISTRIBUTION|TYPE"
+    r"|AUTEUR|RUBRIQUE|LONGUEUR|AUTOR|RUBRIK|LÄNGE|SECCIÓN|LONGITUD|SECTIE|LENGTE"
+    rf"|{_LEXIS_AFTER_NAMES}):\s*(.*)"
 )
 _LEXIS_FIELD = re.compile(_LEXIS_STATEMENT)
 _LEXIS_FIELD_IN_ANY_CASE = re.compile(_LEXIS_STATEMENT, re.I)
 _LEXIS_STATEMENTS = re.compile(rf"Copyright |©|{_LEXIS_STATEMENT}", re.I)
 _LEXIS_NAMES = {
-    "byline": "authors",
-    "section": "section",
-    "language": "language",
-    "subject": "keywords",
+    **dict.fromkeys(("byline", "auteur", "autor"), "authors"),
+    **dict.fromkeys(("section", "rubrique", "rubrik", "sección", "sectie"), "section"),
+    **dict.fromkeys(("language", "langue", "sprache", "idioma", "taal"), "language"),
+    **dict.fromkeys(("subject", "sujet", "thema", "tema", "onderwerp"), "keywords"),
     "url": "url",
 }
+_LEXIS_LOADED = ("load-date", "date-chargement", "update", "fecha-carga", "laaddatum")
+"""The day on which the database got an article, which is that of an article without a date of its own."""
 _LEXIS_AFTER = re.compile(
-    r"(?:URL|SUBJECT|LOAD-DATE|LANGUAGE|GRAPHIC|COMPANY|PUBLICATION-TYPE|JOURNAL-CODE|GEOGRAPHIC|PERSON|TICKER"
-    r"|ORGANIZATION|INDUSTRY|CITY|STATE|COUNTRY|DOCUMENT-TYPE|CORRECTION|SERIES|ACC-NO):|Classification$"
-    r"|\s{3,}Copyright |(?:Load-Date|End of Document)\b"
+    rf"(?:{_LEXIS_AFTER_NAMES}):|Classification$|\s{{3,}}Copyright |Copyright \d{{4}} .*\bReserved\b"
+    r"|(?:Load-Date|End of Document)\b"
 )
-_LEXIS_DOCUMENT = re.compile(r"\s*(?:Document )?\d+ of \d+ DOCUMENTS?\s*")
+_LEXIS_DOCUMENT = re.compile(r"\s*(?:Document )?\d+ (?:of|de|von|van) \d+ DOCUMENT(?:[SO]|OS|E|EN)?\s*", re.I)
+_LEXIS_REMARK = "Correction Appended"
 
 
 def _parse_lexis_classic(lines: Lines) -> dict[str, Any] | None:
@@ -174,20 +185,24 @@ def _parse_lexis_classic(lines: Lines) -> dict[str, Any] | None:
     if not lines or not _LEXIS_DOCUMENT.fullmatch(lines[0]):
         return None
     first = next((n for n, line in enumerate(lines) if _LEXIS_FIELD.match(line)), len(lines))
-    head = [block for block in _blocks(lines[1:first]) if not block.startswith("Copyright ")]
+    blocks = (block for block in _blocks(lines[1:first]) if not block.startswith("Copyright "))
+    head = [block for block in blocks if block != _LEXIS_REMARK]
     at = next((n for n, block in enumerate(head) if to_iso_date(block)), None)
-    if at is None:
-        return {"title": _fold(head[-1:])}
     text = _text_of_lexis(lines, first)
     fields = _read_fields(lines, _LEXIS_FIELD, has_blanks=False)
-    title = _fold(fields["headline"][:1]) if "headline" in fields else _fold(head[at + 1 :][-1:])
+    before = head[:1] if at is None else head[:at][-1:]
+    after = head[1:] if at is None else head[at + 1 :]
     return {
-        "title": title,
-        "date": to_iso_date(head[at]),
-        "source": _fold(head[:at][-1:]),
+        "title": _fold(fields["headline"][:1]) if "headline" in fields else _fold(after[-1:]),
+        "date": _find_loaded(fields) if at is None else to_iso_date(head[at]),
+        "source": _fold(before),
         **_describe(fields, _LEXIS_NAMES),
         "text": text,
     }
+
+
+def _find_loaded(fields: dict[str, list[str]]) -> str | None:
+    return next((to_iso_date(_fold(fields[name])) for name in _LEXIS_LOADED if name in fields), None)
 
 
 def _text_of_lexis(lines: Lines, begin: int) -> str:
@@ -196,14 +211,14 @@ def _text_of_lexis(lines: Lines, begin: int) -> str:
     for line in lines[begin:]:
         if not line.strip():
             blocks.append([])
-        elif _LEXIS_AFTER.match(line) and any(map(_is_text, blocks)):
+        elif _LEXIS_AFTER.match(line) and (any(map(_is_text, blocks)) or line.startswith("Copyright")):
             break
         else:
             blocks[-1].append(line)
     return "\n\n".join("\n".join(_without_name(block)) for block in blocks if _is_text(block))
 
 
-_TEXTS = ("BODY:", "HIGHLIGHT:")
+_TEXTS = ("BODY:", "HIGHLIGHT:", "ENCART:")
 
 
 def _is_text(block: list[str]) -> bool:
@@ -221,22 +236,24 @@ def _parse_lexis(lines: Lines) -> dict[str, Any] | None:
     if "Body" not in stripped:
         return None
     body = stripped.index("Body")
-    head = [line for line in stripped[:body] if line]
+    head = [line for line in stripped[:body] if line and line != _LEXIS_REMARK]
     # A page with a list of the articles may precede the first one.
     first = next((n for n, line in enumerate(head) if _LEXIS_STATEMENTS.match(line)), len(head))
+    if first < 2:
+        return {}
     dates = (n for n in range(first - 1, 1, -1) if len(head[n]) < 60 and to_iso_date(head[n]))
     at = next(dates, None)
-    if at is None:
-        return {"title": _fold(head[:1])}
     after = (n for n, line in enumerate(stripped) if n > body and _LEXIS_AFTER.match(line))
     end = next(after, len(lines))
     text = [line for line in stripped[body + 1 : end] if line]
     statements = (part for line in (*head, *stripped[end:]) for part in (line, ""))
+    fields = _read_fields(statements, _LEXIS_FIELD_IN_ANY_CASE, has_blanks=False)
+    title, source = head[:2] if at is None and first < 4 else head[(at or first) - 2 :][:2]
     return {
-        "title": head[at - 2],
-        "date": to_iso_date(head[at]),
-        "source": head[at - 1],
-        **_describe(_read_fields(statements, _LEXIS_FIELD_IN_ANY_CASE, has_blanks=False), _LEXIS_NAMES),
+        "title": title,
+        "date": _find_loaded(fields) if at is None else to_iso_date(head[at]),
+        "source": source,
+        **_describe(fields, _LEXIS_NAMES),
         "text": "\n\n".join(text),
     }
 
@@ -244,7 +261,10 @@ def _parse_lexis(lines: Lines) -> dict[str, Any] | None:
 # Factiva
 
 # An accession number has 25 characters. Fewer are those of a file that was cut off.
-_FACTIVA_ID = re.compile(r"(?:AN\s+)?Document ((?=\w{25}\b)[A-Za-z0-9]{3,8}\d{8,16}[a-z][a-z0-9]{6,14})\s*")
+# The word before it is in the language of the one who exported.
+_FACTIVA_ID = re.compile(
+    r"(?:AN\s+)?[^\W\d_]{2,12} ((?=\w{25}\b)[A-Za-z0-9]{3,8}\d{8,16}[a-z][a-z0-9]{6,14})\s*"
+)
 _FACTIVA_CODES = (
     *("SE", "HD", "CR", "BY", "WC", "PD", "ET", "SN", "SC", "ED", "PG", "VOL", "LA", "CY"),
     *("LP", "TD", "CT", "RF", "CO", "IN", "NS", "RE", "IPC", "IPD", "PUB", "AN"),
@@ -252,7 +272,11 @@ _FACTIVA_CODES = (
 """In their order in an article."""
 _FACTIVA_FIELD = re.compile(rf"({'|'.join(_FACTIVA_CODES)})(?:\s+(.*))?$")
 _INDEXED = ("CO", "IN", "NS", "RE")
-_WORDS = re.compile(r"[\d,.]+ words")
+_LENGTH = (
+    r"\d[\d,.' ]* ?(?:words|Wörter|mots|palabras|parole|palavras|woorden|kelime|słów|слов\w*|字|語|단어)"
+)
+_WORDS = re.compile(_LENGTH)
+_RIGHTS = re.compile(r"©|\(c\)|Copyright\b", re.I)
 _CLOCK = re.compile(r"\d{1,2}:\d\d(?: [AP]M)?|\d{1,2}:\d\d \w{2,4}")
 _FACTIVA_NAMES = {"by": "authors", "se": "section", "la": "language", "ns": "keywords"}
 
@@ -260,7 +284,7 @@ _FACTIVA_NAMES = {"by": "authors", "se": "section", "la": "language", "ns": "key
 def _parse_factiva(lines: Lines) -> dict[str, Any] | None:
     """An article, with the codes of its statements (HD, PD, SN …) or without."""
     id = next((match[1] for line in lines[-1:] if (match := _FACTIVA_ID.fullmatch(line))), None)
-    if sum(line.startswith(("HD ", "PD ", "SN ", "HD\t", "PD\t", "SN\t")) for line in lines) >= 2:
+    if sum(bool(re.match(r"(?:HD|PD|SN)(?:\s|$)", line)) for line in lines) >= 2:
         fields = _parse_coded(lines)
     elif any(_WORDS.fullmatch(line.strip()) for line in lines):
         fields = _parse_uncoded([line.strip() for line in lines if not _FACTIVA_ID.fullmatch(line)])
@@ -275,10 +299,16 @@ def _parse_coded(lines: Lines) -> dict[str, Any]:
     left: tuple[str, ...] = _FACTIVA_CODES
     for line in lines:
         match = _FACTIVA_FIELD.match(line)
-        # Codes have an order, and lists of terms have colons, so a line of the text is not taken for one.
+        # Codes come once, have an order after the text and lists of terms have colons, so a line of the text
+        # is not taken for one.
         if match and match[1] in left and (match[1] not in _INDEXED or " : " in line or not match[2]):
             name = match[1].lower()
-            left = left[left.index(match[1]) + 1 :]
+            is_text = match[1] in _FACTIVA_CODES[_FACTIVA_CODES.index("LP") :]
+            left = tuple(
+                code
+                for n, code in enumerate(left)
+                if code != match[1] and (not is_text or n > left.index(match[1]))
+            )
             statements[name] = [match[2] or ""]
         elif name:
             statements[name].append(line)
@@ -300,7 +330,7 @@ def _parse_uncoded(lines: Lines) -> dict[str, Any]:
     rest = [(n, line) for n, line in enumerate(lines) if n > words and line and not _CLOCK.fullmatch(line)]
     if len(rest) < 2:
         return {"title": _fold(head[-1:])}
-    rights = next((n for n, line in rest[:12] if re.match(r"©|\(c\)|Copyright\b", line, re.I)), None)
+    rights = next((n for n, line in rest[:12] if _RIGHTS.match(line)), None)
     languages = [line for n, line in rest[2:10] if find_language(line) and (rights is None or n < rights)]
     begin = rest[min(3, len(rest) - 1)][0] if rights is None else rights + 1
     return {
@@ -313,10 +343,40 @@ def _parse_uncoded(lines: Lines) -> dict[str, Any]:
     }
 
 
+def _mark_articles(tree: Any) -> Iterator[str]:
+    """The lines of the articles in a page without codes, with the codes that its elements stand for."""
+    for article in tree.iter("div"):
+        language = re.fullmatch(r"article ([a-z]{2})Article", article.get("class", ""))
+        title = next((e for e in article.iter("span") if e.get("class", "").endswith("Headline")), None)
+        if language is None or title is None:
+            continue
+        byline = next((e for e in article.iter("div") if e.get("class") == "author"), None)
+        lines = markup.to_text(article).split("\n\n")
+        words = next((n for n, line in enumerate(lines) if _WORDS.fullmatch(line)), None)
+        if words is None or len(lines) < words + 4:
+            yield from lines
+            continue
+        headline = markup.to_line(title)
+        section = lines[: lines.index(headline)] if headline in lines[:words] else []
+        said = [line for line in lines[words + 1 : words + 4] if not _CLOCK.fullmatch(line)]
+        rights = (n + 1 for n, line in enumerate(lines[: words + 12]) if n > words and _RIGHTS.match(line))
+        text = lines[next(rights, words + 3) : -2]
+        yield from (f"SE {_fold(section)}", f"HD {headline}", f"BY {markup.to_line(byline)}", f"PD {said[0]}")
+        yield from (f"SN {said[1]}", f"LA {language[1]}", "TD", *_separate(text), f"PUB {lines[-2]}")
+        yield f"AN {lines[-1]}"
+
+
+def _separate(paragraphs: Iterable[str]) -> Iterator[str]:
+    """The paragraphs with blank lines between them."""
+    for paragraph in paragraphs:
+        yield from (paragraph, "")
+
+
 # ProQuest
 
 _PROQUEST_FIELD = re.compile(
-    r"(Abstract|Access|Accession number|Author|Company / organization|Copyright|Country of publication|Credit"
+    r"(Abstract|Access|Accession number|Author|Business indexing term|Company ?/ ?organization|Copyright"
+    r"|Country of publication|Credit"
     r"|Database|Document feature|Document type|Document URL|DOI|[Ee]dition|First page|Full text"
     r"|Identifiers? / keyword|ISBN|ISSN|Issue|Language of publication|Language|Last updated|Links|Location"
     r"|Number of pages|Pages?"
@@ -342,12 +402,17 @@ def _parse_proquest(lines: Lines) -> dict[str, Any] | None:
         line.strip() for line in lines if line.strip(" _") and not re.match(r"\s*Document \d+ of \d+", line)
     )
     text = statements.get("full text") or statements.get("abstract") or ()
-    id = _fold(statements.get("proquest document id", ()))
+    id = re.match(r"\d*", _fold(statements.get("proquest document id", ())))[0]
+    said = (
+        statements[name]
+        for name in ("publication date", "publication info", "last updated")
+        if name in statements
+    )
     source = _fold(statements.get("publication title", ()))
     return {
         **({"id": make_id(f"proquest-{id}")} if id else {}),
         "title": title or next(first, ""),
-        "date": to_iso_date(_fold(statements.get("publication date", ()))),
+        "date": next(filter(None, (to_iso_date(_fold(lines)) for lines in said)), None),
         "source": re.split(r"\s*;", source)[0],
         **_describe(statements, _PROQUEST_NAMES),
         "text": "\n".join(text).strip(),
@@ -357,8 +422,8 @@ def _parse_proquest(lines: Lines) -> dict[str, Any] | None:
 _UNI = re.compile(
     r"^\s*(?:Copyright|©).{4,}\n(?:.*\n){0,12}?(?:Section|Length|Byline):(?:.*\n){1,8}?\s*Body\s*$", re.M
 )
-_CODED = re.compile(r"^HD\s.*\n(?:.*\n){0,9}?PD\s", re.M)
-_UNCODED = re.compile(r"^[\d,.]+ words\s*\n+\d{1,2} \w{3,12} \d{4}\s*\n", re.M)
+_CODED = re.compile(r"^HD\s.*\n(?:.*\n){0,40}?PD\s", re.M)
+_UNCODED = re.compile(rf"^{_LENGTH}\s*\n+.{{0,20}}\b\d{{1,4}}\b.{{0,30}}\n", re.M)
 _PROQUEST = re.compile(
     r"^_{20,}\s*\n(?:.*\n){1,40}?(?:Full text|Publication info|Publication title|Author): ", re.M
 )
@@ -403,6 +468,24 @@ def find_database(lines: Lines) -> Database | None:
     if {"Body", "End of Document"} <= set(lines):
         return _NEXIS
     return next((database for database in DATABASES if database.is_export(head)), None)
+
+
+_PAGE = re.compile(
+    rb"\bFactiva\b|\d (?:of|de|von|van) \d+ DOCUMENT|\bEnd of Document\b|ProQuest document ID", re.I
+)
+
+
+def read_page(source: Source, data: bytes, parse: Callable[[bytes], Any]) -> Iterator[ReadResult] | None:
+    """The records of the articles in a page of HTML that a database exported; None for any other page.
+
+    `parse` makes a tree of the page.
+    """
+    if not _PAGE.search(data):
+        return None
+    tree = parse(data)
+    lines = list(_mark_articles(tree)) or list(_separate(markup.to_text(tree).split("\n\n")))
+    database = find_database(lines)
+    return database.read_lines(source.name, lines) if database else None
 
 
 def _register(label: str) -> Format:

@@ -22,6 +22,32 @@ _MONTH_FIRST = re.compile(rf"\b{_NEWSPAPER_MONTH}\s{{1,9}}(\d{{1,2}}),?\s{{1,9}}
 _DAY_FIRST = re.compile(rf"\b(\d{{1,2}})[\s-]{_NEWSPAPER_MONTH}[\s,-]{{1,2}}(\d{{4}})\b", re.I | re.ASCII)
 # "2017/2/7": after a year, the month always comes before the day.
 _NEWSPAPER_YEAR_FIRST = re.compile(r"(\d{4})/(\d{1,2})/(\d{1,2})(?:$|(?=[T ]))", re.ASCII)
+# "29 décembre 2011", "3 de enero de 2001" and "3. März 1993", and dates of East Asia: "2018 年 10 月 7 日"
+_OTHER_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "januar januari jänner janvier enero janeiro gennaio",
+            "februar februari février fevrier febrero fevereiro febbraio",
+            "märz mars marzo março maart marts",
+            "april avril abril aprile",
+            "mai mayo maio maggio mei maj",
+            "juni juin junio junho giugno",
+            "juli juillet julio julho luglio",
+            "august août aout agosto augustus augusti",
+            "september septembre septiembre setiembre setembro settembre",
+            "oktober octobre octubre outubro ottobre",
+            "november novembre noviembre novembro",
+            "dezember décembre decembre diciembre dezembro dicembre december desember",
+        ),
+        1,
+    )
+    for name in names.split()
+}
+_OTHER_DAY_FIRST = re.compile(
+    rf"\b(\d{{1,2}})(?:\.|er|º)?\s(?:de\s)?({'|'.join(_OTHER_MONTHS)})\s(?:de\s|del\s)?(\d{{4}})\b", re.I
+)
+_EAST_ASIAN = re.compile(r"(?<!\d)(\d{4}) ?[年년] ?(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日일]", re.ASCII)
 # The basic form of ISO 8601, as agencies write it: "20240115T084500+0100"
 _BASIC_DAY = re.compile(r"(\d{4})(\d\d)(\d\d)(?=$|[T ])", re.ASCII)
 _BASIC_TIME = re.compile(r"(?<=\d[T ])(\d\d)(\d\d)(\d\d)?(?!\d)", re.ASCII)
@@ -39,6 +65,10 @@ def to_iso_date(text: str) -> str | None:
         year, month, day = year_first.groups()
         date = f"{year}-{int(month):02}-{int(day):02}{text[year_first.end() :]}"
         return _valid_or_none(normalise_date(date))
+    elif other := _OTHER_DAY_FIRST.search(text):
+        return _valid_or_none(f"{other[3]}-{_OTHER_MONTHS[other[2].lower()]:02}-{int(other[1]):02}")
+    elif east_asian := _EAST_ASIAN.search(text):
+        return _valid_or_none("{}-{:02}-{:02}".format(*map(int, east_asian.groups())))
     else:
         return _valid_or_none(_to_extended_form(normalise_date(text)))
     return _valid_or_none(f"{year}-{_MONTHS.index(month.lower()) + 1:02}-{int(day):02}")

@@ -363,8 +363,82 @@ def test_an_article_without_a_date_or_an_end_is_malformed(load):
     data = (FOLDER / "nexis-uni.txt").read_text()
     assert len(load(data.removesuffix("End of Document\n"), "lexisnexis", bad)) == 1
     assert "this article has no end" in bad.pop().problem
-    assert len(load(data.replace("January 16, 2024 Tuesday", "soon"), "lexisnexis", bad)) == 1
+    undated = data.replace("January 16, 2024 Tuesday", "soon")
+    assert load(undated, "lexisnexis")[1].date == "2024-01-16"  # the day on which the database got it
+    assert len(load(undated.replace("Load-Date: January 16, 2024", ""), "lexisnexis", bad)) == 1
     assert (
         bad[0].where == "standard input:30"
         and "no title and date where LexisNexis has them" in bad[0].problem
     )
+
+
+def test_a_remark_in_place_of_the_date_is_neither_title_nor_source(load):
+    data = (FOLDER / "nexis-uni.txt").read_text().replace("January 16, 2024 Tuesday", "Correction Appended")
+    (_, second) = load(data, "lexisnexis")
+    assert (second.title, second.source, second.date) == (
+        "Harbour closed",
+        "The Guardian of Bergen",
+        "2024-01-16",
+    )
+
+
+CLASSIC = """<html><body><p>Download Request</p><div><p>1 of 2 DOCUMENTS</p></div><div><p>Le Journal</p></div>
+<div><p>12 avril 2013</p></div><div><p><b>Le bac repart</b></p></div><p>RUBRIQUE: INTERNATIONAL; Pg. 35</p>
+<p>LONGUEUR: 4 mots</p><p>Il repart demain.</p><p>SUJET: TRANSPORT (90%)</p><p>LANGUE: FRANÇAIS</p>
+<div><p>Copyright 2013 Le Journal Tous droits</p></div><div><p>2 of 2 DOCUMENTS</p></div><p>The Post</p>
+<p>Correction Appended</p><p>Harbour closed</p><p>LENGTH: 5 words</p><p>It stays closed.</p>
+<p>LOAD-DATE: January 16, 2024</p></body></html>"""
+
+
+def test_a_page_of_lexisnexis_is_split_into_its_articles(load):
+    first, second = load(CLASSIC, "html")
+    assert (first.title, first.date, first.source) == ("Le bac repart", "2013-04-12", "Le Journal")
+    assert (first.section, first.keywords, texts(first)) == (
+        *("INTERNATIONAL; Pg. 35", ("TRANSPORT",), ["Il repart demain."]),
+    )
+    assert (second.title, second.date, second.source) == ("Harbour closed", "2024-01-16", "The Post")
+
+
+def factiva_page(number, words, date, last):
+    return (
+        f'<div class="article"><div class="article deArticle"><p><div>Lokales</div><div id="hd">'
+        f"<span class='deHeadline'>Die Fähre {number}</span></div><div class=\"author\">JANE DOE </div>"
+        f"<div>{words}</div><div>{date}</div><div>08:45</div><div>Der Bote</div><div>BOTE</div>"
+        f"<div>Copyright 2018 Der Bote</div></p><p>Sie fährt wieder.</p><p>Bote GmbH</p>"
+        f"<p>{last} BOTE{number:04}20180115ek1f00005</p></div></div>"
+    )
+
+
+def test_a_page_of_factiva_is_split_into_its_articles_in_any_language(load):
+    articles = (
+        factiva_page(1, "877 Wörter", "9 Januar 2018", "Dokument"),
+        factiva_page(2, "6957 字", "2018 年 10 月 1 日", "文件"),
+        factiva_page(3, "12 mots", "29 décembre 2011", "Document"),
+    )
+    documents = load(f"<html><title>Factiva</title><body>Dow Jones {''.join(articles)}</body></html>", "html")
+    assert [document.date for document in documents] == ["2018-01-09", "2018-10-01", "2011-12-29"]
+    for number, document in enumerate(documents, 1):
+        assert (document.title, document.source) == (f"Die Fähre {number}", "Der Bote")
+        assert (document.authors, document.section, document.language) == (("JANE DOE",), "Lokales", "de")
+        assert texts(document) == ["Sie fährt wieder."] and document.metadata == {"pub": "Bote GmbH"}
+
+
+def test_codes_in_another_order_and_in_cells_are_read(load):
+    cells = (("HD", "Ferry"), ("PG", "26"), ("WC", "29 words"), ("PD", "15 January 2024"), ("SN", "Post"))
+    rows = [*cells, ("LP", "It sails."), ("TD", "IN the end."), ("AN", "Document NPOST00020240115ek1f00005")]
+    table = "".join(f"<tr><td><b>{code}</b></td><td>{text}</td></tr>" for code, text in rows)
+    (document,) = load(f"<html><body>Factiva<table>{table}</table></body></html>", "html")
+    assert (document.title, document.date, document.source) == ("Ferry", "2024-01-15", "Post")
+    assert texts(document) == ["It sails.", "IN the end."]
+
+
+def test_misspelt_dates_and_joined_lines_of_proquest_do_not_lose_an_article(load):
+    data = (
+        (FOLDER / "proquest.txt").read_text().replace("Publication date: Jan 15", "Publication date: Ja n 15")
+    )
+    data = data.replace("2912345671\n\nDocument URL", "2912345671 Document URL")
+    first, _ = load(
+        data.replace("Ferries; Transport\n", "Ferries; Transport\n\nBusiness indexing term: Ships\n")
+    )
+    assert (first.id, first.date) == ("proquest-2912345671", "2024-01-15")  # of the publication info
+    assert first.keywords == ("Ferries", "Transport")
