@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from esr.errors import UsageError
 from esr.models.adjustment import fit_curve
 from esr.plans.evaluate import apply_static_score
 from esr.plans.plan import CollectionStatistics, Curve, StaticScore, TermStatistics
+from esr.ranking.searcher import open_searcher
 from esr.text.document import QuantizedVector
 from tests.support.elasticsearch import (
     counts_occurrences,
@@ -186,6 +188,23 @@ def test_a_right_server_is_asked_once_as_soon_as_a_repeated_term_is_known(
         for terms in (["river"], ["flood"], ["stone", "bank"], ["unknown"]):
             assert index.statistics(terms).terms == {term: EXACT[term] for term in terms}
     assert searches == [3, 1, 3, 3, 3]
+
+
+@pytest.mark.elasticsearch
+def test_sentences_with_a_term_are_as_many_as_the_statistics_say(
+    spread: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load_documents(str(tmp_path / "index"), REPEATING)
+    holders = {term: of_term.sf for term, of_term in EXACT.items()}
+    with open_searcher(str(tmp_path / "index")) as embedded:
+        assert embedded.index.count_holders(list(EXACT)) == holders
+    with closing(ElasticsearchIndex(spread)) as index:
+        assert index.statistics(["flood"]).terms["flood"].sf == holders["flood"]
+        monkeypatch.delattr(statistics, "msearch_dfs")  # which reads whole statistics
+        snapshot = index.snapshot()
+        assert index.count_holders(list(EXACT)) == snapshot.count_holders(list(EXACT)) == holders
+        monkeypatch.delattr(statistics, "search")
+        assert snapshot.count_holders(["stone", "flood"]) == {"stone": 20, "flood": 20}
 
 
 @pytest.mark.elasticsearch

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from esr.elastic.search import bound_query, score_query
+from esr.elastic.cluster import Cluster
+from esr.elastic.search import bound_query, counts, score_query
 from esr.text.document import Document, ParseWord, Sentence
 from tests.support.elasticsearch import (
     document,
@@ -262,3 +263,32 @@ def lines(body: Any) -> list[Any]:
     if isinstance(body, str | bytes):
         return [json.loads(line) for line in body.splitlines() if line.strip()]
     return list(body) if isinstance(body, list | tuple) else [body]
+
+
+def test_a_page_asks_again_only_for_what_may_have_changed(
+    elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither where the alias leads, which the search confirms, nor what is spelled alike in a generation."""
+    asked: list[str] = []
+
+    def record(owner: Any, name: str) -> None:
+        method = getattr(owner, name)
+        monkeypatch.setattr(
+            owner, name, lambda *given, **named: asked.append(name) or method(*given, **named)
+        )
+
+    with fresh(elasticsearch_url) as where, served(where, 60.0) as connect:
+        load(where, DOCUMENTS)
+        client = connect()
+        page = "/search?q=flod+river"
+        first = client.get(page).text
+        record(Cluster, "look_up_targets")
+        record(counts, "search")  # for similar words
+        assert client.get(page).text.count(">flood") == first.count(">flood") > 0
+        assert not asked
+        new = [document(f"n{n}", f"A new fold {n}.", f"A new river {n}.") for n in range(9)]
+        load(where, new, if_exists="replace")
+        asked.clear()
+        later = client.get(page).text
+        assert "new <mark>river" in later and ">fold" in later and ">flood" not in later
+        assert {*asked} == {"look_up_targets", "search"}
