@@ -222,6 +222,17 @@ def test_nothing_that_word_shows_is_lost_or_repeated(load, body, expected):
     assert texts(load(word(body), "docx")[0]) == expected
 
 
+def test_the_part_with_the_text_may_have_another_name(load):
+    relation = '<Relationship Type="http://x/officeDocument" Target="/word/document2.xml"/>'
+    note = f"<w:footnotes {WORD}><w:p><w:r><w:t>A note.</w:t></w:r></w:p></w:footnotes>"
+    parts = {
+        "_rels/.rels": f"<Relationships>{relation}</Relationships>",
+        "word/document2.xml": f"<w:document {WORD}><w:p><w:r><w:t>It sails.</w:t></w:r></w:p></w:document>",
+        "word/footnotes.xml": note,
+    }
+    assert texts(load(zipped(parts), "docx")[0]) == ["It sails.", "A note."]
+
+
 def test_a_document_is_no_archive_of_xml(read, tmp_path):
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
         archive.writestr("a/one.docx", sample("docx"))
@@ -285,6 +296,15 @@ def test_sheets_with_the_same_columns_are_read_and_others_remarked_on(read):
     assert remarks == ["have a sheet 'S2' with other columns, which was left out"]
 
 
+def test_titles_above_a_table_are_not_its_columns(load):
+    rows = [["All articles of May"], [], ["id", "text"], ["a", "It sails."]]
+    assert [document.id for document in load(workbook(rows), "xlsx")] == ["a"]
+    assert [texts(document) for document in load(workbook([["text"], ["One."], ["Two."]]), "xlsx")] == [
+        ["One."],
+        ["Two."],
+    ]
+
+
 def test_a_row_with_more_cells_than_columns_is_malformed(load):
     bad = []
     assert [d.id for d in load(workbook([["id", "text"], ["a", "A.", "x"], ["b", "B."]]), "xlsx", bad)] == [
@@ -327,6 +347,14 @@ def test_speakers_are_named_by_the_list_of_the_corpus(read, tmp_path):
     persons = f'<listPerson><person xml:id="JohnRoe">{name}</person></listPerson>'
     (tmp_path / "ParlaMint-XX-listPerson.xml").write_text(persons)
     (_, second, _), _ = read(sample("tei"), "debate.xml")
+    assert second.authors == ("Sir John Roe",)
+
+
+def test_speakers_are_named_by_the_header_of_the_corpus(read, tmp_path):
+    name = "<persName><surname>Roe</surname><forename>Sir John</forename></persName>"
+    persons = f'<teiHeader><listPerson><person xml:id="JohnRoe">{name}</person></listPerson></teiHeader>'
+    (tmp_path / "Debates-XX.xml").write_text(f"<teiCorpus>{persons}</teiCorpus>")
+    (_, second, _), _ = read(sample("tei"), "Debates-XX_2024-01-15.xml")
     assert second.authors == ("Sir John Roe",)
 
 
@@ -440,6 +468,16 @@ def test_articles_of_a_wiki_are_read_without_their_markup(read):
         "It leaves at nine.",
     ]
     assert (second.id, second.date) == ("northnews:10", "2024-02-01T09:00:00Z")
+
+
+def test_dumps_that_number_neither_pages_nor_namespaces_are_read(load):
+    page = "<page><title>{}</title><revision><text>It sails.</text></revision></page>"
+    pages = "".join(
+        map(page.format, ("Ferry", "Talk:Ferry", "Benutzer:Jane", "Image talk:Ferry", "2024: a year"))
+    )
+    spaces = '<namespaces><namespace key="2">Benutzer</namespace></namespaces>'
+    documents = load(f"<mediawiki><siteinfo>{spaces}</siteinfo>{pages}</mediawiki>", "mediawiki")
+    assert [document.title for document in documents] == ["Ferry", "2024: a year"]
 
 
 def test_dumps_that_bzip2_packed_are_read(read):
