@@ -136,6 +136,26 @@ def test_an_encrypted_or_truncated_pdf_is_refused(load_error):
     assert "it has no end" in load_error(sample("pdf")[:-200])
 
 
+@pytest.mark.parametrize(
+    ("angle", "matrix"), [(0, "1 0 0 1"), (90, "0 1 -1 0"), (180, "-1 0 0 -1"), (270, "0 -1 1 0")]
+)
+def test_pages_that_are_turned_are_read_as_they_are_shown(load, angle, matrix):
+    content = f"q {matrix} 300 300 cm BT /F 12 Tf 14 TL (The ferry sails) Tj T* (again today.) Tj ET Q"
+    parts = (
+        "<</Type/Catalog/Pages 2 0 R>>",
+        "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 600]/Rotate {angle}/Contents 4 0 R/Resources<</Font<</F "
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>> >> >> >>",
+        f"<</Length {len(content)}>>stream\n{content}\nendstream",
+    )
+    data, table = "%PDF-1.4\n", "0000000000 65535 f \n"
+    for n, part in enumerate(parts, 1):
+        table += f"{len(data):010} 00000 n \n"
+        data += f"{n} 0 obj{part}endobj\n"
+    data += f"xref\n0 5\n{table}trailer<</Size 5/Root 1 0 R>>\nstartxref\n{len(data)}\n%%EOF\n"
+    assert texts(load(data.encode(), "pdf")[0]) == ["The ferry sails again today."]
+
+
 def test_headlines_across_columns_stay_above_those_below_them():
     def column(left, top, name):
         return [
@@ -414,6 +434,22 @@ def test_a_missing_page_is_malformed_and_the_others_are_read(issue):
     assert [problem.problem for problem in bad] == [
         "page2.alto.xml cannot be read: No such file or directory"
     ]
+
+
+def test_advertisements_are_articles_and_cut_titles_are_completed(read, tmp_path):
+    block = '<TextBlock ID="{}"><TextLine><String CONTENT="{}"/></TextLine></TextBlock>'
+    blocks = block.format("a", "The ferry sails again") + block.format("b", "For sale: a boat.")
+    (tmp_path / "alto.xml").write_text(f"<alto>{blocks}</alto>")
+    file = '<fileGrp ID="ALTO"><file ID="f"><FLocat xlink:href="alto.xml"/></file></fileGrp>'
+    area = '<div TYPE="{}" LABEL="{}"><area FILEID="f" BEGIN="{}"/></div>'
+    divisions = area.format("Article", "The ferry sa...", "a") + area.format("Ad", "", "b")
+    mets = f'<mets xmlns:xlink="http://www.w3.org/1999/xlink">{file}<structMap>{divisions}</structMap></mets>'
+    (first, second), _ = read(mets.encode(), "mets.xml")
+    assert (first.title, texts(second), second.title) == (
+        "The ferry sails again",
+        ["For sale: a boat."],
+        None,
+    )
 
 
 def test_a_broken_page_or_issue_does_not_take_the_others_along(issue):
