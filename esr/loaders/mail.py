@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC
 from email import message_from_bytes
 from email.errors import MessageError
@@ -25,6 +26,10 @@ from esr.loaders.ids import make_id, make_id_from_path
 _FROM = re.compile(rb"From \S+\s.*\b\d{4}\b")
 _QUOTED_FROM = re.compile(rb"^>(>*From )", re.M)
 _QUOTED = re.compile(r"^>.*\n?", re.M)
+# "On Monday, Jane Doe wrote:", on one or two lines before the quoted mail
+_QUOTING = re.compile(
+    r"^(?!>)(?=[^\n]*\d)[^\n]{10,200}(?:\n(?!>)[^\n]{1,100})??:[ \t]*\r?\n(?:[ \t]*\r?\n)?(?=>)", re.M
+)
 # One or more encoded words of RFC 2047: a letter may be split across two.
 _ENCODED = re.compile(r"=\?[^?\s]+\?[bq]\?[^?]*\?=(?:\s+=\?[^?\s]+\?[bq]\?[^?]*\?=)*", re.I)
 _SIGNATURE = re.compile(r"^-- ?\r?$", re.M)
@@ -35,6 +40,8 @@ _SCRUBBED = re.compile(r"^-{14} next part -{14}\r?$", re.M)
 _MAILDIR_FOLDER = re.compile(r"(?<![^/])(?:new|cur)/(?=\d+\.[^/]+\Z)")
 
 
+# A declared encoding of what is not encoded loses nothing.
+_HARMLESS = ("InvalidMultipartContentTransferEncodingDefect",)
 _Result = Record | Malformed | Remark
 
 
@@ -94,8 +101,10 @@ def _build_record(where: str, message: Message, id: str | None) -> Record | Malf
     id = make_id(_decode_header(message, "Message-ID").strip("<> \t\r\n")) or id
     if not id:
         return Malformed(where, "this message has no Message-ID: every message needs one")
-    if message.is_multipart() and message.defects:
-        defect = type(message.defects[0]).__name__
+    defects = [type(defect).__name__ for defect in message.defects]
+    defects = [name for name in defects if name not in _HARMLESS]
+    if message.is_multipart() and defects:
+        defect = defects[0]
         return Malformed(where, f"the parts of this message are broken ({defect}): it may be truncated", id)
     name, address = parseaddr(_decode_header(message, "From"))
     fields = {
@@ -154,7 +163,9 @@ def _extract_text(message: Message) -> str:
 
 def _strip_quotes(text: str) -> str:
     """The text without quoted mails, signature (RFC 3676, 4.3 and 4.5) and Mailman's attachment notes."""
-    return _QUOTED.sub("", _SIGNATURE.split(_SCRUBBED.split(text, maxsplit=1)[0], maxsplit=1)[0])
+    return _QUOTED.sub(
+        "", _QUOTING.sub("", _SIGNATURE.split(_SCRUBBED.split(text, maxsplit=1)[0], maxsplit=1)[0])
+    )
 
 
 def _decode_part(part: Message) -> str:
@@ -164,9 +175,36 @@ def _decode_part(part: Message) -> str:
     try:
         return payload.decode(charset)
     except (LookupError, UnicodeDecodeError):
-        if charset in ("utf-8", "us-ascii"):  # such mails date from the years of ISO 8859-1
-            return payload.decode("cp1252", "replace")
-        raise ValueError(f"its text is not in the declared charset {to_one_line(charset)}") from None
+        return _decode_otherwise(payload, charset)
+
+
+# Programs declare a charset and use the larger one that Windows has for it.
+_LARGER = {
+    **{
+        "gb2312": "gb18030",
+        "gbk": "gb18030",
+        "big5": "big5hkscs",
+        "euc-kr": "cp949",
+        "ks_c_5601-1987": "cp949",
+    },
+    **{"shift_jis": "cp932", "iso-2022-jp": "iso2022_jp_ext", "iso-8859-1": "cp1252", "iso-8859-9": "cp1254"},
+}
+
+
+_UNKNOWN = ("unknown", "unknown-8bit", "x-unknown", "us-ascii", "utf-8", "utf8")
+"""Charsets of mails whose sender did not know, which date from the years of ISO 8859-1."""
+
+
+def _decode_otherwise(payload: bytes, charset: str) -> str:
+    """The text of bytes that are not in their declared charset. Raises ValueError if none fits."""
+    larger = _LARGER.get(charset)
+    for encoding in (larger, "utf-8"):
+        with suppress(UnicodeDecodeError):
+            if encoding:
+                return payload.decode(encoding)
+    if larger or charset in _UNKNOWN:  # a few bytes are broken
+        return payload.decode(larger or "cp1252", "replace")
+    raise ValueError(f"its text is not in the declared charset {to_one_line(charset)}")
 
 
 FORMAT = register(

@@ -18,6 +18,10 @@ _MAX_TEXT = 4 * 2**20
 """Longer texts are lists that no one reads, and parsing them would take minutes."""
 _FILE, _CATEGORY = 6, 14  # the numbers of these namespaces in every wiki
 _CANONICAL = {_FILE: {"file", "image"}, _CATEGORY: {"category"}}
+# Dumps of old versions say nothing of the namespace of a page but its prefix.
+_OTHERS = frozenset(
+    ("talk", "user", "project", "mediawiki", "template", "help", "special", "media", "portal")
+)
 
 
 def read(source: Source) -> Iterator[ReadResult]:
@@ -35,26 +39,30 @@ def read(source: Source) -> Iterator[ReadResult]:
             site["language"] = "" if root is None else root.get(markup.LANGUAGE, "")
             for space in markup.find_all(element, "namespace"):
                 key = int(space.get("key")) if re.fullmatch(r"-?\d{1,5}", space.get("key", "")) else 0
-                if key in spaces and space.text:
-                    spaces[key].add(space.text.lower())
+                if key and space.text:
+                    spaces.setdefault(key, set()).add(space.text.lower())
         else:
             yield _read_page(where, element, site, spaces)
 
 
 def _read_page(where: str, page: Any, site: dict[str, str], spaces: dict[int, set[str]]) -> ReadResult:
     title = markup.to_line(markup.find_first(page, "title"))
-    if markup.to_line(markup.find_first(page, "ns")) not in ("", "0"):
+    space = markup.to_line(markup.find_first(page, "ns"))
+    prefix = title.lower().partition(":")[0] if ":" in title else ""
+    names = _OTHERS.union(*spaces.values())
+    is_other = space != "0" if space else prefix in names or prefix.endswith(" talk")
+    if is_other:
         return Skipped(where, "no article of the wiki", is_lasting=True)
     if markup.find_first(page, "redirect") is not None:
         return Skipped(where, "a redirect of the wiki", is_lasting=True)
     number = next((markup.to_line(child) for child in page if markup.local_name(child) == "id"), "")
     revisions = [child for child in page if markup.local_name(child) == "revision"]
-    if not number or not revisions:
+    if not (number or title) or not revisions:
         return Malformed(where, "this page has no id or no revision: make the dump again")
     last = max(revisions, key=lambda revision: markup.to_line(markup.find_first(revision, "timestamp")))
     element = markup.find_first(last, "text")
     wikitext = (element.text or "") if element is not None else ""
-    id = make_id(f"{site.get('dbname') or site.get('sitename') or 'wiki'}:{number}")
+    id = make_id(f"{site.get('dbname') or site.get('sitename') or 'wiki'}:{number or title}")
     if len(wikitext) > _MAX_TEXT:
         return Malformed(where, f"the text is longer than {_MAX_TEXT // 2**20} MiB: leave it out", id)
     try:

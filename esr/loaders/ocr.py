@@ -7,6 +7,7 @@ are joined. Sentences have the page and the mean confidence of the words in thei
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -166,7 +167,10 @@ class _Issue(NamedTuple):
     id: str
 
 
-_ARTICLES = frozenset(("ARTICLE", "ADVERTISEMENT", "ADVERT", "DEATH_NOTICE", "OBITUARY", "LETTER", "CHAPTER"))
+_ARTICLES = frozenset(
+    ("ARTICLE", "AD", "ADVERTISEMENT", "ADVERT", "DEATH_NOTICE", "OBITUARY", "LETTER", "CHAPTER")
+)
+_CUT = re.compile(r"\s*(?:\.\.\.|…)$")
 _METS_PARTS = frozenset(("dmdSec", "fileGrp", "structMap", "metsHdr"))
 
 
@@ -209,6 +213,9 @@ def read_mets(source: Source) -> Iterator[Record | Malformed]:
 def _build_record(
     source: Source, issue: _Issue, id: str, title: str | None, pages: dict[int | None, list[Block]]
 ) -> Record:
+    text = _to_text(pages, title)
+    if title and _CUT.search(title):
+        title = _complete(title, text)
     fields = {
         "id": make_id(id),
         "title": title,
@@ -216,9 +223,18 @@ def _build_record(
         "source": issue.title,
         "language": issue.language,
         "metadata": _describe(block for blocks in pages.values() for block in blocks),
-        "text": _to_text(pages, title),
+        "text": text,
     }
     return Record(source.name, fields)
+
+
+def _complete(title: str, text: str) -> str:
+    """The first paragraph of a text if it begins with a title that was cut, or else the title."""
+    first = text.partition("\n")[0].strip()
+    return first if first.startswith(_CUT.sub("", title)) and len(first) < _LONGEST_TITLE else title
+
+
+_LONGEST_TITLE = 300
 
 
 def _read_issue(source: Source) -> _Issue:

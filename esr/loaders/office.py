@@ -52,8 +52,8 @@ class _Archive:
 
 
 @contextmanager
-def _open(source: Source, required: str) -> Iterator[tuple[_Archive, Any]]:
-    """The archive and its file. Raises InputError if it lacks the required part."""
+def _open(source: Source, *required: str) -> Iterator[tuple[_Archive, Any]]:
+    """The archive and its file. Raises InputError if it has none of the required parts."""
     with open_seekable(source) as file:
         if file.read(len(_OLE)) == _OLE:
             raise InputError(
@@ -62,8 +62,9 @@ def _open(source: Source, required: str) -> Iterator[tuple[_Archive, Any]]:
             )
         with zipfile.ZipFile(file) as archive:
             parts = _Archive(source, file, archive)
-            if required not in parts.names:
-                raise InputError(source.name, f"broken document: it has no {required}; fetch the file again")
+            if parts.names.isdisjoint(required):
+                problem = f"broken document: it has no {required[-1]}; fetch the file again"
+                raise InputError(source.name, problem)
             if any(info.flag_bits & 1 for info in archive.infolist()):
                 raise InputError(source.name, "is encrypted: save it without a password")
             yield parts, file
@@ -144,17 +145,31 @@ def _join_row(cells: list[list[str]]) -> Iterator[str]:
 # DOCX
 
 _MAIN = "word/document.xml"
-_NOTES = ("word/footnotes.xml", "word/endnotes.xml")
+_NOTES = ("footnotes.xml", "endnotes.xml")
+_RELATIONS = "_rels/.rels"
 _TITLE_STYLES = ("Title", "Titel", "Titre", "Titolo", "Ttulo")
 
 
 def read_docx(source: Source) -> Iterator[ReadResult]:
     """The record of the document, with its notes at the end. Deleted text that is tracked is left out."""
-    with _open(source, _MAIN) as (archive, _):
-        elements = (e for part in (_MAIN, *_NOTES) for e in archive.iterate(part, "p", "tr"))
+    with _open(source, _RELATIONS, _MAIN) as (archive, _):
+        main = _find_main(archive)
+        if main not in archive.names:
+            raise InputError(source.name, f"broken document: it has no {main}; fetch the file again")
+        folder = main.rpartition("/")[0]
+        parts = (main, *(f"{folder}/{name}".lstrip("/") for name in _NOTES))
+        elements = (e for part in parts for e in archive.iterate(part, "p", "tr"))
         paragraphs = _collect(source, (p for element in elements for p in _read_word(element)))
         properties = _read_properties(archive, "docProps/core.xml")
     yield from _build_records(source, paragraphs, properties)
+
+
+def _find_main(archive: _Archive) -> str:
+    """The part with the text, which programs may call as they like."""
+    for relation in archive.iterate(_RELATIONS, "Relationship"):
+        if relation.get("Type", "").endswith("/officeDocument"):
+            return str(relation.get("Target", "")).lstrip("/")
+    return _MAIN
 
 
 def _read_word(element: Any) -> Iterator[_Paragraph]:
@@ -298,6 +313,8 @@ def _read_sheets(source: Source, file: Any) -> Iterator[ReadResult | Remark]:
         sheet.reset_dimensions()  # programs state wrong ones
         rows = ((n, list(row)) for n, row in enumerate(sheet.iter_rows(values_only=True), 1))
         filled = ((n, list(map(_to_text, row))) for n, row in rows if any(cell is not None for cell in row))
+        if not is_declared:
+            filled = _without_headings(filled)
         if not is_declared and (first := next(filled, None)):
             names = [(name or "").strip() for name in first[1]]
             while names and not names[-1]:
@@ -311,6 +328,30 @@ def _read_sheets(source: Source, file: Any) -> Iterator[ReadResult | Remark]:
             is_first = False
         for number, cells in filled:
             yield _build_row(f"{source.name}:{to_one_line(sheet.title)}!{number}", columns or [], cells)
+
+
+_Rows = Iterator[tuple[int, list[str | None]]]
+
+
+def _without_headings(rows: _Rows) -> _Rows:
+    """The rows without those of a single cell before the first one of several, which are titles of the table.
+
+    A table of one column has its rows as they are.
+    """
+    before = []
+    for row in rows:
+        if sum(cell is not None for cell in row[1]) > 1:
+            yield row
+            yield from rows
+            return
+        before.append(row)
+        if len(before) > _MAX_HEADINGS:
+            break
+    yield from before
+    yield from rows
+
+
+_MAX_HEADINGS = 10
 
 
 def _check_columns(where: str, names: list[str]) -> list[str]:

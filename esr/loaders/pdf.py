@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from itertools import pairwise
 from math import ceil
@@ -108,10 +108,26 @@ def _read_pages(source: Source, document: Any) -> Iterator[Page]:
                 raise InputError(
                     f"{source.name}:page {number + 1}", "has more letters than any text: leave the file out"
                 )
-            yield list(_read_lines(text, count))
+            yield list(_read_lines(text, count, _TURNS.get(page.get_rotation(), _stay)))
 
 
-def _read_lines(text: Any, count: int) -> Iterator[Line]:
+_Box = tuple[float, float, float, float]
+_Turn = Callable[[float, float, float, float], _Box]
+
+
+def _stay(left: float, bottom: float, right: float, top: float) -> _Box:
+    return left, bottom, right, top
+
+
+# Boxes are those before the page is turned clockwise, as it is shown.
+_TURNS: dict[int, _Turn] = {
+    90: lambda left, bottom, right, top: (bottom, -right, top, -left),
+    180: lambda left, bottom, right, top: (-right, -top, -left, -bottom),
+    270: lambda left, bottom, right, top: (-top, left, -bottom, right),
+}
+
+
+def _read_lines(text: Any, count: int, turn: _Turn = _stay) -> Iterator[Line]:
     """The lines of a page in the order of the file, cut where a gap is wider than blanks are."""
     from pypdfium2 import raw
 
@@ -123,10 +139,11 @@ def _read_lines(text: Any, count: int) -> Iterator[Line]:
         letter = chr(raw.FPDFText_GetUnicode(text.raw, n) or 32) if n < count else "\n"
         is_end = letter in "\r\n"
         is_blank = letter.isspace() or not raw.FPDFText_GetLooseCharBox(text.raw, n, pointer)
+        here = (0.0, 0.0, 0.0, 0.0) if is_blank else turn(box.left, box.bottom, box.right, box.top)
         if not is_blank and letters:
             height = edges[3] - edges[1]
-            middle = (box.bottom + box.top) / 2
-            is_far = box.left - edges[2] > 1.2 * height or box.left < edges[0] - height
+            middle = (here[1] + here[3]) / 2
+            is_far = here[0] - edges[2] > 1.2 * height or here[0] < edges[0] - height
             is_end = is_far or not edges[1] < middle < edges[3]
         if is_end and letters:
             if line := " ".join("".join(letters).split()):
@@ -135,7 +152,6 @@ def _read_lines(text: Any, count: int) -> Iterator[Line]:
         if is_blank:
             letters += letter if letters else ""
             continue
-        here = (box.left, box.bottom, box.right, box.top)
         edges = [*map(min, edges[:2], here[:2]), *map(max, edges[2:], here[2:])] if letters else [*here]
         letters.append("-" if letter == _LINE_END_HYPHEN else letter)
 

@@ -5,6 +5,7 @@ A file is read element by element, so the length of a debate does not matter.
 
 from __future__ import annotations
 
+import glob
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -147,19 +148,32 @@ def _read_person(person: Any) -> dict[str, str]:
 
 
 _LISTS = ("*listPerson*.xml", "../*listPerson*.xml")
+_CORPUS_BYTES = 2**16
+"""How much of a file is searched for a corpus's element, which follows declarations and comments."""
 
 
 @lru_cache(maxsize=4)
-def _read_lists(folder: Path, changed: int) -> dict[str, str]:
-    """The persons in the lists of a corpus, beside its files in a folder that changed then, or above it."""
+def _read_lists(folder: Path, corpus: str, changed: int) -> dict[str, str]:
+    """The persons in the lists of a corpus, beside its files in a folder that changed then, or above it.
+
+    The list may be in the header of the corpus, whose file has the name that those of its texts begin with.
+    """
     persons: dict[str, str] = {}
-    for pattern in _LISTS:
-        for path in sorted(folder.glob(pattern)):
-            with path.open("rb") as stream:
-                source = Source(str(path), str(path), stream)
-                for person in markup.iterate_elements(source, frozenset({"person"})):
-                    persons |= _read_person(person)
+    headers = (path for name in (f"{corpus}.xml", f"../{corpus}.xml") for path in folder.glob(name))
+    for path in (
+        *filter(_is_corpus, headers),
+        *(p for pattern in _LISTS for p in sorted(folder.glob(pattern))),
+    ):
+        with path.open("rb") as stream:
+            source = Source(str(path), str(path), stream)
+            for person in markup.iterate_elements(source, frozenset({"person"})):
+                persons |= _read_person(person)
     return persons
+
+
+def _is_corpus(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return b"<teiCorpus" in stream.read(_CORPUS_BYTES)
 
 
 def _build_speech(
@@ -171,8 +185,9 @@ def _build_speech(
     who = speech.get("who", "").removeprefix("#")
     listed: dict[str, str] = {}
     if source.path and who not in persons:
-        folder = Path(source.path).resolve().parent
-        listed = _read_lists(folder, folder.stat().st_mtime_ns)
+        path = Path(source.path).resolve()
+        corpus = glob.escape(path.name.partition("_")[0])
+        listed = _read_lists(path.parent, corpus, path.parent.stat().st_mtime_ns)
     speaker = persons.get(who) or listed.get(who) or _name_from_id(who)
     id = speech.get(_XML_ID) or f"{make_id_from_path(source)}.{number}"
     about = {"speaker": who, "role": speech.get("ana", "").replace("#", ""), "sitting": header.get("sitting")}

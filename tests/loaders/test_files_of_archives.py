@@ -136,6 +136,26 @@ def test_an_encrypted_or_truncated_pdf_is_refused(load_error):
     assert "it has no end" in load_error(sample("pdf")[:-200])
 
 
+@pytest.mark.parametrize(
+    ("angle", "matrix"), [(0, "1 0 0 1"), (90, "0 1 -1 0"), (180, "-1 0 0 -1"), (270, "0 -1 1 0")]
+)
+def test_pages_that_are_turned_are_read_as_they_are_shown(load, angle, matrix):
+    content = f"q {matrix} 300 300 cm BT /F 12 Tf 14 TL (The ferry sails) Tj T* (again today.) Tj ET Q"
+    parts = (
+        "<</Type/Catalog/Pages 2 0 R>>",
+        "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 600]/Rotate {angle}/Contents 4 0 R/Resources<</Font<</F "
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>> >> >> >>",
+        f"<</Length {len(content)}>>stream\n{content}\nendstream",
+    )
+    data, table = "%PDF-1.4\n", "0000000000 65535 f \n"
+    for n, part in enumerate(parts, 1):
+        table += f"{len(data):010} 00000 n \n"
+        data += f"{n} 0 obj{part}endobj\n"
+    data += f"xref\n0 5\n{table}trailer<</Size 5/Root 1 0 R>>\nstartxref\n{len(data)}\n%%EOF\n"
+    assert texts(load(data.encode(), "pdf")[0]) == ["The ferry sails again today."]
+
+
 def test_headlines_across_columns_stay_above_those_below_them():
     def column(left, top, name):
         return [
@@ -222,6 +242,17 @@ def test_nothing_that_word_shows_is_lost_or_repeated(load, body, expected):
     assert texts(load(word(body), "docx")[0]) == expected
 
 
+def test_the_part_with_the_text_may_have_another_name(load):
+    relation = '<Relationship Type="http://x/officeDocument" Target="/word/document2.xml"/>'
+    note = f"<w:footnotes {WORD}><w:p><w:r><w:t>A note.</w:t></w:r></w:p></w:footnotes>"
+    parts = {
+        "_rels/.rels": f"<Relationships>{relation}</Relationships>",
+        "word/document2.xml": f"<w:document {WORD}><w:p><w:r><w:t>It sails.</w:t></w:r></w:p></w:document>",
+        "word/footnotes.xml": note,
+    }
+    assert texts(load(zipped(parts), "docx")[0]) == ["It sails.", "A note."]
+
+
 def test_a_document_is_no_archive_of_xml(read, tmp_path):
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
         archive.writestr("a/one.docx", sample("docx"))
@@ -285,6 +316,15 @@ def test_sheets_with_the_same_columns_are_read_and_others_remarked_on(read):
     assert remarks == ["have a sheet 'S2' with other columns, which was left out"]
 
 
+def test_titles_above_a_table_are_not_its_columns(load):
+    rows = [["All articles of May"], [], ["id", "text"], ["a", "It sails."]]
+    assert [document.id for document in load(workbook(rows), "xlsx")] == ["a"]
+    assert [texts(document) for document in load(workbook([["text"], ["One."], ["Two."]]), "xlsx")] == [
+        ["One."],
+        ["Two."],
+    ]
+
+
 def test_a_row_with_more_cells_than_columns_is_malformed(load):
     bad = []
     assert [d.id for d in load(workbook([["id", "text"], ["a", "A.", "x"], ["b", "B."]]), "xlsx", bad)] == [
@@ -327,6 +367,14 @@ def test_speakers_are_named_by_the_list_of_the_corpus(read, tmp_path):
     persons = f'<listPerson><person xml:id="JohnRoe">{name}</person></listPerson>'
     (tmp_path / "ParlaMint-XX-listPerson.xml").write_text(persons)
     (_, second, _), _ = read(sample("tei"), "debate.xml")
+    assert second.authors == ("Sir John Roe",)
+
+
+def test_speakers_are_named_by_the_header_of_the_corpus(read, tmp_path):
+    name = "<persName><surname>Roe</surname><forename>Sir John</forename></persName>"
+    persons = f'<teiHeader><listPerson><person xml:id="JohnRoe">{name}</person></listPerson></teiHeader>'
+    (tmp_path / "Debates-XX.xml").write_text(f"<teiCorpus>{persons}</teiCorpus>")
+    (_, second, _), _ = read(sample("tei"), "Debates-XX_2024-01-15.xml")
     assert second.authors == ("Sir John Roe",)
 
 
@@ -388,6 +436,22 @@ def test_a_missing_page_is_malformed_and_the_others_are_read(issue):
     ]
 
 
+def test_advertisements_are_articles_and_cut_titles_are_completed(read, tmp_path):
+    block = '<TextBlock ID="{}"><TextLine><String CONTENT="{}"/></TextLine></TextBlock>'
+    blocks = block.format("a", "The ferry sails again") + block.format("b", "For sale: a boat.")
+    (tmp_path / "alto.xml").write_text(f"<alto>{blocks}</alto>")
+    file = '<fileGrp ID="ALTO"><file ID="f"><FLocat xlink:href="alto.xml"/></file></fileGrp>'
+    area = '<div TYPE="{}" LABEL="{}"><area FILEID="f" BEGIN="{}"/></div>'
+    divisions = area.format("Article", "The ferry sa...", "a") + area.format("Ad", "", "b")
+    mets = f'<mets xmlns:xlink="http://www.w3.org/1999/xlink">{file}<structMap>{divisions}</structMap></mets>'
+    (first, second), _ = read(mets.encode(), "mets.xml")
+    assert (first.title, texts(second), second.title) == (
+        "The ferry sails again",
+        ["For sale: a boat."],
+        None,
+    )
+
+
 def test_a_broken_page_or_issue_does_not_take_the_others_along(issue):
     def read():
         ocr._read_mets_files.cache_clear()
@@ -440,6 +504,16 @@ def test_articles_of_a_wiki_are_read_without_their_markup(read):
         "It leaves at nine.",
     ]
     assert (second.id, second.date) == ("northnews:10", "2024-02-01T09:00:00Z")
+
+
+def test_dumps_that_number_neither_pages_nor_namespaces_are_read(load):
+    page = "<page><title>{}</title><revision><text>It sails.</text></revision></page>"
+    pages = "".join(
+        map(page.format, ("Ferry", "Talk:Ferry", "Benutzer:Jane", "Image talk:Ferry", "2024: a year"))
+    )
+    spaces = '<namespaces><namespace key="2">Benutzer</namespace></namespaces>'
+    documents = load(f"<mediawiki><siteinfo>{spaces}</siteinfo>{pages}</mediawiki>", "mediawiki")
+    assert [document.title for document in documents] == ["Ferry", "2024: a year"]
 
 
 def test_dumps_that_bzip2_packed_are_read(read):

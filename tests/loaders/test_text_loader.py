@@ -137,7 +137,6 @@ def test_pythons_mailbox_splits_at_the_same_lines(load):
     [
         (b"Message-ID: <2@news.example>\n", b"", "no Message-ID"),
         (b"\n--b--\n", b"", "the parts of this message are broken"),
-        (b"charset=iso-8859-1", b"charset=no-such", "its text is not in the declared charset no-such"),
     ],
 )
 def test_a_broken_message_is_malformed_and_its_neighbours_are_read(load, old, new, problem):
@@ -146,6 +145,58 @@ def test_a_broken_message_is_malformed_and_its_neighbours_are_read(load, old, ne
     documents = load(MBOX.replace(old, new), "mbox", bad)
     assert [d.id for d in documents] == ["1@news.example", "3@news.example"]
     assert [b.where for b in bad] == ["standard input:14"] and problem in bad[0].problem
+
+
+@pytest.mark.parametrize(
+    ("charset", "text", "encoding"),
+    [
+        ("gb2312", "镕基来了。", "gb18030"),  # whose first letter gb2312 lacks
+        ("x-unknown", "Le café.", "cp1252"),
+        ("no-such", "Le café.", "utf-8"),
+        ("utf-8", "Le café.", "cp1252"),
+    ],
+)
+def test_a_mail_in_a_larger_charset_than_it_declares_is_read(load, charset, text, encoding):
+    head = f"From: a@b.example\nSubject: x\nContent-Type: text/plain; charset={charset}\n\n"
+    (document,) = load(head.encode() + text.encode(encoding), "eml")
+    assert texts(document) == [text]
+
+
+def test_a_mail_in_no_charset_that_fits_is_malformed(load_error):
+    mail = b"From: a@b.example\nSubject: x\nContent-Type: text/plain; charset=no-such\n\nLe caf\xe9."
+    assert "not in the declared charset no-such" in load_error(mail, "eml")
+
+
+def test_the_line_that_announces_a_quoted_mail_goes_with_it(load):
+    mail = b"""From: a@b.example
+Subject: Ferry
+
+It sails.
+
+On Mon, 15 Jan 2024 at 09:00,
+Jane Doe <jane@b.example> wrote:
+
+> Does it?
+At 9 it said:
+nothing.
+"""
+    (document,) = load(mail, "eml")
+    assert texts(document) == ["It sails.", "At 9 it said: nothing."]
+
+
+def test_an_encoding_declared_for_a_mail_of_parts_does_no_harm(load):
+    mail = b"""From: a@b.example
+Subject: Ferry
+Content-Type: multipart/mixed; boundary=b
+Content-Transfer-Encoding: quoted-printable
+
+--b
+Content-Type: text/plain
+
+It sails.
+--b--
+"""
+    assert texts(load(mail, "eml")[0]) == ["It sails."]
 
 
 def test_a_message_whose_id_has_undeclared_letters_is_read(load):
