@@ -174,7 +174,7 @@ QUESTIONS = {
     "operator": [
         ("How much memory and disk for a million articles?", "capacity.md", "has 24 sentences"),
         ("How do I load corrected and withdrawn articles?", "operating.md#daily-deliveries", "esr remove"),
-        ("How do I back up and restore?", "operating.md#backups-of-a-folder", "esr restore"),
+        ("How do I back up and restore?", "backups.md#backups-of-a-folder", "esr restore"),
         ("How do I serve with a password and TLS?", "serving.md#behind-a-proxy", "--kind password"),
         ("Does a newer esr read my index?", "operating.md#a-newer-esr", "esr migrate"),
     ],

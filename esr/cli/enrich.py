@@ -68,7 +68,7 @@ from esr.text.document import DEFAULT_PARTS, PARTS
     default=DEFAULT_ENCODER,
     show_default=True,
     help=f"The encoder of vectors: {', '.join(KNOWN)}, hf:OWNER/NAME of the Hugging Face hub, the address of "
-    "a server, or a folder. See docs/meaning.md.",
+    "a server, or a folder. See docs/encoders.md.",
 )
 @click.option(
     "--title-weight",

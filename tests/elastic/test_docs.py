@@ -1,4 +1,4 @@
-"""docs/elasticsearch.md: its commands are run as they stand, on a real node, and what it says is so."""
+"""The pages on requests and the index of Elasticsearch: their commands are run as they stand, on a real node."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ from esr.text.document import Document, Sentence
 from tests.support.elasticsearch import counts_occurrences, document, fresh, http, load
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "elasticsearch.md").read_text("utf-8")
+PAGES = ("elasticsearch.md", "elasticsearch-requests.md", "elasticsearch-index.md")
+PAGE = "\n".join((ROOT / "docs" / name).read_text("utf-8") for name in PAGES)
 BLOCKS = re.findall(r"^```(sh|json)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
 

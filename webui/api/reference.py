@@ -56,7 +56,7 @@ for (const hit of answer.hits) console.log(hit.score, hit.text, hit.title, hit.u
 ```
 
 Answers are JSON in UTF-8, with `null` in place of NaN and infinity. No operation changes anything. Where the
-server has [logins](serving.md#who-may-search), a program sends its key as `Authorization: Bearer KEY`. The
+server has [logins](access.md), a program sends its key as `Authorization: Bearer KEY`. The
 addresses of pages with `.json` after the name, such as `/search.json?q=…`, answer like the operations of the
 same name.
 
