@@ -135,9 +135,9 @@ def _reach_options(command: F) -> F:
             type=click.IntRange(1, 100),
             default=WINDOW,
             show_default=True,
-            help="Words on each side that are near.",
+            help="Number of words on each side that count as near.",
         ),
-        click.option("--sentence", is_flag=True, help="All words of the sentence are near."),
+        click.option("--sentence", is_flag=True, help="Count all words of the sentence as near."),
         click.option(
             "--by",
             type=click.Choice(list(UNITS)),
@@ -255,7 +255,7 @@ def contrast(
     type=click.Choice(GROUPINGS),
     default="month",
     show_default=True,
-    help="What occurrences are counted by.",
+    help="Count by this period, or by source.",
 )
 @_format
 @filter_options

@@ -33,7 +33,7 @@ from esr.text.document import DEFAULT_PARTS, PARTS
     "slice_text",
     default="1/1",
     metavar="I/N",
-    help="The I-th of N slices, for one machine each.",
+    help="Enrich the I-th of N slices, each on a machine of its own.",
 )
 @click.option(
     "--only",
@@ -80,14 +80,14 @@ from esr.text.document import DEFAULT_PARTS, PARTS
 @click.option(
     "--vector-index",
     is_flag=True,
-    help="Then let Elasticsearch make an index of the vectors, which finds nearly all of the nearest among "
-    "millions. See docs/meaning.md.",
+    help="Let Elasticsearch also index the vectors, to find nearly all of the nearest among millions. "
+    "See docs/meaning.md.",
 )
 @click.option(
     "--aliases",
     "aliases_file",
     type=options.FILE,
-    help="Table of names that are one: a line for each, the name, its aliases, and ids such as id:Q567, "
+    help="Table of aliases: a line for each name, with its aliases and ids such as id:Q567, "
     "separated by tabs.",
 )
 def enrich(

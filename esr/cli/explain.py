@@ -72,7 +72,7 @@ def explain(
     type=click.Choice(["request", "slots", "template"]),
     default="request",
     show_default=True,
-    help="For any words, by a language model. slots: print the request with slots that clients/ fill in. "
+    help="Print a request for any words, by a language model. slots: with slots that clients/ fill in; "
     "template: store it in Elasticsearch as a search template, and print the call for QUERY.",
 )
 def query(

@@ -55,7 +55,7 @@ _MOST_EMPTY = 2
 @click.argument("queries", metavar="QUERY...", nargs=-1, required=True)
 @options.index
 @click.option(
-    "--interval", type=click.Choice(INTERVALS), help="Default: the finest that makes a readable picture."
+    "--interval", type=click.Choice(INTERVALS), help="Count by this. Default: the finest that is readable."
 )
 @click.option(
     "--peaks",

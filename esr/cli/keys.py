@@ -60,7 +60,9 @@ def keys() -> None:
     metavar="QUERY",
     help="Only documents that these fields find, such as 'source:Sports'.",
 )
-@click.option("--password-file", "password_file", type=FILE, help="Read the password here instead of asking.")
+@click.option(
+    "--password-file", "password_file", type=FILE, help="Read the password from this file, instead of asking."
+)
 @click.option("--replace", is_flag=True, help="Replace the grant of this name, with a new key or password.")
 def add(
     name: str,

@@ -188,14 +188,14 @@ def _indent(text: str, by: int = 4) -> str:
 
 @click.command()
 @click.argument("text")
-@click.option("--analyzer", "name", metavar="NAME", help="One of esr analyzers.")
+@click.option("--analyzer", "name", metavar="NAME", help="The analyzer: see esr analyzers.")
 @options.optional_index
 @options.as_json
 def analyze(text: str, name: str | None, where: str | None, as_json: bool) -> None:
     """Show the terms that a text becomes, by an analyzer or by that of an index.
 
-    Without --analyzer and --index, the analyzer is the one that esr load takes for English. JSON also says
-    where the word of each term stands, in characters from 0. Bigrams overlap.
+    Without --analyzer and --index, the analyzer is the one that esr load takes for English. JSON also has
+    the position of each term's word, in characters from 0. Bigrams overlap.
 
     \b
     Example:

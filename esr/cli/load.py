@@ -145,7 +145,7 @@ class _Preview:
 @click.option(
     "--enrich-only",
     metavar="PARTS",
-    help=f"The same with these parts, separated by commas: {', '.join(PARTS)}.",
+    help=f"Run esr enrich afterwards for these parts only, separated by commas: {', '.join(PARTS)}.",
 )
 @click.option(
     "--dry-run",

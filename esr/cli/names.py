@@ -38,7 +38,7 @@ _GRAPHML, _CSV = ".graphml", ".csv"
 @click.argument("query", default="")
 @options.index
 @click.option("--type", "type", type=click.Choice(ENTITY_TYPES), help="Only names of this type.")
-@click.option("--prefix", default="", help="Only names of which a form begins with this, in any case.")
+@click.option("--prefix", default="", help="Only names with a form that begins with this, in any case.")
 @click.option("-k", type=click.IntRange(1), default=NAMES, show_default=True, help="Names to list.")
 @click.option(
     "--network",

@@ -18,7 +18,9 @@ from esr.ranking.searcher import open_searcher
 @click.command()
 @click.argument("speaker", required=False)
 @options.index
-@click.option("--about", metavar="QUERY", help="The best for a query, instead of the newest.")
+@click.option(
+    "--about", metavar="QUERY", help="Show the best quotations for this query, instead of the newest."
+)
 @click.option("-k", type=click.IntRange(1), default=QUOTATIONS, show_default=True, help="Quotations to show.")
 @data_format_option("text", "json", "csv")
 @filter_options
@@ -27,8 +29,8 @@ def quotes(
 ) -> None:
     """Show what SPEAKER said, or everybody: direct speech, the newest first.
 
-    Quotations come with the documents, or from esr enrich --only quotes. A speaker is found under the full
-    name, which "she said" and a last name stand for where that is sure, or as written.
+    Quotations come with the documents, or from esr enrich --only quotes. Name a speaker in full: quotations
+    by "she" or a last name are found too, where it is clear who is meant.
 
     \b
     Example:

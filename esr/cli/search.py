@@ -41,7 +41,7 @@ from esr.ranking.searcher import open_searcher
 @click.option(
     "--novel",
     is_flag=True,
-    help="The oldest of the sentences with all words first, and only those that say something new.",
+    help="List the sentences with all words from the oldest on, and only those that say something new.",
 )
 @click.option(
     "--overlap",

@@ -77,7 +77,7 @@ _FILE = click.Path(dir_okay=False)
 @click.option(
     "--condensed",
     is_flag=True,
-    help="Leave out of the runs what nobody judged, so that it does not count as not relevant.",
+    help="Leave sentences that nobody judged out of the runs, instead of counting them as not relevant.",
 )
 @click.option("--per-topic", is_flag=True, help="Also show the figures of every topic.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: run, type, topic, measure, value.")

@@ -38,8 +38,10 @@ _FIELDS = ("previous", "next", "title", "date", "source")
 )
 @click.option("--topics", "topics_file", type=_FILE, help="The topics, so that judges see the queries.")
 @click.option("--field", default=TITLE, show_default=True, help="Field of the topics, as in esr run.")
-@click.option("--qrels", "qrels_file", type=_FILE, help="Leave out what is judged here.")
-@click.option("-o", "--output", required=True, type=click.Path(allow_dash=True), help="A file; - prints it.")
+@click.option("--qrels", "qrels_file", type=_FILE, help="Leave out the sentences that this file judges.")
+@click.option(
+    "-o", "--output", required=True, type=click.Path(allow_dash=True), help="The file to write; - prints it."
+)
 def pool(
     run_files: tuple[str, ...],
     where: str,
@@ -92,8 +94,8 @@ def _write_lines(pooled: Pool, queries: Mapping[str, str], index: Index) -> Iter
 def agreement(first: str, second: str, as_json: bool) -> None:
     """Measure the agreement of two judges by Cohen's kappa, over the sentences that both judged.
 
-    A kappa of 1 is full agreement, 0 what chance gives. The first kappa takes grades as relevant (above 0) or
-    not; the second weights each disagreement by the distance of the grades.
+    A kappa of 1 means full agreement, 0 agreement by chance. The first kappa takes grades as relevant (above
+    0) or not; the second weights each disagreement by the distance of the grades.
 
     \b
     Example:

@@ -37,7 +37,8 @@ def reproduce() -> None:
     type=click.Choice(_RANKED),
     default="matching",
     show_default=True,
-    help="Sentences of a topic to rank: those with a query term; for models with a context all; always all.",
+    help="Sentences of a topic to rank. matching: those with a query term; context: all of them, for models "
+    "with a context; all: all of them, for every model.",
 )
 @click.option(
     "--statistics",
