@@ -18,6 +18,7 @@ from typing import Any
 
 import click
 import pytest
+import yaml
 
 from esr import features, loaders, models
 from esr.cli import main
@@ -127,6 +128,32 @@ def test_the_first_page_and_the_table_of_contents_lead_to_every_page() -> None:
     for page in (ROOT / "docs").glob("*.md"):
         assert page.stem == "index" or f"({page.name})" in index.replace("\n", " "), page.name
         assert f"docs/{page.stem}\n" in contents, page.name
+
+
+def test_a_page_of_start_guides_and_explanation_reads_in_five_minutes() -> None:
+    contents = yaml.safe_load((ROOT / "docs" / "_toc.yml").read_text("utf-8"))["subtrees"]
+    pages = [
+        ROOT / f"{name}.md"
+        for tree in contents
+        if tree["caption"] in ("Start", "Guides", "Explanation")
+        for name in list_pages(tree["entries"])
+    ]
+    words = {page.stem: len(prose_of(page).split()) for page in pages}
+    assert len(words) > 40
+    assert {stem: number for stem, number in words.items() if number > 1_500} == {}
+
+
+def list_pages(entries: list[dict[str, Any]]) -> Iterator[str]:
+    """The pages of a part of the table of contents, without the ending of their files."""
+    for entry in entries:
+        yield entry["file"]
+        yield from list_pages(entry.get("entries", []))
+
+
+def prose_of(page: Path) -> str:
+    """The text of a page without its code, its tables and the addresses of its links."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"\]\([^)]*\)", "]", re.sub(r"^\|.*", "", text, flags=re.MULTILINE))
 
 
 LINKING = [
