@@ -238,7 +238,7 @@ def test_the_pages_that_the_readme_links_to_exist() -> None:
     assert links and all((ROOT / link.partition("#")[0]).exists() for link in links)
 
 
-# The commands and the encoder of docs/meaning.md and docs/encoders.md are run as they stand, with the real default encoder.
+# The commands and the encoder of docs/meaning.md and docs/encoders.md are run, with the real default encoder.
 
 
 PAGE = "".join((ROOT / "docs" / name).read_text("utf-8") for name in ("meaning.md", "encoders.md"))

@@ -36,10 +36,10 @@ from esr.ranking.ranking import Ranking
 )
 @ranking_options
 def mcp(where: str, http: bool, host: str, port: int, names: tuple[str, ...], ranking: Ranking) -> None:
-    """Let assistants search an index, by the Model Context Protocol.
+    """Serve an index to assistants (Model Context Protocol).
 
-    They get the tools search, document, timeline, similar and names. Answers have a budget in characters, and
-    each sentence comes with its id and a citation. Needs the extra mcp.
+    Assistants get the tools search, document, timeline, similar and names. Answers have a budget in
+    characters, and each sentence comes with its id and a citation. Needs the extra mcp.
 
     \b
     Example:

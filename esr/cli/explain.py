@@ -78,7 +78,9 @@ def explain(
 def query(
     query: ReadQuery, where: str, ranking: Ranking, filters: Filters, k: int, standalone: bool, form: str
 ) -> None:
-    """Print the request for a query, which any application can send to the alias's _search.
+    """Print the Elasticsearch request for a query.
+
+    Any application can send it to the alias's _search.
 
     \b
     Example:

@@ -37,10 +37,10 @@ _file = click.option(
 
 @click.group()
 def keys() -> None:
-    """Manage who may search on a server: programs with keys, and people who log in.
+    """Manage who may search on a server.
 
-    The grants are in a file, which ESR_ACCESS names for the server. A server reads it again when it has
-    changed.
+    Programs have keys, and people log in. The grants are in a file, which ESR_ACCESS names for the server. A
+    server reads it again when it has changed.
     """
 
 

@@ -66,10 +66,10 @@ def names(
     format_name: str,
     filters: Filters,
 ) -> None:
-    """List the persons, places and organizations of an index, the most frequent first.
+    """List the persons, places and organizations of an index.
 
-    With QUERY, they are counted in the sentences with all of its words. Gephi and networkx read the files of
-    --network. The index needs names: esr enrich finds them.
+    The most frequent come first. With QUERY, they are counted in the sentences with all of its words. Gephi
+    and networkx read the files of --network. The index needs names: esr enrich finds them.
 
     \b
     Example:
@@ -117,11 +117,12 @@ def names(
 )
 @data_format_option("text", "json", help="text for people, json for programs.")
 def name(name: str, where: str, companions: int, k: int, format_name: str) -> None:
-    """Show what an index has about a name: counts, dates, forms, sources, names with it, what is said.
+    """Show what an index has about a name.
 
-    NAME is any form, in any case, or an id such as Q22686; person:NAME, location:NAME and organization:NAME
-    ask for a type. Names that occur with it are in the order of their association, the log-likelihood. Then
-    come sentences about it, and its newest quotations.
+    That is counts, dates, forms, sources, names that occur with it, and what is said. NAME is any form, in
+    any case, or an id such as Q22686; person:NAME, location:NAME and organization:NAME ask for a type. Names
+    that occur with it are in the order of their association, the log-likelihood. Then come sentences about
+    it, and its newest quotations.
 
     \b
     Example:

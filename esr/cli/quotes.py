@@ -27,10 +27,10 @@ from esr.ranking.searcher import open_searcher
 def quotes(
     speaker: str | None, where: str, about: str | None, k: int, format_name: str, filters: Filters
 ) -> None:
-    """Show what SPEAKER said, or everybody: direct speech, the newest first.
+    """Show what SPEAKER said, or everybody, newest first.
 
-    Quotations come with the documents, or from esr enrich --only quotes. Name a speaker in full: quotations
-    by "she" or a last name are found too, where it is clear who is meant.
+    Quotations are direct speech. They come with the documents, or from esr enrich --only quotes. Name a
+    speaker in full: quotations by "she" or a last name are found too, where it is clear who is meant.
 
     \b
     Example:

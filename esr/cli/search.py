@@ -81,7 +81,9 @@ def search(
     format_name: str | None,
     as_json: bool,
 ) -> None:
-    """Rank the sentences of an index for a query: words, or the query language of docs/query-language.md.
+    """Rank the sentences of an index for a query.
+
+    A query is words, or says more in the query language of docs/query-language.md.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""The pages on requests and the index of Elasticsearch: their commands are run as they stand, on a real node."""
+"""The pages on Elasticsearch: their commands are run on a real node, and what they say holds."""
 
 from __future__ import annotations
 
