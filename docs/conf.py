@@ -53,6 +53,8 @@ linkcheck_ignore = [r"https?://(localhost|127\.0\.0\.1|[\w.-]+\.example\b|(app\.
 
 UNSEARCHED = [
     "CHANGELOG",
+    "docs/formats-notes",
+    "docs/meaning-notes",
     "docs/performance-notes",
     "docs/performance-elasticsearch-notes",
     "docs/figures",

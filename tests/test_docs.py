@@ -18,6 +18,7 @@ from typing import Any
 
 import click
 import pytest
+import yaml
 
 from esr import features, loaders, models
 from esr.cli import main
@@ -130,6 +131,32 @@ def test_the_first_page_and_the_table_of_contents_lead_to_every_page() -> None:
         assert f"docs/{page.stem}\n" in contents, page.name
 
 
+def test_a_page_of_start_guides_and_explanation_reads_in_five_minutes() -> None:
+    contents = yaml.safe_load((ROOT / "docs" / "_toc.yml").read_text("utf-8"))["subtrees"]
+    pages = [
+        ROOT / f"{name}.md"
+        for tree in contents
+        if tree["caption"] in ("Start", "Guides", "Explanation")
+        for name in list_pages(tree["entries"])
+    ]
+    words = {page.stem: len(prose_of(page).split()) for page in pages}
+    assert len(words) > 40
+    assert {stem: number for stem, number in words.items() if number > 1_500} == {}
+
+
+def list_pages(entries: list[dict[str, Any]]) -> Iterator[str]:
+    """The pages of a part of the table of contents, without the ending of their files."""
+    for entry in entries:
+        yield entry["file"]
+        yield from list_pages(entry.get("entries", []))
+
+
+def prose_of(page: Path) -> str:
+    """The text of a page without its code, its tables and the addresses of its links."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"\]\([^)]*\)", "]", re.sub(r"^\|.*", "", text, flags=re.MULTILINE))
+
+
 LINKING = [
     *PATHS,
     *(ROOT / name for name in ("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md")),
@@ -175,7 +202,7 @@ QUESTIONS = {
     "operator": [
         ("How much memory and disk for a million articles?", "capacity.md", "has 24 sentences"),
         ("How do I load corrected and withdrawn articles?", "operating.md#daily-deliveries", "esr remove"),
-        ("How do I back up and restore?", "operating.md#backups-of-a-folder", "esr restore"),
+        ("How do I back up and restore?", "backups.md#backups-of-a-folder", "esr restore"),
         ("How do I serve with a password and TLS?", "serving.md#behind-a-proxy", "--kind password"),
         ("Does a newer esr read my index?", "operating.md#a-newer-esr", "esr migrate"),
     ],

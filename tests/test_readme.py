@@ -238,10 +238,10 @@ def test_the_pages_that_the_readme_links_to_exist() -> None:
     assert links and all((ROOT / link.partition("#")[0]).exists() for link in links)
 
 
-# The commands and the encoder of docs/meaning.md are run as they stand, with the real default encoder.
+# The commands and the encoder of docs/meaning.md and docs/encoders.md are run, with the real default encoder.
 
 
-PAGE = (ROOT / "docs" / "meaning.md").read_text("utf-8")
+PAGE = "".join((ROOT / "docs" / name).read_text("utf-8") for name in ("meaning.md", "encoders.md"))
 
 
 def blocks_of_meaning(language: str) -> list[str]:
@@ -272,7 +272,7 @@ def test_the_commands_of_the_page_work_in_their_order(folder: Path) -> None:
 
 def test_the_description_on_the_page_is_one_that_esr_reads() -> None:
     (block,) = blocks_of_meaning("json")
-    description = EncoderDescription.from_dict(json.loads(block), "docs/meaning.md")
+    description = EncoderDescription.from_dict(json.loads(block), "docs/encoders.md")
     assert description.query_prefix == "query: "
     for name in EncoderDescription.__dataclass_fields__:
         assert f"`{name}`" in PAGE, name

@@ -120,7 +120,7 @@ class Demo:
     def _compute(self, part: Part) -> str:
         """Compute a part, and say how far it is. Returns why it could not be computed, or nothing."""
         if self._in_docker and part.module == "onnxruntime":
-            return "the image has no encoder (docs/meaning.md)"
+            return "the image has no encoder (docs/encoders.md)"
         if not self._in_docker and part.module and find_spec(part.module) is None:
             say(f"installing the extra {part.extra} for {part.title}")
             pip = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--editable")

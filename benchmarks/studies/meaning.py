@@ -1,4 +1,4 @@
-"""Write the figures of docs/meaning.md: what an encoder's vectors add to the words.
+"""Write the figures of docs/meaning-notes.md: what an encoder's vectors add to the words.
 
     python -m benchmarks.studies.meaning COLLECTIONS [MORE...] --work FOLDER
 
@@ -33,7 +33,7 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import encode_query
 from esr.ranking.searcher import Searcher, open_searcher
 
-TARGET = Path(__file__).resolve().parents[2] / "docs" / "meaning.md"
+TARGET = Path(__file__).resolve().parents[2] / "docs" / "meaning-notes.md"
 BEGIN, END = "<!-- figures: python -m benchmarks.studies.meaning -->", "<!-- end of figures -->"
 BEGIN_CHECK = "<!-- figures: python -m benchmarks.studies.meaning --check -->"
 COLLECTIONS = (*LARGER, "claims-dev", "events-dev")

@@ -18,22 +18,28 @@ from esr.ranking.ranking import Ranking
 @click.option(
     "--http", is_flag=True, help="Serve streamable HTTP at /mcp, instead of standard input and output."
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="With --http: the address to listen on.")
-@click.option("--port", type=click.IntRange(1, 65535), default=8090, show_default=True, help="With --http.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on, with --http.")
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    default=8090,
+    show_default=True,
+    help="Port to listen on, with --http.",
+)
 @click.option(
     "--allow-host",
     "names",
     multiple=True,
     metavar="NAME",
-    help="With --http: another name under which clients reach the server, such as search.example.org. "
+    help="Another name under which clients reach the server, such as search.example.org, with --http. "
     "May be repeated. Requests to other names are refused.",
 )
 @ranking_options
 def mcp(where: str, http: bool, host: str, port: int, names: tuple[str, ...], ranking: Ranking) -> None:
-    """Let assistants search an index, by the Model Context Protocol.
+    """Serve an index to assistants (Model Context Protocol).
 
-    They get the tools search, document, timeline, similar and names. Answers have a budget in characters, and
-    each sentence comes with its id and a citation. Needs the extra mcp.
+    Assistants get the tools search, document, timeline, similar and names. Answers have a budget in
+    characters, and each sentence comes with its id and a citation. Needs the extra mcp.
 
     \b
     Example:

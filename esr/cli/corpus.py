@@ -74,10 +74,11 @@ def concordance(
     format_name: str,
     filters: Filters,
 ) -> None:
-    """Show the occurrences of a word, a phrase or a prefix, one a line, with the text on both sides.
+    """Show the occurrences of a word or phrase in context.
 
-    Words without syntax are read as a phrase. If the query has a phrase in quotes, a prefix or alternatives,
-    the first of them is shown, and the rest of the query only chooses the sentences.
+    Each is a line, with the text on both sides. Words without syntax are read as a phrase. If the query has a
+    phrase in quotes, a prefix or alternatives, the first of them is shown, and the rest of the query only
+    chooses the sentences.
 
     \b
     Example:
@@ -135,9 +136,9 @@ def _reach_options(command: F) -> F:
             type=click.IntRange(1, 100),
             default=WINDOW,
             show_default=True,
-            help="Words on each side that are near.",
+            help="Number of words on each side that count as near.",
         ),
-        click.option("--sentence", is_flag=True, help="All words of the sentence are near."),
+        click.option("--sentence", is_flag=True, help="Count all words of the sentence as near."),
         click.option(
             "--by",
             type=click.Choice(list(UNITS)),
@@ -175,10 +176,10 @@ def collocations(
     format_name: str,
     filters: Filters,
 ) -> None:
-    """Show the words that stand near a word or phrase more often than their frequency explains.
+    """Show the words that are typical near a word or phrase.
 
-    The query is read as by esr concordance. Words near the node are compared with all of the collection. See
-    also esr contrast.
+    They are near it more often than their frequency explains. The query is read as by esr concordance. Words
+    near the node are compared with all of the collection. See also esr contrast.
 
     \b
     Example:
@@ -217,10 +218,10 @@ def contrast(
     format_name: str,
     filters: Filters,
 ) -> None:
-    """Show the words that stand near a word or phrase more often in a part of its sentences.
+    """Compare the words near a word or phrase in two parts.
 
-    PART is a query for these sentences: a source, a period, other words. What is near the node there is
-    compared with what is near it in the sentences of --against, or in all others.
+    PART is a query for the sentences of a part: a source, a period, other words. What is near the node there
+    is compared with what is near it in the sentences of --against, or in all others.
 
     \b
     Example:
@@ -255,14 +256,14 @@ def contrast(
     type=click.Choice(GROUPINGS),
     default="month",
     show_default=True,
-    help="What occurrences are counted by.",
+    help="Count by this period, or by source.",
 )
 @_format
 @filter_options
 def frequencies(
     queries: tuple[str, ...], where: str, by: Grouping, format_name: str, filters: Filters
 ) -> None:
-    """Count the occurrences of words and phrases by period or source, also per million words.
+    """Count words and phrases by period or source.
 
     Each query is read as by esr concordance: words without syntax are a phrase. Words are counted as they are
     written. Rates are per million words that the index counts, which leaves out stop words.
@@ -324,11 +325,11 @@ def keyness(
     k: int,
     format_name: str,
 ) -> None:
-    """Show the words that are more frequent in a part of the collection than in another.
+    """Show the key words of a part of the collection.
 
-    QUERY chooses the sentences of the part: by a source, a date, a word. They are compared with the sentences
-    of --against, or with the rest of the collection. Forms with the same term count together; stop words are
-    not counted.
+    They are more frequent there than in another part. QUERY chooses the sentences of the part: by a source, a
+    date, a word. They are compared with the sentences of --against, or with the rest of the collection. Forms
+    with the same term count together; stop words are not counted.
 
     \b
     Example:

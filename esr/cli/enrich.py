@@ -33,7 +33,7 @@ from esr.text.document import DEFAULT_PARTS, PARTS
     "slice_text",
     default="1/1",
     metavar="I/N",
-    help="The I-th of N slices, for one machine each.",
+    help="Enrich the I-th of N slices, each on a machine of its own.",
 )
 @click.option(
     "--only",
@@ -68,7 +68,7 @@ from esr.text.document import DEFAULT_PARTS, PARTS
     default=DEFAULT_ENCODER,
     show_default=True,
     help=f"The encoder of vectors: {', '.join(KNOWN)}, hf:OWNER/NAME of the Hugging Face hub, the address of "
-    "a server, or a folder. See docs/meaning.md.",
+    "a server, or a folder. See docs/encoders.md.",
 )
 @click.option(
     "--title-weight",
@@ -80,14 +80,14 @@ from esr.text.document import DEFAULT_PARTS, PARTS
 @click.option(
     "--vector-index",
     is_flag=True,
-    help="Then let Elasticsearch make an index of the vectors, which finds nearly all of the nearest among "
-    "millions. See docs/meaning.md.",
+    help="Let Elasticsearch also index the vectors, to find nearly all of the nearest among millions. "
+    "See docs/meaning.md.",
 )
 @click.option(
     "--aliases",
     "aliases_file",
     type=options.FILE,
-    help="Table of names that are one: a line for each, the name, its aliases, and ids such as id:Q567, "
+    help="Table of aliases: a line for each name, with its aliases and ids such as id:Q567, "
     "separated by tabs.",
 )
 def enrich(
@@ -103,12 +103,12 @@ def enrich(
     vector_index: bool,
     aliases_file: Path | None,
 ) -> None:
-    """Compute features, named entities, parses and vectors, and store them in the index.
+    """Compute features, names, parses and vectors of sentences.
 
-    Searches continue meanwhile. Documents that the same tools have enriched are skipped, so an interrupted
-    run resumes where it stopped. Each document is read by the spaCy model of its language: see
-    docs/features.md. One without an installed model gets only the features that need none. Vectors are
-    computed where --only names them: docs/meaning.md.
+    They are stored in the index. Searches continue meanwhile. Documents that the same tools have enriched are
+    skipped, so an interrupted run resumes where it stopped. Each document is read by the spaCy model of its
+    language: see docs/features.md. One without an installed model gets only the features that need none.
+    Vectors are computed where --only names them: docs/meaning.md.
 
     Names that an older version of esr has stored are grouped without being searched for again. The index
     keeps the table of aliases until another is given.

@@ -72,13 +72,15 @@ def explain(
     type=click.Choice(["request", "slots", "template"]),
     default="request",
     show_default=True,
-    help="For any words, by a language model. slots: print the request with slots that clients/ fill in. "
+    help="Print a request for any words, by a language model. slots: with slots that clients/ fill in; "
     "template: store it in Elasticsearch as a search template, and print the call for QUERY.",
 )
 def query(
     query: ReadQuery, where: str, ranking: Ranking, filters: Filters, k: int, standalone: bool, form: str
 ) -> None:
-    """Print the request for a query, which any application can send to the alias's _search.
+    """Print the Elasticsearch request for a query.
+
+    Any application can send it to the alias's _search.
 
     \b
     Example:

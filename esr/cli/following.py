@@ -55,7 +55,7 @@ _MOST_EMPTY = 2
 @click.argument("queries", metavar="QUERY...", nargs=-1, required=True)
 @options.index
 @click.option(
-    "--interval", type=click.Choice(INTERVALS), help="Default: the finest that makes a readable picture."
+    "--interval", type=click.Choice(INTERVALS), help="Count by this. Default: the finest that is readable."
 )
 @click.option(
     "--peaks",
@@ -82,10 +82,10 @@ def timeline(
     ranking: Ranking,
     filters: Filters,
 ) -> None:
-    """Count the sentences of each day, week, month or year that have all words of a query.
+    """Count the sentences with all words of a query over time.
 
-    Several queries are counted over the same periods. Dates are in UTC; sentences of documents without a date
-    are counted apart.
+    Periods are days, weeks, months or years. Several queries are counted over the same periods. Dates are in
+    UTC; sentences of documents without a date are counted apart.
 
     \b
     Example:
@@ -156,11 +156,12 @@ NOTHING_NEW = 3
 def watch(
     searches: Path, where: str, state: Path | None, output: Path | None, feeds: Path | None, from_start: bool
 ) -> None:
-    """Report what each saved search has found since the last run, as JSON lines, the oldest first.
+    """Report what saved searches have found since the last run.
 
-    SEARCHES is a TOML file, each search a table: [floods], query = "flood OR storm", and optionally
-    literal, ranking, from, to, source, document, entity. A sentence is reported once, if it has
-    all words of the query. The first run of a search reports nothing: what the index has by then is known.
+    Sentences are JSON lines, the oldest first. SEARCHES is a TOML file, each search a table: [floods], query
+    = "flood OR storm", and optionally literal, ranking, from, to, source, document, entity. A sentence is
+    reported once, if it has all words of the query. The first run of a search reports nothing: what the index
+    has by then is known.
 
     \b
     Exit status:
@@ -217,7 +218,7 @@ def similar(
     ranking: Ranking,
     filters: Filters,
 ) -> None:
-    """Show the sentences that say the same as a sentence, or go on from it.
+    """Show the sentences that repeat or continue a sentence.
 
     The search is for those of its words that are rare in the collection or frequent in the sentence.
 

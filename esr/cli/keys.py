@@ -37,10 +37,10 @@ _file = click.option(
 
 @click.group()
 def keys() -> None:
-    """Manage who may search on a server: programs with keys, and people who log in.
+    """Manage who may search on a server.
 
-    The grants are in a file, which ESR_ACCESS names for the server. A server reads it again when it has
-    changed.
+    Programs have keys, and people log in. The grants are in a file, which ESR_ACCESS names for the server. A
+    server reads it again when it has changed.
     """
 
 
@@ -60,7 +60,9 @@ def keys() -> None:
     metavar="QUERY",
     help="Only documents that these fields find, such as 'source:Sports'.",
 )
-@click.option("--password-file", "password_file", type=FILE, help="Read the password here instead of asking.")
+@click.option(
+    "--password-file", "password_file", type=FILE, help="Read the password from this file, instead of asking."
+)
 @click.option("--replace", is_flag=True, help="Replace the grant of this name, with a new key or password.")
 def add(
     name: str,

@@ -73,7 +73,7 @@ def priors(as_json: bool) -> None:
 @click.command()
 @as_json
 def features(as_json: bool) -> None:
-    """List the features: properties of a sentence that no query affects.
+    """List the features: numbers that a sentence has by itself.
 
     \b
     Example:
@@ -86,7 +86,9 @@ def features(as_json: bool) -> None:
 @click.command()
 @as_json
 def forms(as_json: bool) -> None:
-    """List the forms: how a feature's value I adds to a sentence's score.
+    """List the forms: how features add to scores.
+
+    I is the value of the feature for a sentence.
 
     \b
     Example:
@@ -98,7 +100,7 @@ def forms(as_json: bool) -> None:
 @click.command()
 @as_json
 def boosts(as_json: bool) -> None:
-    """List the boosts: what they derive from a query beyond its words.
+    """List the boosts: what a query says beyond its words.
 
     \b
     Example:
@@ -110,8 +112,9 @@ def boosts(as_json: bool) -> None:
 @click.command()
 @as_json
 def encoders(as_json: bool) -> None:
-    """List the sentence encoders that are known by name, and models of the Hugging Face hub (hf:…), among
-    them cross-encoders. Other models of the hub, or a folder, can be given as well.
+    """List known sentence encoders and cross-encoders.
+
+    Those of the Hugging Face hub begin with hf:. Other models of the hub, or a folder, can be given as well.
 
     \b
     Example:
@@ -188,14 +191,14 @@ def _indent(text: str, by: int = 4) -> str:
 
 @click.command()
 @click.argument("text")
-@click.option("--analyzer", "name", metavar="NAME", help="One of esr analyzers.")
+@click.option("--analyzer", "name", metavar="NAME", help="The analyzer: see esr analyzers.")
 @options.optional_index
 @options.as_json
 def analyze(text: str, name: str | None, where: str | None, as_json: bool) -> None:
-    """Show the terms that a text becomes, by an analyzer or by that of an index.
+    """Show the terms that a text becomes.
 
-    Without --analyzer and --index, the analyzer is the one that esr load takes for English. JSON also says
-    where the word of each term stands, in characters from 0. Bigrams overlap.
+    Without --analyzer and --index, the analyzer is the one that esr load takes for English. JSON also has
+    the position of each term's word, in characters from 0. Bigrams overlap.
 
     \b
     Example:

@@ -145,7 +145,7 @@ class _Preview:
 @click.option(
     "--enrich-only",
     metavar="PARTS",
-    help=f"The same with these parts, separated by commas: {', '.join(PARTS)}.",
+    help=f"Run esr enrich afterwards for these parts only, separated by commas: {', '.join(PARTS)}.",
 )
 @click.option(
     "--dry-run",
@@ -185,7 +185,7 @@ def load(
     workers: int,
     **pipeline_options: Any,
 ) -> None:
-    """Load documents into an index: all of them, or none if there is any error.
+    """Load documents into an index, all of them or none.
 
     PATH is a file, a folder, an archive (zip, tar), - for standard input, or ir_datasets:NAME for the
     documents of a data set. Files may be compressed (.gz, .zst).
@@ -287,7 +287,7 @@ def append(
     as_json: bool,
     **pipeline_options: Any,
 ) -> None:
-    """Add a delivery to an index: all of it in one step, or nothing.
+    """Add a delivery to an index, all of it or nothing.
 
     New documents are added. Documents that the index has with other content are replaced, with all their
     sentences and features. Unchanged documents are skipped, so an interrupted or repeated delivery can

@@ -40,7 +40,7 @@ _GRAPHML, _CSV = ".graphml", ".csv"
 @click.argument("query", default="")
 @options.index
 @click.option("--type", "type", type=click.Choice(ENTITY_TYPES), help="Only names of this type.")
-@click.option("--prefix", default="", help="Only names of which a form begins with this, in any case.")
+@click.option("--prefix", default="", help="Only names with a form that begins with this, in any case.")
 @click.option("-k", type=click.IntRange(1), default=NAMES, show_default=True, help="Names to list.")
 @click.option(
     "--network",
@@ -68,10 +68,10 @@ def names(
     format_name: str,
     filters: Filters,
 ) -> None:
-    """List the persons, places and organizations of an index, the most frequent first.
+    """List the persons, places and organizations of an index.
 
-    With QUERY, they are counted in the sentences with all of its words. Gephi and networkx read the files of
-    --network. The index needs names: esr enrich finds them.
+    The most frequent come first. With QUERY, they are counted in the sentences with all of its words. Gephi
+    and networkx read the files of --network. The index needs names: esr enrich finds them.
 
     \b
     Example:
@@ -119,11 +119,12 @@ def names(
 )
 @data_format_option("text", "json", help="text for people, json for programs.")
 def name(name: str, where: str, companions: int, k: int, format_name: str) -> None:
-    """Show what an index has about a name: counts, dates, forms, sources, names with it, what is said.
+    """Show what an index has about a name.
 
-    NAME is any form, in any case, or an id such as Q22686; person:NAME, location:NAME and organization:NAME
-    ask for a type. Names that occur with it are in the order of their association, the log-likelihood. Then
-    come sentences about it, and its newest quotations.
+    That is counts, dates, forms, sources, names that occur with it, and what is said. NAME is any form, in
+    any case, or an id such as Q22686; person:NAME, location:NAME and organization:NAME ask for a type. Names
+    that occur with it are in the order of their association, the log-likelihood. Then come sentences about
+    it, and its newest quotations.
 
     \b
     Example:
@@ -177,17 +178,19 @@ def _draw_companions(title: str, companions: Sequence[Companion]) -> Iterator[st
 @click.command()
 @click.argument("speaker", required=False)
 @options.index
-@click.option("--about", metavar="QUERY", help="The best for a query, instead of the newest.")
+@click.option(
+    "--about", metavar="QUERY", help="Show the best quotations for this query, instead of the newest."
+)
 @click.option("-k", type=click.IntRange(1), default=QUOTATIONS, show_default=True, help="Quotations to show.")
 @data_format_option("text", "json", "csv")
 @filter_options
 def quotes(
     speaker: str | None, where: str, about: str | None, k: int, format_name: str, filters: Filters
 ) -> None:
-    """Show what SPEAKER said, or everybody: direct speech, the newest first.
+    """Show what SPEAKER said, or everybody, newest first.
 
-    Quotations come with the documents, or from esr enrich --only quotes. A speaker is found under the full
-    name, which "she said" and a last name stand for where that is sure, or as written.
+    Quotations are direct speech. They come with the documents, or from esr enrich --only quotes. Name a
+    speaker in full: quotations by "she" or a last name are found too, where it is clear who is meant.
 
     \b
     Example:

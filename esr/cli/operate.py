@@ -49,7 +49,9 @@ from esr.text.validate import to_json_line
 @index_or_first
 @as_json
 def indices(where: str, as_json: bool) -> None:
-    """List the generations of an index: the serving one, kept ones, and running or interrupted loads.
+    """List the generations of an index.
+
+    They are the serving one, kept ones, and running or interrupted loads.
 
     \b
     Example:
@@ -88,7 +90,10 @@ def rollback(where: str, to: str | None) -> None:
 @click.argument("names", nargs=-1, metavar="[GENERATION]...")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def delete(where: str, names: tuple[str, ...], yes: bool) -> None:
-    """Delete generations that are not serving, or, without a name, the whole index with all of them.
+    """Delete generations, or the whole index.
+
+    Any generation but the serving one can be deleted by its name. Without a name, the whole index is deleted
+    with all of them.
 
     \b
     Example:
@@ -168,10 +173,10 @@ def _format_size(size: int | None) -> str:
 @click.option("--fast", is_flag=True, help="Compare sizes and times; read only small and changed files.")
 @as_json
 def verify(where: str, fast: bool, as_json: bool) -> None:
-    """Read all files of an index, and list those that are not as they were written.
+    """Find the damaged files of an index.
 
-    The exit status is 1 if anything is damaged. Elasticsearch compares the checksums of its files itself:
-    there, parts that are missing are listed.
+    All files are read, and compared with what was written. The exit status is 1 if anything is damaged.
+    Elasticsearch compares the checksums of its files itself: there, parts that are missing are listed.
 
     \b
     Example:
@@ -206,11 +211,11 @@ _copy = click.option("--copy", is_flag=True, help="Copy files that could be link
 @_copy
 @as_json
 def backup(where: str, target: str, copy: bool, as_json: bool) -> None:
-    """Make the folder TARGET a backup of an index folder, or bring it up to date.
+    """Back an index folder up to the folder TARGET.
 
-    A backup has all generations. Loads and searches go on meanwhile. Only what the backup lacks is written.
-    On one disk files are linked, which takes no room, but a damaged block then damages both: use --copy, or
-    another disk.
+    The next run brings TARGET up to date. A backup has all generations. Loads and searches go on meanwhile.
+    Only what the backup lacks is written. On one disk files are linked, which takes no room, but a damaged
+    block then damages both: use --copy, or another disk.
 
     \b
     Example:
@@ -227,9 +232,10 @@ def backup(where: str, target: str, copy: bool, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask before an index is replaced.")
 @as_json
 def restore(target: str, where: str, copy: bool, yes: bool, as_json: bool) -> None:
-    """Make an index folder of the backup TARGET, or bring an index back to it.
+    """Make an index folder of the backup TARGET.
 
-    All that is restored is compared with its checksums first. Searches see the old state or the new one.
+    An index that exists is brought back to the backup. All that is restored is compared with its checksums
+    first. Searches see the old state or the new one.
 
     \b
     Example:
@@ -265,9 +271,10 @@ def _show_copy(report: CopyReport, done: str, as_json: bool) -> None:
 @workers
 @as_json
 def migrate(where: str, keep: int, precomputed_mixture: Mixture | None, workers: int, as_json: bool) -> None:
-    """Convert an index of an older format to this version's, from its own contents, and switch in one step.
+    """Convert an index to the format of this version.
 
-    What esr enrich stored is preserved. To resume an interrupted run, run it again.
+    It is made anew from its own contents; the switch is one step. What esr enrich stored is preserved. To
+    resume an interrupted run, run it again.
 
     \b
     Example:
@@ -300,11 +307,11 @@ def migrate(where: str, keep: int, precomputed_mixture: Mixture | None, workers:
 @index_or_first
 @as_json
 def refresh_priors(where: str, as_json: bool) -> None:
-    """Recompute the stored importance priors from the current p(t|C). esr status --drift shows how far off
-    they are.
+    """Recompute the stored importance priors.
 
-    Elasticsearch stores priors as of the time that a sentence was loaded; an index folder stores none.
-    Searches continue meanwhile and see the new priors gradually. To resume an interrupted run, run it again.
+    They then follow the current p(t|C). esr status --drift shows how far off they are. Elasticsearch stores
+    priors as of the time that a sentence was loaded; an index folder stores none. Searches continue meanwhile
+    and see the new priors gradually. To resume an interrupted run, run it again.
 
     \b
     Example:
@@ -406,10 +413,11 @@ def _format_drifts(drifts: list[Drift]) -> Iterator[str]:
 )
 @click.option("--quotes", "with_quotes", is_flag=True, help="Include the quotations that esr enrich found.")
 def export(where: str, output: str, with_quotes: bool) -> None:
-    """Write all documents of an index as JSON Lines, in its order. esr load makes the same index from them.
+    """Write all documents of an index as JSON Lines.
 
-    Sentences, features, parses and quotations are those of the original documents. What esr enrich stored is
-    not included, except with --quotes: run it again.
+    They are in the order of the index, and esr load makes the same index from them. Sentences, features,
+    parses and quotations are those of the original documents. What esr enrich stored is not included, except
+    with --quotes: run it again.
 
     \b
     Example:
@@ -455,7 +463,7 @@ def _with_quotes(index: Index, documents: Iterable[Document]) -> Iterator[Docume
     help="With --key: how long to try again while Elasticsearch is starting and rejects every login.",
 )
 def roles(aliases: tuple[str, ...], roles: tuple[str, ...], file: Path | None, patience: float) -> None:
-    """Print the roles that esr needs in Elasticsearch, as JSON for its security API.
+    """Print the roles that esr needs in Elasticsearch.
 
     ALIAS is the alias that the roles are for, or its URL: http(s)://host:port/alias. The output is the
     `role_descriptors` of an API key; each value in it is the body of a role.
@@ -489,7 +497,7 @@ def roles(aliases: tuple[str, ...], roles: tuple[str, ...], file: Path | None, p
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(1, 65535), default=8080, show_default=True)
 def serve(where: str, host: str, port: int) -> None:
-    """Serve the search page and the API until the process is stopped.
+    """Serve the search page and the API.
 
     Several indexes are written as NAME=WHERE, separated by blanks; the first is the default. Settings are
     environment variables: see docs/serving.md.

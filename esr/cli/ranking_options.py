@@ -87,7 +87,7 @@ _RANKING_OPTIONS = (
         "--ranking",
         "ranking_file",
         type=click.Path(dir_okay=False),
-        help="All of these, from a JSON file or by a name that esr ships: "
+        help="Take all of these from a JSON file, or from a ranking that esr ships: "
         f"{'; '.join(f'{name} ({text})' for name, text in SHIPPED.items())}. "
         "The options above take precedence over it.",
     ),

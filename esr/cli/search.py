@@ -41,7 +41,7 @@ from esr.ranking.searcher import open_searcher
 @click.option(
     "--novel",
     is_flag=True,
-    help="The oldest of the sentences with all words first, and only those that say something new.",
+    help="List the sentences with all words from the oldest on, and only those that say something new.",
 )
 @click.option(
     "--overlap",
@@ -81,7 +81,9 @@ def search(
     format_name: str | None,
     as_json: bool,
 ) -> None:
-    """Rank the sentences of an index for a query: words, or the query language of docs/query-language.md.
+    """Rank the sentences of an index for a query.
+
+    A query is words, or says more in the query language of docs/query-language.md.
 
     \b
     Example:

@@ -32,7 +32,9 @@ def _parse_percentage(context: click.Context, parameter: click.Parameter, value:
 
 
 SOURCE_OPTIONS = (
-    click.option("--format", "source_format", default="auto", show_default=True, help="See esr formats."),
+    click.option(
+        "--format", "source_format", default="auto", show_default=True, help="Source format: see esr formats."
+    ),
     click.option(
         "--base",
         type=click.Path(),
@@ -65,7 +67,7 @@ SOURCE_OPTIONS = (
         "--exclude",
         multiple=True,
         metavar="PATTERN",
-        help="Do not read these files, nor what is in folders of this name. May be repeated.",
+        help="Skip these files, and everything in folders of this name. May be repeated.",
     ),
     click.option(
         "--strict",
@@ -82,18 +84,18 @@ SOURCE_OPTIONS = (
     click.option(
         "--encoding",
         metavar="NAME",
-        help="The encoding of text, JSON and tables, such as windows-1252. By default UTF-8, or what their "
-        "letters show.",
+        help="The encoding of text, JSON and tables, such as windows-1252. Default: UTF-8, or the "
+        "encoding that their letters show.",
     ),
     click.option(
         "--delimiter",
         metavar="CHAR",
-        help="What separates the columns of a table: a character, or tab. By default the first row shows it.",
+        help="The character between the columns of a table, or tab. Default: found in the first row.",
     ),
     click.option(
         "--quote",
         metavar="CHAR",
-        help="What is around fields of a table that contain the delimiter; none if nothing is.",
+        help="The character around fields of a table that contain the delimiter; none if there is none.",
     ),
     click.option(
         "--columns",

@@ -610,9 +610,10 @@ def _serving_generation(where: str) -> str:
 )
 @as_json
 def sync(where: str, config: Path, is_dry_run: bool, reread: bool, as_json: bool) -> None:
-    """Bring an index up to date with the sources that CONFIG names: new and changed files, in one step.
+    """Bring an index up to date with the sources in CONFIG.
 
-    Feeds of the web, mailboxes and buckets are fetched first.
+    New and changed files are delivered in one step. Feeds of the web, mailboxes and buckets are fetched
+    first.
 
     The first run makes the index. A run that finds nothing new makes no generation. A run that was killed or
     failed has changed nothing: the next one does its work. One line says what was done.

@@ -31,7 +31,7 @@ class Dialect:
     oldest = (8, 19)
     """The oldest version that esr works with."""
     lacks: Sequence[str] = ()
-    """What the server does not have. docs/elasticsearch.md says what follows from that."""
+    """What the server does not have. docs/servers.md says what follows from that."""
     counts_occurrences = True
     """Whether the server's statistics of terms, in scripts, can span several shards."""
     counts_metadata = True

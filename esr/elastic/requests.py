@@ -238,7 +238,7 @@ def _create(cluster: Cluster, role_descriptors: Mapping[str, Any]) -> str:
     if not cluster.dialect.has_api_keys:
         raise UsageError(
             f"{cluster.dialect.name} at {cluster.url} has no API keys: create a user with these privileges "
-            "and set ESR_USER and ESR_PASSWORD (docs/elasticsearch.md, Servers)"
+            "and set ESR_USER and ESR_PASSWORD (docs/servers.md)"
         )
     with cluster.translate_errors():
         answer = cluster.client.security.create_api_key(

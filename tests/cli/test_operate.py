@@ -284,11 +284,11 @@ def test_refreshing_needs_an_index(esr_error: Esr, tmp_path: Path) -> None:
     assert "there is no index" in str(esr_error("refresh-priors", tmp_path / "none"))
 
 
-# docs/operating.md, "On a schedule": its file, commands, units and line of cron work as they stand.
+# docs/sync.md: its file, commands, units and line of cron work as they stand.
 
 
 ROOT = Path(__file__).resolve().parents[2]
-SECTION = (ROOT / "docs" / "operating.md").read_text("utf-8").split("## On a schedule\n")[1].split("\n##")[0]
+SECTION = (ROOT / "docs" / "sync.md").read_text("utf-8")
 ITEM = (
     "<item><title>A storm</title><author>A. Writer</author><guid>g1</guid>"
     "<description>It rained.</description></item>"

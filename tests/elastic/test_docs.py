@@ -1,4 +1,4 @@
-"""docs/elasticsearch.md: its commands are run as they stand, on a real node, and what it says is so."""
+"""The pages on Elasticsearch: their commands are run on a real node, and what they say holds."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ from tests.support.elasticsearch import counts_occurrences, document, fresh, htt
 from tests.support.endurance import SHARDS
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "elasticsearch.md").read_text("utf-8")
+PAGES = ("elasticsearch.md", "elasticsearch-requests.md", "elasticsearch-index.md")
+PAGE = "\n".join((ROOT / "docs" / name).read_text("utf-8") for name in PAGES)
 BLOCKS = re.findall(r"^```(sh|json)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
 

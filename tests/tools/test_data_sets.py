@@ -10,7 +10,7 @@ import pytest
 
 from tools.data_sets import DATA_SETS, DataSet, compare, read_json, read_table, read_texts
 
-DOCS = Path(__file__).resolve().parents[2] / "docs/loading.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs/formats-notes.md"
 SET = DataSet("two", "JSON", "someone/two", ("*.json",), read_json("title", "text|body"))
 
 

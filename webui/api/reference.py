@@ -55,69 +55,67 @@ const answer = await (await fetch("{BASE}/search?q=earthquake&k=3")).json();
 for (const hit of answer.hits) console.log(hit.score, hit.text, hit.title, hit.url);
 ```
 
-Answers are JSON in UTF-8, with `null` in place of NaN and infinity. No operation changes anything. Where the
-server has [logins](serving.md#who-may-search), a program sends its key as `Authorization: Bearer KEY`. The
-addresses of pages with `.json` after the name, such as `/search.json?q=…`, answer like the operations of the
-same name.
+Answers are JSON in UTF-8, with `null` in place of NaN and infinity. No operation changes anything. If the
+server has [logins](access.md), a program sends its key as `Authorization: Bearer KEY`. The addresses of pages
+with `.json` after the name, such as `/search.json?q=…`, answer like the operations of the same name.
 
 ## Queries
 
 A query is words, or says more in [the query language](query-language.md). `syntax=none` reads all of it
-as words, and so does `"literal": true` in the body of a batch. `require=all` takes sentences that hold
+as words, and so does `"literal": true` in the body of a batch. `require=all` takes only sentences that have
 every word.
 
-An answer of `search` has a `query`. It says how each group of the query was read, with its place and a reason
-where it is ignored. Notes are on what looks like syntax and is read as words. `all_words` and `any_word`
-count the sentences that hold all of the words, and any of them. Suggestions are for words that hardly any
-sentence has.
+An answer of `search` has a `query`. It says how each group of the query was read, with its position, and why
+if it is ignored. Notes name what looks like syntax but is read as words. `all_words` and `any_word` count the
+sentences that have all of the words, and any of them. Suggestions are for words that hardly any sentence has.
 
-`complete` answers while somebody types. Its requests are counted apart from all others ([limits](#limits)).
+`complete` answers while somebody types. Its requests are counted separately ([limits](#limits)).
 
 ## Hits
 
 A hit has the sentence with its neighbours and the fields of its document. `fields=text,title` leaves only
-these and its `sentence_id`. They may also be `matches` (where words of the query stand in the text, in code
-points), `permalink` (an address that stays that of the sentence after another load), `metadata` (what the
-document has beside the usual fields) and `meta.desk` (a key of it, also within objects, as in `meta.a.b`).
+these and its `sentence_id`. They may also be `matches` (the positions of the query's words in the text, in
+code points), `permalink` (an address that still leads to the sentence after another load), `metadata` (what
+the document has beside the usual fields) and `meta.desk` (a key of it, also nested, as in `meta.a.b`).
 
 `window=2` adds two sentences before each hit and two after it, from its document. `budget=4000` limits the
-characters of all sentences of the answer, with neighbours, repeats and windows: windows get the nearest
-sentences first, those of all hits alike, and a hit for which nothing is left is on the next page. The first
-hit is always in the answer.
+characters of all sentences of the answer, with neighbours, repeats and windows. Windows get the nearest
+sentences first, for all hits alike. A hit for which nothing is left is on the next page. The first hit is
+always in the answer.
 
 ## Errors
 
 An error is `{{"error": {{"code", "message", "field"}}}}`. `field` is the argument at fault (in a batch with
-its place, such as `queries.2.query`), or `null`. An argument that the operation does not have is an error.
-Each answer has an `X-Request-Id`, which is also in the server's log; one that the request brings is kept.
+its position, such as `queries.2.query`), or `null`. An argument that the operation does not have is an error.
+Each answer has an `X-Request-Id`, which is also in the server's log. If the request has one, it is kept.
 """
 FILES = """## Files
 
-The address of a page of results with another ending is a file, for people and programs:
+With another ending, the address of a page of results is a file, for people and programs:
 `/search.csv?q=storm`. It takes the arguments of the page, and two of its own:
 """
-AFTER_FILES = f"""`k=all` lists every sentence of the ranking one by one, and so does `k` above
-{SETTINGS.max_depth:,}. Fewer are those that the page lists, without repeats. The order is that of the ranking
-on both engines, whatever their number. The header `X-Total-Count` says how many sentences match. If `k=all`
+AFTER_FILES = f"""`k=all` lists every sentence of the ranking one by one, and so does a `k` above
+{SETTINGS.max_depth:,}. A smaller `k` lists what the page lists, without repeats. The order is always that of
+the ranking, on both engines. The header `X-Total-Count` says how many sentences match. If `k=all`
 meets the limit, `X-Incomplete` and the name of the file say so. Tables have the columns
 `{",".join(COLUMNS)}`
 unless `fields` chooses others. Lines of JSON have all fields of a hit.
 
-In CSV, an apostrophe stands before what a spreadsheet could take for a formula. Cells of Excel files are
-texts and numbers, never formulas. They need the extra `excel` on the server. An error is never a page: it
-is JSON, or plain text where the client takes HTML.
+In CSV, an apostrophe stands before anything that a spreadsheet could take for a formula. Cells of Excel files
+are texts and numbers, never formulas; these files need the extra `excel` on the server. An error is never a
+page: it is JSON, or plain text if the client takes HTML.
 """
 PROMISE = f"""## What `{BASE}` promises
 
 Operations, arguments and the fields of answers keep their names and meanings. Later versions may add
 operations, arguments and fields, and values of arguments: a program should ignore fields that it does not
-know. Anything else comes under another address. Rankings are not part of this: they change with the index,
-and with better defaults, which the [changelog](../CHANGELOG.md) names.
+know. Any other change comes with another address. Rankings are not part of this promise: they change with
+the index, and with better defaults, which the [changelog](../CHANGELOG.md) names.
 
 ## Repeated requests and other sites
 
 An answer to GET has an `ETag`. Send it as `If-None-Match` to get the status 304 without a body if the answer
-would be the same, whatever time it takes. The server still computes it.
+would be the same, whatever its `took_ms`. The server still computes it.
 
 Pages of other sites may use the API if `ESR_CORS_ORIGINS` names their origins, as in
 `ESR_CORS_ORIGINS="https://example.org https://app.example.org"`; `*` allows all.
@@ -125,16 +123,16 @@ Pages of other sites may use the API if `ESR_CORS_ORIGINS` names their origins, 
 PAGING = f"""## Pages
 
 An answer of `search` has a `next`: to get the next page, give it as `after`, with the other arguments
-unchanged. `null` means that there is no more. It is valid as long as the index stays the same: after another
-load the answer is an error 409, so that no sentence is repeated or silently left out. `offset` skips
-sentences without this check.
+unchanged. `null` means that there are no more pages. `next` is valid as long as the index stays the same:
+after another load the answer is an error 409, so that no sentence is repeated or silently left out. `offset`
+skips sentences without this check.
 
-Sentences of the list that stand next to each other in a document are one hit, the best of them: the others
-stand in its `passage`. A page has at most two such hits of a document, unless the search is for that
-`document`; `more` counts the others. `passages=no` lists all one by one.
+Sentences of the list that are next to each other in a document are one hit, the best of them; the others are
+in its `passage`. A page has at most two such hits of a document, unless the search is for that `document`;
+`more` counts the others. `passages=no` lists all one by one.
 
-A sentence that repeats one before it is not listed but stands in the `folded` of that one, among those that
-were read for the page; `fold=no` lists all one by one, and `total` counts all of them. The answers of other
+A sentence that repeats an earlier one, among those that were read for the page, is not listed but put into
+the `folded` of that one. `fold=no` lists all one by one, and `total` counts all of them. The answers of other
 operations are not folded.
 
 With `group=document`, a page lists documents, each with its sentences among the best {2 * SETTINGS.max_k}:
@@ -144,12 +142,12 @@ sentences.
 ## Limits
 
 The numbers below are the defaults, which the server's operator may change ([serving](serving.md)). Rates are
-counted by client, and a batch counts as many requests as it has queries. Where there is a rate, each answer
+counted by client, and a batch counts as many requests as it has queries. If there is a rate, each answer
 has the headers `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset`: how many requests are allowed,
-how many remain, and after how many seconds the oldest counts no more. Requests of `complete` are counted
-by themselves: a client may make {COMPLETIONS_PER_REQUEST} times as many of them. If there is no answer in
-time, the answer is an error 503 with `Retry-After`. If part of the engine did not answer, `incomplete` says
-what is missing.
+how many remain, and after how many seconds the oldest no longer counts. Requests of `complete` are counted
+separately: a client may make {COMPLETIONS_PER_REQUEST} times as many of them. If the engine does not answer
+in time, the answer is an error 503 with `Retry-After`. If part of the engine did not answer, `incomplete`
+says what is missing.
 """
 
 

@@ -476,7 +476,7 @@ TABLE: tuple[Argument, ...] = (
     Argument(
         "fields",
         "a field of each hit, also `matches`, `permalink`, `metadata` and a key of it, as in meta.desk; "
-        "several also with commas; by default, all but these",
+        "several are separated by commas; by default, all but these",
         FieldName(names=HIT_FIELDS),
         _HITS,
         is_repeatable=True,
@@ -484,7 +484,7 @@ TABLE: tuple[Argument, ...] = (
     ),
     Argument(
         "fields",
-        "a column of the table, or a field of each line of JSON; several also with commas",
+        "a column of the table, or a field of each line of JSON; several are separated by commas",
         FieldName(names=EXPORT_FIELDS),
         "export",
         is_repeatable=True,
@@ -513,7 +513,7 @@ TABLE: tuple[Argument, ...] = (
     ),
     Argument(
         "overlap",
-        "the share of a sentence from which one that has it makes it a repeat, by the rarity of terms",
+        "a sentence is a repeat if an earlier one has this share of it, by the rarity of its terms",
         Share(),
         "page search",
         "arrangement",

@@ -37,7 +37,9 @@ from esr.lab.capacity import CapacityEstimate, estimate_elasticsearch, estimate_
 )
 @options.as_json
 def capacity(sentences: float, queries_per_second: float, replicas: int, loaders: int, as_json: bool) -> None:
-    """Estimate disk, memory, processors and times for a collection, on either engine.
+    """Estimate what a collection needs, and how long it takes.
+
+    The figures are disk, memory, processors and times, on either engine.
 
     \b
     Example:

@@ -77,7 +77,7 @@ _FILE = click.Path(dir_okay=False)
 @click.option(
     "--condensed",
     is_flag=True,
-    help="Leave out of the runs what nobody judged, so that it does not count as not relevant.",
+    help="Leave sentences that nobody judged out of the runs, instead of counting them as not relevant.",
 )
 @click.option("--per-topic", is_flag=True, help="Also show the figures of every topic.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: run, type, topic, measure, value.")
@@ -197,14 +197,14 @@ _RESAMPLES = 1  # the table shows only the t-test
 )
 @click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Processes.")
 def compare(comparison: Path, output: Path, workers: int) -> None:
-    """Evaluate every ranking on every collection, and print one table per measure.
+    """Evaluate every ranking on every collection.
 
-    COMPARISON is a JSON file: {"collections": {name: {"index", "topics", "qrels"}}, "rankings": {name:
-    ranking}, "measures": ["AP"], "baseline": name}. Without rankings, every model is evaluated in every
-    context. With "parameters": ["default", "tuned", "estimated"] each ranking is evaluated with its own
-    parameters, with those tuned on four fifths of the topics for the last fifth, and with those estimated
-    from the collection. An interrupted call resumes where it stopped. * and ** mark differences from the
-    baseline at 95 % and 99 % (paired t-test, Holm's correction).
+    One table per measure is printed. COMPARISON is a JSON file: {"collections": {name: {"index", "topics",
+    "qrels"}}, "rankings": {name: ranking}, "measures": ["AP"], "baseline": name}. Without rankings, every
+    model is evaluated in every context. With "parameters": ["default", "tuned", "estimated"] each ranking is
+    evaluated with its own parameters, with those tuned on four fifths of the topics for the last fifth, and
+    with those estimated from the collection. An interrupted call resumes where it stopped. * and ** mark
+    differences from the baseline at 95 % and 99 % (paired t-test, Holm's correction).
 
     \b
     Example:

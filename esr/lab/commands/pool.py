@@ -38,8 +38,10 @@ _FIELDS = ("previous", "next", "title", "date", "source")
 )
 @click.option("--topics", "topics_file", type=_FILE, help="The topics, so that judges see the queries.")
 @click.option("--field", default=TITLE, show_default=True, help="Field of the topics, as in esr run.")
-@click.option("--qrels", "qrels_file", type=_FILE, help="Leave out what is judged here.")
-@click.option("-o", "--output", required=True, type=click.Path(allow_dash=True), help="A file; - prints it.")
+@click.option("--qrels", "qrels_file", type=_FILE, help="Leave out the sentences that this file judges.")
+@click.option(
+    "-o", "--output", required=True, type=click.Path(allow_dash=True), help="The file to write; - prints it."
+)
 def pool(
     run_files: tuple[str, ...],
     where: str,
@@ -49,10 +51,11 @@ def pool(
     qrels_file: str | None,
     output: str,
 ) -> None:
-    """Write the sentences to judge: the best of each run, each once, in an order that hides runs and ranks.
+    """Write the sentences to judge, from several runs.
 
-    The page `/judge` of esr serve reads the file, which has a line of JSON for each sentence: topic, query,
-    sentence_id and text, its neighbours (previous, next), and title, date and source of its article.
+    These are the best of each run, each once, in an order that hides runs and ranks. The page `/judge` of esr
+    serve reads the file, which has a line of JSON for each sentence: topic, query, sentence_id and text, its
+    neighbours (previous, next), and title, date and source of its article.
 
     \b
     Example:
@@ -90,10 +93,11 @@ def _write_lines(pooled: Pool, queries: Mapping[str, str], index: Index) -> Iter
 @click.argument("second", metavar="B.QRELS", type=_FILE)
 @options.as_json
 def agreement(first: str, second: str, as_json: bool) -> None:
-    """Measure the agreement of two judges by Cohen's kappa, over the sentences that both judged.
+    """Measure the agreement of two judges by Cohen's kappa.
 
-    A kappa of 1 is full agreement, 0 what chance gives. The first kappa takes grades as relevant (above 0) or
-    not; the second weights each disagreement by the distance of the grades.
+    Only sentences that both judged count. A kappa of 1 means full agreement, 0 agreement by chance. The first
+    kappa takes grades as relevant (above 0) or not; the second weights each disagreement by the distance of
+    the grades.
 
     \b
     Example:

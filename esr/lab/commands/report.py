@@ -90,10 +90,11 @@ def report(
     restrict_file: str | None,
     ranking: Ranking,
 ) -> None:
-    """Write an evaluation as one self-contained HTML page with tables and pictures.
+    """Write an evaluation as one HTML page.
 
-    The files are those of esr evaluate. The page always has the measures, the curves of precision and
-    recall, and the weight of an unseen query term in each model; options add the rest.
+    It has tables and pictures, and needs no other file. The files are those of esr evaluate. The page always
+    has the measures, the curves of precision and recall, and the weight of an unseen query term in each
+    model; options add the rest.
 
     \b
     Example:

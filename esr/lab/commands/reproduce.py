@@ -37,7 +37,8 @@ def reproduce() -> None:
     type=click.Choice(_RANKED),
     default="matching",
     show_default=True,
-    help="Sentences of a topic to rank: those with a query term; for models with a context all; always all.",
+    help="Sentences of a topic to rank. matching: those with a query term; context: all of them, for models "
+    "with a context; all: all of them, for every model.",
 )
 @click.option(
     "--statistics",
@@ -79,11 +80,12 @@ def novelty(
     enrich: bool,
     outputs: tuple[Path, ...],
 ) -> None:
-    """Repeat the TREC Novelty experiments (2002-2004), from raw files to tables beside the papers' figures.
+    """Repeat the TREC Novelty experiments (2002-2004).
 
-    esr does not include the data: docs/reproduce.md lists the files. Each system is tuned on one year and
-    tested on the others. The open questions of the protocol are options. Models of term dependence need
-    parses, those of opinion and names need features: from the tools' files in the folder, or by --enrich.
+    This goes from raw files to tables beside the papers' figures. esr does not include the data:
+    docs/reproduce.md lists the files. Each system is tuned on one year and tested on the others. The open
+    questions of the protocol are options. Models of term dependence need parses, those of opinion and names
+    need features: from the tools' files in the folder, or by --enrich.
 
     \b
     Example:
@@ -132,10 +134,10 @@ def novelty(
     "-o", "--output", required=True, type=_FOLDER, help="Folder for the texts, which must not exist."
 )
 def texts(data: Path, work: Path | None, output: Path) -> None:
-    """Write the texts for the papers' tools: a folder per year, with a sentence on each line.
+    """Write the texts for the papers' tools.
 
-    There is a file for each document and, with its title, for each topic. docs/reproduce.md says how to name
-    what the tools write.
+    They are a folder per year, with a sentence on each line. There is a file for each document and, with its
+    title, for each topic. docs/reproduce.md says how to name what the tools write.
 
     \b
     Example:

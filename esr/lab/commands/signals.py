@@ -57,9 +57,10 @@ def signals(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """List the signals, which the second stage can add to the scores of a ranking's best sentences.
+    """List the signals of the second stage.
 
-    The value of any feature is a signal too, as "feature subj".
+    They can be added to the scores of a ranking's best sentences. The value of any feature is a signal too,
+    as "feature subj".
 
     With --format, the signals of each topic's best sentences are written to a file, for other learners:
     letor has lines of RankLib and scikit-learn, svmlight those of LightGBM. The options of the ranking define
@@ -112,7 +113,7 @@ def signals(
 )
 @click.option("-o", "--output", type=options.FILE, required=True, help="The ranking to write, for --ranking.")
 def import_model(model: Path, description: Path, with_first_stage: bool, output: Path) -> None:
-    """Convert trees that LightGBM or XGBoost have learned to a ranking.
+    """Convert trees of LightGBM or XGBoost to a ranking.
 
     MODEL is the JSON of LightGBM's dump_model, or a file model.json of XGBoost's save_model. The ranking has
     plain numbers and needs neither library.

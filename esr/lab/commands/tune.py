@@ -433,11 +433,12 @@ def learn_command(
     report: Path | None,
     as_json: bool,
 ) -> None:
-    """Learn a ranking from all signals: models in their contexts, priors, features, term dependence.
+    """Learn a ranking from all signals.
 
-    The options of the ranking define the first stage. linear adds weighted signals to its score: features
-    and priors run in the first stage, also in Elasticsearch, and the others in the second. lambdamart
-    reranks the first stage's best sentences by regression trees; it needs esr[learn].
+    These are models in their contexts, priors, features and term dependence. The options of the ranking
+    define the first stage. linear adds weighted signals to its score: features and priors run in the first
+    stage, also in Elasticsearch, and the others in the second. lambdamart reranks the first stage's best
+    sentences by regression trees; it needs esr[learn].
 
     Figures are for held-out topics. Topics with the same words or half of their relevant sentences in common
     are never in both training and test; --group adds others that belong together.
