@@ -123,9 +123,7 @@ def test_the_next_scratch_folder_replaces_those_that_killed_processes_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    code = (
-        "from esr.processes import *\nwith scratch_folder('load') as a: print(a, flush=True); input()"
-    )
+    code = "from esr.processes import *\nwith scratch_folder('load') as a: print(a, flush=True); input()"
     command = [sys.executable, "-c", code]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     pipe = subprocess.PIPE
