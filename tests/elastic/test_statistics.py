@@ -32,7 +32,9 @@ from esr.elastic.requests import msearch_dfs
 from esr.elastic.statistics import TermStatisticsReader, static_bounds
 from esr.elastic.vectors import encode_vector, index_vectors, map_vectors, source_with_vectors
 from esr.errors import UsageError
+from esr.following.novelty import weigh_by_rarity
 from esr.models.adjustment import fit_curve
+from esr.models.idf import rarity
 from esr.plans.evaluate import apply_static_score
 from esr.plans.plan import CollectionStatistics, Curve, StaticScore, TermStatistics
 from esr.ranking.searcher import open_searcher
@@ -198,10 +200,11 @@ def test_sentences_with_a_term_are_as_many_as_the_statistics_say(
     holders = {term: of_term.sf for term, of_term in EXACT.items()}
     with open_searcher(str(tmp_path / "index")) as embedded:
         assert embedded.index.count_holders(list(EXACT)) == holders
+        assert weigh_by_rarity(embedded.index, ["bank"]) == {"bank": rarity(30, 10)}
     with closing(ElasticsearchIndex(spread)) as index:
-        assert index.statistics(["flood"]).terms["flood"].sf == holders["flood"]
-        monkeypatch.delattr(statistics, "msearch_dfs")  # which reads whole statistics
         snapshot = index.snapshot()
+        assert weigh_by_rarity(snapshot, ["bank"]) == {"bank": rarity(30, 10)}
+        monkeypatch.delattr(statistics, "msearch_dfs")  # which reads whole statistics
         assert index.count_holders(list(EXACT)) == snapshot.count_holders(list(EXACT)) == holders
         monkeypatch.delattr(statistics, "search")
         assert snapshot.count_holders(["stone", "flood"]) == {"stone": 20, "flood": 20}
