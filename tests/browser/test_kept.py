@@ -91,6 +91,21 @@ def test_what_saves_a_search_stands_in_the_line_of_its_actions(opens: Opens) -> 
     expect(page.locator(".told")).to_have_text("Saved: 1 clipping")
 
 
+def test_all_sentences_and_chosen_columns_are_exported_without_scripts(opens: Opens, tmp_path: Path) -> None:
+    page = opens(f"/search?{QUERY}&k=2&source=Northern+Wire", java_script_enabled=False)
+    page.locator(".menu summary", has_text="Export").click()
+    page.get_by_text("Choose columns").click()
+    for column in ("rank", "score", "sentence id", "document id", "position", "url"):
+        page.get_by_label(column, exact=True).uncheck()
+    page.get_by_label("language", exact=True).check()
+    lines = download(page, "All as CSV", tmp_path).read_text("utf-8-sig").splitlines()
+    assert lines[0] == "text,title,date,source,language" and len(lines) > 3
+    assert all("Northern Wire" in line for line in lines[1:])
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="All sentences as RIS").click()
+    assert Path(waiting.value.path()).read_text("utf-8").count("\nER  -") == len(lines) - 1
+
+
 def test_clippings_keep_notes_and_tags_and_export_as_citations(
     opens: Opens, site: Site, tmp_path: Path
 ) -> None:

@@ -8,7 +8,8 @@ from flask import Flask, Response, request
 from msgspec.structs import replace
 
 from esr.batches import batched
-from esr.following.exports import EXPORTS, RANK, ExportFormat, Row
+from esr.following.exports import EXPORTS, FIELDS, RANK, ExportFormat, Row
+from esr.ranking.answers import COLUMNS
 from esr.ranking.passages import single
 from webui.answers.downloads import export_file
 from webui.answers.hits import HitWriter
@@ -25,7 +26,7 @@ _BATCH = 500
 
 def install(app: Flask, indexes: ServedIndexes, settings: Settings) -> None:
     """Add a route for each format of files, and the formats for templates: `results_` and its name."""
-    app.jinja_env.globals.update(export_formats=EXPORTS)
+    app.jinja_env.globals.update(export_formats=EXPORTS, export_columns=FIELDS, usual_columns=COLUMNS)
     for format in EXPORTS.values():
         _add_format(app, indexes, settings, format)
 

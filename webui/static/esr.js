@@ -125,7 +125,7 @@
     const count = list.children.length;
     const added = [...page.querySelectorAll(".hits > li")].slice(count);
     list.append(...added);
-    for (const part of [".count", ".foot .fine", ".menu:last-child"]) {
+    for (const part of [".count", ".foot .fine", ".menu.of-export"]) {
       document.querySelector(part)?.replaceChildren(...page.querySelector(part).childNodes);
     }
     const next = page.querySelector(".more");

@@ -285,7 +285,11 @@ def test_views_that_the_index_has_nothing_for_are_not_offered(tmp_path: Path, re
     load(str(tmp_path / "i"), [document("a", "A storm came.")])
     with open_searcher(str(tmp_path / "i")) as searcher:
         html = create_app(searcher).test_client().get("/search?q=storm").text
+        first = create_app(searcher).test_client().get("/").text
     assert views(html) == [*always, "Words"]
+    fields = ["source", "author", "section", "keyword", "entity"]
+    assert [name for name in fields if f'<label for="{name}"' in first] == []
+    assert 'for="source"' in real.get("/").text and 'for="entity"' in real.get("/").text
 
 
 def test_an_article_has_its_names_its_hits_and_articles_like_it(real: FlaskClient) -> None:
