@@ -45,7 +45,7 @@ _CHUNK_WITHOUT_KERNEL = 2**14
 _MOST_THREADS, _LEAST_FOR_THREADS = 4, 2**16
 """Threads pay from so many vectors on. Most time goes to reading memory, so more threads add little."""
 _ERRORS = 4.5
-"""Standard errors by which a product may exceed its estimate: in a normal distribution, all but 3.4e-6 do not."""
+"""Standard errors by which a product may exceed its estimate. Of normal errors, 3.4e-6 are greater."""
 _WIDTH = 2.3
 """Standard deviations of a query's numbers that three bits span: of 2.0 to 2.6, the least error."""
 _SEEDS, _MOST_OF_BLOCK = 16, 256
