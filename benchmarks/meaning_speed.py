@@ -231,7 +231,8 @@ def measure_nearest(where: str, path: Path, number: int, vectors: int | None) ->
             print(f"first search, with the bits of all vectors: {time.perf_counter() - started:.2f} s")
             missed = sum(len({*find_exactly(query)} - {*find(query)}) for query in queries)
             times = _time_in_turns({"by bits": find, "all products": find_exactly}, queries)
-    print(f"{cache.snapshot.statistics.sentence_bases[-1]} sentences, {os.cpu_count()} processors")
+    spans = [span for segment in cache.snapshot.segments for span in segment.enrichment.vector_spans]
+    print(f"{sum(span.stop - span.start for span in spans)} vectors, {os.cpu_count()} processors")
     print(f"missed by bits: {missed} of {NEIGHBOURS * len(queries)}")
     _print_times(times, len(queries))
 

@@ -107,7 +107,7 @@ _ROUNDING = 1e-6
 """Similarities with a smaller difference may change order in the 32 bits of a score."""
 _MORE = 20
 """Hits fetched beyond k, since rounding may rank some of the best k below it."""
-_GRAPH_SHARE, _LEAST_LOOKED_AT, _MOST_OF_GRAPH = 3, 1_000, 10_000
+_GRAPH_SHARE, _LEAST_LOOKED_AT, _MOST_OF_GRAPH = 3, 3_000, 10_000
 """Of a graph, so many times as many as are asked for are read, at least so many looked at in a shard, and at
 most so many read. More are found exactly.
 """

@@ -171,4 +171,4 @@ def compute_bits(words, factors, vectors, scales, mean):
         explained = sum_of_sizes / (size * dimensions) if size > 0 else np.float32(1.0)
         factors[n, 0] = of_mean
         factors[n, 1] = size
-        factors[n, 2] = size * np.sqrt(max(1.0 - explained, 0.0) + LOST)
+        factors[n, 2] = size * np.sqrt(LOST + (1.0 - explained if explained < 1 else 0.0))
