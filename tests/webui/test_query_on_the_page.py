@@ -103,7 +103,7 @@ def test_a_note_is_a_line_with_the_piece_that_it_is_about(client: FlaskClient) -
     [
         ("storm", "", "2 sentences with this word"),
         ("storm flood", "", "1 sentence with all words"),
-        ("houses flood", "", "None with all words, 2 with some"),
+        ("houses flood", "", "2 sentences, none with all words"),
         ("forty houses", "", "1 sentence with all words"),
         ("storm flood", "&require=all", "1 sentence with all words"),
         ('"forty houses" storm', "", "1 matching sentence"),
