@@ -22,7 +22,6 @@ from esr.folder.format.files import Mask, Numbers
 from esr.folder.format.layers import Layer, LayerSpan
 from esr.folder.format.segment import Segment
 from esr.folder.format.snapshot import Snapshot
-from esr.folder.kernel.layout import LOST
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.kernel_loader import LOADER
 from esr.folder.search.records import Locations, group_by_segment
@@ -287,6 +286,8 @@ class VectorBits(NamedTuple):
 
         The query is split into a multiple of the mean and a rest, whose numbers are cut to three bits.
         """
+        from esr.folder.kernel.layout import LOST  # a single search goes without bits
+
         numbers, length = query.array * query.scale, float(self.mean @ self.mean)
         of_mean = float(numbers @ self.mean) / length if length > 0 else 0.0
         rest = numbers - of_mean * self.mean
