@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.data_sets import DATA_SETS, DataSet, compare, read_json, read_table, read_texts
+from tools.data_sets import DATA_SETS, DataSet, compare
+from tools.readings import read_json, read_table, read_texts
 
 DOCS = Path(__file__).resolve().parents[2] / "docs/loading.md"
 SET = DataSet("two", "JSON", "someone/two", ("*.json",), read_json("title", "text|body"))
