@@ -4,9 +4,9 @@ Clone the repositories that the command names into one folder:
 
     python -m tools.data_sets FOLDER
 
-Every data set is loaded with the options in `DATA_SETS` and exported again. A reading by Python's own csv,
-json, html and xml modules is compared with that, word by word. `--verbose` prints what each load said. The
-exit status is 1 if a load failed.
+Every data set is loaded with the options in `DATA_SETS` and exported again. A reading by Python's own
+modules, and by pypdf for PDF, is compared with that, word by word. `--verbose` prints what each load said.
+The exit status is 1 if a load failed.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ _HEADLINE_AND_BODY = ("hedline", "headline", "body.content")
 _LEXIS_END = r"^(?:URL|SUBJECT|LOAD-DATE|LANGUAGE|GRAPHIC|UPDATE|GRAFIK|Load-Date|Classification|Graphic)\b"
 _LEXIS_TEXT = (r"^(?:LENGTH|LÄNGE|DATELINE): .*$", _LEXIS_END, r"^\s*\S.*\n(?:.*\n)*?.*\d{4}.*\n\s*(.*)")
 _IMPRESSO = "text_preparation/data/sample_data"
-_PDF = tuple(f"tests/pdfs/{name}.pdf" for name in ("issue-1147-example", "issue-848", "issue-1054-example"))
+_PDF = ("chelsea_pdta", "federal-register-2020-17221", "issue-316-example", "issue-848", "issue-982-example")
 
 DATA_SETS = (
     DataSet(
@@ -349,11 +349,7 @@ DATA_SETS = (
         "perceval, mailing lists",
         "MBOX",
         "chaoss/grimoirelab-perceval",
-        (
-            "tests/data/mbox/mbox_single.mbox",
-            "tests/data/mbox/mbox_unixfrom*.mbox",
-            "tests/data/mbox/allura.mbox",
-        ),
+        tuple(f"tests/data/mbox/mbox_{name}.mbox" for name in ("complex", "multipart", "single")),
         plain.read_mails,
     ),
     DataSet(
@@ -376,7 +372,7 @@ DATA_SETS = (
         "pdfplumber's articles and reports",
         "PDF",
         "jsvine/pdfplumber",
-        (*_PDF,),
+        tuple(f"tests/pdfs/{name}.pdf" for name in _PDF),
         plain.read_pdf,
     ),
 )

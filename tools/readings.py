@@ -20,6 +20,7 @@ from email.message import EmailMessage
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import cast
+from unicodedata import normalize
 
 Reading = Callable[[Iterable[Path]], Iterator[str]]
 
@@ -288,14 +289,14 @@ def read_pages_of_alto(paths: Iterable[Path]) -> Iterator[str]:
             name, part = _name(element), element.get("SUBS_TYPE")
             if name == "TextLine":
                 text += "\n"
-            elif name == "HYP" and not text.endswith("\0"):
+            elif name == "HYP" and not text.endswith("\1"):
                 text = text.rstrip() + "\0"
             elif name == "String" and part == "HypPart1" and element.get("SUBS_CONTENT"):
-                text += element.get("SUBS_CONTENT", "") + " "
+                text += element.get("SUBS_CONTENT", "") + "\1"
             elif name == "String" and not (part == "HypPart2" and element.get("SUBS_CONTENT")):
                 text += element.get("CONTENT", "") + " "
         text = re.sub(r"(?<=\w)(?:\0|[-\u00ac] )\s*(?=[^\W\dA-Z])", "", text)
-        yield text.replace("\0", " ")
+        yield re.sub("[\0\1]", " ", text)
 
 
 def read_wiki(paths: Iterable[Path]) -> Iterator[str]:
@@ -330,7 +331,8 @@ def read_pdf(paths: Iterable[Path]) -> Iterator[str]:
     """Each file is a document. pypdf reads it, which has to be installed."""
     pypdf = importlib.import_module("pypdf")
     for path in paths:
-        text = "\n".join(page.extract_text() for page in pypdf.PdfReader(path).pages)
+        pages = pypdf.PdfReader(path).pages
+        text = normalize("NFKC", "\n".join(page.extract_text() for page in pages))
         yield re.sub(r"(?<=\w)-\n(?=[a-z])", "", text)
 
 
