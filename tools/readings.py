@@ -16,7 +16,6 @@ import zipfile
 from bz2 import decompress
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from email import message_from_bytes, policy
-from email.message import EmailMessage
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import cast
@@ -170,7 +169,7 @@ def read_mails(paths: Iterable[Path]) -> Iterator[str]:
 
 
 def _read_mail(data: bytes) -> str:
-    message = cast(EmailMessage, message_from_bytes(data, policy=policy.default))
+    message = message_from_bytes(data, policy=policy.default)
     body = message.get_body(("plain", "html"))
     text = ""
     if body is not None:
