@@ -4,155 +4,37 @@ Clone the repositories that the command names into one folder:
 
     python -m tools.data_sets FOLDER
 
-Every data set is loaded with the options in `DATA_SETS` and exported again. A reading by Python's own csv,
-json, html and xml modules is compared with that, word by word. `--verbose` prints what each load said. The
-exit status is 1 if a load failed.
+Every data set is loaded with the options in `DATA_SETS` and exported again. A reading by Python's own
+modules, and by pypdf for PDF, is compared with that, word by word. `--verbose` prints what each load said.
+The exit status is 1 if a load failed.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import html
 import json
 import re
 import subprocess
 import sys
 import tempfile
-import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from html.parser import HTMLParser
 from pathlib import Path
 from unicodedata import normalize
 
-# Plain readings of data sets, without esr: each yields the title and text of every article as one text.
-
-
-Reading = Callable[[Iterable[Path]], Iterator[str]]
-
-_FALLBACK = "windows-1252"
-_INVISIBLE = frozenset(("head", "script", "style", "noscript"))
-csv.field_size_limit(2**26)
-
-
-def decode(path: Path) -> str:
-    """The text of a file in UTF-8, or else in the encoding of Western Windows."""
-    data = path.read_bytes()
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode(_FALLBACK)
-
-
-def read_texts(paths: Iterable[Path]) -> Iterator[str]:
-    """Each file is an article."""
-    yield from filter(str.strip, map(decode, paths))
-
-
-def read_json(*keys: str) -> Reading:
-    """Each file is an object with its text under these keys; of `a|b`, the first that has some."""
-
-    def read(paths: Iterable[Path]) -> Iterator[str]:
-        for path in paths:
-            text = decode(path)
-            if text.strip():
-                yield _join(json.loads(text), keys)
-
-    return read
-
-
-def read_table(*columns: str, names: tuple[str, ...] = (), delimiter: str = ",", quote: str = '"') -> Reading:
-    """Each row is an article with its text in these columns. `names` are those of a table without a header;
-    an empty `quote` is that of a table without quotes."""
-
-    def read(paths: Iterable[Path]) -> Iterator[str]:
-        for path in paths:
-            with path.open(newline="", encoding="utf-8") as file:
-                rows = csv.DictReader(
-                    file,
-                    fieldnames=names or None,
-                    delimiter=delimiter,
-                    quotechar=quote or None,
-                    quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
-                )
-                yield from (html.unescape(_join(row, columns)) for row in rows)
-
-    return read
-
-
-def read_elements(article: str, *parts: str) -> Reading:
-    """Articles are the elements of this name in SGML, and their text is in these elements of them."""
-    elements = re.compile(rf"<{article}\b.*?</{article}>", re.DOTALL)
-    texts = re.compile(rf"<({'|'.join(parts)})>(.*?)</\1>", re.DOTALL)
-
-    def read(paths: Iterable[Path]) -> Iterator[str]:
-        for path in paths:
-            for element in elements.findall(path.read_text("latin-1")):
-                yield html.unescape(" ".join(text for _, text in texts.findall(element)))
-
-    return read
-
-
-def read_xml(article: str, *parts: str) -> Reading:
-    """Articles are the elements of this name in XML, whatever their namespace, with their text in these."""
-
-    def read(paths: Iterable[Path]) -> Iterator[str]:
-        for path in paths:
-            for element in ElementTree.parse(path).iter():
-                if _name(element) == article:
-                    found = (part for part in element.iter() if _name(part) in parts)
-                    yield " ".join(" ".join(part.itertext()) for part in found)
-
-    return read
-
-
-def read_embedded(key: str) -> Reading:
-    """Each file is a page with the text of its article under this key of JSON-LD."""
-    value = re.compile(rf'"{key}"\s*:\s*"((?:[^"\\]|\\.)*)"', re.DOTALL)
-
-    def read(paths: Iterable[Path]) -> Iterator[str]:
-        for path in paths:
-            found = value.search(decode(path))
-            yield html.unescape(found[1]) if found else ""
-
-    return read
-
-
-def read_pages(paths: Iterable[Path]) -> Iterator[str]:
-    """Each file is a page of HTML, with all that a reader sees of it."""
-    for path in paths:
-        parser = _VisibleText()
-        parser.feed(decode(path))
-        yield " ".join(parser.texts)
-
-
-class _VisibleText(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.texts: list[str] = []
-        self._hidden = 0
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self._hidden += tag in _INVISIBLE
-
-    def handle_endtag(self, tag: str) -> None:
-        self._hidden -= tag in _INVISIBLE
-
-    def handle_data(self, data: str) -> None:
-        if not self._hidden:
-            self.texts.append(data)
-
-
-def _join(fields: Mapping[str, object], keys: Iterable[str]) -> str:
-    chosen = (next((name for name in key.split("|") if fields.get(name)), None) for key in keys)
-    return " ".join(str(fields[name]) for name in chosen if name)
-
-
-def _name(element: ElementTree.Element) -> str:
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
-
+from tools import readings as plain
+from tools.readings import (
+    Reading,
+    read_elements,
+    read_embedded,
+    read_export,
+    read_json,
+    read_pages,
+    read_table,
+    read_texts,
+    read_xml,
+)
 
 # The data sets: where their files are, how esr loads them, and how they are read without it.
 
@@ -201,6 +83,10 @@ _LIAR = (
     *("barely_true", "false", "half_true", "mostly_true", "pants_on_fire", "context"),
 )
 _HEADLINE_AND_BODY = ("hedline", "headline", "body.content")
+_LEXIS_END = r"^(?:URL|SUBJECT|LOAD-DATE|LANGUAGE|GRAPHIC|UPDATE|GRAFIK|Load-Date|Classification|Graphic)\b"
+_LEXIS_TEXT = (r"^(?:LENGTH|LÄNGE|DATELINE): .*$", _LEXIS_END, r"^\s*\S.*\n(?:.*\n)*?.*\d{4}.*\n\s*(.*)")
+_IMPRESSO = "text_preparation/data/sample_data"
+_PDF = ("chelsea_pdta", "federal-register-2020-17221", "issue-316-example", "issue-848", "issue-982-example")
 
 DATA_SETS = (
     DataSet(
@@ -350,6 +236,144 @@ DATA_SETS = (
         "superdesk/superdesk-core",
         ("tests/io/fixtures/*nitf*.xml",),
         read_xml("nitf", *_HEADLINE_AND_BODY),
+    ),
+    DataSet(
+        "LexisNexisTools, the sample",
+        "LexisNexis, text",
+        "JBGruber/LexisNexisTools",
+        ("inst/extdata/sample.TXT",),
+        read_export(r"^\s*(?:Document )?\d+ of \d+ DOCUMENTS\s*$", *_LEXIS_TEXT),
+    ),
+    DataSet(
+        "newspapers, Nexis Uni",
+        "LexisNexis, DOCX",
+        "koheiw/newspapers",
+        ("tests/data/lexis/*.docx", "tests/data/nexis/*.docx"),
+        read_export(r"^End of Document$", "^Body$", _LEXIS_END, r"\A\s*(.*)"),
+    ),
+    DataSet(
+        "newspapers, Nexis",
+        "LexisNexis, HTML",
+        "koheiw/newspapers",
+        ("tests/data/nexis/*.html",),
+        read_export(r"^\s*\d+ (?:of|von) \d+ DOC?K?UMENT\w*\s*$", *_LEXIS_TEXT),
+    ),
+    DataSet(
+        "newspapers, Factiva",
+        "Factiva, HTML, in 4 languages",
+        "koheiw/newspapers",
+        ("tests/data/factiva/*.html",),
+        plain.read_factiva,
+    ),
+    DataSet(
+        "importProquest, two newspapers",
+        "ProQuest, text",
+        "sjkiss/importProquest",
+        ("inst/extdata/*.txt",),
+        read_export("^_{20,}$", "^Full text: ", "^(?:Subject|Title): ", "^Title: (.*)"),
+    ),
+    DataSet(
+        "newspapers, Integrum",
+        "XLSX, Russian",
+        "koheiw/newspapers",
+        ("tests/data/integrum/*.xlsx",),
+        plain.read_workbook("Заголовок", "Оригинал"),
+        options=("--mapping", "title=Заголовок", "--mapping", "text=Оригинал"),
+    ),
+    DataSet(
+        "ParlaMint-TR, 4 sittings",
+        "TEI, speeches",
+        "coltekin/ParlaMint-TR",
+        ("ParlaMint-TR/ParlaMint-TR_T27-*[0-9].xml",),
+        plain.read_speeches,
+    ),
+    DataSet(
+        "impresso, Luxembourg",
+        "METS and ALTO",
+        "impresso/impresso-text-acquisition",
+        (f"{_IMPRESSO}/Luxembourg/*/*/text/*.xml",),
+        plain.read_pages_of_alto,
+        (f"{_IMPRESSO}/Luxembourg",),
+    ),
+    DataSet(
+        "impresso, BnF",
+        "METS and ALTO",
+        "impresso/impresso-text-acquisition",
+        (f"{_IMPRESSO}/BNF-EN/*/*/ALTO/*.xml",),
+        plain.read_pages_of_alto,
+        (f"{_IMPRESSO}/BNF-EN",),
+    ),
+    DataSet(
+        "impresso, ONB",
+        "ALTO pages",
+        "impresso/impresso-text-acquisition",
+        (f"{_IMPRESSO}/ONB/**/*.xml",),
+        plain.read_pages_of_alto,
+    ),
+    DataSet(
+        "Wikipedia, Bulgarian",
+        "MediaWiki, bzip2",
+        "piskvorky/gensim",
+        ("gensim/test/test_data/bgwiki-latest-pages-articles-shortened.xml.bz2",),
+        plain.read_wiki,
+    ),
+    DataSet(
+        "Wikipedia, English",
+        "MediaWiki, bzip2",
+        "piskvorky/gensim",
+        ("gensim/test/test_data/enwiki-latest-pages-articles1.xml-*.bz2",),
+        plain.read_wiki,
+    ),
+    DataSet(
+        "pysrt, a film",
+        "SRT, UTF-8 and Windows-1252",
+        "byroot/pysrt",
+        ("tests/static/utf-8.srt", "tests/static/windows-1252.srt"),
+        plain.read_subtitles,
+    ),
+    DataSet(
+        "webvtt-py, a series",
+        "WebVTT, Spanish",
+        "glut23/webvtt-py",
+        ("tests/subtitles/netflix*.vtt",),
+        plain.read_subtitles,
+    ),
+    DataSet(
+        "talon, replies",
+        "EML",
+        "mailgun/talon",
+        ("tests/fixtures/standard_replies/*.eml",),
+        plain.read_mails,
+    ),
+    DataSet(
+        "perceval, mailing lists",
+        "MBOX",
+        "chaoss/grimoirelab-perceval",
+        tuple(f"tests/data/mbox/mbox_{name}.mbox" for name in ("complex", "multipart", "single")),
+        plain.read_mails,
+    ),
+    DataSet(
+        "pandoc's documents of Word",
+        "DOCX",
+        "jgm/pandoc",
+        ("test/docx/*.docx",),
+        plain.read_office,
+    ),
+    DataSet(
+        "pandoc's documents of OpenDocument",
+        "ODT",
+        "jgm/pandoc",
+        ("test/odt/odt/*.odt",),
+        plain.read_office,
+        ("test/odt/odt",),
+        ("--bad-documents", "/dev/null"),
+    ),
+    DataSet(
+        "pdfplumber's articles and reports",
+        "PDF",
+        "jsvine/pdfplumber",
+        tuple(f"tests/pdfs/{name}.pdf" for name in _PDF),
+        plain.read_pdf,
     ),
 )
 

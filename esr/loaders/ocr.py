@@ -171,6 +171,7 @@ _ARTICLES = frozenset(
     ("ARTICLE", "AD", "ADVERTISEMENT", "ADVERT", "DEATH_NOTICE", "OBITUARY", "LETTER", "CHAPTER")
 )
 _CUT = re.compile(r"\s*(?:\.\.\.|…)$")
+_NO_TITLES = frozenset(("sans titre", "ohne titel", "untitled", "no title", "senza titolo", "zonder titel"))
 _METS_PARTS = frozenset(("dmdSec", "fileGrp", "structMap", "metsHdr"))
 
 
@@ -277,6 +278,7 @@ class _MetsReader:
     def join_articles(self) -> list[_Article]:
         """The articles with their titles: their labels, or else those of their descriptions."""
         titles = (article.title or self._titles_by_id.get(id, "") for article, id in self._articles)
+        titles = ("" if title.strip(" []").lower() in _NO_TITLES else title for title in titles)
         pairs = zip(self._articles, titles, strict=True)
         return [article._replace(title=" ".join(title.split())) for (article, _), title in pairs]
 

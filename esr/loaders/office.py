@@ -312,7 +312,9 @@ def _read_sheets(source: Source, file: Any) -> Iterator[ReadResult | Remark]:
     for sheet in book.worksheets:
         sheet.reset_dimensions()  # programs state wrong ones
         rows = ((n, list(row)) for n, row in enumerate(sheet.iter_rows(values_only=True), 1))
-        filled = ((n, list(map(_to_text, row))) for n, row in rows if any(cell is not None for cell in row))
+        filled: _Rows = (
+            (n, list(map(_to_text, row))) for n, row in rows if any(cell is not None for cell in row)
+        )
         if not is_declared:
             filled = _without_headings(filled)
         if not is_declared and (first := next(filled, None)):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from esr.errors import to_one_line
-from esr.loaders import markup, press_databases
+from esr.loaders import markup
 from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, ReadResult, Record, Source, register
 from esr.loaders.ids import make_id_from_path
@@ -40,6 +40,8 @@ class NoArticle(ValueError):
 
 def read(source: Source) -> Iterator[ReadResult]:
     """The record of the page, or the problem with it. An export of a press database has several."""
+    from esr.loaders import press_databases  # whose formats are recognised after all others
+
     data = source.stream.read(MAX_PAGE_BYTES + 1)
     if len(data) <= MAX_PAGE_BYTES and (articles := press_databases.read_page(source, data, _parse)):
         yield from articles

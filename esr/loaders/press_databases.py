@@ -402,7 +402,7 @@ def _parse_proquest(lines: Lines) -> dict[str, Any] | None:
         line.strip() for line in lines if line.strip(" _") and not re.match(r"\s*Document \d+ of \d+", line)
     )
     text = statements.get("full text") or statements.get("abstract") or ()
-    id = re.match(r"\d*", _fold(statements.get("proquest document id", ())))[0]
+    id = next(iter(re.findall(r"\d+", _fold(statements.get("proquest document id", ())))), "")
     said = (
         statements[name]
         for name in ("publication date", "publication info", "last updated")

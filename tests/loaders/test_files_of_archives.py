@@ -442,7 +442,7 @@ def test_advertisements_are_articles_and_cut_titles_are_completed(read, tmp_path
     (tmp_path / "alto.xml").write_text(f"<alto>{blocks}</alto>")
     file = '<fileGrp ID="ALTO"><file ID="f"><FLocat xlink:href="alto.xml"/></file></fileGrp>'
     area = '<div TYPE="{}" LABEL="{}"><area FILEID="f" BEGIN="{}"/></div>'
-    divisions = area.format("Article", "The ferry sa...", "a") + area.format("Ad", "", "b")
+    divisions = area.format("Article", "The ferry sa...", "a") + area.format("Ad", "Sans Titre", "b")
     mets = f'<mets xmlns:xlink="http://www.w3.org/1999/xlink">{file}<structMap>{divisions}</structMap></mets>'
     (first, second), _ = read(mets.encode(), "mets.xml")
     assert (first.title, texts(second), second.title) == (

@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tools.data_sets import DATA_SETS, DataSet, compare, read_json, read_table, read_texts
+from esr.loaders import ReadOptions, read_documents
+from tests.support.samples import sample
+from tools import readings
+from tools.data_sets import DATA_SETS, DataSet, compare
+from tools.readings import read_json, read_table, read_texts
 
 DOCS = Path(__file__).resolve().parents[2] / "docs/formats-notes.md"
 SET = DataSet("two", "JSON", "someone/two", ("*.json",), read_json("title", "text|body"))
@@ -56,6 +60,40 @@ def test_tables_are_read_with_their_delimiter_and_quotes(tmp_path: Path) -> None
     file.write_text("a;'It''s; so'\nb;\"Two\n")
     read = read_table("text", names=("section", "text"), delimiter=";", quote="'")
     assert list(read([file])) == ["It's; so", '"Two']
+
+
+@pytest.mark.parametrize(
+    ("kind", "read"),
+    [
+        ("srt", readings.read_subtitles),
+        ("vtt", readings.read_subtitles),
+        ("docx", readings.read_office),
+        ("odt", readings.read_office),
+        ("tei", readings.read_speeches),
+        ("alto", readings.read_pages_of_alto),
+        ("mediawiki", readings.read_wiki),
+        ("eml", readings.read_mails),
+        ("xlsx", readings.read_workbook("title", "text")),
+    ],
+)
+def test_plain_readings_find_the_words_of_the_samples_that_esr_finds(
+    tmp_path: Path, kind: str, read: readings.Reading
+) -> None:
+    file = tmp_path / f"sample.{kind}"
+    file.write_bytes(sample(kind))
+    documents = (located.document for located in read_documents([str(file)], kind, ReadOptions()))
+    wanted = {word for document in documents for text in document.sentences for word in text.text.split()}
+    found = set(" ".join(read([file])).split())
+    assert len(wanted & found) > 0.8 * len(wanted)
+
+
+def test_articles_of_exports_are_read_between_their_statements(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Title\nBody\nIt sails.\nLoad-Date: x\nEnd\nTwo\nBody\nIt rains.\n")
+    read = readings.read_export("^End$", "^Body$", "^Load-Date", r"\A\s*(.*)")
+    assert [text.split() for text in read([tmp_path / "a.txt"])] == [
+        ["Title", "It", "sails."],
+        ["Two", "It", "rains."],
+    ]
 
 
 def test_the_docs_have_each_data_set_and_its_options() -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Vectors = npt.NDArray[np.int8]
 _Run = Callable[..., Iterable[Any]]
 """`map`, or that of a pool."""
-LEAST_FOR_BITS = 2**18
+LEAST_FOR_BITS = 2**20
 """Number of vectors from which on bits pay. Fewer are all multiplied, in some milliseconds."""
 _LEAST_CHUNK, _MOST_CHUNK = 2**11, 2**16
 """Numbers of sentences of the first chunk and of the last ones: the limit rises fast at the beginning."""
