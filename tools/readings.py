@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import html
-import importlib
 import json
 import mailbox
 import re
@@ -327,8 +326,8 @@ def _clean_wikitext(text: str, files: str) -> str:
 
 
 def read_pdf(paths: Iterable[Path]) -> Iterator[str]:
-    """Each file is a document. pypdf reads it, which has to be installed."""
-    pypdf = importlib.import_module("pypdf")
+    """Each file is a document, read by pypdf."""
+    import pypdf  # of the extra dev
     for path in paths:
         pages = pypdf.PdfReader(path).pages
         text = normalize("NFKC", "\n".join(page.extract_text() for page in pages))
