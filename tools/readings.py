@@ -328,6 +328,7 @@ def _clean_wikitext(text: str, files: str) -> str:
 def read_pdf(paths: Iterable[Path]) -> Iterator[str]:
     """Each file is a document, read by pypdf."""
     import pypdf  # of the extra dev
+
     for path in paths:
         pages = pypdf.PdfReader(path).pages
         text = normalize("NFKC", "\n".join(page.extract_text() for page in pages))
