@@ -168,7 +168,7 @@ def test_the_features_page_has_the_commands_that_install_models() -> None:
     rows = dict(re.findall(r"^\| `(\w\w)` \| `([^`]+)` \|", page, re.MULTILINE))
     pip = {code: each.command for code, each in LANGUAGES.items() if each.command.startswith("pip ")}
     assert rows == pip
-    others = page.split("there are models for\n", 1)[1].split(". ", 1)[0]
+    others = page.split("There are also models for", 1)[1].split(". ", 1)[0]
     assert set(re.findall("`(..)`", others)) == LANGUAGES.keys() - pip.keys()
     assert f"`{LANGUAGES['de'].command}`" in page
 

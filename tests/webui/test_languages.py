@@ -168,7 +168,7 @@ def test_answers_of_the_api_name_the_language_and_its_direction(
 @pytest.mark.slow
 def test_the_boxes_for_words_and_names_take_the_direction_of_what_is_typed() -> None:
     html = client_over(ARABIC, "arabic").get("/search?q=العالم").text
-    html += client_over(ARABIC, "arabic").get("/").text
+    html += client_over(ARABIC, "arabic").get("/search?q=%22").text
     for name in ("q", "source", "entity"):
         box = findall(rf'<input id="{name}"[^>]*>', html)[-1]
         assert 'dir="auto"' in box
@@ -266,7 +266,9 @@ def test_the_page_narrows_down_by_what_is_known(client: FlaskClient) -> None:
 
 
 def test_the_form_has_a_field_for_each_kind_of_value_that_completes(client: FlaskClient) -> None:
-    page = client.get("/").get_data(as_text=True)
+    page, first = (client.get(path).get_data(as_text=True) for path in ("/search?q=%22", "/"))
     for name in ("source", *ATTRIBUTES, "entity"):
-        assert f'name="{name}" type="text"' in page and f'<datalist id="{name}-values">' in page
+        field = f'name="{name}" type="text"'
+        assert field in page and f'<datalist id="{name}-values">' in page
+        assert (field in first) == (name in ATTRIBUTES), "the others have no values"
         assert "values" in get(client, "values", field=name)
