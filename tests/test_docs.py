@@ -117,11 +117,12 @@ def test_the_table_of_analyzers_is_what_its_generator_prints() -> None:
     )
 
 
-def test_the_page_of_states_shows_every_picture_of_them_and_no_other() -> None:
+@pytest.mark.parametrize("kind", ["states", "views"])
+def test_the_page_of_pictures_shows_every_one_and_no_other(kind: str) -> None:
     page = (ROOT / "docs" / "page-states.md").read_text("utf-8")
-    shown = re.findall(r"\(pictures/states/([\w.-]+)\)", page)
-    files = {path.name: path.stat().st_size for path in (ROOT / "docs" / "pictures" / "states").iterdir()}
-    assert sorted(shown) == sorted(files) and sum(files.values()) < 1_500_000
+    shown = re.findall(rf"\(pictures/{kind}/([\w.-]+)\)", page)
+    files = {path.name: path.stat().st_size for path in (ROOT / "docs" / "pictures" / kind).iterdir()}
+    assert sorted(shown) == sorted(files) and sum(files.values()) < 5_500_000
 
 
 def test_the_first_page_and_the_table_of_contents_lead_to_every_page() -> None:

@@ -2,7 +2,7 @@
 
 WHERE is an index of the example news with names and quotations: by default that of `make demo`, once its
 enrichment has ended. Each picture is taken in light and, as NAME-dark, in dark, and written to docs/pictures
-or to another folder.
+or to another folder. Each view is also taken at three widths, as views/VIEW-WIDTH, for docs/page-states.md.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import io
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -27,6 +27,7 @@ from webui.running.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 QUERY = "/search?q=trump+travel+ban+court"
+COMPARED = QUERY.replace("search", "compare") + "&vs.model=bm25"
 QUALITY = 80
 """Of WebP: letters are as sharp as in a PNG of four times the size."""
 
@@ -76,9 +77,9 @@ PICTURES = (
     Picture("page-reading", QUERY, 1520, 860, prepare=open_article),
     Picture("page-document", QUERY, 1280, 760, prepare=follow("open")),
     Picture("page-explain", QUERY, 1280, 1100, prepare=follow("why")),
-    Picture("page-compare", f"{QUERY}&vs.model=bm25".replace("search", "compare"), 1280, 760),
+    Picture("page-compare", COMPARED, 1280, 760),
     Picture("page-saved", QUERY, 1280, 760, prepare=save),
-    Picture("page-judging", f"{QUERY}&vs.model=bm25".replace("search", "compare"), 1280, 560, prepare=judge),
+    Picture("page-judging", COMPARED, 1280, 560, prepare=judge),
     Picture("page-concordance", "/concordance?q=travel+ban", 1280, 620),
     Picture("page-names", "/names?q=travel+ban", 1280, 700),
     Picture("page-name", "/name?name=person:Michael+Flynn", 1280, 820),
@@ -86,6 +87,25 @@ PICTURES = (
     Picture("page-comparison", "/contrast?q=travel+ban&part=before:2017-03&against=after:2017-03", 1280, 560),
     Picture("page-phone", QUERY, 390, 844),
 )
+
+
+VIEWS: Mapping[str, tuple[str, Callable[[Page], object] | None]] = {
+    "home": ("/", None),
+    "sentences": (QUERY, None),
+    "documents": (f"{QUERY}&group=document", None),
+    "timeline": ("/timeline?q=travel+ban", None),
+    "concordance": ("/concordance?q=travel+ban", None),
+    "names": ("/names?q=travel+ban", None),
+    "name": ("/name?name=person:Michael+Flynn", None),
+    "quotations": ("/quotes?q=travel+ban", None),
+    "words": ("/collocations?q=ban", None),
+    "parts": ("/contrast?q=travel+ban&part=before:2017-03&against=after:2017-03", None),
+    "article": (QUERY, follow("open")),
+    "rankings": (COMPARED, None),
+}
+"""The views of the page: their addresses, and what is done before their pictures are taken."""
+SIZES = ((1920, 900), (1280, 900), (390, 844))
+VIEW_QUALITY = 45
 
 
 class Quiet(WSGIRequestHandler):
@@ -132,6 +152,12 @@ def main(arguments: list[str]) -> None:
         browser = launch(playwright)
         for picture in PICTURES:
             take(browser, address, picture, Path(folder))
+        views = Path(folder, "views")
+        views.mkdir(parents=True, exist_ok=True)
+        for view, (path, prepare) in VIEWS.items():
+            for width, height in SIZES:
+                picture = Picture(f"{view}-{width}", path, width, height, prepare)
+                take(browser, address, picture, views, VIEW_QUALITY)
         browser.close()
 
 

@@ -17,12 +17,10 @@ from playwright.sync_api import sync_playwright
 
 import esr
 from esr.ranking.searcher import open_searcher
-from tools.page_images import ROOT, Picture, launch, serve, take
+from tools.page_images import ROOT, SIZES, VIEW_QUALITY, Picture, launch, serve, take
 from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings
 
-SIZES = ((1920, 900), (1280, 900), (390, 844))
-QUALITY = 45
 UNREACHABLE = "http://127.0.0.1:9/archive"
 """No engine answers there."""
 
@@ -179,7 +177,7 @@ def main(arguments: list[str]) -> None:
             for state, path in STATES.items():
                 for width, height in SIZES:
                     picture = Picture(f"{state}-{width}", path, width, height)
-                    take(browser, address, picture, folder, QUALITY)
+                    take(browser, address, picture, folder, VIEW_QUALITY)
             browser.close()
 
 
