@@ -90,8 +90,8 @@ topics (wice-dev all of its 305), English stems, titles in the context, and rank
 Each ranking is listed three times:
 
 - *default*: with its default parameters, which were fixed before these figures were computed.
-- *tuned*: in five folds. A topic's parameters are those of the papers' grids with the best AP on the topics of
-  the four other folds. Grids of more than 120 settings were searched one parameter at a time.
+- *tuned*: in five folds. A topic's parameters are those of the papers' grids with the best AP on the topics
+  of the four other folds. Grids of more than 120 settings were searched one parameter at a time.
 - *estimated*: by `esr estimate`, from 300 pseudo-topics of the collection, without topics or judgements.
   Half of a pseudo-topic's words are foreign. This share was chosen on these collections.
 
@@ -185,8 +185,8 @@ def _render(figures: Figures) -> Iterator[str]:
     yield "AP with default parameters; the prior has weight 1. The papers rank within a few documents.\n"
     yield from _table(figures, "AP", list(PRIORS), ["default"])
     yield "## Term dependence\n"
-    yield "The trees are the parses that `esr enrich` stores (spaCy, en_core_web_sm). The second stage reranks the"
-    yield "best 1,000 sentences.\n"
+    yield "The trees are the parses that `esr enrich` stores (spaCy, en_core_web_sm). The second stage reranks"
+    yield "the best 1,000 sentences.\n"
     for measure in ("AP", "P@10"):
         yield f"### {measure}\n"
         yield from _table(figures, measure, [*REFERENCES, *DEPENDENCE], ["default", "tuned"])
@@ -197,8 +197,8 @@ def _render(figures: Figures) -> Iterator[str]:
         path = write_recall_pictures(figures, collection, CURVES, TARGET.parent / "pictures")
         yield f"![{collection}: precision at eleven points of recall](pictures/{path.name})\n"
     yield "## Which claims hold\n"
-    yield "Claims are tested with tuned parameters, in AP, unless they say otherwise. The number after a claim is"
-    yield "its place in [docs/formulas.md](formulas.md): A.15, 8 is line 8 of A.15.\n"
+    yield "Claims are tested with tuned parameters, in AP, unless they say otherwise. The number after a claim"
+    yield "is its place in [docs/formulas.md](formulas.md): A.15, 8 is line 8 of A.15.\n"
     yield "| claim | " + " | ".join(COLLECTIONS) + " |"
     yield "| --- |" + " --- |" * len(COLLECTIONS)
     for claim in CLAIMS:
