@@ -185,8 +185,8 @@ def _render(figures: Figures) -> Iterator[str]:
     yield "AP with default parameters; the prior has weight 1. The papers rank within a few documents.\n"
     yield from _table(figures, "AP", list(PRIORS), ["default"])
     yield "## Term dependence\n"
-    yield "The trees are the parses that `esr enrich` stores (spaCy, en_core_web_sm). The second stage reranks"
-    yield "the best 1,000 sentences.\n"
+    yield "The trees are the parses that `esr enrich` stores (spaCy, en_core_web_sm). The second stage"
+    yield "reranks the best 1,000 sentences.\n"
     for measure in ("AP", "P@10"):
         yield f"### {measure}\n"
         yield from _table(figures, measure, [*REFERENCES, *DEPENDENCE], ["default", "tuned"])
@@ -197,8 +197,8 @@ def _render(figures: Figures) -> Iterator[str]:
         path = write_recall_pictures(figures, collection, CURVES, TARGET.parent / "pictures")
         yield f"![{collection}: precision at eleven points of recall](pictures/{path.name})\n"
     yield "## Which claims hold\n"
-    yield "Claims are tested with tuned parameters, in AP, unless they say otherwise. The number after a claim"
-    yield "is its place in [docs/formulas.md](formulas.md): A.15, 8 is line 8 of A.15.\n"
+    yield "Claims are tested with tuned parameters, in AP, unless they say otherwise. The number after a"
+    yield "claim is its place in [docs/formulas.md](formulas.md): A.15, 8 is line 8 of A.15.\n"
     yield "| claim | " + " | ".join(COLLECTIONS) + " |"
     yield "| --- |" + " --- |" * len(COLLECTIONS)
     for claim in CLAIMS:
