@@ -450,7 +450,7 @@ def _with_quotes(index: Index, documents: Iterable[Document]) -> Iterator[Docume
 
 @click.command(epilog="Roles: " + describe_choices(ROLES))
 @click.argument("aliases", nargs=-1, required=True, metavar="ALIAS...")
-@click.option("--role", "roles", multiple=True, type=click.Choice(list(ROLES)), help="Only this role.")
+@click.option("--role", "roles", multiple=True, type=click.Choice(list(ROLES)), help="Print only this role.")
 @click.option(
     "--key", "file", type=FILE, help="Create an API key with one role, and write it to this new file instead."
 )

@@ -63,7 +63,9 @@ from esr.ranking.searcher import open_searcher
     f"{MOST_OF_DOCUMENT} passages of a document unless --document asks for it.",
 )
 @options.furniture
-@click.option("-k", type=click.IntRange(1, 100_000), default=10, show_default=True, help="Sentences to show.")
+@click.option(
+    "-k", type=click.IntRange(1, 100_000), default=10, show_default=True, help="Show this many sentences."
+)
 @format_option(default=None)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 def search(
