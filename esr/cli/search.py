@@ -59,7 +59,7 @@ from esr.ranking.searcher import open_searcher
     "--passages/--no-passages",
     default=True,
     show_default=True,
-    help="In text and JSON: join sentences that stand next to each other, and list at most "
+    help="In text and JSON: join sentences that are next to each other, and list at most "
     f"{MOST_OF_DOCUMENT} passages of a document unless --document asks for it.",
 )
 @options.furniture

@@ -1,4 +1,4 @@
-"""Collocations: the words that stand near a word or phrase more often than their frequency explains.
+"""Collocations: the words that occur near a word or phrase more often than their frequency explains.
 
 Units are counted: terms of the index's analyzer, so that forms of a word count together, or forms, words as
 they are written. Words in which no term begins are stop words, and left out unless they are asked for. The
