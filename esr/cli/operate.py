@@ -499,7 +499,7 @@ def roles(aliases: tuple[str, ...], roles: tuple[str, ...], file: Path | None, p
 def serve(where: str, host: str, port: int) -> None:
     """Serve the search page and the API.
 
-    Several indexes are written as NAME=WHERE, separated by blanks; the first is the default. Settings are
+    Several indices are written as NAME=WHERE, separated by blanks; the first is the default. Settings are
     environment variables: see docs/serving.md.
 
     \b
