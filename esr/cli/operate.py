@@ -214,7 +214,7 @@ def backup(where: str, target: str, copy: bool, as_json: bool) -> None:
     """Back an index folder up to the folder TARGET.
 
     The next run brings TARGET up to date. A backup has all generations. Loads and searches go on meanwhile.
-    Only what the backup lacks is written. On one disk files are linked, which takes no room, but a damaged
+    Only what the backup lacks is written. On one disk files are linked, which takes no space, but a damaged
     block then damages both: use --copy, or another disk.
 
     \b
