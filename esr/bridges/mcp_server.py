@@ -200,7 +200,7 @@ def build_tools(index: esr.Index, ranking: Ranking) -> list[Callable[..., CallTo
         window: Window = 0,
         budget: Budget = BUDGET,
     ) -> CallToolResult:
-        """Find sentences that say the same as a sentence, or go on from it: what others report of it."""
+        """Find sentences that say the same as a sentence, or continue it: what others report of it."""
         options = SearchOptions(source=source, after=after, before=before, ranking=ranking)
         return list_hits(index.similar(id, k, own_document=own_document, **options), window, budget)
 

@@ -87,7 +87,7 @@ OPERATIONS = {
             "similar",
             "GET",
             "/similar",
-            "Rank the sentences that say the same as a sentence, or go on from it.",
+            "Rank the sentences that say the same as a sentence, or continue it.",
             similar,
             "Similar",
             errors=(404,),
