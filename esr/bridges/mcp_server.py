@@ -129,7 +129,7 @@ def build_tools(index: esr.Index, ranking: Ranking) -> list[Callable[..., CallTo
         ] = None,
         budget: Budget = BUDGET,
     ) -> CallToolResult:
-        """Read an article, or what stands around one of its sentences. `next` is the start to go on from."""
+        """Read an article, or the text around one of its sentences. `next` is the start to continue from."""
         at = 0
         try:
             found = index.document(id)
