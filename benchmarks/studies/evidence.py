@@ -209,12 +209,12 @@ TARGET = Path(__file__).resolve().parents[2] / "docs" / "evidence.md"
 HEAD = """# Features, one at a time
 
 What one feature adds to tfisf, the second paper's baseline, on the collections of [the results](results.md).
-Weights were tuned (0 and ±0.02 to ±1, by AP; satu and sigm with two values of k each, sigm with a = 2) and
-curves trained in five folds: the figure of a topic comes from the folds without it. This page is written by
-`python -m benchmarks.studies.evidence`.
+`python -m benchmarks.studies.evidence` writes this page.
 
-`*` and `**` mark differences from the base at 95 % and 99 % (paired t-test, not corrected: with 15 features,
-one `*` in 20 is expected by chance). The grid includes the weight 0, which leaves the feature out.
+Weights were tuned and curves trained in five folds: the figure of a topic comes from the folds without it.
+Weights are 0 and ±0.02 to ±1, tuned by AP; the weight 0 leaves the feature out. satu and sigm have two values
+of k each, sigm with a = 2. `*` and `**` mark differences from the base at 95 % and 99 % (paired t-test, not
+corrected: with 15 features, one `*` in 20 is expected by chance).
 """
 
 Results = dict[tuple[str, str, str], Any]
@@ -302,9 +302,9 @@ def _render(results: Results, arguments: argparse.Namespace) -> Iterator[str]:
             yield f"## {measure} over {base}\n"
             yield from _table(results, base, measure)
     yield "## Which claims hold\n"
-    yield "Over tfisf (docs/formulas.md, B.11); n.s.: not significant at 95 %. Curves are trained on all"
-    yield "topics. The topics have no types, so whether the gains hold for both events and opinions cannot be"
-    yield "tested.\n"
+    yield "The claims are those of docs/formulas.md, B.11, tested over tfisf; n.s.: not significant at 95 %."
+    yield "Curves are trained on all topics. The topics have no types, so whether the gains hold for both"
+    yield "events and opinions cannot be tested.\n"
     yield "| claim | " + " | ".join(COLLECTIONS) + " |"
     yield "| --- |" + " --- |" * len(COLLECTIONS)
     by_collection = [_feature_results(results, collection, arguments) for collection in COLLECTIONS]

@@ -83,20 +83,20 @@ HEAD = """# Results
 
 Every model in every context on three development collections: Wikipedia paragraphs with questions
 (squad-small), the same for Wikipedia, Reddit and Amazon text (squadshifts-medium), and web pages with claims
-and the sentences that support them (wice-dev). They are not in the project. Each has 400 random topics
-(wice-dev all of its 305); English stems, titles in the context, rankings of 1,000 sentences. All tables and
-verdicts are written by `python -m benchmarks.studies.results`.
+and the sentences that support them (wice-dev). The collections are not in the project. Each has 400 random
+topics (wice-dev all of its 305), English stems, titles in the context, and rankings of 1,000 sentences.
+`python -m benchmarks.studies.results` writes all tables and verdicts.
 
 Each ranking is listed three times:
 
 - *default*: with its default parameters, which were fixed before these figures were computed.
-- *tuned*: in five folds. A topic's parameters are those with the best AP on the other four fifths of the
-  topics, from the papers' grids. Grids of more than 120 settings were searched one parameter at a time.
+- *tuned*: in five folds. A topic's parameters are those of the papers' grids with the best AP on the topics
+  of the four other folds. Grids of more than 120 settings were searched one parameter at a time.
 - *estimated*: by `esr estimate`, from 300 pseudo-topics of the collection, without topics or judgements.
-  Half of a pseudo-topic's words are foreign; that share was chosen on these collections.
+  Half of a pseudo-topic's words are foreign. This share was chosen on these collections.
 
-Features, [boosts](boosts.md), [learning](learning.md) and [meaning](meaning.md) have pages of their own; that
-of the features is [evidence.md](evidence.md).
+[Features](evidence.md), [boosts](boosts.md), [learning](learning.md) and [meaning](meaning.md) have pages of
+their own.
 
 `*` and `**` mark differences from tfisf, with parameters of the same source, at 95 % and 99 % (paired t-test,
 Holm's correction).
@@ -182,23 +182,23 @@ def _render(figures: Figures) -> Iterator[str]:
         yield f"## {measure}\n"
         yield from _table(figures, measure, list(LEXICAL), list(SOURCES))
     yield "## Priors over a whole collection\n"
-    yield "AP with default parameters, the prior with weight 1. The papers rank within a few documents.\n"
+    yield "AP with default parameters; the prior has weight 1. The papers rank within a few documents.\n"
     yield from _table(figures, "AP", list(PRIORS), ["default"])
     yield "## Term dependence\n"
-    yield "Over the parses that `esr enrich` stores (spaCy, en_core_web_sm). The second stage reranks the"
-    yield "best 1,000 sentences.\n"
+    yield "The trees are the parses that `esr enrich` stores (spaCy, en_core_web_sm). The second stage"
+    yield "reranks the best 1,000 sentences.\n"
     for measure in ("AP", "P@10"):
         yield f"### {measure}\n"
         yield from _table(figures, measure, [*REFERENCES, *DEPENDENCE], ["default", "tuned"])
-        yield "Signals beside the default model, all with default parameters:\n"
+        yield "Signals added to the default model, all with default parameters:\n"
         yield from _table(figures, measure, ["tfisf", "2si both", *WITH_SIGNALS], ["default"])
-    yield "Precision at eleven points of recall, parameters tuned:\n"
+    yield "Precision at eleven points of recall, with tuned parameters:\n"
     for collection in COLLECTIONS:
         path = write_recall_pictures(figures, collection, CURVES, TARGET.parent / "pictures")
         yield f"![{collection}: precision at eleven points of recall](pictures/{path.name})\n"
     yield "## Which claims hold\n"
-    yield "With tuned parameters, in AP, unless the claim says otherwise. The number after a claim is its"
-    yield "place in [docs/formulas.md](formulas.md): A.15, 8 is line 8 of A.15.\n"
+    yield "Claims are tested with tuned parameters, in AP, unless they say otherwise. The number after a"
+    yield "claim is its place in [docs/formulas.md](formulas.md): A.15, 8 is line 8 of A.15.\n"
     yield "| claim | " + " | ".join(COLLECTIONS) + " |"
     yield "| --- |" + " --- |" * len(COLLECTIONS)
     for claim in CLAIMS:

@@ -129,7 +129,7 @@ def build_tools(index: esr.Index, ranking: Ranking) -> list[Callable[..., CallTo
         ] = None,
         budget: Budget = BUDGET,
     ) -> CallToolResult:
-        """Read an article, or what stands around one of its sentences. `next` is the start to go on from."""
+        """Read an article, or the text around one of its sentences. `next` is the start to continue from."""
         at = 0
         try:
             found = index.document(id)
@@ -200,7 +200,7 @@ def build_tools(index: esr.Index, ranking: Ranking) -> list[Callable[..., CallTo
         window: Window = 0,
         budget: Budget = BUDGET,
     ) -> CallToolResult:
-        """Find sentences that say the same as a sentence, or go on from it: what others report of it."""
+        """Find sentences that say the same as a sentence, or continue it: what others report of it."""
         options = SearchOptions(source=source, after=after, before=before, ranking=ranking)
         return list_hits(index.similar(id, k, own_document=own_document, **options), window, budget)
 

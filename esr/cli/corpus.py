@@ -40,7 +40,7 @@ _format = data_format_option("text", "json", "csv")
 @click.command()
 @query_argument
 @options.index
-@click.option("-k", type=click.IntRange(1), default=LINES, show_default=True, help="Lines to show.")
+@click.option("-k", type=click.IntRange(1), default=LINES, show_default=True, help="Show this many lines.")
 @click.option(
     "--sort",
     type=click.Choice(list(SORTS)),
@@ -49,7 +49,11 @@ _format = data_format_option("text", "json", "csv")
     help=describe_choices(SORTS),
 )
 @click.option(
-    "--width", type=click.IntRange(0, 1000), default=WIDTH, show_default=True, help="Text on each side."
+    "--width",
+    type=click.IntRange(0, 1000),
+    default=WIDTH,
+    show_default=True,
+    help="Show this much text on each side.",
 )
 @click.option(
     "--unit",
@@ -110,7 +114,7 @@ def _draw_lines(made: Concordance) -> str:
 
 
 _k = click.option(
-    "-k", type=click.IntRange(1), default=COLLOCATIONS, show_default=True, help="Words to show."
+    "-k", type=click.IntRange(1), default=COLLOCATIONS, show_default=True, help="Show this many words."
 )
 _against = click.option(
     "--against", metavar="QUERY", help="The sentences to compare with, as a query. Default: all others."
@@ -136,7 +140,7 @@ def _reach_options(command: F) -> F:
             type=click.IntRange(1, 100),
             default=WINDOW,
             show_default=True,
-            help="Number of words on each side that count as near.",
+            help="Count this many words on each side as near.",
         ),
         click.option("--sentence", is_flag=True, help="Count all words of the sentence as near."),
         click.option(

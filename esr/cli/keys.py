@@ -50,15 +50,17 @@ def keys() -> None:
 @click.option(
     "--kind", type=click.Choice(list(KINDS)), default="key", show_default=True, help="Whom the grant is for."
 )
-@click.option("--index", "indexes", multiple=True, metavar="NAME", help="Only this index; may be repeated.")
-@click.option("--rate", default="", help="Requests, such as 60/minute, in place of ESR_RATE.")
+@click.option(
+    "--index", "indexes", multiple=True, metavar="NAME", help="Grant only this index. May be repeated."
+)
+@click.option("--rate", default="", help="Limit requests, such as 60/minute, instead of by ESR_RATE.")
 @click.option("--expires", default="", metavar="DATE", help="The last day or moment, in UTC.")
 @click.option(
     "--filter",
     "restriction",
     default="",
     metavar="QUERY",
-    help="Only documents that these fields find, such as 'source:Sports'.",
+    help="Grant only documents that these fields find, such as 'source:Sports'.",
 )
 @click.option(
     "--password-file", "password_file", type=FILE, help="Read the password from this file, instead of asking."

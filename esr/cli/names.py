@@ -39,9 +39,9 @@ _GRAPHML, _CSV = ".graphml", ".csv"
 @click.command()
 @click.argument("query", default="")
 @options.index
-@click.option("--type", "type", type=click.Choice(ENTITY_TYPES), help="Only names of this type.")
-@click.option("--prefix", default="", help="Only names with a form that begins with this, in any case.")
-@click.option("-k", type=click.IntRange(1), default=NAMES, show_default=True, help="Names to list.")
+@click.option("--type", "type", type=click.Choice(ENTITY_TYPES), help="List only names of this type.")
+@click.option("--prefix", default="", help="List only names with a form that begins with this, in any case.")
+@click.option("-k", type=click.IntRange(1), default=NAMES, show_default=True, help="List this many names.")
 @click.option(
     "--network",
     "network_file",
@@ -108,16 +108,16 @@ def names(
     type=click.IntRange(0, 1000),
     default=COMPANIONS,
     show_default=True,
-    help="Names to show that occur with it.",
+    help="Show this many names that occur with it.",
 )
 @click.option(
     "-k",
     type=click.IntRange(0, 1000),
     default=SENTENCES,
     show_default=True,
-    help="Sentences to show about it, and quotations of it.",
+    help="Show this many sentences about it, and quotations of it.",
 )
-@data_format_option("text", "json", help="text for people, json for programs.")
+@data_format_option("text", "json", help="Print text for people, json for programs.")
 def name(name: str, where: str, companions: int, k: int, format_name: str) -> None:
     """Show what an index has about a name.
 

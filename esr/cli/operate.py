@@ -214,7 +214,7 @@ def backup(where: str, target: str, copy: bool, as_json: bool) -> None:
     """Back an index folder up to the folder TARGET.
 
     The next run brings TARGET up to date. A backup has all generations. Loads and searches go on meanwhile.
-    Only what the backup lacks is written. On one disk files are linked, which takes no room, but a damaged
+    Only what the backup lacks is written. On one disk files are linked, which takes no space, but a damaged
     block then damages both: use --copy, or another disk.
 
     \b
@@ -450,7 +450,7 @@ def _with_quotes(index: Index, documents: Iterable[Document]) -> Iterator[Docume
 
 @click.command(epilog="Roles: " + describe_choices(ROLES))
 @click.argument("aliases", nargs=-1, required=True, metavar="ALIAS...")
-@click.option("--role", "roles", multiple=True, type=click.Choice(list(ROLES)), help="Only this role.")
+@click.option("--role", "roles", multiple=True, type=click.Choice(list(ROLES)), help="Print only this role.")
 @click.option(
     "--key", "file", type=FILE, help="Create an API key with one role, and write it to this new file instead."
 )
@@ -499,7 +499,7 @@ def roles(aliases: tuple[str, ...], roles: tuple[str, ...], file: Path | None, p
 def serve(where: str, host: str, port: int) -> None:
     """Serve the search page and the API.
 
-    Several indexes are written as NAME=WHERE, separated by blanks; the first is the default. Settings are
+    Several indices are written as NAME=WHERE, separated by blanks; the first is the default. Settings are
     environment variables: see docs/serving.md.
 
     \b

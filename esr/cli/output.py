@@ -170,7 +170,7 @@ for _format in (
 
 
 def data_format_option(
-    *choices: str, help: str = "text for people, json and csv for programs."
+    *choices: str, help: str = "Print text for people, json or csv for programs."
 ) -> Callable[[Any], Any]:
     """The option `--format` of commands that show no hits, with these choices, by default the first."""
     return click.option(

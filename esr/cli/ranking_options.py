@@ -144,7 +144,9 @@ _QUERY_OPTIONS = (
     click.option(
         "--literal", "is_literal", is_flag=True, help="Read all of the query as words, without any syntax."
     ),
-    click.option("--require", type=click.Choice([ALL]), help="Only sentences with every word of the query."),
+    click.option(
+        "--require", type=click.Choice([ALL]), help="Require every word of the query in a sentence."
+    ),
 )
 
 
@@ -173,31 +175,45 @@ def query_argument(command: F, required: bool = True) -> F:
 def filter_options(command: F) -> F:
     """Add the filter options. The command receives them as the parameter `filters`."""
     options = [
-        click.option("--from", "date_from", metavar="DATE", help="Documents of this ISO 8601 date or later."),
-        click.option("--to", "date_to", metavar="DATE", help="Documents of this date or earlier."),
-        click.option("--source", "sources", multiple=True, help="Documents of this source. May be repeated."),
-        click.option("--author", "authors", multiple=True, help="Documents of this author. May be repeated."),
         click.option(
-            "--section", "sections", multiple=True, help="Documents of this section. May be repeated."
+            "--from", "date_from", metavar="DATE", help="Use only documents of this ISO 8601 date or later."
+        ),
+        click.option("--to", "date_to", metavar="DATE", help="Use only documents of this date or earlier."),
+        click.option(
+            "--source", "sources", multiple=True, help="Use only documents of this source. May be repeated."
         ),
         click.option(
-            "--keyword", "keywords", multiple=True, help="Documents with this keyword. May be repeated."
+            "--author", "authors", multiple=True, help="Use only documents of this author. May be repeated."
+        ),
+        click.option(
+            "--section",
+            "sections",
+            multiple=True,
+            help="Use only documents of this section. May be repeated.",
+        ),
+        click.option(
+            "--keyword",
+            "keywords",
+            multiple=True,
+            help="Use only documents with this keyword. May be repeated.",
         ),
         click.option(
             "--meta",
             "metadata",
             multiple=True,
             metavar="KEY=VALUE",
-            help="Documents with this value in their metadata. May be repeated (any value of all keys).",
+            help="Use only documents with this metadata. May be repeated: any value of all keys.",
         ),
-        click.option("--document", "documents", multiple=True, help="This document. May be repeated."),
+        click.option(
+            "--document", "documents", multiple=True, help="Use only this document. May be repeated."
+        ),
         click.option(
             "--entity",
             "entities",
             multiple=True,
             metavar="[TYPE:]NAME",
-            help=f"Sentences that name this entity; TYPE is {', '.join(ENTITY_TYPES)}. "
-            "May be repeated (any).",
+            help=f"Use only sentences that name this entity; TYPE is {', '.join(ENTITY_TYPES)}. "
+            "May be repeated: any of them.",
         ),
     ]
 

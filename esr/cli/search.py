@@ -59,11 +59,13 @@ from esr.ranking.searcher import open_searcher
     "--passages/--no-passages",
     default=True,
     show_default=True,
-    help="In text and JSON: join sentences that stand next to each other, and list at most "
+    help="In text and JSON: join sentences that are next to each other, and list at most "
     f"{MOST_OF_DOCUMENT} passages of a document unless --document asks for it.",
 )
 @options.furniture
-@click.option("-k", type=click.IntRange(1, 100_000), default=10, show_default=True, help="Sentences to show.")
+@click.option(
+    "-k", type=click.IntRange(1, 100_000), default=10, show_default=True, help="Show this many sentences."
+)
 @format_option(default=None)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 def search(

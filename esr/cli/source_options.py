@@ -175,7 +175,7 @@ keep = click.option(
     type=click.IntRange(0, 1000),
     default=DEFAULT_KEEP,
     show_default=True,
-    help="Generations to keep beside the new one, for esr rollback.",
+    help="Keep this many generations beside the new one, for esr rollback.",
 )
 merge = click.option(
     "--merge/--no-merge",
@@ -200,7 +200,7 @@ workers = click.option(
     type=click.IntRange(1, 64),
     default=DEFAULT_WORKERS,
     show_default=True,
-    help="Concurrent bulk requests (Elasticsearch only).",
+    help="Send this many bulk requests at the same time (Elasticsearch only).",
 )
 NEW_INDEX_OPTIONS = (
     click.option(

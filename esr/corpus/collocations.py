@@ -1,4 +1,4 @@
-"""Collocations: the words that stand near a word or phrase more often than their frequency explains.
+"""Collocations: the words that occur near a word or phrase more often than their frequency explains.
 
 Units are counted: terms of the index's analyzer, so that forms of a word count together, or forms, words as
 they are written. Words in which no term begins are stop words, and left out unless they are asked for. The
@@ -103,7 +103,7 @@ class Collocation(Struct, frozen=True):
 
 
 class Collocations(Struct, frozen=True):
-    """The best collocations first. `node`: occurrences of the node in `sentences` sentences."""
+    """The best collocations first. `node` counts the occurrences of the node in `sentences` sentences."""
 
     collocations: Sequence[Collocation]
     node: int
@@ -118,7 +118,8 @@ class Collocations(Struct, frozen=True):
 class Contrasted(Struct, frozen=True):
     """A unit that is near the node in a part `near` times, and `other` times in the other part.
 
-    `per_million` are these per million of what is near the node. `log_ratio` is their binary logarithm.
+    `per_million` has both numbers per million of what is near the node; `log_ratio` is the binary logarithm
+    of their ratio.
     """
 
     word: str
@@ -131,7 +132,7 @@ class Contrasted(Struct, frozen=True):
 
 
 class ContrastedCollocations(Struct, frozen=True):
-    """What is near the node more often in a part of its sentences than in the other part, the surest first.
+    """What is near the node more often in one part of its sentences than in the other, most certain first.
 
     `node` and `sentences` are occurrences of the node and sentences with it, in the part and in the other.
     """

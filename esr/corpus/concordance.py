@@ -84,7 +84,7 @@ class Line(Struct, frozen=True):
 
 
 class Concordance(Struct, frozen=True):
-    """Lines in order. `sentences` match; the lines were chosen from the first `read` of them, or a sample."""
+    """Lines in order, chosen from the first `read` of the `sentences` that match, or from a sample."""
 
     lines: Sequence[Line]
     sentences: int

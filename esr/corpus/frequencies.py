@@ -45,7 +45,7 @@ class Frequency(Struct, frozen=True):
 class Frequencies(Struct, frozen=True):
     """One or several queries over the same groups: periods in order and without gaps, or sources by name.
 
-    `words` are the terms of each group that pass the filters, the base of rates; `all_words` those of all.
+    `words` counts the terms of each group that pass the filters, the base of rates; `all_words` counts all.
     """
 
     by: Grouping
@@ -55,12 +55,12 @@ class Frequencies(Struct, frozen=True):
     series: Sequence[Frequency]
 
     def rates(self, series: Frequency) -> list[float]:
-        """Occurrences per million words of each group; 0 for an empty group."""
+        """Return occurrences per million words of each group; 0 for an empty group."""
         pairs = zip(series.counts, self.words, strict=True)
         return [round(1e6 * count / of, 3) if of else 0.0 for count, of in pairs]
 
     def rate(self, series: Frequency) -> float:
-        """Occurrences per million words of all groups together."""
+        """Return occurrences per million words of all groups together."""
         return round(1e6 * sum(series.counts) / self.all_words, 3) if self.all_words else 0.0
 
     def as_dict(self) -> dict[str, Any]:
@@ -88,7 +88,7 @@ class Frequencies(Struct, frozen=True):
         }
 
     def rows(self) -> list[dict[str, Any]]:
-        """A table with the columns TABLE_COLUMNS and a row for each group of each query."""
+        """Return a table with the columns TABLE_COLUMNS and a row for each group of each query."""
         return [
             dict(zip(TABLE_COLUMNS, (series.query, *row), strict=True))
             for series in self.series

@@ -45,7 +45,7 @@ class ListedName(Struct, frozen=True):
 
 
 class Companion(Struct, frozen=True):
-    """A name that occurs `together` with another one, its own `count`, and the association of the two."""
+    """A name that occurs `together` times with another one, its own `count`, and the association of both."""
 
     name: str
     type: str
@@ -57,11 +57,11 @@ class Companion(Struct, frozen=True):
 class NamePage(Struct, frozen=True):
     """What an index has about a name.
 
-    `forms` and `sources` are numbers of sentences, most first, `months` those of each month with any, in UTC.
-    `first` and `last` are the dates of its oldest and newest document with a date. `in_sentences` and
-    `in_documents` are the names that occur with it, those of the greatest association first; `best` are
-    sentences about it, `said` its newest quotations. `ids` are those that documents or the table of aliases
-    give it, `others` names that the text may mean too.
+    `forms` and `sources` map to numbers of sentences, most first, and `months` to those of each month, in
+    UTC. `first` and `last` are the dates of its oldest and newest document with a date. `in_sentences` and
+    `in_documents` are the names that occur with it, the greatest association first. `best` are sentences
+    about it, and `said` are its newest quotations. `ids` come from documents or the table of aliases.
+    `others` are names that the text may also mean.
     """
 
     name: str
@@ -82,7 +82,7 @@ class NamePage(Struct, frozen=True):
     others: Sequence[str]
 
     def as_dict(self) -> dict[str, Any]:
-        """The page as JSON."""
+        """Return the page as JSON."""
         fields = structs.asdict(self)
         of_structs = ("in_sentences", "in_documents", "said")
         lists = {name: [structs.asdict(each) for each in fields[name]] for name in of_structs}
@@ -109,12 +109,12 @@ class NameNetwork(Struct, frozen=True):
         return {name: [structs.asdict(each) for each in getattr(self, name)] for name in ("names", "edges")}
 
     def to_rows(self) -> list[tuple[str, str, str, int, float]]:
-        """The edges as Gephi reads them from a table, under EDGE_COLUMNS."""
+        """Return the edges as rows of a table for Gephi, with the columns EDGE_COLUMNS."""
         forms = {name.key: name.name for name in self.names}
         return [(forms[e.one], forms[e.other], "Undirected", e.sentences, e.log_dice) for e in self.edges]
 
     def to_graphml(self) -> str:
-        """GraphML for Gephi and networkx.
+        """Return GraphML for Gephi and networkx.
 
         Nodes have `label`, `type` and `count`, edges `weight` and `log_dice`.
         """

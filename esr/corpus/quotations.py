@@ -28,7 +28,8 @@ QUOTATIONS = 20
 class Quotation(Struct, frozen=True):
     """A quotation in a sentence. `text` has its marks; `start` and `end` are its characters in `sentence`.
 
-    `speaker` is written as in the sentence or near it, `name` is the key of the name it surely stands for.
+    `speaker` is as written in or near the sentence. `name` is the key of the name that it certainly stands
+    for.
     """
 
     text: str
@@ -53,7 +54,7 @@ class Quotations(Struct, frozen=True):
     sentences: int
 
     def as_dict(self) -> dict[str, Any]:
-        """The quotations as JSON."""
+        """Return the quotations as JSON."""
         data: dict[str, Any] = to_builtins(self)
         return data
 

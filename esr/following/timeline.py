@@ -126,7 +126,7 @@ class Timeline:
     series: Sequence[Series]
 
     def rates(self, series: Series) -> list[float]:
-        """Sentences per million of the period's sentences; 0 for an empty period."""
+        """Return sentences per million of the period's sentences; 0 for an empty period."""
         pairs = zip(series.counts, self.sentences, strict=True)
         return [1e6 * count / of if of else 0.0 for count, of in pairs]
 

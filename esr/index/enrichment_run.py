@@ -21,7 +21,7 @@ BATCH_SENTENCES = 50_000
 
 @dataclass(slots=True)
 class EnrichmentReport:
-    """The outcome of a run. `already` counts the documents that the same recipe had enriched before.
+    """The outcome of a run. `already` counts the documents that the same recipe had already enriched.
 
     `regrouped` counts the sentences whose names, stored by an older version of esr, got their grouping keys.
     """

@@ -36,8 +36,9 @@ THREADS = 8
 class AsyncIndex:
     """An `Index` whose methods are awaited. Made by `esr.open_async`, and opened by `async with` or `await`.
 
-    Each method is the one of `Index`, and runs in one of the index's own threads. `Hits` are the same: their
-    methods that ask the index for more, such as `facets`, are called by `await index.run(hits.facets, ...)`.
+    Each method does the same as that of `Index`, in one of the index's own threads. `Hits` are the same
+    too. Call their methods that read more from the index, such as `facets`, by
+    `await index.run(hits.facets, ...)`.
     """
 
     def __init__(self, open: Callable[[], Index], threads: int = THREADS) -> None:

@@ -145,9 +145,9 @@ class Hit:
         return self._hits._folded(self.id)
 
     def window(self, sentences: int = 1) -> list[str]:
-        """The texts of the sentence and of up to `sentences` before and after it, in order.
+        """Return the texts of the sentence and of up to `sentences` before and after it, in order.
 
-        Only a window of more than 1 reads the document, once for all hits of an answer.
+        Only windows of more than 1 read the document, once for all hits of an answer.
         """
         if sentences < 0:
             raise UsageError(f"a window has 0 or more sentences on each side, not {sentences}")
@@ -158,15 +158,15 @@ class Hit:
         return texts[max(self.position - sentences, 0) : self.position + sentences + 1]
 
     def document(self) -> Document:
-        """The whole document, with all its sentences and metadata."""
+        """Read the whole document, with all its sentences and metadata."""
         return self._hits._document(self.document_id)
 
     def explain(self) -> Explanation:
-        """The parts of the score, which add up to it: see `Hits.explain`."""
+        """Explain the score by the parts that it is the sum of: see `Hits.explain`."""
         return self._hits.explain(self._place)
 
     def as_dict(self) -> dict[str, Any]:
-        """The hit as JSON, with the names of the API and of `esr search --json`."""
+        """Return the hit as JSON, with the names of the API and of `esr search --json`."""
         return hit_dict(self._raw_hit)
 
     def __eq__(self, other: object) -> bool:
@@ -190,8 +190,8 @@ class Hit:
 class Hits(Sequence[Hit]):
     """The answer to a search: hits, best first, ties in the order of the collection.
 
-    It belongs to the state of the index that was searched: what it reads later is of that state, until the
-    generation is deleted. It notices neither `append` nor `remove`.
+    It belongs to the state of the index that was searched. Whatever it reads later is from that state, until
+    the generation is deleted; a later `append` or `remove` does not affect it.
     """
 
     def __init__(
@@ -251,13 +251,13 @@ class Hits(Sequence[Hit]):
         return (Hit(self, place) for place in range(len(self)))
 
     def facets(self, *fields: str, size: int = FACET_SIZE) -> dict[str, dict[str, int]]:
-        """How many sentences have each value of a field, for the most frequent `size` values.
+        """Count the sentences that have each value of a field, for the `size` most frequent values.
 
         Fields are `source`, `month`, `author`, `section`, `keyword`, keys of the metadata such as
         `meta.desk`, and the types of names (`person`, `organization`, `place` and others; after
         `index.enrich`). All sentences with a word of the query count, not only the hits. A field is counted
-        without the search's filter on it, so the counts say what another value would give. Raises UsageError
-        for an unknown field.
+        without the search's filter on it, so the counts say how many sentences another value would give.
+        Raises UsageError for an unknown field.
         """
         if not fields:
             raise UsageError("name the fields to count: facets('source', 'month')")
@@ -268,10 +268,10 @@ class Hits(Sequence[Hit]):
         return {field: dict(counts) for field, counts in self._index.facets(plan, filters, size).items()}
 
     def explain(self, hit: int | str | Hit) -> Explanation:
-        """The parts of a sentence's score, which add up to it. `print` shows them as a table.
+        """Explain a sentence's score by the parts that it is the sum of. `print` shows them as a table.
 
-        `hit` is one of the hits, its place from 0, or the id of any sentence of the index. Raises UsageError
-        for an unknown id.
+        `hit` is one of the hits, its zero-based position, or the id of any sentence of the index. Raises
+        UsageError for an unknown id.
         """
         from esr.ranking.explain import explain
 
@@ -279,18 +279,18 @@ class Hits(Sequence[Hit]):
         return explain(self._query, id, self._filters)
 
     def as_dicts(self) -> list[dict[str, Any]]:
-        """The hits as JSON, with the names of the API and of `esr search --json`."""
+        """Return the hits as JSON, with the names of the API and of `esr search --json`."""
         return [hit.as_dict() for hit in self]
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The hits as a data frame of pandas, a row for each, with attributes of `Hit` as columns."""
+        """Return the hits as a data frame of pandas: a row for each, with attributes of `Hit` as columns."""
         require("to_pandas", "pandas")
         import pandas
 
         return pandas.DataFrame(self._columns())
 
     def to_polars(self) -> polars.DataFrame:
-        """The hits as a data frame of polars, a row for each, with attributes of `Hit` as columns."""
+        """Return the hits as a data frame of polars: a row for each, with attributes of `Hit` as columns."""
         require("to_polars", "polars")
         import polars
 

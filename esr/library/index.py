@@ -84,12 +84,12 @@ if TYPE_CHECKING:
 class Index:
     """An index: a folder, or an alias in Elasticsearch. Made by `esr.open`, `esr.create` and `esr.load`.
 
-    Every call sees the last state of the index that is complete, whoever wrote it. Any number of threads may
-    share an index, and a process that was forked may go on with it. Use it as a context manager, or close it;
-    later calls raise IndexClosed, and answers stay readable.
+    Every call sees the last complete state of the index, whoever wrote it. Any number of threads may share an
+    index, and a forked process may continue to use it. Use it as a context manager, or close it. Later calls
+    raise IndexClosed, but answers stay readable.
 
-    Methods raise UsageError for a call that is wrong, IndexUnusable and EngineUnreachable for an engine that
-    is in trouble, all of them EsrError.
+    Methods raise UsageError if the call is wrong, and IndexUnusable or EngineUnreachable if the engine has a
+    problem. All of these are EsrErrors.
     """
 
     def __init__(self, where: Where, login: Mapping[str, str] | None = None) -> None:
@@ -119,10 +119,10 @@ class Index:
         overlap: float = DEFAULT_THRESHOLD,
         **options: Unpack[SearchOptions],
     ) -> Hits:
-        """The best k sentences for a query in the query language, exact: as if every sentence were scored.
+        """Find the best k sentences for a query in the query language, exactly as if all were scored.
 
-        With `fold`, sentences that repeat an earlier hit are not hits of their own, but `Hit.folded` of it.
-        `overlap` is the share of a sentence, by the rarity of its terms, from which it is a repeat. `options`
+        With `fold`, a sentence that repeats an earlier hit is listed in `Hit.folded` of that hit. A
+        sentence is a repeat if another has the share `overlap` of it, by the rarity of its terms. `options`
         are those of `SearchOptions`. Raises UsageError for a query without words, or an unknown option.
         """
         settings = read_search_options(options)
@@ -140,7 +140,7 @@ class Index:
         return self._on_latest(query, settings, search)
 
     def newest(self, query: str, k: int = 10, **options: Unpack[SearchOptions]) -> Hits:
-        """The k newest of all sentences with every word of a query; those without a date come last.
+        """Find the k newest of all sentences with every word of a query; those without a date come last.
 
         `total` counts all of them. `options` are those of `SearchOptions`; the ranking only gives scores.
         """
@@ -159,10 +159,10 @@ class Index:
         overlap: float = DEFAULT_THRESHOLD,
         **options: Unpack[SearchOptions],
     ) -> Hits:
-        """The k oldest of the sentences with every word of a query that say something new.
+        """Find the k oldest of the sentences with every word of a query that say something new.
 
-        A sentence repeats an earlier one that has the share `overlap` of it; `Hit.folded` are the sentences
-        that repeat a hit. With `after`, what was said before that date is not new either.
+        A sentence repeats an earlier one that has the share `overlap` of it. `Hit.folded` has the sentences
+        that repeat a hit. With `after`, sentences that repeat one from before that date are not new either.
         """
         settings = read_search_options(options)
 
@@ -175,10 +175,10 @@ class Index:
     def similar(
         self, hit: Hit | str, k: int = 10, *, own_document: bool = False, **options: Unpack[SearchOptions]
     ) -> Hits:
-        """The k sentences that say the same as a sentence, or go on from it, without itself.
+        """Find the k sentences that say the same as a sentence, or continue it, without the sentence itself.
 
-        It is a hit, or the id of a sentence, and searched for by those of its words that say most. Sentences
-        of its own document are left out unless `own_document`. Raises UsageError for an unknown id.
+        `hit` is a hit, or the id of a sentence. The search uses its most characteristic words. Sentences of
+        its own document are left out unless `own_document` is set. Raises UsageError for an unknown id.
         """
         settings = read_search_options(options)
         id = hit if isinstance(hit, str) else hit.id
@@ -192,10 +192,10 @@ class Index:
         return self._searcher.index.on_latest(search)
 
     def batch(self, queries: Iterable[str], k: int = 10, **options: Unpack[SearchOptions]) -> list[Hits]:
-        """The answers to many queries, in their order, all from one state of the index.
+        """Answer many queries, in their order, all from one state of the index.
 
-        Texts are read when the first text of an answer is asked for, so that ids and scores of many hits cost
-        little. A query that nothing can be searched for has no hits, and `incomplete` says why.
+        Texts are read when the first text of an answer is used, so that ids and scores of many hits cost
+        little. A query with nothing to search for has no hits, and `incomplete` says why.
         """
         settings = read_search_options(options)
         snapshot = self._searcher.snapshot().index
@@ -217,11 +217,11 @@ class Index:
         peaks: int = PEAKS,
         **options: Unpack[SearchOptions],
     ) -> Timeline:
-        """How many sentences of each day, week, month or year have every word of a query, for each query.
+        """Count, for each query, the sentences of each day, week, month or year that have every word of it.
 
         `interval` is "day", "week", "month" or "year", by default the finest that makes a readable picture.
-        `peaks` is how many peaks of each query get their best sentence. Dates are in UTC. Raises UsageError
-        if there would be too many periods.
+        `peaks` is the number of peaks of each query that get their best sentence. Dates are in UTC. Raises
+        UsageError if there would be too many periods.
         """
         if not queries:
             raise UsageError("a timeline needs a query: timeline('travel ban')")
@@ -244,11 +244,11 @@ class Index:
         seed: int = 0,
         **options: Unpack[SearchOptions],
     ) -> Concordance:
-        """The occurrences of a word, a phrase or a prefix, one a line, with the text on both sides.
+        """Show the occurrences of a word, a phrase or a prefix, one a line, with the text on both sides.
 
         Words without syntax are read as a phrase. `width` counts the characters or words on each side. `sort`
-        is "newest", "oldest", "best", "source", "node", or "left1" to "right3". `sample` reads this many
-        sentences, drawn at random by `seed`. Raises UsageError for a query with nothing to show.
+        is "newest", "oldest", "best", "source", "node", or "left1" to "right3". With `sample`, so many
+        sentences are read, drawn at random by `seed`. Raises UsageError for a query with nothing to show.
         """
         if sort not in SORTS:
             raise unknown("order", sort, SORTS)
@@ -278,7 +278,7 @@ class Index:
         min_count: int = MIN_COUNT,
         **options: Unpack[SearchOptions],
     ) -> Collocations:
-        """The k words that stand near a word or phrase more often than their frequency explains.
+        """Find the k words that occur near a word or phrase more often than their frequency explains.
 
         `window` is the number of words on each side; None takes the whole sentence. `by` is "stems", so that
         forms of a word count together, or "forms". `measure` is "logdice", "log-likelihood", "mi" or "t".
@@ -305,7 +305,7 @@ class Index:
         about: str | None = None,
         **options: Unpack[SearchOptions],
     ) -> Quotations:
-        """The k newest quotations of a speaker, or of anyone; with `about`, the best for this query.
+        """Find the k newest quotations of a speaker, or of anyone; with `about`, the best for this query.
 
         Raises UsageError if the index has no quotations (`enrich("quotes")` finds them).
         """
@@ -323,11 +323,11 @@ class Index:
         return found
 
     def name(self, name: str, *, companions: int = COMPANIONS, k: int = SENTENCES) -> NamePage:
-        """What the index has about a name: counts, dates, forms, sources, names with it, what is said.
+        """Collect what the index has about a name: counts, dates, forms, sources, companions, quotations.
 
-        `name` is any of its forms, in any case, an id such as "Q22686", or `person:NAME`. `companions` is how
-        many names that occur with it are given, `k` how many sentences about it, and how many of its
-        quotations. Raises UsageError if the index has no such name.
+        `name` is any of its forms, in any case, an id such as "Q22686", or `person:NAME`. `companions` is
+        the number of names that occur with it, `k` that of sentences about it and of its quotations. Raises
+        UsageError if the index has no such name.
         """
         return read_name(self._searcher, name, companions=companions, sentences=k)
 
@@ -340,10 +340,10 @@ class Index:
         prefix: str = "",
         **options: Unpack[SearchOptions],
     ) -> list[ListedName]:
-        """The k most frequent names, counted in the sentences with every word of a query if there is one.
+        """List the k most frequent names, counted in the sentences with every word of a query if given.
 
-        `type` is "person", "location" or "organization". `prefix` begins the name or another form of it, in
-        any case. `options` are those of `SearchOptions`; the ranking has no effect.
+        `type` is "person", "location" or "organization". The name or another form of it begins
+        with `prefix`, in any case. `options` are those of `SearchOptions`; the ranking has no effect.
         """
         return self._list_names(query, k, type, prefix, options)[1]
 
@@ -357,9 +357,9 @@ class Index:
         least: int = 1,
         **options: Unpack[SearchOptions],
     ) -> NameNetwork:
-        """Which of the k names that `names` has occur together, in at least `least` sentences.
+        """Find which of the k names that `names` lists occur together, in at least `least` sentences.
 
-        `NameNetwork.to_graphml` is what Gephi and networkx read.
+        `NameNetwork.to_graphml` writes it for Gephi and networkx.
         """
         selection, listed = self._list_names(query, k, type, prefix, options)
         return build_network(selection, listed, least=least)
@@ -387,10 +387,10 @@ class Index:
         min_count: int = MIN_COUNT,
         **options: Unpack[SearchOptions],
     ) -> ContrastedCollocations:
-        """The k words that stand near a word or phrase more often in a part of its sentences.
+        """Find the k words that occur near a word or phrase more often in a part of its sentences.
 
-        `part` is a query for these sentences, such as "source:bbc.co.uk"; `against` one for those to compare
-        with, by default all others. The rest is as in `collocations`.
+        `part` is a query for these sentences, such as "source:bbc.co.uk"; `against` is a query for
+        those to compare with, by default all others. The other arguments are those of `collocations`.
         """
         settings = read_search_options(options)
         return contrast_collocations(
@@ -407,7 +407,7 @@ class Index:
     def frequencies(
         self, *queries: str, by: Grouping = "month", **options: Unpack[SearchOptions]
     ) -> Frequencies:
-        """How often words or phrases occur by period or source, also per million words.
+        """Count how often words or phrases occur by period or source, also per million words.
 
         `by` is "day", "week", "month", "year" or "source". Words without syntax are read as a phrase. Raises
         UsageError if too many sentences match.
@@ -429,7 +429,7 @@ class Index:
         order: str = "log-likelihood",
         min_count: int = MIN_COUNT,
     ) -> KeyWords:
-        """The k words that are more frequent in a part of the collection than in another.
+        """Find the k words that are more frequent in one part of the collection than in another.
 
         `part` and `against` are queries that choose sentences, such as "source:bbc.co.uk after:2017"; without
         `against`, the part is compared with the rest. `order` is "log-likelihood" or "log-ratio". Raises
@@ -441,18 +441,18 @@ class Index:
         return find_key_words(self._searcher, parse(part), other, order=order, min_count=min_count, k=k)
 
     def document(self, id: str) -> Document:
-        """A whole document. Raises UsageError for an unknown id."""
+        """Read a whole document. Raises UsageError for an unknown id."""
         return self._searcher.index.document(id)
 
     def documents(self) -> Iterator[Document]:
-        """All documents, as they were loaded and in their order, of one state of the index."""
+        """Read all documents of one state of the index, as they were loaded and in their order."""
         return self._searcher.index.snapshot().documents()
 
     def append(self, rows: Iterable[object] | Where, **options: Unpack[AppendOptions]) -> DeliveryReport:
         """Add documents as a new generation, all of them in one step, or none if there is an error.
 
-        New documents are added, documents with other content than before are replaced, and others skipped,
-        so that an append may be repeated. `rows` are as in `esr.create`, or the path of a file or folder.
+        New documents are added, documents whose content has changed are replaced, and others are skipped, so
+        an append may be repeated. `rows` are as in `esr.create`, or the path of a file or folder.
         Returns the numbers of documents that were added, changed and unchanged. Raises InputError with the
         place of what is wrong.
         """
@@ -474,9 +474,9 @@ class Index:
             return self._delivery(options).remove(ids)
 
     def rollback(self, to: str | None = None) -> Generation:
-        """Serve an earlier generation again: the one before, or the one named `to`. Returns it.
+        """Serve an earlier generation again: the previous one, or the one named `to`. Returns it.
 
-        Raises UsageError if there is none. `keep` of what wrote later generations says how many there are.
+        Raises UsageError if there is none. How many there are depends on the `keep` of later writes.
         """
         with self._logged_in(), closing(open_generations(self._where)) as generations:
             return generations.rollback(to)
@@ -490,10 +490,10 @@ class Index:
     ) -> EnrichmentReport:
         """Compute features, names, parses and vectors of the sentences, and store them in the index.
 
-        Without `parts`, all but vectors are computed. What is there already is skipped, so that an
-        interrupted call may be repeated; searches go on. `workers` is the number of processes, `slice` (i, n)
-        the i-th of n slices of the documents. `options` are those of `EnrichOptions`. Raises UsageError if a
-        package is missing, with the command that installs it.
+        Without `parts`, all but vectors are computed. What is already stored is skipped, so an interrupted
+        call may be repeated. Searches go on meanwhile. `workers` is the number of processes, and `slice`
+        (i, n) is the i-th of n slices of the documents. `options` are those of `EnrichOptions`. Raises
+        UsageError if a package is missing, with the command that installs it.
         """
         from esr.library.enriching import enrich
 
@@ -501,12 +501,12 @@ class Index:
             return enrich(self._searcher.index, parts, workers, slice, options)
 
     def generations(self) -> list[Generation]:
-        """The generations, newest first. One is serving, others are kept, being loaded, or broken."""
+        """List the generations, newest first. One is serving; others are kept, being loaded, or broken."""
         with self._logged_in(), closing(open_generations(self._where)) as generations:
             return generations.all()
 
     def stats(self) -> Mapping[str, Any]:
-        """Counts, sizes and settings, as `esr status --json` has them: `documents`, `sentences`."""
+        """Return counts, sizes and settings, as `esr status --json` prints them: `documents` and others."""
         return self._searcher.index.status()
 
     def close(self) -> None:

@@ -27,9 +27,9 @@ def open(where: Where, **login: Unpack[LoginOptions]) -> Index:
 
 
 def open_async(where: Where, **login: Unpack[LoginOptions]) -> AsyncIndex:
-    """An index for programs of asyncio, with the arguments of `open`.
+    """Return an index for programs that use asyncio, with the arguments of `open`.
 
-    It is opened by `async with` or `await`, and raises as `open` does then.
+    `async with` or `await` opens it, and raises the errors of `open`.
     """
     from esr.library.asynchronous import AsyncIndex  # imports asyncio
 
@@ -37,7 +37,7 @@ def open_async(where: Where, **login: Unpack[LoginOptions]) -> AsyncIndex:
 
 
 def create(where: Where, rows: Iterable[object], **options: Unpack[LoadOptions]) -> Index:
-    """Make an index of rows, and open it: all of them are loaded, or nothing is left if there is an error.
+    """Make an index of rows, and open it. All rows are loaded; after an error, nothing is left.
 
     A row is a mapping, or an object with fields (a dataclass, a named tuple, a struct of msgspec, a model of
     pydantic, an `esr` document); `rows` is an iterable of them, such as a list or a generator, or a table of
@@ -64,7 +64,7 @@ def load(where: Where, *paths: Where, **options: Unpack[LoadOptions]) -> Index:
 
 
 def parse_query(text: str) -> ParsedQuery:
-    """What the query language reads in a text: its words, phrases and fields."""
+    """Parse a query: its words, phrases and fields as the query language reads them."""
     if not isinstance(text, str):
         raise UsageError(f"a query is a text, not {text!r}")
     return parse(text)

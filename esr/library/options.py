@@ -22,19 +22,19 @@ Number = float | int | str
 
 
 class SearchOptions(TypedDict, total=False):
-    """What a search may be limited to, and how it ranks. All of it is optional.
+    """How a search is limited, and how it ranks. All options may be left out.
 
     Filters: `after` and `before` are dates as in the query language ("2017", "2017-03", "2017-03-15", a date
     or a datetime, in UTC): `after` includes the date, `before` does not. `to` includes it. `source`,
-    `author`, `section`, `keyword`, `document` and `entity` are a text or several, of which a sentence needs
-    one; `meta` maps keys of the metadata to such texts. `entity` may name a type: "person:Angela Merkel".
+    `author`, `section`, `keyword`, `document` and `entity` are one text or several; a sentence needs one of
+    them. `meta` maps keys of the metadata to such texts. `entity` may name a type: "person:Angela Merkel".
 
-    Query: `require="all"` wants every word in the sentence. `literal=True` reads the query as words, without
-    syntax.
+    Query: `require="all"` requires every word in the sentence. `literal=True` reads the query as words,
+    without syntax.
 
-    Ranking: `ranking` is the name of a ranking that esr ships, of a file, or its contents. `model`,
-    `context`, `prior`, `feature`, `boost`, `rerank`, `rerank_depth` and `candidates` take precedence over it,
-    and are those of the command line: `prior="length:0.5"` or `prior={"length": 0.5}`. All others are
+    Ranking: `ranking` is the name of a ranking that esr ships, a file, or the contents of one. `model`,
+    `context`, `prior`, `feature`, `boost`, `rerank`, `rerank_depth` and `candidates` take precedence over it;
+    they are as on the command line: `prior="length:0.5"` or `prior={"length": 0.5}`. All others are
     parameters of the model, such as `mu=50`; `lambda_` is the parameter lambda.
     """
 
@@ -134,14 +134,15 @@ def _parameter_names() -> frozenset[str]:
 
 
 class ReadOptions(TypedDict, total=False):
-    """How documents are read, as `esr load` and `esr append` have it. All of it is optional.
+    """How documents are read, as with `esr load` and `esr append`. All options may be left out.
 
-    `mapping` gives fields other columns: `{"text": "body"}`. `set` gives every document a value of a field or
-    of its metadata: `{"source": "Wire", "meta.desk": "Berlin"}`. `id` makes ids of "url", "content" or "row".
-    `day_first` says how to read dates such as 05/03/2024. `detect_language` detects the language of documents
-    without one. `same_id` and `duplicates` say what happens to documents with the same id, or the same text.
-    `bad_documents` is a file that lists the documents that cannot be read, instead of the first being an
-    error. `allow_empty_documents` is the percentage of documents that may have no sentence, 50 by default.
+    `mapping` names the columns of fields: `{"text": "body"}`. `set` gives every document a value of a field
+    or of its metadata: `{"source": "Wire", "meta.desk": "Berlin"}`. `id` makes ids of "url", "content" or
+    "row". `day_first` says how to read dates such as 05/03/2024. `detect_language` detects the language of
+    documents without one. `same_id` and `duplicates` say what happens to documents with the same id, or the
+    same text. `bad_documents` is a file that lists the documents that cannot be read; without it, the first
+    of them is an error. `allow_empty_documents` is the percentage of documents that may have no sentence,
+    50 by default.
 
     The others are for files: `format`, `base`, `include`, `exclude`, `strict`, `encoding`, `delimiter`,
     `quote`, `columns`, `max_expansion` and `max_unpacked` (in GiB).
@@ -170,7 +171,7 @@ class ReadOptions(TypedDict, total=False):
 
 
 class WriteOptions(TypedDict, total=False):
-    """How a new generation is written. All of it is optional.
+    """How a new generation is written. All options may be left out.
 
     `keep` is the number of earlier generations that are kept for a rollback, 1 by default. `workers` is the
     number of concurrent bulk requests (Elasticsearch only).
@@ -202,9 +203,9 @@ class LoadOptions(AppendOptions, LoginOptions, total=False):
     """The options of `create` and `load`: those of `append`, of the login, and of a new index.
 
     `if_exists` is "fail" (default), "replace" (a new generation, which is served when it is complete) or
-    "append". `analyzer` says how text becomes terms; by default, a sample of them decides. `title` counts the
-    terms of titles (default). `resume` continues an interrupted load of the same documents. `shards`,
-    `replicas`, `merge` and `impacts` are for Elasticsearch.
+    "append". `analyzer` says how text becomes terms; by default, a sample of the documents decides. `title`
+    counts the terms of titles (default). `resume` continues an interrupted load of the same documents.
+    `shards`, `replicas`, `merge` and `impacts` are for Elasticsearch.
     """
 
     if_exists: Literal["fail", "replace", "append"] | None
@@ -218,7 +219,7 @@ class LoadOptions(AppendOptions, LoginOptions, total=False):
 
 
 class EnrichOptions(TypedDict, total=False):
-    """How `enrich` computes, as `esr enrich` has it. All of it is optional.
+    """How `enrich` computes, as with `esr enrich`. All options may be left out.
 
     `spacy_model` are names of installed models, each used for its language. `lexicon` are your own word lists
     for subjectivity and polarity, `subjectivity` the rule for subjective sentences. `encoder` makes the

@@ -1,4 +1,4 @@
-"""Passages: the hits of a list that stand next to each other in their document, as one item of the list.
+"""Passages: the hits of a list that are next to each other in their document, as one item of the list.
 
 The first n passages stay in their places however many hits there are: a further hit joins a passage, is left
 out for its document, or begins a passage after all others.

@@ -46,8 +46,8 @@ class Quote(NamedTuple):
 class Sentence(Struct, frozen=True):
     """A sentence. `id` is unique in its index; features, parse and quotes are stored unchanged.
 
-    `paragraph` is the zero-based index of its paragraph in the source text; None if unknown. No `quotes`
-    means that the document says nothing of them.
+    `paragraph` is the zero-based index of its paragraph in the source text; None if unknown. Without
+    `quotes`, the document does not state whether it has any.
     """
 
     id: str

@@ -45,7 +45,7 @@ class Arrangement(Struct, frozen=True):
 
     @property
     def joins(self) -> bool:
-        """Whether sentences that stand next to each other are one passage: in lists of the best ones."""
+        """Whether sentences that are next to each other are one passage: in lists of the best ones."""
         return self.passages and self.sort == "score" and not self.group and not self.novel
 
 

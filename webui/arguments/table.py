@@ -548,7 +548,7 @@ TABLE: tuple[Argument, ...] = (
     ),
     Argument(
         "passages",
-        "no: list sentences that stand next to each other one by one, and any number of a document",
+        "no: list sentences that are next to each other one by one, and any number of a document",
         Choice(labels={"no": ""}),
         "page search",
         "arrangement",

@@ -200,7 +200,7 @@ def _add_comparison(app: Flask, indexes: ServedIndexes, settings: Settings, rend
 
 
 def _add_similar(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
-    """Add the page "More like this": sentences that say the same as one, or go on from it."""
+    """Add the page "More like this": sentences that say the same as one, or continue it."""
     get = partial(indexes.route, app)
 
     @get("/similar")

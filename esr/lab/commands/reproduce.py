@@ -28,7 +28,7 @@ def reproduce() -> None:
 
 @reproduce.command()
 @click.option("--data", required=True, type=_FOLDER, help="Folder with the raw files, anywhere below it.")
-@click.option("--work", type=_FOLDER, help="Keep unpacked files and indexes here, and reuse them.")
+@click.option("--work", type=_FOLDER, help="Keep unpacked files and indices here, and reuse them.")
 @click.option(
     "--train", type=click.Choice(_TRAIN), default="all", show_default=True, help="Year to train on, or all."
 )
