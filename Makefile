@@ -5,8 +5,8 @@
 # make endurance  crashes, chaos, full disks, fuzzing by the thousand, foreign collections
 # make servers    both engines on Elasticsearch 8.19, OpenSearch 2.19 and 3
 # make check      ruff, mypy and codespell
-# make docs       the site of the documentation, in build/docs; warnings and dead links are errors (LINKS=yes: also
-#                 those to other hosts)
+# make docs       the site of the documentation, in build/docs; warnings and dead links are errors
+# make links      the same, and dead links to other hosts
 # make hooks      let git check each commit before it is made
 # make containers build the image, and start, load, kill and search one node and three with Docker
 # make release    check and build the release VERSION=x.y.z, and try it in empty environments
@@ -22,12 +22,11 @@ PORT ?= 8080
 SERVE ?= yes
 ENRICH ?= yes
 ELASTICSEARCH ?= no
-LINKS ?= no
 
 # The tests start hundreds of processes. They need not compile each module again, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo quick test endurance servers check docs containers hooks kernel release chromium clean
+.PHONY: demo quick test endurance servers check docs links containers hooks kernel release chromium clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -94,10 +93,10 @@ check: $(VENV)/installed-dev
 docs: $(VENV)/installed-docs
 	@rm -rf build/docs
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --fresh-env -c docs -d build/doctrees . build/docs
-ifeq ($(LINKS),yes)
-	$(BIN)/python -m sphinx --quiet -b linkcheck -c docs -d build/doctrees . build/links
-endif
 	@echo "open build/docs/index.html"
+
+links: docs
+	$(BIN)/python -m sphinx --quiet -b linkcheck -c docs -d build/doctrees . build/links
 
 # Compiles what searches a folder, once: each process of the tests would do so for itself.
 kernel: $(VENV)/installed-dev
