@@ -117,7 +117,7 @@ def test_an_engine_that_hangs_or_dies_is_reported_in_time_and_used_again(
                 assert "The search engine is not responding" in text or '"code":"engine_unreachable"' in text
                 assert cluster.url not in text
                 assert seconds < PATIENCE, address
-                assert len(timeouts) == failures
+                assert len(timeouts) >= failures, "a page also asks beside its search"
             assert all(0 < timeout <= DEADLINE for timeout in timeouts)
             timeouts.clear()
             assert client.get("/search?q=flood").status_code == 503
