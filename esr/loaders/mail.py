@@ -180,17 +180,16 @@ def _decode_part(part: Message) -> str:
 
 # Programs declare a charset and use the larger one that Windows has for it.
 _LARGER = {
-    **{
-        "gb2312": "gb18030",
-        "gbk": "gb18030",
-        "big5": "big5hkscs",
-        "euc-kr": "cp949",
-        "ks_c_5601-1987": "cp949",
-    },
-    **{"shift_jis": "cp932", "iso-2022-jp": "iso2022_jp_ext", "iso-8859-1": "cp1252", "iso-8859-9": "cp1254"},
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "big5": "big5hkscs",
+    "euc-kr": "cp949",
+    "ks_c_5601-1987": "cp949",
+    "shift_jis": "cp932",
+    "iso-2022-jp": "iso2022_jp_ext",
+    "iso-8859-1": "cp1252",
+    "iso-8859-9": "cp1254",
 }
-
-
 _UNKNOWN = ("unknown", "unknown-8bit", "x-unknown", "us-ascii", "utf-8", "utf8")
 """Charsets of mails whose sender did not know, which date from the years of ISO 8859-1."""
 
