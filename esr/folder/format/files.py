@@ -160,6 +160,13 @@ def narrow(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array.astype(np.min_scalar_type(int(array.max(initial=0))))
 
 
+def order_of_first(numbers: Integers, count: int) -> Numbers:
+    """The distinct ones of some numbers below `count`, in the order in which each occurs first."""
+    first = np.full(count, len(numbers))
+    first[numbers[::-1]] = np.arange(len(numbers))[::-1]  # of equal numbers, the last one is assigned
+    return np.argsort(first)[: np.count_nonzero(first < len(numbers))]
+
+
 _SEAL = re.compile(rb'\{\n "checksum": "([0-9a-f]{8})",\n')
 _SEALED = "sealed"
 """The last key of a sealed file. It tells a file whose first line is damaged from one of an older version."""

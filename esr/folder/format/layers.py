@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.folder.format.files import Arrays, Mask, Numbers, map_bundle, save_bundle
+from esr.folder.format.files import Arrays, Mask, Numbers, map_bundle, order_of_first, save_bundle
 from esr.folder.format.manifest import LayerInfo, resolve_owners, split_by_owner
 from esr.folder.format.quotes import LayerQuotes, encode_quotes, merge_quotes
 from esr.folder.format.strings import find_string, hash_strings, prefix_range, select_content
@@ -415,9 +415,7 @@ def _select_entities(layer: Layer, sentences: Mask) -> Arrays:
     """The entity arrays of these sentences. Entities are numbered by first occurrence."""
     sizes = np.diff(layer.arrays["entity.first"])
     mentions = layer.arrays["entity.of"][np.repeat(sentences, sizes)]
-    first = np.full(layer.entity_count, len(mentions))
-    first[mentions[::-1]] = np.arange(len(mentions))[::-1]  # of equal numbers, the last one is assigned
-    used = np.argsort(first)[: np.count_nonzero(first < len(mentions))]
+    used = order_of_first(mentions, layer.entity_count)
     new = np.zeros(layer.entity_count, np.int64)
     new[used] = np.arange(len(used))
     found = [layer.named_entity(number) for number in used.tolist()]

@@ -14,7 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from esr.errors import EsrError
-from esr.folder.format.files import Column, Mask, Numbers, check_file, narrow, save_array, save_bytes
+from esr.folder.format.files import (
+    Column,
+    Mask,
+    Numbers,
+    check_file,
+    narrow,
+    order_of_first,
+    save_array,
+    save_bytes,
+)
 from esr.folder.format.segment import LANGUAGE, LANGUAGES, PARAGRAPH, Segment, pack
 from esr.folder.format.strings import BlobTable, Content, StringTable, save_attributes
 from esr.folder.format.words import WordTable, decode, rank_words, save_sorted_words, text_starts
@@ -139,10 +148,8 @@ def _renumber_labels(
     renumbered = []
     for part, of_part in zip(parts, labels, strict=True):
         numbers = part.segment.column(column)[part.documents.remain]
-        first = np.full(len(of_part), len(numbers))
-        first[numbers[::-1]] = np.arange(len(numbers))[::-1]  # of equal numbers, the last one is assigned
         new_numbers = np.zeros(len(of_part), np.int32)
-        for number in np.argsort(first)[: np.count_nonzero(first < len(numbers))].tolist():
+        for number in order_of_first(numbers, len(of_part)).tolist():
             new_numbers[number] = new.setdefault(of_part[number], len(new))
         renumbered.append(new_numbers[numbers])
     return list(new), np.concatenate(renumbered)
