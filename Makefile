@@ -1,7 +1,8 @@
 # make demo       install, load the example news, answer a few queries, serve the page, and enrich beside it
 #                 (SERVE=no: do not serve, ENRICH=no: do not enrich, ELASTICSEARCH=yes: with Docker instead)
 # make quick      the tests of single parts: no node, no browser, no large corpus; in a minute
-# make test       install, check, and run all tests but those of endurance and servers, in a quarter of an hour
+# make test       install, check, and run all tests that need no Elasticsearch, in ten minutes
+# make elasticsearch  the tests that need a node: both engines give the same answers
 # make endurance  crashes, chaos, full disks, fuzzing by the thousand, foreign collections
 # make servers    both engines on Elasticsearch 8.19, OpenSearch 2.19 and 3
 # make check      ruff, mypy and codespell
@@ -26,7 +27,7 @@ ELASTICSEARCH ?= no
 # The tests start hundreds of processes. They need not compile each module again, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo quick test endurance servers check docs links containers hooks kernel release chromium clean
+.PHONY: demo quick test elasticsearch endurance servers check docs links containers hooks kernel release chromium clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -98,25 +99,31 @@ docs: $(VENV)/installed-docs
 links: docs
 	$(BIN)/python -m sphinx --quiet -b linkcheck -c docs -d build/doctrees . build/links
 
-# Compiles what searches a folder, once: each process of the tests would do so for itself.
+# Compiles what searches a folder, and the tests, once: each process of the tests would do so for itself.
 kernel: $(VENV)/installed-dev
 	$(BIN)/python -c "from esr.folder.search.kernel_loader import LOADER; LOADER.load()"
+	@$(BIN)/pytest -q --collect-only > /dev/null
 
 quick: kernel
 	$(BIN)/pytest -q -n 2 --dist worksteal \
 		-m "not elasticsearch and not browser and not slow and not endurance" --hypothesis-profile quick
 
-# A third of the generated examples, and three shards; `make test LONG=yes` has all, and one shard too.
+# A third of the generated examples; `make test LONG=yes` has all.
 # Four processes on two processors: half of the time, each of them waits for a node, the browser or another process.
+TESTS := $(BIN)/pytest -q -n 4 --dist loadfile
 test: $(VENV)/installed-dev chromium
 	@$(MAKE) --no-print-directory --jobs 2 check kernel
-	ESR_TEST_LONG=$(LONG) $(BIN)/pytest -q -n 4 --dist loadfile -m "not endurance and not servers"
+	ESR_TEST_LONG=$(LONG) $(TESTS) -m "not elasticsearch and not endurance and not servers"
+
+# Three shards; `make elasticsearch LONG=yes` has one shard too.
+elasticsearch: $(VENV)/installed-dev chromium
+	ESR_TEST_LONG=$(LONG) $(TESTS) -m "elasticsearch and not endurance and not servers"
 
 # Left to itself, pytest-xdist begins with the files of the most tests, and the longest of endurance have one:
 # tests/conftest.py orders them.
-# A fifth of what is repeated at random; `make endurance LONG=yes` repeats all.
+# A twentieth of what is repeated at random; `make endurance LONG=yes` repeats all.
 endurance: $(VENV)/installed-dev
-	ESR_TEST_LONG=$(LONG) $(BIN)/pytest -q -n 4 --dist loadfile --no-loadscope-reorder -m endurance \
+	ESR_TEST_LONG=$(LONG) $(TESTS) --no-loadscope-reorder -m endurance \
 		$$(grep -rl --include='test_*.py' 'mark\.endurance' tests)
 
 servers: $(VENV)/installed-dev

@@ -23,6 +23,7 @@ from esr.models import priors
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from tests.support.elasticsearch import differences, fresh, load
+from tests.support.endurance import IS_LONG
 
 COLLECTIONS = Path(__file__).resolve().parents[2] / "shared" / "collections"
 SPLITS = [
@@ -36,7 +37,7 @@ RANKINGS = [
     for (model, context), prior in product(SPLITS, [{}, *({name: 1.0} for name in priors.PRIORS)])
 ]
 K = 100
-STEP = 1 if os.environ.get("ESR_TEST_ALL_TOPICS") == "1" else 8
+STEP = 1 if os.environ.get("ESR_TEST_ALL_TOPICS") == "1" else 8 if IS_LONG else 32
 
 pytestmark = pytest.mark.endurance
 

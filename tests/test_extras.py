@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from esr.extras import MODULES, install_command, require
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+distributions = cache(packages_distributions)
 EXTRAS = {
     name: {canonicalize_name(Requirement(line).name): Requirement(line) for line in lines}
     for name, lines in PROJECT["optional-dependencies"].items()
@@ -97,9 +99,8 @@ def test_without_optional_packages_news_are_loaded_and_found(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("extra", MODULES)
 def test_the_modules_of_an_extra_are_of_packages_that_it_requires(extra: str) -> None:
-    distributions = packages_distributions()
     for module in MODULES[extra]:
-        names = {canonicalize_name(name) for name in distributions.get(module.split(".")[0], ())}
+        names = {canonicalize_name(name) for name in distributions().get(module.split(".")[0], ())}
         assert names & EXTRAS[extra].keys(), f"pyproject.toml: {extra} lacks the package of {module}"
         assert not names & {canonicalize_name(Requirement(line).name) for line in PROJECT["dependencies"]}
 

@@ -12,6 +12,7 @@ import pytest
 from benchmarks.speed import figures, report
 from benchmarks.speed.__main__ import PARTS
 from tests.support import samples as toy
+from tests.support.endurance import only_long
 from tests.support.needed import need
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,6 +51,7 @@ def measure(folder: Path, parts: tuple[str, ...], *extra_options: str) -> tuple[
     return figures.read(raw), page.read_text("utf-8")
 
 
+@only_long
 @pytest.mark.endurance
 def test_one_command_measures_every_part_without_elasticsearch(tmp_path: Path) -> None:
     raw, page = measure(tmp_path, WITHOUT_ELASTICSEARCH)

@@ -18,6 +18,7 @@ from esr.lab.reproduce.systems import EVALUATED, RANKED, STATISTICS, SYSTEMS
 from tests.cli.conftest import Esr
 from tests.lab.reproduce import miniature
 from tests.lab.reproduce.conftest import GRID
+from tests.support.endurance import only_long
 
 FEW = [
     text
@@ -136,6 +137,7 @@ def test_the_same_command_writes_the_same_and_reuses_earlier_work(done, tmp_path
     assert before == {path: path.stat().st_mtime_ns for path in (done / "work").rglob("*") if path.is_file()}
 
 
+@only_long
 @pytest.mark.endurance
 def test_options_of_the_protocol_change_the_figures(done, results, tmp_path):
     def other(*arguments):

@@ -28,6 +28,7 @@ from esr.ranking.request_template import search_template
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document
 from tests.support.elasticsearch import counts_occurrences, document, fresh, http, load, make_failing_load
+from tests.support.endurance import only_long
 from tests.support.needed import end_test, need
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -161,7 +162,7 @@ def queries(count: int) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=pytest.mark.endurance)])
+@pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=[pytest.mark.endurance, only_long])])
 def test_a_client_ranks_as_esr_does(where: str, ask: Ask, count: int) -> None:
     texts = queries(count)
     answers = ask(where, texts, options={"k": 10})

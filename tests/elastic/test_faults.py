@@ -25,6 +25,7 @@ from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
 from tests.index.test_parity import random_documents
 from tests.support.elasticsearch import document, http, indices, load, located
+from tests.support.endurance import IS_LONG, only_long
 from tests.support.index_contents import index_contents
 
 # A TCP proxy that does to connections what bad networks do.
@@ -201,7 +202,7 @@ def expected_contents(where: str, documents: list[Any]) -> Any:
 @pytest.mark.elasticsearch
 @pytest.mark.endurance
 @pytest.mark.usefixtures("make_requests_small_and_fast")
-@pytest.mark.parametrize("harm", [*HARMS, "all"])
+@pytest.mark.parametrize("harm", [*(pytest.param(harm, marks=only_long) for harm in HARMS), "all"])
 def test_a_bad_network_loses_nothing_of_a_load(where: str, harm: str) -> None:
     expected = expected_contents(where, NEWS)
     load(where, OLD)
@@ -227,7 +228,7 @@ def test_a_bad_network_loses_nothing_of_a_load(where: str, harm: str) -> None:
 @pytest.mark.elasticsearch
 @pytest.mark.endurance
 @pytest.mark.usefixtures("make_requests_small_and_fast")
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(3) if IS_LONG else range(1))
 def test_a_bad_network_loses_nothing_of_a_delivery(where: str, seed: int) -> None:
     delivered = [document("came", "A flood at the bank.", "Flood."), document(NEWS[0].id, "Changed.")]
     load(where, NEWS)

@@ -16,7 +16,7 @@ from esr.ranking.searcher import open_searcher
 from esr.text.document import Document
 from tests.index.test_parity import random_documents
 from tests.support.elasticsearch import document, load, located
-from tests.support.endurance import rounds
+from tests.support.endurance import only_long, rounds
 from tests.support.index_contents import index_contents, states
 from tests.support.processes import ForkedProcess, load_news
 
@@ -71,6 +71,7 @@ def test_a_loader_that_is_killed_three_times_is_resumed_to_the_same_index(anywhe
     kill_and_resume(anywhere, 1, 3)
 
 
+@only_long
 @pytest.mark.endurance
 def test_a_loader_that_is_killed_many_times_is_resumed_to_the_same_index(anywhere: str) -> None:
     broken = kill_and_resume(anywhere, rounds(25), 2)

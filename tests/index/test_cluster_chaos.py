@@ -16,6 +16,7 @@ from tests.index.test_chaos import Queries
 from tests.index.test_parity import random_documents
 from tests.support.base import Node, NoNode
 from tests.support.elasticsearch import document, http, load
+from tests.support.endurance import IS_LONG
 from tests.support.index_contents import index_contents
 from tests.support.node import Cluster
 
@@ -82,7 +83,7 @@ def test_any_node_may_be_killed_or_freeze_while_it_is_loaded_and_searched(
     wait_until_green(cluster)
     expected = index_contents(reference)
     with Queries(where, [OLD, news]) as queries:
-        for node in cluster.nodes:
+        for node in cluster.nodes if IS_LONG else cluster.nodes[:1]:
             broken: list[bool] = []
 
             def break_it(documents: int, of: int, node: Node = node, broken: list[bool] = broken) -> None:

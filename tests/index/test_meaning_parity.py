@@ -30,7 +30,7 @@ from esr.text.validate import build_document
 from tests.index.test_parity import SPLITS, Engines, compare_answers
 from tests.support.elasticsearch import differences, fresh, http, load, located
 from tests.support.elasticsearch import document as bare_document
-from tests.support.endurance import SHARDS
+from tests.support.endurance import SHARDS, only_long
 from tests.support.fake_enricher import (
     SYNONYMS,
     VOCABULARY,
@@ -140,7 +140,7 @@ def check_request(where: str) -> None:
     assert "the request lacks what only vectors find" in printed.stderr
 
 
-@pytest.mark.parametrize("shards", [pytest.param(1, marks=pytest.mark.endurance), 3])
+@pytest.mark.parametrize("shards", [pytest.param(1, marks=[pytest.mark.endurance, only_long]), 3])
 def test_both_engines_give_the_same_answers_through_the_life_of_an_index(
     tmp_path: Path, elasticsearch_url: str, encoder: str, shards: int
 ) -> None:

@@ -22,6 +22,7 @@ from esr.loaders.jsonl import is_json
 from esr.text.document import Document, ParseWord, Sentence
 from esr.text.validate import MAX_PARAGRAPH
 from tests.loaders.conftest import texts
+from tests.support.endurance import only_long
 from tests.support.samples import sample
 
 GOOD = '{"id": "a", "text": "One."}'
@@ -463,6 +464,7 @@ def read_in_a_process(start: str, end: str, count: int) -> tuple[int, int, int]:
     return int(documents), int(kilobytes) * 1024, size
 
 
+@only_long
 @pytest.mark.endurance
 @pytest.mark.parametrize(("start", "end"), [("[", "]"), ('{"status": "ok", "articles": [', "]}")])
 def test_an_array_of_two_gigabytes_takes_no_more_memory_than_a_small_one(start: str, end: str) -> None:

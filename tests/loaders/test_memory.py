@@ -18,7 +18,7 @@ from tests.support.endurance import IS_LONG
 
 pytestmark = pytest.mark.endurance
 
-FEW, MANY = (500, 5000) if IS_LONG else (150, 1500)
+FEW, MANY = (500, 5000) if IS_LONG else (60, 600)
 TEXT = "The ferry sails again. " * 20
 _CONTENT = "<ContentItem><DataContent>{}</DataContent></ContentItem>"
 UNITS = {

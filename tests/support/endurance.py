@@ -11,8 +11,8 @@ IS_LONG = os.environ.get("ESR_TEST_LONG", "") not in ("", "no")
 
 
 def rounds(many: int) -> int:
-    """The number of repetitions: a fifth of `many`, at least three; all of them with ESR_TEST_LONG=yes."""
-    return many if IS_LONG else max(3, many // 5)
+    """The number of repetitions: a twentieth of `many`, at least two; all of them with ESR_TEST_LONG=yes."""
+    return many if IS_LONG else max(2, many // 20)
 
 
 def examples(many: int) -> int:

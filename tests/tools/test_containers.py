@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.endurance import only_long
 from tools.containers.__main__ import NO_DAEMON
 from tools.containers.daemon import PROJECT, NoDaemon, check_daemon
 from tools.containers.stack import Failed, Stack
@@ -63,6 +64,7 @@ def test_a_daemon_that_does_not_answer_can_be_started_by_root_alone(monkeypatch:
         check_daemon()
 
 
+@only_long
 @pytest.mark.endurance
 def test_three_nodes_in_containers_are_loaded_and_survive_the_loss_of_one() -> None:
     """Where a daemon runs or can be started. Once it runs, whatever fails is a failure."""

@@ -26,6 +26,7 @@ from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
 from tests.cli.conftest import call
 from tests.support.elasticsearch import all_indices, document, http, load, located
+from tests.support.endurance import only_long
 from tests.support.processes import AMID_BULK, ForkedProcess, load_until, run_esr
 
 OLD = [document("old", "An old flood.")]
@@ -293,7 +294,9 @@ def all_ids(where: str) -> set[str]:
         "before _mark_complete",
     ],
 )
-@pytest.mark.parametrize("resume", [False, True], ids=["anew", "resumed"])
+@pytest.mark.parametrize(
+    "resume", [pytest.param(False, marks=only_long, id="anew"), pytest.param(True, id="resumed")]
+)
 def test_a_killed_load_can_be_repeated_or_resumed(
     where: str, tmp_path: Path, moment: str, resume: bool
 ) -> None:
