@@ -37,7 +37,9 @@ from esr.text.document import DEFAULT_PARTS, PARTS
 )
 @click.option(
     "--only",
-    help=f"Only these parts, separated by commas: {', '.join(PARTS)}. Default: {', '.join(DEFAULT_PARTS)}.",
+    multiple=True,
+    help=f"Only these parts, separated by commas: {', '.join(PARTS)}. Default: {', '.join(DEFAULT_PARTS)}. "
+    "May be repeated.",
 )
 @click.option(
     "--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Number of processes."
@@ -93,7 +95,7 @@ from esr.text.document import DEFAULT_PARTS, PARTS
 def enrich(
     where: str,
     slice_text: str,
-    only: str | None,
+    only: tuple[str, ...],
     workers: int,
     spacy_models: tuple[str, ...],
     lexica: tuple[Path, ...],
@@ -127,9 +129,10 @@ def enrich(
     enrich_index(where, enricher, slice=slice, workers=workers, aliases=aliases, vector_index=vector_index)
 
 
-def parse_parts(only: str | None) -> tuple[str, ...]:
-    """Parse names of parts, separated by commas; None gives the default parts. Raises UsageError."""
-    return DEFAULT_PARTS if only is None else check_parts(name.strip() for name in only.split(","))
+def parse_parts(only: Sequence[str]) -> tuple[str, ...]:
+    """Parse lists of parts, separated by commas; no list gives the default parts. Raises UsageError."""
+    names = (name.strip() for some in only for name in some.split(","))
+    return check_parts(names) if only else DEFAULT_PARTS
 
 
 def build_enricher(

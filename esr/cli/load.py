@@ -145,7 +145,9 @@ class _Preview:
 @click.option(
     "--enrich-only",
     metavar="PARTS",
-    help=f"Run esr enrich afterwards for these parts only, separated by commas: {', '.join(PARTS)}.",
+    multiple=True,
+    help=f"Run esr enrich afterwards for these parts only, separated by commas: {', '.join(PARTS)}. "
+    "May be repeated.",
 )
 @click.option(
     "--dry-run",
@@ -172,7 +174,7 @@ def load(
     title: bool | None,
     if_exists: str,
     enrich: bool,
-    enrich_only: str | None,
+    enrich_only: tuple[str, ...],
     shards: int | None,
     replicas: int | None,
     is_dry_run: bool,
@@ -204,7 +206,7 @@ def load(
     if where is None:
         raise UsageError("no index given: use --index or ESR_INDEX, or look first with --dry-run")
     slice = None if slice_text is None else parse_slice(slice_text)
-    enrich = enrich or enrich_only is not None
+    enrich = enrich or bool(enrich_only)
     if slice and enrich:
         raise UsageError("--enrich does not work with --slice: run esr enrich when all slices are loaded")
     parts = parse_parts(enrich_only)

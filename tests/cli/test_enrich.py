@@ -73,7 +73,7 @@ def test_the_status_shows_enriched_parts_and_tools(
     where = tmp_path / "index"
     esr("load", news, "--index", where)
     assert json.loads(esr("status", "--index", where, "--json").stdout)["enrichment"] == []
-    esr("enrich", "--index", where, "--only", "parse, features", "--slice", "2/2")
+    esr("enrich", "--index", where, "--only", "parse", "--only", "features", "--slice", "2/2")
     assert "features     5 of 9 documents (fake 1)\nparse        5 of 9 documents (fake 1)\n" in (
         esr("status", "--index", where).stdout
     )
