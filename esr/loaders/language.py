@@ -33,7 +33,6 @@ class LanguageDetector:
     """Detects languages. `detected` counts the documents that got one, by language."""
 
     def __init__(self) -> None:
-        self._model = _read_model()
         self.detected: Counter[str] = Counter()
 
     def language_of(self, document: Document) -> str | None:
@@ -57,13 +56,13 @@ class LanguageDetector:
         text = " ".join(" ".join(_take_enough(texts)).split())[:_MAX_CHARACTERS]
         if sum(map(str.isalpha, text)) < _MIN_LETTERS:
             return None
-        language, probability = self._model.classify(text.encode(errors="ignore").decode())
+        language, probability = _read_model().classify(text.encode(errors="ignore").decode())
         return str(language) if probability >= _MIN_PROBABILITY else None
 
 
 @cache
 def _read_model() -> LanguageIdentifier:
-    """The model, which takes half a second to read."""
+    """The model. It takes half a second to read, so documents with languages do without it."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
