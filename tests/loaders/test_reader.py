@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import subprocess
 import sys
 from html import escape
 from types import SimpleNamespace
@@ -522,6 +523,15 @@ def test_the_language_of_a_document_without_one_is_detected(language, declared, 
 
 def test_an_existing_language_stays():
     assert detect(TEXTS["de"], "en-GB") == ("en-GB", 0)
+
+
+def test_the_model_is_read_for_a_document_without_a_language_only():
+    program = (
+        "import sys; from esr.loaders.language import LanguageDetector as Detector;"
+        "Detector().build_document({'id': 'a', 'text': 'A storm.' * 9, 'language': 'en'});"
+        "print('py3langid' in sys.modules)"
+    )
+    assert subprocess.check_output([sys.executable, "-c", program], text=True) == "False\n"
 
 
 @pytest.mark.parametrize(
