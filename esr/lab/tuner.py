@@ -322,17 +322,20 @@ class Tuner:
         candidates = self.cache.get(task, settings[0])
         if candidates is None:
             return [0.0] * len(settings)
-        found: Sequence[Ranks | None] = [None] * len(settings)
-        rank = self.cache.compiled.function
-        if rank is not None and len(settings) > 1 and all(s.reranker() is None for s in settings):
-            plans = [candidates.prepared.replan(setting) for setting in settings]
-            found = rank(candidates.grouped, candidates.relevant, candidates.sentence_id, plans, self._depth)
-        with self.cache.compiled.count_time():
-            ranks = [
-                rank_relevant(candidates, candidates.scores(setting), self._depth) if given is None else given
-                for setting, given in zip(settings, found, strict=True)
-            ]
-        return [self._measure(of_setting, candidates.judged) for of_setting in ranks]
+        may_compile = len(settings) > 1 and all(s.reranker() is None for s in settings)
+        ranks: list[Ranks | None] = [None] * len(settings)
+        for n, setting in enumerate(settings):
+            rank = self.cache.compiled.function
+            if rank is not None and may_compile:
+                plans = [candidates.prepared.replan(s) for s in settings[n:]]
+                ranks[n:] = rank(
+                    candidates.grouped, candidates.relevant, candidates.sentence_id, plans, self._depth
+                )
+                may_compile = False
+            if ranks[n] is None:
+                with self.cache.compiled.count_time():
+                    ranks[n] = rank_relevant(candidates, candidates.scores(setting), self._depth)
+        return [self._measure(r, candidates.judged) for r in ranks if r is not None]
 
 
 def _candidates_key(ranking: Ranking) -> tuple[Any, ...]:
