@@ -113,7 +113,7 @@ class _Block:
 
         Exact scores decide, and ids where they tie.
         """
-        sentences = np.flatnonzero(close.any(axis=0)[self.row_of])
+        sentences = np.flatnonzero(np.logical_or.reduce(close)[self.row_of])
         exact = score_sentences(plan, self.evidence.take(sentences))
         with np.errstate(over="ignore"):
             single = exact.astype(np.float32)
@@ -166,11 +166,10 @@ def _score(plans: Sequence[Plan], evidence: Evidence) -> tuple[Array, Array]:
 
 def _flatten(transform: Mixture | Saturation) -> list[float]:
     """The first number of a transform, and those of each of its fields."""
+    numbers = [number for field in FIELDS for number in getattr(transform, field)]
     if isinstance(transform, Mixture):
-        fields = (transform.sentence, transform.surrounding, transform.document, transform.collection)
-        return [transform.mu, *(number for field in fields for number in field)]
-    fields = (transform.sentence, transform.surrounding, transform.document)
-    return [-1.0 if transform.k1 is None else transform.k1, *(number for field in fields for number in field)]
+        return [transform.mu, *numbers, *transform.collection]
+    return [-1.0 if transform.k1 is None else transform.k1, *numbers]
 
 
 @compiled

@@ -309,8 +309,8 @@ class Tuner:
             return np.array([[figures[task, key] for task in self.tasks] for key in keys])
         shared = list(map(_candidates_key, settings))
         for task in self.tasks:
-            missing = [n for n, key in enumerate(keys) if (task, key) not in figures]
-            for _, places in groupby(missing, shared.__getitem__):
+            left = [n for n, key in enumerate(keys) if (task, key) not in figures]
+            for _, places in groupby(left, shared.__getitem__):
                 alike = list(places)
                 values = self._measure_on(task, [settings[n] for n in alike])
                 figures |= zip(((task, keys[n]) for n in alike), values, strict=True)
