@@ -92,19 +92,15 @@ class _Block:
         margins = SINGLE * np.abs(at) + ROUNDING * self.greatest
         above, near = np.zeros(at.shape, np.int64), np.zeros(at.shape, np.int64)
         _count(self.scores, self.sizes, at - margins, at + margins, depth, above, near)
-        found: list[Ranks | None] = []
-        for n in range(len(self.plans)):
-            is_in = (above[:, n] < depth) & (near[:, n] > 0)
-            ranks, counts = above[is_in, n] + 1, near[is_in, n]
-            if not self.greatest[n] < MOST or (ranks + counts > depth + 1).any():
-                found.append(None)
-                continue
-            unclear = np.flatnonzero(is_in)[counts > 1]
-            if len(unclear):
-                close = np.abs(self.scores[:, n] - at[unclear, n, None]) <= margins[unclear, n, None]
-                ranks[counts > 1] += self._count_higher(self.plans[n], relevant[unclear], close, sentence_id)
-            found.append(np.sort(ranks))
-        return found
+        is_in = (above < depth) & (near > 0)
+        is_left = (is_in & (above + near > depth)).any(axis=0) | ~(self.greatest < MOST)
+        is_unclear = is_in & (near > 1) & ~is_left
+        for n in np.flatnonzero(is_unclear.any(axis=0)).tolist():
+            places = np.flatnonzero(is_unclear[:, n])
+            close = np.abs(self.scores[:, n] - at[places, n, None]) <= margins[places, n, None]
+            above[places, n] += self._count_higher(self.plans[n], relevant[places], close, sentence_id)
+        ranks, numbers = np.sort(np.where(is_in, above + 1, depth + 1), axis=0), is_in.sum(axis=0).tolist()
+        return [None if is_left[n] else ranks[:number, n] for n, number in enumerate(numbers)]
 
     def _count_higher(
         self, plan: Plan, relevant: Ranks, close: npt.NDArray[np.bool_], sentence_id: Callable[[int], str]
