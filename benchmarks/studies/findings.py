@@ -34,8 +34,9 @@ the figures that decide them. `python -m benchmarks.studies.findings` writes thi
 [the results](results.md#which-claims-hold) and of [features](evidence.md#which-claims-hold). Those pages
 say how each figure was measured.
 
-The papers rank the sentences of a few documents for each topic, and every sentence is judged. Here all
-sentences of a collection are ranked, and few are judged. A finding that fails here may hold there.
+A test may cover a part of its finding only; its own words say which. The papers rank the sentences of a few
+documents for each topic, and every sentence is judged. Here all sentences of a collection are ranked, and
+few are judged. A finding that fails here may hold there.
 """
 
 
