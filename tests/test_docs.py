@@ -20,10 +20,12 @@ import click
 import pytest
 import yaml
 
+from benchmarks.studies import findings
 from esr import features, loaders, models
 from esr.cli import main
 from esr.cli.reference import build_page, build_table
 from esr.encoders import KNOWN
+from esr.lab.reproduce.claims import TARGETS
 from esr.models import priors
 from esr.models.forms import FORMS
 from esr.ranking import boosts
@@ -115,6 +117,13 @@ def test_the_table_of_analyzers_is_what_its_generator_prints() -> None:
     assert build_table() in page, (
         "run: python -m esr.cli.reference languages, and put the table in docs/languages.md"
     )
+
+
+def test_the_page_of_findings_has_each_one_with_the_verdicts_of_the_studies() -> None:
+    written = findings.TARGET.read_text("utf-8")
+    assert written == "\n".join(findings.render()), "run: python -m benchmarks.studies.findings"
+    for target in TARGETS:
+        assert written.count(f"**{target.id}**") == (target.kind == "finding"), target.id
 
 
 @pytest.mark.parametrize("kind", ["states", "views"])

@@ -29,7 +29,7 @@ OPTIONAL = [*(module for modules in MODULES.values() for module in modules), "nu
 
 NEEDS = {
     "matplotlib": r"esr\.lab\.report\.\w+",
-    "numba": r"esr\.folder\.(search|kernel)\.\w+",
+    "numba": r"esr\.(folder\.(search|kernel)\.\w+|lab\.setting_ranks)",
     "uvicorn": r"esr\.bridges\.mcp_server",
     "pyterrier": r"esr\.bridges\.pyterrier",
     "langchain_core": r"esr\.bridges\.langchain",

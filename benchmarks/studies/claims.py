@@ -102,12 +102,22 @@ class Claim(NamedTuple):
     """A claim and its test on a collection.
 
     `source` is its place in docs/formulas.md: "A.15, 8" is line 8 of A.15. Claims beyond the papers have
-    `esr`.
+    `esr`. `finding` is the id of the finding in `esr reproduce`, if a paper has it.
     """
 
     text: str
     source: str
     test: Callable[[Figures, str], Verdict]
+    finding: str = ""
+
+    @property
+    def title(self) -> str:
+        """The claim as tables name it."""
+        return f"{self.text} ({self.source})".replace("|", "\\|")
+
+    @property
+    def needs_parses(self) -> bool:
+        return self.source in ("C.6", "D.10") or "FDM" in self.text
 
 
 def _format_means(
@@ -141,18 +151,20 @@ def _descending(*names: str) -> Callable[[Figures, str], Verdict]:
     return test
 
 
-def _not_above(names: Sequence[str], others: Sequence[str]) -> Callable[[Figures, str], Verdict]:
+def _not_above(
+    names: Sequence[str], others: Sequence[str], source: str = "tuned"
+) -> Callable[[Figures, str], Verdict]:
     """Test that no ranking is significantly better than the best of the others."""
 
     def test(figures: Figures, collection: str) -> Verdict:
-        best = max(others, key=lambda name: figures.mean(collection, name))
+        best = max(others, key=lambda name: figures.mean(collection, name, source))
         better = [
             name
             for name in names
-            if figures.mean(collection, name) > figures.mean(collection, best)
-            and figures.p_value(collection, name, best) < LEVEL
+            if figures.mean(collection, name, source) > figures.mean(collection, best, source)
+            and figures.p_value(collection, name, best, source) < LEVEL
         ]
-        return Verdict(not better, _format_means(figures, collection, *names, best))
+        return Verdict(not better, _format_means(figures, collection, *names, best, source=source))
 
     return test
 
@@ -229,88 +241,155 @@ CLAIMS = (
         "2S-I with the document is the best of the language models with at most one context",
         "A.15, 8",
         _best("2si document", LANGUAGE_MODELS),
+        "FLA-F1",
     ),
     Claim(
         "2S-I with the document is significantly above tfisf and Dirichlet",
         "A.15, 8",
         _above("2si document", ("tfisf", "dir")),
+        "FLA-F2",
     ),
     Claim(
         "2S-I with the surrounding sentences is significantly above tfisf and Dirichlet",
         "A.15, 8",
         _above("2si surrounding", ("tfisf", "dir")),
+        "FLA-F2",
     ),
     Claim(
         "2S-I: the document is as good a context as the surrounding sentences",
         "A.15, 8",
         _equal("2si document", "2si surrounding"),
+        "FLA-F3",
     ),
     Claim(
         "3MM and 2S bring no improvement over tfisf and Dirichlet",
         "A.15, 9",
         _not_above(("3mm document", "3mm surrounding", "2s document", "2s surrounding"), ("tfisf", "dir")),
+        "FLA-F4",
     ),
     Claim(
-        "P@10 of most context models is below the better of tfisf and Dirichlet", "A.15, 10", _precision_below
+        "P@10 of most context models is below the better of tfisf and Dirichlet",
+        "A.15, 10",
+        _precision_below,
+        "FLA-F5",
     ),
-    Claim("tfisf is as good as tuned BM25", "A.15, 13", _equal("tfisf", "bm25")),
-    Claim("The best BM25 has b = 0", "A.15, 5", _tuned_to("bm25", b=0.0)),
+    Claim("tfisf is as good as tuned BM25", "A.15, 13", _equal("tfisf", "bm25"), "FLA-F11"),
+    Claim("The best BM25 has b = 0", "A.15, 5", _tuned_to("bm25", b=0.0), "FLA-F12"),
     Claim(
         "The best BM25f ignores the document: alpha = 1, b_sent = 0",
         "A.15, 6",
         _tuned_to("bm25f document", alpha=1.0, b_sent=0.0),
+        "FLA-F13",
     ),
     Claim(
-        "The best tfmix ignores the document: alpha = 1", "A.15, 7", _tuned_to("tfmix document", alpha=1.0)
+        "The best tfmix ignores the document: alpha = 1",
+        "A.15, 7",
+        _tuned_to("tfmix document", alpha=1.0),
+        "FLA-F14",
     ),
     Claim(
         "The best tfmix with the surrounding sentences has alpha = 0.6",
         "A.15, 7",
         _tuned_to("tfmix surrounding", alpha=0.6),
+        "FLA-F14",
     ),
     Claim(
         "p(d|s) improves Dirichlet significantly (default parameters)",
         "A.15, 11",
         _above("dir + importance", ("dir",), "default"),
+        "FLA-F8",
     ),
     Claim(
         "p(d|s) improves 2S significantly (default parameters)",
         "A.15, 11",
         _above("2s document + importance", ("2s document",), "default"),
+        "FLA-F8",
     ),
     Claim(
         "The length prior improves JM significantly (default parameters)",
         "A.15, 12",
         _above("jm + length", ("jm",), "default"),
+        "FLA-F20",
     ),
     Claim(
         "The length prior improves Dirichlet significantly (default parameters)",
         "A.15, 12",
         _above("dir + length", ("dir",), "default"),
+        "FLA-F20",
     ),
-    Claim("TDSR is above tfisf, BM25 and KLD", "C.6", _above("tdsr", ("tfisf", "bm25", "kld"))),
+    Claim(
+        "BM25f with the document does not differ from BM25",
+        "A.15, 13",
+        _equal("bm25f document", "bm25"),
+        "FLA-F15",
+    ),
+    Claim(
+        "tfmix with the document does not differ from tfisf",
+        "A.15, 13",
+        _equal("tfmix document", "tfisf"),
+        "FLA-F15",
+    ),
+    Claim(
+        "With p(d|s), 2S is significantly above tfisf (default parameters)",
+        "A.15, 11",
+        _above("2s document + importance", ("tfisf",), "default"),
+        "FLA-F9",
+    ),
+    Claim(
+        "With the length prior, JM and Dirichlet are not above 2S-I (default parameters)",
+        "A.15, 12",
+        _not_above(("jm + length", "dir + length"), ("2si document",), "default"),
+        "FLA-F21",
+    ),
+    Claim(
+        "2S-I with both contexts is significantly above JM and Dirichlet",
+        "A.15, 8",
+        _above("2si both", ("jm", "dir")),
+        "FLA-F22",
+    ),
+    Claim(
+        "tfisf is at least as good as tuned BM25 and KLD",
+        "B.11",
+        _not_above(("bm25", "kld"), ("tfisf",)),
+        "FL-F1",
+    ),
+    Claim("TDSR is above tfisf, BM25 and KLD", "C.6", _above("tdsr", ("tfisf", "bm25", "kld")), "TDSR-F1"),
     Claim(
         "TDSR, ties by tfisf, is above them too",
         "C.6",
         _above("tdsr, ties by tfisf", ("tfisf", "bm25", "kld")),
+        "TDSR-F1",
     ),
     Claim(
         "TDSR, ties by tfisf, is above them at every point of recall",
         "C.6",
         _above_at_every_recall("tdsr, ties by tfisf", ("tfisf", "bm25", "kld")),
+        "TDSR-F3",
     ),
-    Claim("tfisf is above KLD, and KLD above BM25", "C.6", _descending("tfisf", "kld", "bm25")),
-    Claim("SDM is above tfisf, KLD and FIDM", "D.10", _above("mrf_sdm", ("tfisf", "kld", "mrf_fidm"))),
-    Claim("FDM is above tfisf, KLD and FIDM", "D.10", _above("mrf_fdm", ("tfisf", "kld", "mrf_fidm"))),
+    Claim("tfisf is above KLD, and KLD above BM25", "C.6", _descending("tfisf", "kld", "bm25"), "TDSR-F2"),
+    Claim(
+        "SDM is above tfisf, KLD and FIDM",
+        "D.10",
+        _above("mrf_sdm", ("tfisf", "kld", "mrf_fidm")),
+        "MRF-F1 MRF-F2",
+    ),
+    Claim(
+        "FDM is above tfisf, KLD and FIDM",
+        "D.10",
+        _above("mrf_fdm", ("tfisf", "kld", "mrf_fidm")),
+        "MRF-F1 MRF-F2",
+    ),
     Claim(
         "With f_I tfisf, SDM is above tfisf, KLD and FIDM",
         "D.10",
         _above("mrf_sdm, f_I tfisf", ("tfisf", "kld", "mrf_fidm, f_I tfisf")),
+        "MRF-F1 MRF-F2",
     ),
     Claim(
         "With f_I tfisf, FDM is above tfisf, KLD and FIDM",
         "D.10",
         _above("mrf_fdm, f_I tfisf", ("tfisf", "kld", "mrf_fidm, f_I tfisf")),
+        "MRF-F1 MRF-F2",
     ),
     Claim(
         "Beyond the papers: FDM's potentials improve 2S-I with both contexts (default parameters)",

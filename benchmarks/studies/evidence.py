@@ -75,10 +75,11 @@ Test = Callable[[FeatureResults], Verdict]
 
 
 class Claim(NamedTuple):
-    """A claim and its test."""
+    """A claim and its test. `finding` is the id of the finding in `esr reproduce`."""
 
     text: str
     test: Test
+    finding: str
 
 
 def _gains(feature: str, form: str, measures: tuple[str, ...], *, significantly: bool) -> Test:
@@ -163,28 +164,43 @@ def _has_opposite_signs(results: FeatureResults) -> Verdict:
 
 
 CLAIMS = (
-    Claim("FLOE(pos) brings no significant gain", _no_gain(("pos",), ("floe",), "AP")),
+    Claim("FLOE(pos) brings no significant gain", _no_gain(("pos",), ("floe",), "AP"), "FL-F4"),
     Claim(
         "FLOE(neg) is above tfisf in both measures",
         _gains("neg", "floe", ("AP", "P@10"), significantly=False),
+        "FL-F3",
     ),
     Claim(
         "FLOE(opt) is above tfisf in both measures",
         _gains("opt", "floe", ("AP", "P@10"), significantly=False),
+        "FL-F3",
     ),
     Claim(
         "FLOE(subj) gains significantly in both measures",
         _gains("subj", "floe", ("AP", "P@10"), significantly=True),
+        "FL-F2",
     ),
-    Claim("linear(subj) is the strongest model of opinion", _subjectivity_is_strongest),
-    Claim("Named entities do not improve P@10", _no_gain(NAMES, ("floe", "linear", "log", "step"), "P@10")),
-    Claim("FLOE(len) brings nothing", _no_gain(("len",), ("floe",), "AP")),
-    Claim("linear(len) or log(len) improves AP", _length_gains),
-    Claim("indep(len) is above 0 from 9 terms on, below 0 before", _changes_sign("indep", 9, is_rising=True)),
-    Claim("FLOE(len) is above 0 below 15 terms, below 0 after", _changes_sign("floe", 15, is_rising=False)),
-    Claim("Sentences without a name: p(I=0) > p(I=0\\|R) > p(I=0\\|T)", _no_names_are_rarer),
-    Claim("FLOE(ne) has the opposite sign of indep(ne)", _has_opposite_signs),
-    Claim("indep(pers) is above 0 for 1 to 4 persons", _persons_add),
+    Claim("linear(subj) is the strongest model of opinion", _subjectivity_is_strongest, "FL-F5"),
+    Claim(
+        "Named entities do not improve P@10",
+        _no_gain(NAMES, ("floe", "linear", "log", "step"), "P@10"),
+        "FL-F16",
+    ),
+    Claim("FLOE(len) brings nothing", _no_gain(("len",), ("floe",), "AP"), "FL-F19"),
+    Claim("linear(len) or log(len) improves AP", _length_gains, "FL-F19"),
+    Claim(
+        "indep(len) is above 0 from 9 terms on, below 0 before",
+        _changes_sign("indep", 9, is_rising=True),
+        "FL-F18",
+    ),
+    Claim(
+        "FLOE(len) is above 0 below 15 terms, below 0 after",
+        _changes_sign("floe", 15, is_rising=False),
+        "FL-F18",
+    ),
+    Claim("Sentences without a name: p(I=0) > p(I=0\\|R) > p(I=0\\|T)", _no_names_are_rarer, "FL-F13"),
+    Claim("FLOE(ne) has the opposite sign of indep(ne)", _has_opposite_signs, "FL-F15"),
+    Claim("indep(pers) is above 0 for 1 to 4 persons", _persons_add, "FL-F14"),
 )
 
 

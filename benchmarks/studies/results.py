@@ -6,8 +6,7 @@ COLLECTIONS is a folder with squad-small, squadshifts-medium and wice-dev, each 
 and qrels.txt.gz; they are not in the project. FOLDER stores indexes and figures, so that an interrupted call
 resumes. Takes some two hours on two cores. All tables and verdicts are computed from the figures.
 
-With --defaults, the models without a second stage are measured with default parameters, which takes a few
-minutes and needs no enrichment, and their tables are printed.
+With --without-parses, the tables and verdicts that need no enrichment are printed, and no page is written.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tqdm import tqdm
@@ -108,24 +107,30 @@ def main() -> None:
     options.add_argument("collections", type=Path)
     options.add_argument("--work", type=Path, required=True)
     options.add_argument("--workers", type=int, default=2)
-    options.add_argument("--defaults", action="store_true", help="print only tables of default parameters")
+    options.add_argument("--without-parses", action="store_true", help="print what needs no enrichment")
     arguments = options.parse_args()
-    arguments.work.mkdir(exist_ok=True)
-    if arguments.defaults:
-        print("\n".join(_render_defaults(arguments)))
-        return
+    parses = not arguments.without_parses
+    work = arguments.work if parses else arguments.work / "without-parses"
+    work.mkdir(parents=True, exist_ok=True)
     collections = {
-        name: prepare_collection(arguments.collections / name, arguments.work) for name in COLLECTIONS
+        name: prepare_collection(arguments.collections / name, work, enrich=parses) for name in COLLECTIONS
     }
-    plans = (
+    plans = [
         ComparisonPlan(collections, LEXICAL, MEASURES, parameters=tuple(SOURCES)),
         ComparisonPlan(collections, PRIORS, MEASURES),
-        ComparisonPlan(collections, DEPENDENCE, MEASURES, parameters=("default", "tuned")),
-        ComparisonPlan(collections, WITH_SIGNALS, MEASURES),
-        ComparisonPlan(collections, _curve_rankings(), RECALL_MEASURES, parameters=("tuned",)),
-    )
-    figures = Figures(_compute(plans, arguments.work / "figures.jsonl", arguments.workers))
-    TARGET.write_text("\n".join(_render(figures)), "utf-8")
+    ]
+    if parses:
+        plans += [
+            ComparisonPlan(collections, DEPENDENCE, MEASURES, parameters=("default", "tuned")),
+            ComparisonPlan(collections, WITH_SIGNALS, MEASURES),
+            ComparisonPlan(collections, _curve_rankings(), RECALL_MEASURES, parameters=("tuned",)),
+        ]
+    figures = Figures(_compute(plans, work / "figures.jsonl", arguments.workers))
+    page = "\n".join(_render(figures, parses))
+    if parses:
+        TARGET.write_text(page, "utf-8")
+    else:
+        print(page)
 
 
 def prepare_collection(source: Path, work: Path, enrich: bool = True) -> Collection:
@@ -148,25 +153,12 @@ def prepare_collection(source: Path, work: Path, enrich: bool = True) -> Collect
     return Collection(str(index), str(topics), str(qrels))
 
 
-def _render_defaults(arguments: argparse.Namespace) -> Iterator[str]:
-    work = arguments.work / "defaults"
-    work.mkdir(exist_ok=True)
-    collections = {
-        name: prepare_collection(arguments.collections / name, work, enrich=False) for name in COLLECTIONS
-    }
-    plan = ComparisonPlan(collections, LEXICAL, MEASURES)
-    figures = Figures(_compute((plan,), work / "figures.jsonl", arguments.workers))
-    for measure in MEASURES:
-        yield f"### {measure}, default parameters\n"
-        yield from _table(figures, measure, list(LEXICAL), ["default"])
-
-
 def _curve_rankings() -> dict[str, Ranking]:
     rankings = {**LEXICAL, **DEPENDENCE}
     return {name: rankings[name] for name in CURVES}
 
 
-def _compute(plans: tuple[ComparisonPlan, ...], path: Path, workers: int) -> list[dict[str, object]]:
+def _compute(plans: Sequence[ComparisonPlan], path: Path, workers: int) -> list[dict[str, object]]:
     """The results of all cells, in their order. Cells with a result in the file are not computed again."""
     cells = {cell.key(): cell for plan in plans for cell in build_cells(plan)}
     results = read_results(path)
@@ -176,7 +168,7 @@ def _compute(plans: tuple[ComparisonPlan, ...], path: Path, workers: int) -> lis
     return [results[key] for key in cells]
 
 
-def _render(figures: Figures) -> Iterator[str]:
+def _render(figures: Figures, parses: bool) -> Iterator[str]:
     yield HEAD
     for measure in MEASURES:
         yield f"## {measure}\n"
@@ -184,6 +176,22 @@ def _render(figures: Figures) -> Iterator[str]:
     yield "## Priors over a whole collection\n"
     yield "AP with default parameters; the prior has weight 1. The papers rank within a few documents.\n"
     yield from _table(figures, "AP", list(PRIORS), ["default"])
+    if parses:
+        yield from _render_dependence(figures)
+    yield "## Which claims hold\n"
+    yield "Claims are tested with tuned parameters, in AP, unless they say otherwise. The number after a"
+    yield "claim is its place in [docs/formulas.md](formulas.md): A.15, 8 is line 8 of A.15."
+    yield "[Findings](findings.md) has the papers' words.\n"
+    yield "| claim | " + " | ".join(COLLECTIONS) + " |"
+    yield "| --- |" + " --- |" * len(COLLECTIONS)
+    for claim in CLAIMS:
+        if parses or not claim.needs_parses:
+            verdicts = [str(claim.test(figures, collection)) for collection in COLLECTIONS]
+            yield f"| {claim.title} | " + " | ".join(verdicts) + " |"
+    yield ""
+
+
+def _render_dependence(figures: Figures) -> Iterator[str]:
     yield "## Term dependence\n"
     yield "The trees are the parses that `esr enrich` stores (spaCy, en_core_web_sm). The second stage"
     yield "reranks the best 1,000 sentences.\n"
@@ -196,16 +204,6 @@ def _render(figures: Figures) -> Iterator[str]:
     for collection in COLLECTIONS:
         path = write_recall_pictures(figures, collection, CURVES, TARGET.parent / "pictures")
         yield f"![{collection}: precision at eleven points of recall](pictures/{path.name})\n"
-    yield "## Which claims hold\n"
-    yield "Claims are tested with tuned parameters, in AP, unless they say otherwise. The number after a"
-    yield "claim is its place in [docs/formulas.md](formulas.md): A.15, 8 is line 8 of A.15.\n"
-    yield "| claim | " + " | ".join(COLLECTIONS) + " |"
-    yield "| --- |" + " --- |" * len(COLLECTIONS)
-    for claim in CLAIMS:
-        verdicts = [str(claim.test(figures, collection)) for collection in COLLECTIONS]
-        text = claim.text.replace("|", "\\|")
-        yield f"| {text} ({claim.source}) | " + " | ".join(verdicts) + " |"
-    yield ""
 
 
 def _table(figures: Figures, measure: str, names: list[str], sources: list[str]) -> Iterator[str]:

@@ -10,14 +10,18 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from multiprocessing import get_context
 from typing import Any, NamedTuple
 
+import msgspec.json
 import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
@@ -294,7 +298,8 @@ class Tuner:
         if any((reranker := s.reranker()) is not None and reranker.last for s in settings):
             raise UsageError("no tuning computes a cross-encoder: leave out --rerank cross")
         figures = self.cache.figures
-        keys = [f"{self._objective} {json.dumps(s.as_dict(), sort_keys=True)}" for s in settings]
+        encode = msgspec.json.Encoder(order="sorted").encode
+        keys = [(self._objective, encode(setting)) for setting in settings]
         if self._workers is not None:
             missing = [task for task in self.tasks if any((task, key) not in figures for key in keys)]
             for task, row in self._workers.compute(missing, self._objective, self._depth, settings):
@@ -304,20 +309,33 @@ class Tuner:
             return np.array([[figures[task, key] for task in self.tasks] for key in keys])
         shared = list(map(_candidates_key, settings))
         for task in self.tasks:
-            retrieved, candidates = None, None
-            for key, setting, candidates_key in zip(keys, settings, shared, strict=True):
-                if (task, key) in figures:
-                    continue
-                if retrieved != candidates_key:
-                    retrieved = candidates_key
-                    candidates = self.cache.get(task, setting)
-                figures[task, key] = 0.0 if candidates is None else self._measure_on(candidates, setting)
+            left = [n for n, key in enumerate(keys) if (task, key) not in figures]
+            for _, places in groupby(left, shared.__getitem__):
+                alike = list(places)
+                values = self._measure_on(task, [settings[n] for n in alike])
+                figures |= zip(((task, keys[n]) for n in alike), values, strict=True)
             tick(1)
         return np.array([[figures[task, key] for task in self.tasks] for key in keys])
 
-    def _measure_on(self, candidates: JudgedCandidates, setting: Ranking) -> float:
-        ranks = rank_relevant(candidates, candidates.scores(setting), self._depth)
-        return self._measure(ranks, candidates.judged)
+    def _measure_on(self, task: Task, settings: Sequence[Ranking]) -> list[float]:
+        """The figures of settings with the same candidates."""
+        candidates = self.cache.get(task, settings[0])
+        if candidates is None:
+            return [0.0] * len(settings)
+        may_compile = len(settings) > 1 and all(s.reranker() is None for s in settings)
+        ranks: list[Ranks | None] = [None] * len(settings)
+        for n, setting in enumerate(settings):
+            rank = self.cache.compiled.function
+            if rank is not None and may_compile:
+                plans = [candidates.prepared.replan(s) for s in settings[n:]]
+                ranks[n:] = rank(
+                    candidates.grouped, candidates.relevant, candidates.sentence_id, plans, self._depth
+                )
+                may_compile = False
+            if ranks[n] is None:
+                with self.cache.compiled.count_time():
+                    ranks[n] = rank_relevant(candidates, candidates.scores(setting), self._depth)
+        return [self._measure(r, candidates.judged) for r in ranks if r is not None]
 
 
 def _candidates_key(ranking: Ranking) -> tuple[Any, ...]:
@@ -336,12 +354,41 @@ def _candidates_key(ranking: Ranking) -> tuple[Any, ...]:
     return ranking.model, ranking.context, ranking.candidates, columns, shape, first, nearest
 
 
+LOAD_AFTER = 1.0
+"""Seconds of scoring with numpy after which the compiled loop is loaded.
+
+The first time on a machine it is compiled, which takes some seconds.
+"""
+
+
+class _CompiledLoop:
+    """`rank_under_settings`, loaded when it pays."""
+
+    def __init__(self) -> None:
+        self.function: Callable[..., list[Ranks | None]] | None = None
+        self._left = LOAD_AFTER
+
+    @contextmanager
+    def count_time(self) -> Iterator[None]:
+        """Time scoring with numpy. Afterwards this may load the loop."""
+        started = time.perf_counter()
+        yield
+        self._left -= time.perf_counter() - started
+        if self._left < 0.0:
+            self._left = np.inf
+            with suppress(ImportError, RuntimeError):  # no numba, or no place for what it compiles
+                from esr.lab.setting_ranks import rank_under_settings
+
+                self.function = rank_under_settings
+
+
 class _Cache:
     """Figures by task and setting, and candidates up to a number of bytes, which are retrieved on demand."""
 
     def __init__(self, searcher: Searcher, free_bytes: int) -> None:
-        self.figures: dict[tuple[Task, str], float] = {}
+        self.figures: dict[tuple[Task, tuple[str, bytes]], float] = {}
         self.searcher = searcher
+        self.compiled = _CompiledLoop()
         self._free_bytes = free_bytes
         self._cache: dict[tuple[Any, ...], JudgedCandidates | None] = {}
 

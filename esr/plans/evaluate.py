@@ -77,22 +77,24 @@ class GroupedEvidence:
 
     def score_sentences(self, plan: Plan) -> Array:
         """Scores of shape (n,), bit by bit those of `score_sentences`."""
-        fields = frozenset[FieldName]((*plan.transform.fields(), "sentence"))
-        if fields not in self._by_fields:
-            self._by_fields[fields] = self._group(fields)
-        distinct, groups = self._by_fields[fields]
+        distinct, groups = self.group(frozenset[FieldName]((*plan.transform.fields(), "sentence")))
         terms = combine_evidence(plan, distinct.counts, distinct.lengths)
         total = sum_terms(plan, len(distinct.lengths["sentence"]), terms)[groups]
         return add_static_scores(plan, total, self.evidence.columns)
 
+    def group(self, fields: frozenset[FieldName]) -> tuple[Evidence, npt.NDArray[np.intp]]:
+        """The evidence of these fields, of one sentence of each group, and the group of each sentence."""
+        if fields not in self._by_fields:
+            self._by_fields[fields] = self._group(fields)
+        return self._by_fields[fields]
+
     def _group(self, fields: frozenset[FieldName]) -> tuple[Evidence, npt.NDArray[np.intp]]:
-        """The evidence of one sentence of each group, and the group of each sentence."""
         counts = {field: self.evidence.counts[field] for field in fields}
         lengths = {field: self.evidence.lengths[field] for field in fields}
         values = np.vstack([*lengths.values(), *counts.values()])
         hashes = np.random.default_rng(0).random(len(values)) @ values
         _, first, groups = np.unique(hashes, return_index=True, return_inverse=True)
-        if not np.array_equal(values, values[:, first][:, groups]):  # two groups have one hash
+        if not all(np.array_equal(row, row[first][groups]) for row in values):  # two groups have one hash
             first = groups = np.arange(values.shape[1])
         return Evidence(counts, lengths, {}).take(first), groups
 

@@ -7,9 +7,14 @@ from collections import Counter
 from collections.abc import Iterator
 from math import log
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from esr import models
 from esr.batch import runs
@@ -20,13 +25,17 @@ from esr.index.writer import Description
 from esr.lab import grid, measures
 from esr.lab.estimation import compute_likelihoods, generate_tasks, sample_sentences
 from esr.lab.grid import ascend, check_disjoint, cross_validate, search_grid, split_folds
-from esr.lab.tuner import Task, Tuner, Workers, parse_objective
+from esr.lab.setting_ranks import rank_under_settings
+from esr.lab.tuner import Task, Tuner, Workers, parse_objective, rank_relevant
 from esr.models.adjustment import Adjustment
+from esr.plans.evaluate import Evidence, GroupedEvidence, concatenate, score_sentences
+from esr.plans.plan import Mixture, Plan
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Document, Located, Sentence
 from tests.lab.tuning.conftest import documents, tasks
+from tests.plans.test_evaluate import plans
 from tests.support.elasticsearch import fresh, load
 
 
@@ -210,6 +219,63 @@ def test_tuning_figures_equal_those_of_an_evaluated_run_exactly(
     assert dict(zip((t.topic for t in tasks()), table[0].tolist(), strict=True)) == figures_of_a_run(
         searcher, ranking, name, depth
     )
+
+
+GRIDS = [
+    Ranking("2si", "both"),
+    Ranking("3mm", "document", priors={"importance": 0.3}),
+    Ranking("bm25", candidates="context"),
+    Ranking("tfmix", "both", features=(Adjustment("len", "log", {"w": 2.0}),)),
+    RANKINGS[-1],
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranking", GRIDS, ids=lambda r: r.model)
+@pytest.mark.parametrize("depth", [1000, 7])
+def test_the_compiled_loop_gives_the_same_figures(searcher: Searcher, ranking: Ranking, depth: int) -> None:
+    settings = [*grid.expand_grid(ranking, grid.build_default_grid(ranking))[::5], ranking, ranking]
+    by_numpy, compiled = Tuner(searcher, tasks(), depth=depth), Tuner(searcher, tasks(), depth=depth)
+    compiled.cache.compiled.function = rank_under_settings
+    assert compiled.compute_figures(settings).tolist() == by_numpy.compute_figures(settings).tolist()
+
+
+def test_the_compiled_loop_is_loaded_when_it_pays(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seldom = Tuner(searcher, tasks(number=1))
+    seldom.compute_figures([START])
+    monkeypatch.setattr("esr.lab.tuner.LOAD_AFTER", 0.0)
+    often = Tuner(searcher, tasks(number=1))
+    often.compute_figures([START])
+    assert seldom.cache.compiled.function is None
+    assert often.cache.compiled.function is rank_under_settings
+
+
+@pytest.mark.slow
+@given(plans(), st.integers(1, 12), st.sets(st.integers(0, 14)), st.floats(0.5, 3))
+def test_the_ranks_under_many_settings_are_those_of_exact_scores(
+    case: tuple[Plan, Evidence], depth: int, relevant: set[int], factor: float
+) -> None:
+    plan, evidence = case
+    evidence = concatenate([evidence, lengthened(evidence, 1e-8), lengthened(evidence, 2e-7)])
+    rows = np.array(sorted(row for row in relevant if row < len(evidence.lengths["sentence"])), np.intp)
+    share = {"constant" if isinstance(plan.transform, Mixture) else "share": factor}
+    other = replace(plan.transform, sentence=plan.transform.sentence._replace(**share))
+    heavier = tuple(term._replace(weight=factor * term.weight) for term in plan.terms)
+    settings = [plan, replace(plan, transform=other), replace(plan, terms=heavier), plan]
+    candidates: Any = SimpleNamespace(relevant=rows, sentence_id=lambda row: str(row * 7 % 15))
+    found = rank_under_settings(GroupedEvidence(evidence), rows, candidates.sentence_id, settings, depth)
+    for setting, ranks in zip(settings, found, strict=True):
+        if ranks is not None:
+            exact = rank_relevant(candidates, score_sentences(setting, evidence), depth)
+            assert ranks.tolist() == exact.tolist()
+
+
+def lengthened(evidence: Evidence, share: float) -> Evidence:
+    """Evidence whose scores differ by no more than single precision does."""
+    lengths = {field: numbers * (1.0 + share) for field, numbers in evidence.lengths.items()}
+    return Evidence(evidence.counts, lengths, evidence.columns)
 
 
 @pytest.mark.slow
