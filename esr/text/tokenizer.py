@@ -350,8 +350,8 @@ class WordPatternSplitter:
 class CapitalWords:
     """Words in capitals that keep them, by a filter before that for lower case.
 
-    The pattern is `^(?=[A-Z][A-Z])(WHO|IS|…)(?:'s)?$`, and the replacement is the word followed by a mark. The
-    lookahead spares the server from trying each of these for all other words.
+    The pattern is `^(?=[A-Z][A-Z])(WHO|IS|…)(?:'s)?$`, and the replacement is the word followed by a mark.
+    The lookahead spares the server from trying each of these for all other words.
     """
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
