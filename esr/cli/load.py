@@ -27,6 +27,7 @@ from esr.cli.source_options import (
     merge,
     new_index,
     parse_slice,
+    profile,
     resume,
     source_options,
     workers,
@@ -163,6 +164,7 @@ class _Preview:
 )
 @merge
 @impacts
+@profile
 @keep
 @resume
 @workers
@@ -181,6 +183,7 @@ def load(
     slice_text: str | None,
     merge: bool,
     precomputed_mixture: Mixture | None,
+    profile: str | None,
     as_json: bool,
     keep: int,
     resume: bool,
@@ -228,6 +231,7 @@ def load(
             source_bytes=count_text_bytes(paths),
             merge=merge,
             precomputed_mixture=precomputed_mixture,
+            profile=profile,
         )
         report = load_documents(pipeline, where, options)
     if as_json:

@@ -11,7 +11,7 @@ import click
 from esr.cli.options import FILE, add_options, describe_choices
 from esr.errors import UsageError
 from esr.index.generations import DEFAULT_KEEP
-from esr.index.writer import DEFAULT_WORKERS
+from esr.index.writer import DEFAULT_PROFILE, DEFAULT_WORKERS, PROFILES
 from esr.loaders import duplicates
 from esr.loaders.fields import FIELDS
 from esr.loaders.files import DEFAULT_LIMITS
@@ -191,6 +191,12 @@ impacts = click.option(
     show_default=True,
     help="Store bounds of each sentence's score by the default model, for faster searches by it. The index "
     "is a third larger with them (Elasticsearch only).",
+)
+profile = click.option(
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    help=f"What the new index is made for (Elasticsearch only). Default: {DEFAULT_PROFILE}. "
+    + describe_choices(PROFILES),
 )
 resume = click.option(
     "--resume", is_flag=True, help="Resume an interrupted load of the same documents, if any."

@@ -14,7 +14,15 @@ from esr.index.contract import Index
 from esr.index.generations import Generations, StoredPriors
 from esr.index.login import redact
 from esr.index.safekeeping import CopyReport, Verification, verify_generations
-from esr.index.writer import IF_EXISTS, Delivery, Description, IndexWriter, LoadOptions, Migration
+from esr.index.writer import (
+    IF_EXISTS,
+    PROFILES,
+    Delivery,
+    Description,
+    IndexWriter,
+    LoadOptions,
+    Migration,
+)
 from esr.text.analyzer import get_analyzer
 
 __all__ = [
@@ -69,6 +77,8 @@ def open_writer(where: str, options: LoadOptions) -> IndexWriter:
     """Open a writer that loads into this location. Raises UsageError if the options do not fit its index."""
     if options.if_exists not in IF_EXISTS:
         raise unknown("choice for --if-exists", options.if_exists, IF_EXISTS)
+    if options.profile is not None and options.profile not in PROFILES:
+        raise unknown("profile", options.profile, PROFILES)
     if is_elasticsearch(where):
         from esr.elastic.write import writer as engine
     else:
@@ -168,7 +178,7 @@ def _folder(where: str) -> Path:
 
 def _check_folder_options(options: LoadOptions) -> None:
     """Raise UsageError for an option that only Elasticsearch has."""
-    for option in ("shards", "replicas"):
+    for option in ("shards", "replicas", "profile"):
         if getattr(options, option) is not None:
             raise UsageError(f"--{option} is for Elasticsearch only: an index folder has no {option}")
     if options.slice is not None:

@@ -121,6 +121,16 @@ SetAside = Callable[[Document, str], None]
 """Called with a document that is set aside, and the reason."""
 
 
+PROFILES: Mapping[str, str] = {
+    "balanced": "fast searches by the default model, compressed texts",
+    "lean": "the fewest bytes: no stored bounds of sentences, as with --no-impacts, and the sentences of a "
+    "document side by side",
+    "fast": "texts that are compressed less and read faster",
+}
+"""What a new index in Elasticsearch is made for, the default first. Answers are the same with all of them."""
+DEFAULT_PROFILE = next(iter(PROFILES))
+
+
 class LoadOptions(Struct, frozen=True):
     """The options of a load.
 
@@ -133,7 +143,8 @@ class LoadOptions(Struct, frozen=True):
     load, 0 if unknown: a load without room for them does not begin. `slice` (i, n) sends the i-th of n slices
     of the documents; the slice that finishes last switches to the new generation. `on_progress` is called
     with the number of documents sent since its last call, and the number of all. `precomputed_mixture` is the
-    mixture whose searches are made faster. With `merge`, the segments of the new indices are merged before
+    mixture whose searches are made faster. `profile` is one of PROFILES, by default the first, or for a
+    migration that of the index. With `merge`, the segments of the new indices are merged before
     these are served.
     """
 
@@ -149,6 +160,7 @@ class LoadOptions(Struct, frozen=True):
     replicas: int | None = None
     on_progress: Callable[[int, int], None] = lambda sent, total: None
     precomputed_mixture: Mixture | None = None
+    profile: str | None = None
     source_bytes: int = 0
     merge: bool = False
     choose_analyzer: Callable[[], str] = lambda: DEFAULT_ANALYZER

@@ -564,6 +564,7 @@ def load_index(where: Where, rows: Iterable[object], options: Mapping[str, Any])
                 workers=_given(options, "workers", DEFAULT_WORKERS),
                 merge=_given(options, "merge", True),
                 precomputed_mixture=Ranking().mixture() if _given(options, "impacts", True) else None,
+                profile=options.get("profile"),
                 set_aside=pipeline.reject if pipeline.tolerates_malformed else None,
             ),
         )

@@ -205,7 +205,7 @@ class LoadOptions(AppendOptions, LoginOptions, total=False):
     `if_exists` is "fail" (default), "replace" (a new generation, which is served when it is complete) or
     "append". `analyzer` says how text becomes terms; by default, a sample of the documents decides. `title`
     counts the terms of titles (default). `resume` continues an interrupted load of the same documents.
-    `shards`, `replicas`, `merge` and `impacts` are for Elasticsearch.
+    `shards`, `replicas`, `merge`, `impacts` and `profile` are for Elasticsearch.
     """
 
     if_exists: Literal["fail", "replace", "append"] | None
@@ -216,6 +216,7 @@ class LoadOptions(AppendOptions, LoginOptions, total=False):
     replicas: int | None
     merge: bool | None
     impacts: bool | None
+    profile: Literal["balanced", "lean", "fast"] | None
 
 
 class EnrichOptions(TypedDict, total=False):

@@ -174,6 +174,7 @@ def _stop(settings: Mapping[str, Any]) -> WordFilter:
 
 def _pattern_replace(settings: Mapping[str, Any]) -> WordFilter:
     pattern, replacement = compile_pattern(settings["pattern"]), settings.get("replacement", "")
+    replacement = re.sub(r"\$(?=\d)", r"\\", replacement)
     return lambda word: pattern.sub(replacement, word)
 
 

@@ -350,11 +350,14 @@ class WordPatternSplitter:
 class CapitalWords:
     """Words in capitals that keep them, by a filter before that for lower case.
 
-    The pattern is `^(WHO|IS|…)(?:'s)?$`, and the replacement is the word followed by a mark.
+    The pattern is `^(?=[A-Z][A-Z])(WHO|IS|…)(?:'s)?$`, and the replacement is the word followed by a mark.
+    The lookahead spares the server from trying each of these for all other words.
     """
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
-        match = re.fullmatch(r"\^\(([A-Z|]+)\)\(\?:'s\)\?\$", settings["pattern"])
+        match = re.fullmatch(
+            r"\^\(\?=\[A-Z\]\[A-Z\]\)\(((?:[A-Z]{2,}\|)*[A-Z]{2,})\)\(\?:'s\)\?\$", settings["pattern"]
+        )
         replaced, mark = settings["replacement"][:2], settings["replacement"][2:]
         if match is None or replaced != "$1":
             raise ValueError(f"the pattern {settings['pattern']!r} is not supported")

@@ -300,6 +300,22 @@ def test_a_delivery_keeps_the_number_of_replicas(
 
 
 @pytest.mark.elasticsearch
+def test_a_delivery_lifts_only_the_write_blocks_that_it_set(where: str) -> None:
+    load(where, DELIVERY_NEWS)
+    (blocked,) = http("GET", where)
+    http("PUT", f"{where}/_block/write")
+    deliver(where)
+    url = where.rpartition("/")[0]
+    for index, is_blocked in [
+        (blocked, True),
+        (documents_index(blocked), False),
+        *((copy, False) for alias in (where, f"{where}-documents") for copy in http("GET", alias)),
+    ]:
+        (settings,) = index_settings(f"{url}/{index}")
+        assert (settings.get("blocks", {}).get("write") == "true") == is_blocked, index
+
+
+@pytest.mark.elasticsearch
 @pytest.mark.parametrize("has_documents", [True, False])
 def test_a_copy_that_was_cut_off_stands_for_no_generation(
     where: str, monkeypatch: pytest.MonkeyPatch, has_documents: bool

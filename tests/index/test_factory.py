@@ -84,6 +84,8 @@ def test_unsuitable_options_are_refused_before_anything_is_written(tmp_path: Pat
     for options, message in (
         (LoadOptions(if_exists="replce"), "unknown choice for --if-exists 'replce': did you mean 'replace'"),
         (LoadOptions(shards=3), "--shards is for Elasticsearch"),
+        (LoadOptions(profile="lean"), "--profile is for Elasticsearch"),
+        (LoadOptions(profile="leen"), "unknown profile 'leen': did you mean 'lean'"),
         (LoadOptions(analyzer="englsh"), "unknown analyzer 'englsh': did you mean 'english'"),
     ):
         with pytest.raises(UsageError) as caught:

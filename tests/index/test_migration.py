@@ -22,7 +22,7 @@ from esr.errors import EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.folder.format import manifest
 from esr.folder.write import migration, segment_writer, session
 from esr.index.factory import open_delivery, open_generations, open_migration
-from esr.index.writer import LoadOptions, LoadReport
+from esr.index.writer import PROFILES, LoadOptions, LoadReport
 from esr.loaders import read_documents
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
@@ -379,6 +379,14 @@ class TestElasticsearch:
                 with pytest.raises(EsrError):
                     serve(cluster, kept, instead_of=[first_loads[0].index])
         assert documents(where) == NEWS[:3]
+
+    @pytest.mark.parametrize("profile", PROFILES)
+    def test_a_migration_retains_the_profile(self, where: str, format: Any, profile: str) -> None:
+        load(where, NEWS, profile=profile)
+        before = {name: index_settings(where)[0].get(name) for name in ("codec", "sort")}
+        format(5)
+        migrate(where, precomputed_mixture=Ranking().mixture())
+        assert {name: index_settings(where)[0].get(name) for name in ("codec", "sort")} == before
 
     def test_a_migration_retains_the_number_of_shards(self, where: str, format: Any) -> None:
         load(where, NEWS, shards=3)

@@ -34,6 +34,7 @@ from esr.text.analyzer import (
 from esr.text.document import Located
 from esr.text.term_encoder import EncodedTexts, TermEncoder
 from esr.text.token_filters import compile_pattern
+from esr.text.tokenizer import CapitalWords
 from tests.support.elasticsearch import document
 from tests.support.endurance import examples
 
@@ -134,6 +135,20 @@ def test_a_word_of_over_255_units_is_cut() -> None:
     assert terms("x" * 600) == ["x" * 255, "x" * 255, "x" * 90]
     assert terms("𐐨" * 128) == ["𐐨" * 127, "𐐨"]
     assert [len(term) for term in terms("x" * 1_000_000)] == [255] * 3921 + [145]
+
+
+def test_a_written_word_is_cut_after_255_letters() -> None:
+    words = get_analyzer(WORDS_ANALYZER).terms
+    for letter in "xж𐐨":
+        assert words(f"{letter * 255} {letter * 600} b") == [letter * 255, letter * 255, "b"]
+
+
+def test_capital_words_need_two_letters_as_the_lookahead_of_their_pattern() -> None:
+    settings = {"pattern": "^(?=[A-Z][A-Z])(IS|WHO)(?:'s)?$", "replacement": "$1§"}
+    assert CapitalWords(settings).mark("WHO's") == "WHO§"
+    for pattern in ("^(?=[A-Z][A-Z])(IS|A)(?:'s)?$", "^(IS|WHO)(?:'s)?$"):
+        with pytest.raises(ValueError, match="is not supported"):
+            CapitalWords({**settings, "pattern": pattern})
 
 
 @pytest.mark.slow

@@ -97,21 +97,30 @@ def copy_load(
     return copy
 
 
+_WRITE_BLOCK = "index.blocks.write"
+
+
 @contextmanager
 def _write_blocked(cluster: Cluster, *names: str) -> Iterator[None]:
-    """Block writes, so that all indices are copied as of one moment.
+    """Block writes, so that all indices are copied as of one moment. A block that an operator set stays.
 
     A document is marked as enriched after its sentences.
     """
     indices = cluster.client.indices
+    with cluster.translate_errors():
+        settings = indices.get_settings(index=list(names), name=_WRITE_BLOCK, flat_settings=True)
+    unblocked = [
+        name for name in names if settings.get(name, {}).get("settings", {}).get(_WRITE_BLOCK) != "true"
+    ]
     try:
         with cluster.translate_errors():
-            for name in names:
+            for name in unblocked:
                 indices.add_block(index=name, block="write")
         yield
     finally:
-        with cluster.translate_errors():
-            indices.put_settings(index=list(names), settings={"index.blocks.write": None})
+        if unblocked:
+            with cluster.translate_errors():
+                indices.put_settings(index=unblocked, settings={_WRITE_BLOCK: None})
 
 
 def _clone(cluster: Cluster, source: str, target: str) -> None:
@@ -120,7 +129,7 @@ def _clone(cluster: Cluster, source: str, target: str) -> None:
         stored = client.indices.get_settings(index=source, flat_settings=True)[source]["settings"]
         # A clone has all settings of its source except these.
         replication = {name: stored[name] for name in _REPLICATION if name in stored}
-        settings = {**replication, "index.blocks.write": None, "index.refresh_interval": "-1"}
+        settings = {**replication, _WRITE_BLOCK: None, "index.refresh_interval": "-1"}
         try:
             client.indices.clone(
                 index=source,

@@ -57,7 +57,7 @@ from esr.folder.format.snapshot import Snapshot
 from esr.folder.write.folder_writer import FolderWriter
 from esr.hashing import hash64
 from esr.index.generations import BROKEN
-from esr.index.writer import Description, LoadOptions, LoadReport, require_documents
+from esr.index.writer import DEFAULT_PROFILE, Description, LoadOptions, LoadReport, require_documents
 from esr.processes import scratch_folder
 from esr.text.document import Located
 
@@ -154,6 +154,14 @@ class LoadTarget(NamedTuple):
         return (load.description, load.manifest, load.impacts) == self
 
 
+PROFILE_SETTINGS: Mapping[str, Mapping[str, str]] = {
+    "balanced": {},
+    "lean": {"sort.field": "ordinal"},
+    "fast": {"codec": "default"},
+}
+"""The settings of the indices of each profile, beside those of the templates."""
+
+
 def create_indices(cluster: Cluster, load: Load, options: LoadOptions, existing: str | None = None) -> None:
     """Create both indices of a load, except `existing`. If one is rejected, neither remains.
 
@@ -161,6 +169,7 @@ def create_indices(cluster: Cluster, load: Load, options: LoadOptions, existing:
     """
     stored = load.as_meta(cluster.dialect)
     body = index_body(load.description, options.shards or 1, options.replicas, stored)
+    body["settings"] |= PROFILE_SETTINGS[options.profile or DEFAULT_PROFILE]
     if not has_few_sentences(load):
         body["settings"]["refresh_interval"] = "-1"
     with cluster.translate_errors():
@@ -321,7 +330,8 @@ class ElasticsearchWriter:
     def _impacts(self, spool: Snapshot) -> dict[str, Any]:
         """The description of the impacts. They need the whole collection, so an appending load has none."""
         mixture = self._options.precomputed_mixture
-        if mixture is None or self._append or not has_bounds(mixture, spool.statistics.collection):
+        is_lean = self._options.profile == "lean"
+        if mixture is None or is_lean or self._append or not has_bounds(mixture, spool.statistics.collection):
             return {}
         return describe_impacts(choose_base(mixture), spool.statistics.collection)
 

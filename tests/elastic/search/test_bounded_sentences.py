@@ -21,12 +21,20 @@ from esr.elastic.search.sentence_search import Search
 from esr.enrichment.recipe import Recipe
 from esr.index.factory import open_delivery
 from esr.index.filters import Filters
-from esr.index.writer import LoadOptions
+from esr.index.writer import PROFILES, LoadOptions
 from esr.plans.plan import Mixture, Unprunable
 from esr.ranking.ranking import Ranking
 from esr.text.document import SentenceEnrichment
 from tests.cli.conftest import call
-from tests.support.elasticsearch import KS, LONGEST, check_pruned, fresh, load_for_pruning, pairwise_cases
+from tests.support.elasticsearch import (
+    KS,
+    LONGEST,
+    check_pruned,
+    fresh,
+    index_settings,
+    load_for_pruning,
+    pairwise_cases,
+)
 from tests.support.endurance import SHARDS
 from tests.support.folder_index import document
 from tests.support.pruning import EXTREME_RANKINGS, FIRST_STAGES, QUERIES, adverse_documents, make_plan
@@ -266,6 +274,28 @@ def test_a_load_says_whether_sentences_have_impacts(
             assert (with_impacts > 0) is (choice != ["--no-impacts"])
             hits = index.snapshot().search(make_plan(index, "storm", Ranking()), 1, Filters()).hits
     assert [hit.sentence_id for hit in hits] == ["a.s0"]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_answers_of_all_profiles_are_exact_after_a_load_and_a_delivery(
+    elasticsearch_url: str, profile: str
+) -> None:
+    documents = adverse_documents(LONGEST)
+    with fresh(elasticsearch_url) as where:
+        load_for_pruning(
+            where, documents[:-4], profile=profile, precomputed_mixture=Ranking().mixture(), shards=2
+        )
+        open_delivery(where, LoadOptions()).append(documents[-4:])
+        (settings,) = index_settings(where)
+        assert "codec" in settings and (settings["codec"] == "default") is (profile == "fast")
+        assert (settings.get("sort", {}).get("field") is not None) is (profile == "lean")
+        with closing(ElasticsearchIndex(where)) as index:
+            has_impacts = count(index.cluster, index.cluster.alias, {"exists": {"field": "lifts"}}) > 0
+            assert has_impacts is (profile != "lean")
+            snapshot = index.snapshot()
+            for query, k in product(QUERIES[:4], KS[:2]):
+                plan = make_plan(snapshot, query, Ranking())
+                assert not isinstance(check_pruned(snapshot, plan, k, Filters()), Unprunable)
 
 
 def test_impacts_survive_the_updates_of_enrichment(elasticsearch_url: str, listings: Listings) -> None:
