@@ -157,8 +157,14 @@ class Index(Vocabulary, Protocol):
         query the index that it is given.
         """
 
-    def statistics(self, terms: Sequence[str]) -> Statistics:
-        """The statistics of the whole collection, and of these terms."""
+    def statistics(self, terms: Sequence[str], language: str | None = None) -> Statistics:
+        """The statistics of the whole collection, and of these terms.
+
+        With a `language` (`language_group`), they are those of its documents, in an index by language.
+        """
+
+    def languages(self) -> Mapping[str | None, int]:
+        """The languages that documents declare, each with its number of documents; None for none declared."""
 
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         """Run a plan and return the k best sentences."""

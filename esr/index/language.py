@@ -1,0 +1,133 @@
+"""An index by language, as it is searched in one of its languages: like an index of that language alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, cast
+
+from msgspec.structs import replace
+
+from esr.index.contract import Index, Result
+from esr.index.filters import DayCounts, FacetCounts, Filters
+from esr.index.hits import CandidateEvidence, Hit, SearchResult
+from esr.plans.condition import AllOf, AnyOf, Condition, HasLanguage, HasTerm, Not, all_of, any_of
+from esr.plans.plan import Plan, Statistics
+from esr.processes import cached_property
+from esr.text.analyzer import UNKNOWN_LANGUAGE, language_group
+from esr.text.document import QuantizedVector
+
+
+def in_language(index: Index, language: str) -> Index:
+    """An index by language in one language: its terms, statistics and sentences are those of that language."""
+    return cast(Index, LanguageIndex(index, language_group(language)))
+
+
+class LanguageIndex:
+    """An index by language, restricted to the documents of a language, given as a code of `language_group`."""
+
+    def __init__(self, index: Index, language: str) -> None:
+        self._index = index
+        self.language = language
+        self.where, self.description = index.where, index.description
+        self.analyzer = index.analyzer.for_language(language)
+
+    @cached_property
+    def _condition(self) -> Condition:
+        """The condition that a document is in the language."""
+        known = [code for code in self._index.languages() if code is not None]
+        # In the order of codes, so that equal conditions are kept in memory once.
+        others = self.language == UNKNOWN_LANGUAGE
+        codes = sorted(c.lower() for c in known if (language_group(c) == self.language) != others)
+        declared = any_of(map(HasLanguage, codes or [self.language]))
+        return Not(declared) if others else declared
+
+    def _restrict(self, condition: Condition | None) -> Condition:
+        """The condition, and that the document is in the language unless the condition's terms say so."""
+        if condition is None:
+            return self._condition
+        both = None if _implies_language(condition) else all_of([condition, self._condition])
+        return both or condition
+
+    def _plan(self, plan: Plan) -> Plan:
+        """The plan for the sentences of the language. Terms are in no other, so they decide if they may."""
+        if plan.candidates != "all":
+            return plan
+        return replace(plan, condition=self._restrict(plan.condition))
+
+    def snapshot(self) -> Index:
+        return in_language(self._index.snapshot(), self.language)
+
+    def on_latest(self, work: Callable[[Index], Result]) -> Result:
+        return self._index.on_latest(lambda index: work(in_language(index, self.language)))
+
+    def statistics(self, terms: Sequence[str]) -> Statistics:
+        return self._index.statistics(terms, self.language)
+
+    def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
+        """The first terms with a prefix, which may be without the mark of the language."""
+        mark = self.analyzer.mark
+        return self._index.terms_with_prefix(mark + prefix.removeprefix(mark), limit)
+
+    def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
+        return self._index.search(self._plan(plan), k, filters, records=records)
+
+    def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
+        return self._index.candidates(self._plan(plan), filters)
+
+    def request(self, plan: Plan, k: int, filters: Filters, **options: Any) -> dict[str, Any]:
+        return self._index.request(self._plan(plan), k, filters, **options)
+
+    def facets(
+        self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
+    ) -> dict[str, FacetCounts]:
+        return self._index.facets(self._plan(plan), filters_by_field, size)
+
+    def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
+        return self._index.count([self._restrict(condition) for condition in conditions], filters)
+
+    def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
+        return self._index.count_days([self._restrict(condition) for condition in conditions], filters)
+
+    def nearest(
+        self, encoder: str, query: QuantizedVector, k: int, condition: Condition | None, filters: Filters
+    ) -> list[Hit]:
+        return self._index.nearest(encoder, query, k, self._restrict(condition), filters)
+
+    def count_names(
+        self, filters: Filters, size: int, *, condition: Condition | None = None, **options: Any
+    ) -> Mapping[str, int]:
+        return self._index.count_names(filters, size, condition=self._restrict(condition), **options)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        method = getattr(self._index, name)
+        if name in _BY_CONDITION:
+            return lambda condition, *args, **more: method(self._restrict(condition), *args, **more)
+        return method
+
+
+_BY_CONDITION = frozenset({"by_date", "count_terms", "texts"})
+"""Methods whose first argument is a condition of sentences."""
+
+
+def _implies_language(condition: Condition) -> bool:
+    """Whether a condition holds for sentences of one language alone, since it needs one of its terms."""
+    match condition:
+        case HasTerm():
+            return True
+        case AllOf(parts):
+            return any(map(_implies_language, parts))
+        case AnyOf(parts):
+            return all(map(_implies_language, parts))
+        case _:
+            return False
+
+
+def groups_of(languages: Mapping[str | None, int]) -> Collection[str]:
+    """The languages by which terms are kept apart, most documents first, of those that documents declare."""
+    documents: dict[str, int] = {}
+    for language, count in languages.items():
+        group = language_group(language)
+        documents[group] = documents.get(group, 0) + count
+    return sorted(documents, key=lambda group: (-documents[group], group))
