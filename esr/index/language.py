@@ -10,30 +10,35 @@ from msgspec.structs import replace
 from esr.index.contract import Index, Result
 from esr.index.filters import DayCounts, FacetCounts, Filters
 from esr.index.hits import CandidateEvidence, Hit, SearchResult
-from esr.plans.condition import AllOf, AnyOf, Condition, HasLanguage, HasTerm, Not, all_of, any_of
+from esr.plans.condition import AllOf, AnyOf, Condition, HasLanguage, HasTerm, Not, any_of
 from esr.plans.plan import Plan, Statistics
 from esr.processes import cached_property
 from esr.text.analyzer import UNKNOWN_LANGUAGE, language_group
 from esr.text.document import QuantizedVector
 
 
-def in_language(index: Index, language: str) -> Index:
-    """An index by language in one language: its terms, statistics and sentences are those of that language."""
-    return cast(Index, LanguageIndex(index, language_group(language)))
+def in_language(index: Index, language: str | None, others: Sequence[str] = ()) -> Index:
+    """An index by language in one language: its terms, statistics and sentences are those of that language.
+
+    None is for what has no words: it sees all sentences. `others` are other languages that a query may be in.
+    """
+    return cast(Index, LanguageIndex(index, None if language is None else language_group(language), others))
 
 
 class LanguageIndex:
-    """An index by language, restricted to the documents of a language, given as a code of `language_group`."""
+    """An index by language, restricted to the documents of a language, a code of `language_group`."""
 
-    def __init__(self, index: Index, language: str) -> None:
+    def __init__(self, index: Index, language: str | None, others: Sequence[str]) -> None:
         self._index = index
-        self.language = language
+        self.language, self.others = language, others
         self.where, self.description = index.where, index.description
         self.analyzer = index.analyzer.for_language(language)
 
     @cached_property
-    def _condition(self) -> Condition:
+    def _condition(self) -> Condition | None:
         """The condition that a document is in the language."""
+        if self.language is None:
+            return None
         known = [code for code in self._index.languages() if code is not None]
         # In the order of codes, so that equal conditions are kept in memory once.
         others = self.language == UNKNOWN_LANGUAGE
@@ -41,12 +46,11 @@ class LanguageIndex:
         declared = any_of(map(HasLanguage, codes or [self.language]))
         return Not(declared) if others else declared
 
-    def _restrict(self, condition: Condition | None) -> Condition:
+    def _restrict(self, condition: Condition | None) -> Any:
         """The condition, and that the document is in the language unless the condition's terms say so."""
-        if condition is None:
-            return self._condition
-        both = None if _implies_language(condition) else all_of([condition, self._condition])
-        return both or condition
+        if self._condition is None or (condition is not None and _implies_language(condition)):
+            return condition
+        return self._condition if condition is None else AllOf((condition, self._condition))
 
     def _plan(self, plan: Plan) -> Plan:
         """The plan for the sentences of the language. Terms are in no other, so they decide if they may."""
@@ -55,10 +59,10 @@ class LanguageIndex:
         return replace(plan, condition=self._restrict(plan.condition))
 
     def snapshot(self) -> Index:
-        return in_language(self._index.snapshot(), self.language)
+        return in_language(self._index.snapshot(), self.language, self.others)
 
     def on_latest(self, work: Callable[[Index], Result]) -> Result:
-        return self._index.on_latest(lambda index: work(in_language(index, self.language)))
+        return self._index.on_latest(lambda index: work(in_language(index, self.language, self.others)))
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         return self._index.statistics(terms, self.language)
@@ -122,6 +126,11 @@ def _implies_language(condition: Condition) -> bool:
             return all(map(_implies_language, parts))
         case _:
             return False
+
+
+def chosen_language(index: Index) -> tuple[str | None, tuple[str, ...]]:
+    """The language of an index of `in_language`, and the others."""
+    return getattr(index, "language", None), tuple(getattr(index, "others", ()))
 
 
 def groups_of(languages: Mapping[str | None, int]) -> Collection[str]:

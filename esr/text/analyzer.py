@@ -249,7 +249,7 @@ class Analyzer:
 
 
 class AnalyzerByLanguage(Analyzer):
-    """Stands for the analyzers of all languages. Without a language, it has no terms: that is a UsageError."""
+    """Stands for the analyzers of all languages. Without a language, it has no terms: a UsageError."""
 
     def __init__(self, definition: Definition) -> None:
         self.name, self.version, self.mark = definition.name, definition.version, ""

@@ -18,10 +18,13 @@ from esr.text.document import Document, Located, Sentence
 from tests.support.reference_scores import CONTEXTS
 
 WORDS = {
-    "en": "The banks die and paid a bank of the court floods hand arm Merkel".split(),
-    "de-AT": "Die Banken und zahlten eine Bank des Gerichts Fluten Hand arm Merkel Bäche".split(),
-    "zh": "北京 银行 的 法院 洪水 Merkel bank 北京银行".split(),
-    None: "bank die arm Merkel flood".split(),
+    code: words.split()
+    for code, words in (
+        ("en", "The banks die and paid a bank of the court floods hand arm Merkel"),
+        ("de-AT", "Die Banken und zahlten eine Bank des Gerichts Fluten Hand arm Merkel Bäche"),
+        ("zh", "北京 银行 的 法院 洪水 Merkel bank 北京银行"),
+        (None, "bank die arm Merkel flood"),
+    )
 }
 """Words of each language, some of which are stop words, or also words of another language."""
 QUERIES = ["bank", "die Banken floods", "Merkel hand", "arm bank bank 北京银行 unseen", "die 法院"]

@@ -180,9 +180,7 @@ class CommitStatistics:
         collection = np.bincount(sentences, weights, segment.sentence_count)
         return {name: column - collection for name, column in segment.log_likelihoods.items()}
 
-    def background(
-        self, owner: int, elsewhere: Mapping[str, int], total: int | Mapping[str, int]
-    ) -> Array:
+    def background(self, owner: int, elsewhere: Mapping[str, int], total: int | Mapping[str, int]) -> Array:
         """p(t|C) of a segment's terms over the whole collection, including occurrences outside this index.
 
         With terms by language, C are the documents of the term's language. A term that occurs only in titles
@@ -201,7 +199,7 @@ class CommitStatistics:
         return np.asarray(np.maximum(occurrences, 1) / self._occurrences(segment, total))
 
     def _occurrences(self, segment: Segment, elsewhere: int | Mapping[str, int]) -> Any:
-        """The occurrences that each p(t|C) is a share of: one number, or one for each of a segment's terms."""
+        """The occurrences that p(t|C) is a share of: one number, or one for each of a segment's terms."""
         if not self._is_by_language:
             assert isinstance(elsewhere, int)
             return max(self.collection.occurrences + elsewhere, 1)
