@@ -335,7 +335,9 @@ class FolderSnapshot:
 
         return count_words(words, self.cache)
 
-    def count_terms(self, condition: Condition, filters: Filters, most: int) -> Mapping[str, int]:
+    def count_terms(
+        self, condition: Condition, filters: Filters, most: int, language: str | None = None
+    ) -> Mapping[str, int]:
         from esr.folder.search.frequencies import count_terms
 
         cache = self.cache

@@ -353,8 +353,12 @@ class Index(Vocabulary, Protocol):
     def count_words(self, words: Sequence[str]) -> Mapping[str, int]:
         """How often each of these words of the analyzer `words` occurs in the sentences of the collection."""
 
-    def count_terms(self, condition: Condition, filters: Filters, most: int) -> Mapping[str, int]:
+    def count_terms(
+        self, condition: Condition, filters: Filters, most: int, language: str | None = None
+    ) -> Mapping[str, int]:
         """How often each term occurs in the sentences that satisfy a condition and the filters, if it does.
+
+        `language` is that of the sentences, in an index by language.
 
         Raises UsageError if the engine would have to read more than `most` sentences.
         """

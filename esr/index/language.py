@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from msgspec.structs import replace
@@ -36,15 +36,8 @@ class LanguageIndex:
 
     @cached_property
     def _condition(self) -> Condition | None:
-        """The condition that a document is in the language."""
-        if self.language is None:
-            return None
-        known = [code for code in self._index.languages() if code is not None]
-        # In the order of codes, so that equal conditions are kept in memory once.
-        others = self.language == UNKNOWN_LANGUAGE
-        codes = sorted(c.lower() for c in known if (language_group(c) == self.language) != others)
-        declared = any_of(map(HasLanguage, codes or [self.language]))
-        return Not(declared) if others else declared
+        """The condition that a document is in the language, None for all documents."""
+        return None if self.language is None else language_condition(self._index.languages(), self.language)
 
     def _restrict(self, condition: Condition | None) -> Any:
         """The condition, and that the document is in the language unless the condition's terms say so."""
@@ -102,6 +95,9 @@ class LanguageIndex:
     ) -> Mapping[str, int]:
         return self._index.count_names(filters, size, condition=self._restrict(condition), **options)
 
+    def count_terms(self, condition: Condition, filters: Filters, most: int) -> Mapping[str, int]:
+        return self._index.count_terms(self._restrict(condition), filters, most, self.language)
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
@@ -111,7 +107,7 @@ class LanguageIndex:
         return method
 
 
-_BY_CONDITION = frozenset({"by_date", "count_terms", "texts"})
+_BY_CONDITION = frozenset({"by_date", "texts"})
 """Methods whose first argument is a condition of sentences."""
 
 
@@ -126,6 +122,15 @@ def _implies_language(condition: Condition) -> bool:
             return all(map(_implies_language, parts))
         case _:
             return False
+
+
+def language_condition(languages: Iterable[str | None], group: str) -> Condition:
+    """The condition that a document is in the language of a group. `languages` are those of all documents."""
+    is_unknown = group == UNKNOWN_LANGUAGE
+    known = (code for code in languages if code is not None and (language_group(code) == group) != is_unknown)
+    # Equal conditions are kept in memory once.
+    declared = any_of(map(HasLanguage, sorted({code.lower() for code in known}) or [group]))
+    return Not(declared) if is_unknown else declared
 
 
 def chosen_language(index: Index) -> tuple[str | None, tuple[str, ...]]:

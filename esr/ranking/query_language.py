@@ -1,8 +1,8 @@
 """The language of a query, for an index that keeps its terms apart by language.
 
-It is the language that the query names, or else the one that is detected in it. Most queries are too short for
-that. Then it is the language that has most of the query's words, and of several such languages the one with the
-most sentences that have them. A query without words is in no language.
+It is the language that the query names, or else the one that is detected in it. Most queries are too short
+for that. Then it is the language that has most of the query's words, and of several such languages the one
+with the most sentences that have them. A query without words is in no language.
 """
 
 from __future__ import annotations

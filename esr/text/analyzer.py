@@ -5,7 +5,7 @@ share. This module interprets what esr uses of them: character filters, a tokeni
 filters. Tests send text in many scripts through both interpreters and compare. The module also chooses the
 analyzer for the language of a collection, and surveys what a load's terms say about the choice.
 
-An index may have an analyzer for each document's language. Its terms begin with a mark, as in `de:regierung`,
+An index may have an analyzer for each document's language. Its terms begin with a mark, as in `de|regier`,
 so that terms of two languages are never the same.
 """
 
@@ -42,8 +42,10 @@ BY_LANGUAGE = "by-language"
 """The name that stands for an analyzer for each document's language: `by-language:de` for German."""
 UNKNOWN_LANGUAGE = "und"
 """The code of documents whose language is not known."""
-_MARK = ":"
-"""Ends the code of a language before a term, and is in no code."""
+_MARK = "|"
+"""Ends the code of a language before a term. No term contains it otherwise, since it separates words."""
+_NAMED = ":"
+"""Separates the name of the analyzers by language from the code of a language."""
 _PARTS = ("char_filter", "tokenizer", "filter")
 
 
@@ -100,8 +102,8 @@ def get_definition(name: str) -> Definition:
         return _words()
     if name == BY_LANGUAGE:
         return _by_language()
-    if name.startswith(BY_LANGUAGE + _MARK):
-        return analyzer_for_language(name.partition(_MARK)[2])
+    if name.startswith(BY_LANGUAGE + _NAMED):
+        return analyzer_for_language(language_group(name.partition(_NAMED)[2]))
     if name not in _names():
         raise unknown("analyzer", name, [*all_definitions(), BY_LANGUAGE])
     return _read(name)
@@ -123,6 +125,11 @@ def language_group(language: str | None) -> str:
     if not (code.isascii() and code.isalpha()):
         return UNKNOWN_LANGUAGE
     return next(iter(analyzer_for_language(code).languages), code)
+
+
+def is_marked(term: str) -> bool:
+    """Whether a term is of an index by language."""
+    return _MARK in term
 
 
 def language_of_term(term: str) -> str:
@@ -182,6 +189,8 @@ def _read(name: str) -> Definition:
 Terms = list[str]
 _MAX_CACHED_WORDS = 500_000
 _MAX_CACHED_CHUNKS, _LONGEST_CACHED_CHUNK = 100_000, 40
+_LONGEST_MARKED = {"type": "length", "min": 1, "max": 255}
+"""Elasticsearch would split longer terms that it gets."""
 _SPLITTING = ("cjk_bigram", "pattern_capture")
 """Filters that split a word or join two. They come first in the chain."""
 
@@ -199,7 +208,7 @@ class Analyzer:
 
     def __init__(self, definition: Definition, language: str = "") -> None:
         """`language` marks all terms, if there is one."""
-        self.name = f"{BY_LANGUAGE}{_MARK}{language}" if language else definition.name
+        self.name = f"{BY_LANGUAGE}{_NAMED}{language}" if language else definition.name
         self.version = definition.version
         self.mark = language and language + _MARK
         """What all terms begin with."""
@@ -215,7 +224,9 @@ class Analyzer:
         assert of_words[0] == {"type": "lowercase"}, "`join` puts words in lower case"
         self._splitter = _build_splitter(definition, splitting, capitals)
         filters = build_token_filters(of_words)
-        self._terms = _TermCache([*filters, self.mark.__add__] if language else filters, capitals)
+        if language:
+            filters += [self.mark.__add__, *build_token_filters([_LONGEST_MARKED])]
+        self._terms = _TermCache(filters, capitals)
         self._chunks = _ChunkCache(self._find_terms)
 
     def for_language(self, language: str | None) -> Analyzer:
@@ -255,7 +266,7 @@ class AnalyzerByLanguage(Analyzer):
         self.name, self.version, self.mark = definition.name, definition.version, ""
 
     def for_language(self, language: str | None) -> Analyzer:
-        return get_analyzer(f"{BY_LANGUAGE}{_MARK}{language_group(language)}")
+        return get_analyzer(f"{BY_LANGUAGE}{_NAMED}{language_group(language)}")
 
     def __getattr__(self, name: str) -> Any:
         if name in ("_splitter", "_terms", "_chunks", "keeps_capitals"):
@@ -269,7 +280,7 @@ class AnalyzerByLanguage(Analyzer):
 @cache
 def get_analyzer(name: str) -> Analyzer:
     """Return the analyzer of that name. Raises UsageError with the nearest name."""
-    definition, language = get_definition(name), name.partition(_MARK)[2]
+    definition, language = get_definition(name), name.partition(_NAMED)[2]
     if name == BY_LANGUAGE:
         return AnalyzerByLanguage(definition)
     return Analyzer(definition, language and language_group(language))

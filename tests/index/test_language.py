@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
 from typing import Any
 
 import pytest
 
 from esr.folder.write import segment_writer
-from esr.index.factory import open_delivery, open_writer
+from esr.index.factory import open_delivery, open_priors, open_writer
+from esr.index.hits import Hit
 from esr.index.language import in_language
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import BY_LANGUAGE, analyzer_for_language, language_group
 from esr.text.document import Document, Located, Sentence
+from tests.support.elasticsearch import differences, fresh
 from tests.support.reference_scores import CONTEXTS
+
+ON_A_NODE = pytest.mark.elasticsearch
 
 WORDS = {
     code: words.split()
@@ -64,29 +69,43 @@ def load(where: str, analyzer: str, *deliveries: Sequence[Document]) -> str:
     return where
 
 
-def differences(whole: Searcher, alone: Searcher, language: str | None, **settings: Any) -> list[str]:
-    """How the answers in one language differ from those of an index of the language alone."""
+def as_pairs(hits: Sequence[Hit]) -> list[tuple[str, float]]:
+    return [(hit.sentence_id, hit.score) for hit in hits]
+
+
+def problems_of(
+    whole: Searcher, alone: Searcher, queries: Sequence[str] = QUERIES, **settings: Any
+) -> list[str]:
+    """How the answers in a language differ from those of an index `alone` that has no other."""
+    (language,) = alone.index.languages()
     part = Searcher(in_language(whole.index.snapshot(), language_group(language)))
     problems = []
-    for query in QUERIES:
+    for query in queries:
         expected, found = (each.search(query, 500, records=False, **settings) for each in (alone, part))
-        a, b = ([hit.sentence_id for hit in answer.hits] for answer in (expected, found))
-        scores = [[hit.score for hit in answer.hits] for answer in (expected, found)]
-        same = scores[1] == pytest.approx(scores[0], rel=1e-12, abs=1e-12)
-        if (a, expected.total, expected.unseen) != (b, found.total, found.unseen) or not same:
-            problems.append(f"{language} {query!r} {settings}: {expected.hits[:2]} {found.hits[:2]}")
+        different = differences(expected.hits, found.hits, 500)
+        # Sums of priors depend on the order of terms, and a server's scores have 32 bits.
+        if "priors" not in settings and part.index.where[0] == "/":
+            different += [] if as_pairs(expected.hits) == as_pairs(found.hits) else ["not the same doubles"]
+        different += [] if (expected.total, expected.unseen) == (found.total, found.unseen) else ["totals"]
+        problems += [f"{language} {query!r} {settings}: {each}" for each in different]
     return problems
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
-    """An index of all languages, of two deliveries in several segments."""
-    folder = str(tmp_path_factory.mktemp("languages") / "index")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(segment_writer, "FULL_TERMS", 200)
-        load(folder, BY_LANGUAGE, *(shuffled(*(documents(code, seed=n) for code in WORDS)) for n in (0, 1)))
-    with open_searcher(folder) as searcher:
-        yield searcher
+@pytest.fixture(scope="module", params=["embedded", pytest.param("elasticsearch", marks=ON_A_NODE)])
+def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    """An index of all languages, of two deliveries; in a folder in several segments."""
+    deliveries = [shuffled(*(documents(code, seed=n) for code in WORDS)) for n in (0, 1)]
+    with ExitStack() as stack:
+        if request.param == "embedded":
+            where = str(tmp_path_factory.mktemp("languages") / "index")
+            patch = stack.enter_context(pytest.MonkeyPatch.context())
+            patch.setattr(segment_writer, "FULL_TERMS", 200)
+        else:
+            where = stack.enter_context(fresh(request.getfixturevalue("elasticsearch_url")))
+        load(where, BY_LANGUAGE, *deliveries)
+        with closing(open_priors(where)) as priors:  # a server stores those of each delivery
+            priors.refresh(lambda done, total: None)
+        yield stack.enter_context(open_searcher(where))
 
 
 @pytest.fixture(scope="module", params=WORDS, ids=str)
@@ -103,11 +122,22 @@ def alone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 def test_each_language_ranks_as_if_it_were_alone(
     whole: Searcher, alone: Searcher, model: str, context: str | None
 ) -> None:
-    language = next(iter(alone.index.languages()))
-    problems = differences(whole, alone, language, model=model, context=context)
-    for candidates in ("matching", "all"):
-        priors = {"importance": 0.5, "importance-surrounding": 0.25, "length": 1.0}
-        problems += differences(
-            whole, alone, language, model=model, context=context, priors=priors, candidates=candidates
-        )
-    assert not problems, "\n".join(problems)
+    number = MODELS.index((model, context))
+    ranking = {"model": model, "context": context, "candidates": ("all", "matching", None)[number % 3]}
+    problems = problems_of(whole, alone, QUERIES[number % 2 :: 2], **ranking)
+    priors = {"importance": 0.5, "importance-surrounding": 0.25, "length": 1.0}
+    problems += problems_of(whole, alone, QUERIES[1 - number % 2 :: 2], priors=priors, **ranking)
+    assert not problems, "\n".join(problems[:10])
+
+
+def test_statistics_are_those_of_the_language(whole: Searcher, alone: Searcher) -> None:
+    (language,) = alone.index.languages()
+    part = in_language(whole.index.snapshot(), language_group(language))
+    own, marked = (
+        index.statistics(index.analyzer.terms("bank die Bank Merkel 法院 unseen Titel"))
+        for index in (alone.index, part)
+    )
+    assert [*marked.terms.values()] == [*own.terms.values()]
+    assert own.collection.sentences > 0
+    for name in {*own.collection.__struct_fields__} - {"bounds"}:
+        assert getattr(marked.collection, name) == getattr(own.collection, name), name

@@ -27,7 +27,6 @@ from esr.plans.evaluate import Array
 from esr.plans.plan import CollectionStatistics, TermStatistics
 from esr.processes import cached_property
 from esr.text.analyzer import (
-    BY_LANGUAGE,
     FREQUENT_SHARE,
     LONG_SENTENCE,
     TermSurvey,
@@ -285,7 +284,7 @@ class Snapshot:
             # Enrichment changes no sentences, hence neither statistics nor priors.
             self.statistics = before.statistics
         else:
-            self.statistics = CommitStatistics(self.segments, manifest.description.analyzer == BY_LANGUAGE)
+            self.statistics = CommitStatistics(self.segments, manifest.description.is_by_language)
 
     def _find_unreplaced(self) -> set[str]:
         """The paths of the segments and layers that nothing, such as esr restore, has replaced."""
