@@ -9,16 +9,21 @@ from typing import Any
 
 import pytest
 
+from esr import models
+from esr.errors import UsageError
 from esr.folder.write import segment_writer
 from esr.index.factory import open_delivery, open_priors, open_writer
 from esr.index.hits import Hit
 from esr.index.language import in_language
 from esr.index.writer import LoadOptions
+from esr.query import in_language as said_to_be_in
+from esr.query import parse
+from esr.ranking.query_language import QueryLanguage, find_language
+from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import BY_LANGUAGE, analyzer_for_language, language_group
-from esr.text.document import Document, Located, Sentence
+from esr.text.document import Document, Located, ParseWord, Sentence
 from tests.support.elasticsearch import differences, fresh
-from tests.support.reference_scores import CONTEXTS
 
 ON_A_NODE = pytest.mark.elasticsearch
 
@@ -33,7 +38,7 @@ WORDS = {
 }
 """Words of each language, some of which are stop words, or also words of another language."""
 QUERIES = ["bank", "die Banken floods", "Merkel hand", "arm bank bank 北京银行 unseen", "die 法院"]
-MODELS = [(model, context) for model, contexts in CONTEXTS.items() for context in (None, *contexts)]
+MODELS = [(m.name, context) for m in models.MODELS.values() for context in (m.contexts or (None,))]
 
 
 def documents(language: str | None, count: int = 14, seed: int = 0) -> list[Document]:
@@ -43,7 +48,12 @@ def documents(language: str | None, count: int = 14, seed: int = 0) -> list[Docu
     for number in range(count):
         texts = [" ".join(rng.choices(WORDS[language], k=rng.randrange(12))) for _ in range(number % 5)]
         id = f"{language}{seed}-{number}"
-        sentences = tuple(Sentence(f"{id}.s{n}", text) for n, text in enumerate(texts))
+        sentences = tuple(
+            Sentence(
+                f"{id}.s{n}", text, parse=tuple(ParseWord(w, at - 1) for at, w in enumerate(text.split()))
+            )
+            for n, text in enumerate(texts)
+        )
         title = rng.choice(WORDS[language]) + " Titel" if number % 3 == 0 else None
         made.append(Document(id, sentences, title=title, language=language))
     return made
@@ -69,6 +79,10 @@ def load(where: str, analyzer: str, *deliveries: Sequence[Document]) -> str:
     return where
 
 
+def is_folder(searcher: Searcher) -> bool:
+    return not searcher.index.where.startswith("http")
+
+
 def as_pairs(hits: Sequence[Hit]) -> list[tuple[str, float]]:
     return [(hit.sentence_id, hit.score) for hit in hits]
 
@@ -84,7 +98,7 @@ def problems_of(
         expected, found = (each.search(query, 500, records=False, **settings) for each in (alone, part))
         different = differences(expected.hits, found.hits, 500)
         # Sums of priors depend on the order of terms, and a server's scores have 32 bits.
-        if "priors" not in settings and part.index.where[0] == "/":
+        if "priors" not in settings and is_folder(whole):
             different += [] if as_pairs(expected.hits) == as_pairs(found.hits) else ["not the same doubles"]
         different += [] if (expected.total, expected.unseen) == (found.total, found.unseen) else ["totals"]
         problems += [f"{language} {query!r} {settings}: {each}" for each in different]
@@ -118,15 +132,16 @@ def alone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         yield searcher
 
 
-@pytest.mark.parametrize("model, context", MODELS)
-def test_each_language_ranks_as_if_it_were_alone(
-    whole: Searcher, alone: Searcher, model: str, context: str | None
-) -> None:
-    number = MODELS.index((model, context))
-    ranking = {"model": model, "context": context, "candidates": ("all", "matching", None)[number % 3]}
-    problems = problems_of(whole, alone, QUERIES[number % 2 :: 2], **ranking)
+def test_each_language_ranks_as_if_it_were_alone(whole: Searcher, alone: Searcher) -> None:
+    """Two languages with every model and context, and with every prior and candidate rule; fewer on a server."""
     priors = {"importance": 0.5, "importance-surrounding": 0.25, "length": 1.0}
-    problems += problems_of(whole, alone, QUERIES[1 - number % 2 :: 2], priors=priors, **ranking)
+    first = [*WORDS].index(next(iter(alone.index.languages()))) % 2
+    problems = []
+    for number, (model, context) in list(enumerate(MODELS))[first :: 2 if is_folder(whole) else 6]:
+        candidates = ("all", "matching", None)[number % 3]
+        ranking = {"model": model, "context": context, "candidates": candidates}
+        problems += problems_of(whole, alone, QUERIES[number % 2 :: 2], **ranking)
+        problems += problems_of(whole, alone, QUERIES[1 - number % 2 :: 2], priors=priors, **ranking)
     assert not problems, "\n".join(problems[:10])
 
 
@@ -141,3 +156,49 @@ def test_statistics_are_those_of_the_language(whole: Searcher, alone: Searcher) 
     assert own.collection.sentences > 0
     for name in {*own.collection.__struct_fields__} - {"bounds"}:
         assert getattr(marked.collection, name) == getattr(own.collection, name), name
+
+
+@pytest.mark.parametrize(
+    "query, said, expected",
+    [
+        ("die Banken", None, QueryLanguage("de")),
+        ("the floods", None, QueryLanguage("en")),
+        ("北京银行", None, QueryLanguage("zh")),
+        ("Merkel", None, QueryLanguage("und", ("zh", "de", "en"))),
+        ("Merkel", "de-CH", QueryLanguage("de")),
+        ("language:en Merkel", None, QueryLanguage("en")),
+        ("nothing of the kind in any language of this index, I fear", None, QueryLanguage("en")),
+        ("language:de -source:x", None, QueryLanguage(None)),
+    ],
+)
+def test_a_query_is_in_the_language_that_is_named_or_has_its_words(
+    whole: Searcher, query: str, said: str | None, expected: QueryLanguage
+) -> None:
+    found = find_language(whole.index.snapshot(), said_to_be_in(parse(query), said))
+    assert (found.language, {*found.others}) == (expected.language, {*expected.others})
+
+
+def test_a_language_without_documents_is_an_error(whole: Searcher) -> None:
+    with pytest.raises(UsageError, match="no document of .* is in the language fr: it has .*de"):
+        whole.prepare(said_to_be_in(parse("bank"), "fr"), Ranking())
+
+
+def test_what_has_no_words_is_searched_in_all_languages(whole: Searcher) -> None:
+    sizes = {code: sum(len(d.sentences) for n in (0, 1) for d in documents(code, seed=n)) for code in WORDS}
+    assert whole.search("language:zh -source:x").total == sizes["zh"]
+    assert whole.search("bank", candidates="all").total in sizes.values()
+
+
+def test_without_a_language_there_are_no_terms(whole: Searcher) -> None:
+    with pytest.raises(UsageError, match="needs a language: name one with --query-language"):
+        whole.index.analyzer.terms("bank")
+
+
+def test_a_changed_language_gives_a_document_other_terms(anywhere: str) -> None:
+    first = [Document("a", (Sentence("a.s0", "Die Banken"),), language="de"), *documents("en")]
+    load(anywhere, BY_LANGUAGE, first, [Document("a", first[0].sentences, language="en")])
+    with open_searcher(anywhere) as searcher:
+        assert searcher.index.languages() == {"en": 15}
+        assert [hit.sentence_id for hit in searcher.search("die Banken", 1).hits] == ["a.s0"]
+        counted = searcher.index.statistics(["de|bank", "en|banken"]).terms
+        assert [each.sf for each in counted.values()] == [0, 1]
