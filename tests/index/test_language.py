@@ -48,11 +48,10 @@ def documents(language: str | None, count: int = 14, seed: int = 0) -> list[Docu
     for number in range(count):
         texts = [" ".join(rng.choices(WORDS[language], k=rng.randrange(12))) for _ in range(number % 5)]
         id = f"{language}{seed}-{number}"
+        parses = [tuple(ParseWord(word, n - 1) for n, word in enumerate(text.split())) for text in texts]
         sentences = tuple(
-            Sentence(
-                f"{id}.s{n}", text, parse=tuple(ParseWord(w, at - 1) for at, w in enumerate(text.split()))
-            )
-            for n, text in enumerate(texts)
+            Sentence(f"{id}.s{n}", text, parse=parse)
+            for n, (text, parse) in enumerate(zip(texts, parses, strict=True))
         )
         title = rng.choice(WORDS[language]) + " Titel" if number % 3 == 0 else None
         made.append(Document(id, sentences, title=title, language=language))
@@ -133,7 +132,7 @@ def alone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def test_each_language_ranks_as_if_it_were_alone(whole: Searcher, alone: Searcher) -> None:
-    """Two languages with every model and context, and with every prior and candidate rule; fewer on a server."""
+    """Two languages with every model and context, with and without priors; on a server, with fewer models."""
     priors = {"importance": 0.5, "importance-surrounding": 0.25, "length": 1.0}
     first = [*WORDS].index(next(iter(alone.index.languages()))) % 2
     problems = []
@@ -179,7 +178,7 @@ def test_a_query_is_in_the_language_that_is_named_or_has_its_words(
 
 
 def test_a_language_without_documents_is_an_error(whole: Searcher) -> None:
-    with pytest.raises(UsageError, match="no document of .* is in the language fr: it has .*de"):
+    with pytest.raises(UsageError, match=r"no document of .* is in the language fr: it has .*de"):
         whole.prepare(said_to_be_in(parse("bank"), "fr"), Ranking())
 
 
