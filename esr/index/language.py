@@ -138,6 +138,14 @@ def chosen_language(index: Index) -> tuple[str | None, tuple[str, ...]]:
     return getattr(index, "language", None), tuple(getattr(index, "others", ()))
 
 
+def languages_of(index: Index, ids: Sequence[str]) -> list[str | None]:
+    """The languages of sentences (`language_group`), each None unless the index is one of `in_language`."""
+    language, _ = chosen_language(index)
+    if language is None:
+        return [None] * len(ids)
+    return [language_group(record.language) for record in index.sentences(ids)]
+
+
 def groups_of(languages: Mapping[str | None, int]) -> Collection[str]:
     """The languages by which terms are kept apart, most documents first, of those that documents declare."""
     documents: dict[str, int] = {}

@@ -584,9 +584,8 @@ def read_login(options: Mapping[str, Any]) -> Mapping[str, str]:
 
 def _prepare(index: contract.Index, query: str, settings: SearchSettings) -> PreparedQuery:
     """Plan a query on a snapshot."""
-    asked = query if settings.language is None else settings.parse(query)
     return Searcher(index).prepare(
-        asked, settings.ranking, require_all=settings.require_all, literal=settings.literal
+        settings.read(query), settings.ranking, require_all=settings.require_all, literal=settings.literal
     )
 
 

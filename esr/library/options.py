@@ -111,6 +111,10 @@ class SearchSettings(NamedTuple):
         """A query as the options say how to read it."""
         return in_language(literal(query) if self.literal else parse(query), self.language)
 
+    def read(self, query: str) -> str | ParsedQuery:
+        """A query for `prepare`, parsed only if its language is named."""
+        return query if self.language is None else self.parse(query)
+
 
 _DEFAULT = Ranking()
 

@@ -7,23 +7,29 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from typing import Any
 
+import numpy as np
 import pytest
 
+from clients import esr_client
 from esr import models
 from esr.errors import UsageError
 from esr.folder.write import segment_writer
 from esr.index.factory import open_delivery, open_priors, open_writer
+from esr.index.filters import NO_FILTERS
 from esr.index.hits import Hit
 from esr.index.language import in_language
 from esr.index.writer import LoadOptions
 from esr.query import in_language as said_to_be_in
 from esr.query import parse
+from esr.ranking.explain import explain
+from esr.ranking.prepared_query import score_given
 from esr.ranking.query_language import QueryLanguage, find_language
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher, open_searcher
+from esr.ranking.request_template import request_template
+from esr.ranking.searcher import Searcher, open_searcher, raw_request
 from esr.text.analyzer import BY_LANGUAGE, analyzer_for_language, language_group
 from esr.text.document import Document, Located, ParseWord, Sentence
-from tests.support.elasticsearch import differences, fresh
+from tests.support.elasticsearch import differences, fresh, http
 
 ON_A_NODE = pytest.mark.elasticsearch
 
@@ -201,3 +207,31 @@ def test_a_changed_language_gives_a_document_other_terms(anywhere: str) -> None:
         assert [hit.sentence_id for hit in searcher.search("die Banken", 1).hits] == ["a.s0"]
         counted = searcher.index.statistics(["de|bank", "en|banken"]).terms
         assert [each.sf for each in counted.values()] == [0, 1]
+
+
+def test_a_sentence_in_another_language_has_no_score(whole: Searcher) -> None:
+    prepared = whole.prepare(said_to_be_in(parse("Merkel"), "de"), Ranking())
+    own, other = (next(d.sentences[0].id for d in documents(code) if d.sentences) for code in ("de-AT", "en"))
+    scores, is_hit = score_given(prepared, [own, other])
+    assert np.isfinite(scores).tolist() == [True, False] and not is_hit[1]
+    assert explain(prepared, own).score == pytest.approx(scores[0])
+    with pytest.raises(UsageError, match="is in the language en, and the query in de"):
+        explain(prepared, other)
+
+
+def test_only_esr_makes_the_requests_of_an_index_by_language(whole: Searcher) -> None:
+    with pytest.raises(UsageError, match="an index by language has no template"):
+        request_template(Ranking(), whole.index)
+    if is_folder(whole):
+        return
+    prepared = whole.prepare("Merkel", Ranking("2si"))
+    best = prepared.search(3, records=False).hits
+    body = {**raw_request(prepared, 3, filters=NO_FILTERS), "_source": False}
+    answer = http("POST", f"{whole.index.where}/_search?search_type=dfs_query_then_fetch", body)
+    assert [hit["_id"] for hit in answer["hits"]["hits"]] == [hit.sentence_id for hit in best]
+    with pytest.raises(UsageError, match="--standalone is not for an index by language"):
+        raw_request(prepared, 3, filters=NO_FILTERS, standalone=True)
+    with pytest.raises(
+        esr_client.EsrClientError, match="has an analyzer for each language: search it with esr"
+    ):
+        esr_client.Index(whole.index.where).describe()
