@@ -12,6 +12,8 @@ import pytest
 
 from clients import esr_client
 from esr import models
+from esr.dependency.parses import encode
+from esr.enrichment.recipe import Recipe
 from esr.errors import UsageError
 from esr.folder.write import segment_writer
 from esr.index.factory import open_delivery, open_priors, open_writer
@@ -27,8 +29,8 @@ from esr.ranking.query_language import QueryLanguage, find_language
 from esr.ranking.ranking import Ranking
 from esr.ranking.request_template import request_template
 from esr.ranking.searcher import Searcher, open_searcher, raw_request
-from esr.text.analyzer import BY_LANGUAGE, analyzer_for_language, language_group
-from esr.text.document import Document, Located, ParseWord, Sentence
+from esr.text.analyzer import BY_LANGUAGE, analyzer_for_language, get_analyzer, language_group
+from esr.text.document import PARSE, Document, Located, ParseWord, Sentence, SentenceEnrichment
 from tests.support.elasticsearch import differences, fresh, http
 
 ON_A_NODE = pytest.mark.elasticsearch
@@ -235,3 +237,15 @@ def test_only_esr_makes_the_requests_of_an_index_by_language(whole: Searcher) ->
         esr_client.EsrClientError, match="has an analyzer for each language: search it with esr"
     ):
         esr_client.Index(whole.index.where).describe()
+
+
+def test_stored_parses_have_the_terms_of_the_language(anywhere: str) -> None:
+    document = Document("a", (Sentence("a.s0", "Banken zahlten"),), language="de")
+    load(anywhere, BY_LANGUAGE, [document, *documents("en")])
+    parse_of = (ParseWord("Banken", 1), ParseWord("zahlten", -1))
+    with open_searcher(anywhere) as searcher:
+        with searcher.index.enrichment() as enrichment:
+            recipe = Recipe((PARSE,), {"made": "by hand"})
+            enrichment.store(recipe, [("a", [SentenceEnrichment({}, None, parse_of)])])
+            enrichment.finish(recipe)
+        assert searcher.index.parses(["a.s0"]) == [encode(parse_of, get_analyzer("by-language:de"))]
