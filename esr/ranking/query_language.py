@@ -16,7 +16,7 @@ from esr.index.contract import Index
 from esr.index.language import groups_of, in_language
 from esr.query.interpretation import interpret, ranked_texts
 from esr.query.query import TEXT, ParsedQuery
-from esr.text.analyzer import BY_LANGUAGE, get_analyzer, language_group
+from esr.text.analyzer import BY_LANGUAGE, UNKNOWN_LANGUAGE, get_analyzer, language_group
 from esr.text.detection import detect_language
 
 
@@ -40,24 +40,24 @@ def find_language(index: Index, query: ParsedQuery) -> QueryLanguage:
         return QueryLanguage(None)
     groups = groups_of(index.languages())
     named = dict.fromkeys(map(language_group, _named(query)))
-    known = [group for group in groups if not named or group in named]
-    if named and not known:
+    possible = [group for group in groups if not named or group in named]
+    if named and not possible:
         raise UsageError(
             f"no document of {index.where} is in the language {', '.join(named)}: "
             f"it has {', '.join(groups) or 'no documents'}"
         )
-    if len(known) <= 1:
-        return QueryLanguage(known[0] if known else next(iter(named), ""))
-    detected = detect_language(ranked_texts(query))
-    if not named and detected is not None and language_group(detected) in known:
-        return QueryLanguage(language_group(detected))
+    # Documents of other languages than those of `language:` are no alternative.
+    known = possible if query.language is None else groups
     by_group = {group: _terms(query, group) for group in known}
     every = list(dict.fromkeys(term for terms in by_group.values() for term in terms))
     holders = index.count_holders(every) if every else {}
-    # `known` has the languages of most documents first, and sorting keeps their order.
-    best, *others = sorted(known, key=lambda group: _rank(by_group[group], holders), reverse=True)
-    has_all = [group for group in others if by_group[group] and all(map(holders.get, by_group[group]))]
-    return QueryLanguage(best, tuple(has_all))
+    # The languages of most documents are first, and sorting keeps their order.
+    ranked = sorted(known, key=lambda group: _rank(by_group[group], holders), reverse=True)
+    best = next((group for group in ranked if group in possible), UNKNOWN_LANGUAGE)
+    if len(possible) > 1 and (detected := detect_language(ranked_texts(query))) is not None:
+        best = next((group for group in possible if group == language_group(detected)), best)
+    has_all = (group for group in ranked if by_group[group] and all(map(holders.get, by_group[group])))
+    return QueryLanguage(best, tuple(group for group in has_all if group != best))
 
 
 def _rank(terms: Sequence[str], holders: Mapping[str, int]) -> tuple[float, int]:

@@ -172,7 +172,7 @@ def test_statistics_are_those_of_the_language(whole: Searcher, alone: Searcher) 
         ("the floods", None, QueryLanguage("en")),
         ("北京银行", None, QueryLanguage("zh")),
         ("Merkel", None, QueryLanguage("und", ("zh", "de", "en"))),
-        ("Merkel", "de-CH", QueryLanguage("de")),
+        ("Merkel", "de-CH", QueryLanguage("de", ("zh", "und", "en"))),
         ("language:en Merkel", None, QueryLanguage("en")),
         ("nothing of the kind in any language of this index, I fear", None, QueryLanguage("en")),
         ("language:de -source:x", None, QueryLanguage(None)),

@@ -20,6 +20,7 @@ from esr.index.hits import SentenceRecord
 from esr.ranking.answers import require_record
 from esr.ranking.reasons import describe_match
 from esr.ranking.searcher import Searcher
+from esr.text.sentences import name_language
 from webui.answers import downloads
 from webui.answers.downloads import citations_file
 from webui.answers.explanations import (
@@ -70,6 +71,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     _add_similar(app, indexes, settings, render)
     app.jinja_env.globals.update(citation_formats=CITATIONS, exports=EXPORTS)
     app.jinja_env.filters["sentence_link"] = sentence_link
+    app.jinja_env.filters["language_name"] = name_language
     for citation in CITATIONS.values():
         _add_citation(app, indexes, settings, citation)
     _add_sentence(app, indexes, settings)
