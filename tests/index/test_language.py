@@ -14,7 +14,7 @@ from clients import esr_client
 from esr import models
 from esr.dependency.parses import encode
 from esr.enrichment.recipe import Recipe
-from esr.errors import UsageError
+from esr.errors import IndexMissing, UsageError
 from esr.folder.write import segment_writer
 from esr.index.factory import open_delivery, open_priors, open_writer
 from esr.index.filters import NO_FILTERS
@@ -249,3 +249,15 @@ def test_stored_parses_have_the_terms_of_the_language(anywhere: str) -> None:
             enrichment.store(recipe, [("a", [SentenceEnrichment({}, None, parse_of)])])
             enrichment.finish(recipe)
         assert searcher.index.parses(["a.s0"]) == [encode(parse_of, get_analyzer("by-language:de"))]
+
+
+@pytest.mark.elasticsearch
+def test_a_server_whose_scripts_cannot_count_the_terms_takes_none(
+    elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("esr.elastic.dialect.Dialect.has_terms_by_language", False)
+    with fresh(elasticsearch_url) as where:
+        with pytest.raises(UsageError, match="has no terms by language: load into an index folder"):
+            load(where, BY_LANGUAGE, documents("en"))
+        with pytest.raises(IndexMissing):
+            open_searcher(where)
