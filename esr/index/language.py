@@ -124,12 +124,16 @@ def _implies_language(condition: Condition) -> bool:
             return False
 
 
+_NO_LANGUAGE = "none"
+"""A code that no document has."""
+
+
 def language_condition(languages: Iterable[str | None], group: str) -> Condition:
     """The condition that a document is in the language of a group. `languages` are those of all documents."""
     is_unknown = group == UNKNOWN_LANGUAGE
     known = (code for code in languages if code is not None and (language_group(code) == group) != is_unknown)
-    # Equal conditions are kept in memory once.
-    declared = any_of(map(HasLanguage, sorted({code.lower() for code in known}) or [group]))
+    # In the order of codes, since equal conditions are kept in memory once.
+    declared = any_of(map(HasLanguage, sorted({code.lower() for code in known}) or [_NO_LANGUAGE]))
     return Not(declared) if is_unknown else declared
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -194,6 +195,15 @@ def test_what_has_no_words_is_searched_in_all_languages(whole: Searcher) -> None
     sizes = {code: sum(len(d.sentences) for n in (0, 1) for d in documents(code, seed=n)) for code in WORDS}
     assert whole.search("language:zh -source:x").total == sizes["zh"]
     assert whole.search("bank", candidates="all").total in sizes.values()
+
+
+def test_documents_of_no_known_language_are_one_language(tmp_path: Path) -> None:
+    unknown = [
+        Document(f"{n}", (Sentence(f"{n}.s0", "bank"),), language=c) for n, c in enumerate((None, "und"))
+    ]
+    load(str(tmp_path / "index"), BY_LANGUAGE, unknown)
+    with open_searcher(str(tmp_path / "index")) as searcher:
+        assert searcher.search("bank", candidates="all").total == searcher.search("bank").total == 2
 
 
 def test_without_a_language_there_are_no_terms(whole: Searcher) -> None:
