@@ -111,6 +111,9 @@ export class Index {
     const loads = Object.values(answer).map((index) => index.mappings._meta.esr);
     const name = `${this.server}/${this.alias}`;
     if (!loads.length) throw new EsrClientError(`${name} is not an index that esr loaded`);
+    if (loads[0].analyzer === "by-language") {
+      throw new EsrClientError(`${name} has an analyzer for each language: search it with esr`);
+    }
     const request = this.request ?? JSON.parse(loads[0].request ?? "null");
     if (!request) {
       const remedy = "load it again, or give request";

@@ -209,6 +209,8 @@ class Index:
         if not answer:
             raise EsrClientError(f"{name} is not an index that esr loaded")
         stored = next(iter(answer.values()))["mappings"]["_meta"]["esr"]
+        if stored["analyzer"] == "by-language":
+            raise EsrClientError(f"{name} has an analyzer for each language: search it with esr")
         request = self.request or ("request" in stored and json.loads(stored["request"]))
         if not request:
             raise EsrClientError(

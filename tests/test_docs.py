@@ -30,7 +30,7 @@ from esr.models import priors
 from esr.models.forms import FORMS
 from esr.ranking import boosts
 from esr.ranking.ranking import SHIPPED
-from esr.text.analyzer import all_definitions
+from esr.text.analyzer import BY_LANGUAGE, all_definitions
 from esr.wording import count, format_table, table_lines
 from tests.support.endurance import only_long
 from tests.support.needed import need
@@ -44,7 +44,7 @@ NAMES = {
     "prior": priors.PRIORS,
     "boost": boosts.BOOSTS,
     "feature": features.FEATURES,
-    "analyzer": all_definitions(),
+    "analyzer": [*all_definitions(), BY_LANGUAGE],
     "format": loaders.FORMATS,
     "encoder": KNOWN,
     "shipped ranking": SHIPPED,

@@ -103,7 +103,10 @@ class Reranker(pt.Transformer):
         settings = self._settings
         try:
             prepared = self.index.searcher.prepare(
-                query, settings.ranking, require_all=settings.require_all, literal=settings.literal
+                settings.read(query),
+                settings.ranking,
+                require_all=settings.require_all,
+                literal=settings.literal,
             )
         except UnsearchableQuery:
             return np.zeros(len(ids))

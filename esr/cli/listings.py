@@ -15,15 +15,24 @@ from esr import loaders
 from esr import models as model_registry
 from esr.cli import options
 from esr.cli.options import as_json
+from esr.cli.ranking_options import query_language
 from esr.encoders import HUB_MODELS, KNOWN
 from esr.errors import UsageError
 from esr.extras import find_extra, install_command
 from esr.models.forms import FORMS
 from esr.models.priors import PRIORS
+from esr.query import ParsedQuery, in_language, literal
 from esr.ranking.answers import analysis_dict
 from esr.ranking.boosts import BOOSTS
 from esr.ranking.searcher import open_searcher
-from esr.text.analyzer import DEFAULT_ANALYZER, Analyzer, all_definitions, get_analyzer
+from esr.text.analyzer import (
+    BY_LANGUAGE,
+    DEFAULT_ANALYZER,
+    Analyzer,
+    all_definitions,
+    get_analyzer,
+    get_definition,
+)
 
 
 @click.command()
@@ -141,7 +150,7 @@ def analyzers(as_json: bool) -> None:
             "languages": list(definition.languages),
             "version": definition.version,
         }
-        for definition in all_definitions().values()
+        for definition in (*all_definitions().values(), get_definition(BY_LANGUAGE))
     )
     print_entries(entries, as_json)
 
@@ -193,8 +202,11 @@ def _indent(text: str, by: int = 4) -> str:
 @click.argument("text")
 @click.option("--analyzer", "name", metavar="NAME", help="The analyzer: see esr analyzers.")
 @options.optional_index
+@query_language
 @options.as_json
-def analyze(text: str, name: str | None, where: str | None, as_json: bool) -> None:
+def analyze(
+    text: str, name: str | None, where: str | None, query_language: str | None, as_json: bool
+) -> None:
     """Show the terms that a text becomes.
 
     Without --analyzer and --index, the analyzer is the one that esr load takes for English. JSON also has
@@ -209,7 +221,10 @@ def analyze(text: str, name: str | None, where: str | None, as_json: bool) -> No
     source = click.get_current_context().get_parameter_source("where")
     if name and where and source is ParameterSource.COMMANDLINE:
         raise UsageError("give --analyzer or --index, not both")
-    analyzer = _analyzer_of_index(where) if where and not name else get_analyzer(name or DEFAULT_ANALYZER)
+    if where and not name:
+        analyzer = _analyzer_of_index(where, in_language(literal(text), query_language))
+    else:
+        analyzer = get_analyzer(name or DEFAULT_ANALYZER)
     if as_json:
         click.echo(json.dumps(analysis_dict(analyzer, text), indent=1, ensure_ascii=False))
         return
@@ -220,6 +235,6 @@ def analyze(text: str, name: str | None, where: str | None, as_json: bool) -> No
     click.echo(" ".join(terms))
 
 
-def _analyzer_of_index(where: str) -> Analyzer:
+def _analyzer_of_index(where: str, query: ParsedQuery) -> Analyzer:
     with open_searcher(where) as searcher:
-        return searcher.index.analyzer
+        return searcher.for_query(query).index.analyzer

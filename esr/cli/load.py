@@ -62,10 +62,10 @@ def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> 
         with pipeline.open(collect_all=True) as documents:
             sampled = SampledDocuments(documents, pipeline.sample)
             name = sampled.choose_analyzer() if analyzer in (None, AUTO) else analyzer
-            terms = get_analyzer(name).terms
             counter = TermCounter()
             for located in sampled:
                 preview.add(located)
+                terms = get_analyzer(name).for_language(located.document.language).terms
                 for sentence in located.document.sentences:
                     counter.add(terms(sentence.text))
         about_text = [sampled.reason] if sampled.reason else []

@@ -257,6 +257,10 @@ def describe_query(report: QueryReport, unseen: Sequence[str], found: bool = Tru
     `found`: there is an answer without the unknown words. A query of plain words that all occur in the index
     yields no line.
     """
+    if report.language is not None:
+        others = f" (all words also occur in: {', '.join(report.other_languages)})"
+        hint = others if report.other_languages else ""
+        yield f"Searched in the language {report.language}{hint}; choose another with --query-language."
     if unseen:
         without = f"; without {'it' if len(unseen) == 1 else 'them'}:" if found else "."
         yield f"No sentence has {', '.join(unseen)}{without}"

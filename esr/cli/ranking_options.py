@@ -19,7 +19,7 @@ from esr.index.names import ENTITY_TYPES
 from esr.models import priors
 from esr.models.forms import FORMS
 from esr.plans.plan import CANDIDATES
-from esr.query import ParsedQuery, literal, parse
+from esr.query import ParsedQuery, in_language, literal, parse
 from esr.ranking import boosts
 from esr.ranking.options import build_ranking
 from esr.ranking.ranking import SHIPPED
@@ -140,6 +140,11 @@ def _parse_param(text: str) -> tuple[str, str]:
 
 
 ALL = "all"
+query_language = click.option(
+    "--query-language",
+    metavar="CODE",
+    help="The language of the query, such as de, for an index by language. Default: found by its words.",
+)
 _QUERY_OPTIONS = (
     click.option(
         "--literal", "is_literal", is_flag=True, help="Read all of the query as words, without any syntax."
@@ -147,6 +152,7 @@ _QUERY_OPTIONS = (
     click.option(
         "--require", type=click.Choice([ALL]), help="Require every word of the query in a sentence."
     ),
+    query_language,
 )
 
 
@@ -161,8 +167,15 @@ def query_argument(command: F, required: bool = True) -> F:
     """Add the argument QUERY and its options. The command receives a `ReadQuery` as the parameter `query`."""
 
     @wraps(command)
-    def with_query(*args: Any, query: str, is_literal: bool, require: str | None, **kwargs: Any) -> Any:
-        parsed = literal(query) if is_literal else parse(query)
+    def with_query(
+        *args: Any,
+        query: str,
+        is_literal: bool,
+        require: str | None,
+        query_language: str | None,
+        **kwargs: Any,
+    ) -> Any:
+        parsed = in_language(literal(query) if is_literal else parse(query), query_language)
         return command(*args, query=ReadQuery(parsed, require == ALL), **kwargs)
 
     argument = click.argument("query", required=required, default=None if required else "")

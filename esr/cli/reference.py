@@ -21,7 +21,7 @@ from esr.plans.plan import CANDIDATES
 from esr.ranking import boosts
 from esr.ranking.rerank_context import ENCODER_VARIABLES
 from esr.ranking.signals import FEATURE, PRIOR, SignalType, signal_types
-from esr.text.analyzer import all_definitions, get_analyzer
+from esr.text.analyzer import BY_LANGUAGE, all_definitions, get_analyzer, get_definition
 from esr.wording import format_table
 from webui.running.settings import Settings
 
@@ -79,7 +79,10 @@ def build_page() -> str:
         "## Analyzers\n",
         format_table(
             ("analyzer", "what it does", "languages"),
-            [(d.name, d.description, " ".join(d.languages)) for d in all_definitions().values()],
+            [
+                (d.name, d.description, " ".join(d.languages))
+                for d in (*all_definitions().values(), get_definition(BY_LANGUAGE))
+            ],
         ),
         "## Formats\n",
         format_table(

@@ -141,7 +141,8 @@ def _count(
 ) -> tuple[Counter[Any], int]:
     """The occurrences by group, None for none, and the number of sentences."""
     node, required = split_node(query)
-    index, condition = searcher.index, searcher.prepare(required, Ranking()).all_words
+    prepared = searcher.prepare(required, Ranking())
+    index, condition = prepared.index, prepared.all_words
     (total,) = index.count([condition], filters)
     check_sentences(total, most)
     read = index.texts(condition, max(total, 1), filters)

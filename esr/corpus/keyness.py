@@ -73,7 +73,7 @@ def find_key_words(
     times that a word must occur in the part. Ordered by log ratio, words with a log-likelihood below SURE are
     left out. Raises UsageError if the engine would have to read more than `most` sentences of a part.
     """
-    searcher = searcher.snapshot()
+    searcher = searcher.snapshot().for_query(part)
     index = searcher.index
     condition, other_condition = split_parts(searcher, part, against)
     own = index.count_terms(condition, NO_FILTERS, most)

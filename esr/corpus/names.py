@@ -161,7 +161,8 @@ def select(searcher: Searcher, query: str | ParsedQuery, filters: Filters) -> Se
     snapshot = searcher.snapshot()
     if isinstance(query, str) and not query.strip():
         return Selection(snapshot.index, filters, None)
-    return Selection(snapshot.index, filters, snapshot.prepare(query, Ranking()).all_words)
+    prepared = snapshot.prepare(query, Ranking())
+    return Selection(prepared.index, filters, prepared.all_words)
 
 
 def list_names(

@@ -42,6 +42,8 @@ class Dialect:
     """Whether there is a field type for vectors; otherwise, their bytes are stored."""
 
     has_api_keys = True
+    has_terms_by_language = True
+    """Whether scripts count terms in the fields of an index by language."""
 
     def template(self, template: Mapping[str, Any]) -> Mapping[str, Any]:
         """A component template, an index template or a mapping."""
@@ -114,12 +116,14 @@ class OpenSearch(Dialect):
         "counts of a flat field",
         "named scores in a multi-search",
         "API keys",
+        "terms by language",
     )
     counts_occurrences = False
     counts_metadata = False
     missing_scripts = ("esr-occurrences-v2", "esr-holders-v2")
     has_vectors = False
     has_api_keys = False
+    has_terms_by_language = False
 
     def template(self, template: Mapping[str, Any]) -> Mapping[str, Any]:
         translated: Mapping[str, Any] = _translate_template(template)

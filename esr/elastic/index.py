@@ -24,6 +24,7 @@ from esr.elastic.documents import (
     read_documents,
     read_documents_at,
 )
+from esr.elastic.fields import WORDS_FIELD, sentence_field
 from esr.elastic.impacts import Slack, find_slack
 from esr.elastic.names import NameReader, ValueReader
 from esr.elastic.quotes import decode_quotes
@@ -43,7 +44,7 @@ from esr.elastic.search.counts import (
 from esr.elastic.search.evidence import SCRIPTS as SIMILARITY_SCRIPTS
 from esr.elastic.search.evidence import EvidenceReader, SimilarityReader, add_rescoring, find_nearest
 from esr.elastic.search.facets import count_facets
-from esr.elastic.search.filters import WORDS_FIELD, condition_query, filter_clauses, names_clause
+from esr.elastic.search.filters import condition_query, filter_clauses, names_clause
 from esr.elastic.search.pruned_search import search_pruned
 from esr.elastic.search.score_query import RECORD_FIELDS, search_body
 from esr.elastic.search.sentence_search import (
@@ -92,7 +93,7 @@ class Opened:
         self.description = loads[0].description
         self.impacts = loads[0].impacts if len(loads) == 1 else {}
         self.analyzer = get_analyzer(self.description.analyzer)
-        self.statistics = AliasStatistics(cluster, is_pinned)
+        self.statistics = AliasStatistics(cluster, is_pinned, sentence_field(self.description))
         self.words = AliasStatistics(cluster, is_pinned, WORDS_FIELD["sentence"])
         """Of the words as written."""
         self.evidence_reader = EvidenceReader(self.analyzer)
@@ -141,8 +142,11 @@ class ElasticsearchSnapshot:
     def on_latest(self, work: Callable[[Index], Result]) -> Result:
         return work(self)
 
-    def statistics(self, terms: Sequence[str]) -> Statistics:
-        return self.opened.statistics.lookup(terms)
+    def statistics(self, terms: Sequence[str], language: str | None = None) -> Statistics:
+        return self.opened.statistics.lookup(terms, language)
+
+    def languages(self) -> Mapping[str | None, int]:
+        return self.opened.statistics.languages()
 
     def bounded_collection(self, plan: Plan) -> CollectionStatistics:
         """The collection's statistics, with the ranges of values in the columns of the plan."""
@@ -196,6 +200,8 @@ class ElasticsearchSnapshot:
         plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
         body = search_body(plan, self.bounded_collection(plan), filters, k, standalone=standalone)
         if standalone:
+            if self.description.is_by_language:
+                raise UsageError("--standalone is not for an index by language: leave it out")
             self.opened.statistics.check_engine_counts()
         if rescoring is not None:
             body = add_rescoring(body, rescoring, self.opened.encoders.fingerprints(rescoring.encoder))
@@ -370,12 +376,15 @@ class ElasticsearchSnapshot:
     def count_words(self, words: Sequence[str]) -> Mapping[str, int]:
         return self.opened.words.count_occurrences(words)
 
-    def count_terms(self, condition: Condition, filters: Filters, most: int) -> Mapping[str, int]:
+    def count_terms(
+        self, condition: Condition, filters: Filters, most: int, language: str | None = None
+    ) -> Mapping[str, int]:
         check_sentences(self.count([condition], filters)[0], most)
         found = self.texts(condition, most, filters)
         counts: Counter[str] = Counter()
+        analyze = self.analyzer.for_language(language).terms
         for text in found.texts:
-            counts.update(self.analyzer.terms(text))
+            counts.update(analyze(text))
         return counts
 
     def sum_lengths(self, by: LengthGroups, filters: Filters) -> Mapping[Any, int]:

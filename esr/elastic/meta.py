@@ -17,6 +17,7 @@ from elasticsearch import AuthorizationException, Elasticsearch, NotFoundError
 from esr import resources
 from esr.elastic.cluster import AliasTargets, Cluster
 from esr.elastic.dialect import Dialect
+from esr.elastic.fields import added_properties
 from esr.elastic.location import (
     DOCUMENTS,
     SENTENCES,
@@ -74,6 +75,7 @@ def index_body(
     """
     analysis = get_definition(description.analyzer).settings
     analyzers = analysis["analyzer"]
+    added = added_properties(description)
     replication = {} if replicas is None else {"auto_expand_replicas": False, "number_of_replicas": replicas}
     return {
         "settings": {
@@ -82,7 +84,7 @@ def index_body(
             "final_pipeline": "_none",  # instead of the templates' pipeline, which refuses entries
             "analysis": {**analysis, "analyzer": {**analyzers, "default": analyzers[description.analyzer]}},
         },
-        "mappings": {"_meta": meta},
+        "mappings": {"_meta": meta, **({"properties": added} if added else {})},
     }
 
 
@@ -146,7 +148,8 @@ class Load:
                 **({"short_forms": dict(self.short_forms)} if self.short_forms else {}),
                 **({} if self.is_complete or not self.heartbeat else {"heartbeat": self.heartbeat}),
                 **self.description.as_dict(),
-                "request": _request_template(dialect),
+                # No server makes the terms of a query by language, so there is no request for clients.
+                **({} if self.description.is_by_language else {"request": _request_template(dialect)}),
             }
         }
 

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from esr.batches import batched
 from esr.elastic.cluster import Cluster
+from esr.elastic.fields import WORDS_FIELD, language_query
 from esr.elastic.requests import ask, hits_of, msearch_dfs, search, total_of
 from esr.errors import EsrError, UsageError
 from esr.plans.plan import (
@@ -33,11 +34,14 @@ _SENTENCE_SUMS = ("length", "surrounding_length", "document_length")
 _DOCUMENT_SUMS = ("length", "terms")
 
 
-def read_collection_statistics(cluster: Cluster) -> CollectionStatistics:
+def read_collection_statistics(
+    cluster: Cluster, query: Mapping[str, Any] | None = None
+) -> CollectionStatistics:
+    """The statistics of all documents, or of those that match a query, as their sentences do."""
     of_sentences: dict[str, Any] = {name: {"sum": {"field": name}} for name in _SENTENCE_SUMS}
     of_sentences["longest"] = {"max": {"field": "length"}}
     of_documents = {name: {"sum": {"field": name}} for name in _DOCUMENT_SUMS}
-    totals = {"size": 0, "track_total_hits": True}
+    totals = {"size": 0, "track_total_hits": True, **({} if query is None else {"query": query})}
     sentences, documents = msearch_dfs(
         cluster,
         [
@@ -59,6 +63,23 @@ def read_collection_statistics(cluster: Cluster) -> CollectionStatistics:
         document_terms=value(documents, "terms"),
         longest_sentence=value(sentences, "longest"),
     )
+
+
+_MOST_LANGUAGES = 10_000
+
+
+def read_languages(cluster: Cluster) -> dict[str | None, int]:
+    """The number of documents in each language that they declare; None for none declared."""
+    aggs = {
+        "declared": {"terms": {"field": "language", "size": _MOST_LANGUAGES}},
+        "none": {"missing": {"field": "language"}},
+    }
+    found = search(cluster, index=cluster.documents_alias, size=0, aggs=aggs)["aggregations"]
+    languages: dict[str | None, int] = {
+        each["key"]: each["doc_count"] for each in found["declared"]["buckets"]
+    }
+    without = found["none"]["doc_count"]
+    return {**languages, None: without} if without else languages
 
 
 def read_next_ordinals(cluster: Cluster) -> tuple[int, int]:
@@ -91,23 +112,24 @@ class TermStatisticsReader:
     """
 
     def __init__(self, cluster: Cluster, field: str = "text") -> None:
-        """`field` is the one of the sentences. Documents are counted for "text" alone."""
+        """`field` is the one of the sentences. Documents are counted unless it is that of written words."""
         self._cluster = cluster
         self._field = field
+        self._counts_documents = field != WORDS_FIELD["sentence"]
         self._repeated: str | None = None
 
     def read(self, terms: Sequence[str]) -> dict[str, TermStatistics]:
         """The statistics of these terms. Raises the errors of `search`."""
         field = self._field
         searches = [(self._cluster.alias, _count_each(field, terms))]
-        if field == "text":
+        if self._counts_documents:
             searches.append((self._cluster.documents_alias, _count_each("context", terms)))
         asked = [(field, term) for term in terms] if self._cluster.dialect.counts_occurrences else []
         if asked:
             asked += [] if self._repeated is None else [(field, self._repeated)]
             searches.append((self._cluster.alias, _engine_counts(asked)))
         sentence_counts, *answers = msearch_dfs(self._cluster, searches)
-        document_counts = answers.pop(0) if field == "text" else sentence_counts
+        document_counts = answers.pop(0) if self._counts_documents else sentence_counts
         of_engine = [counts for answer in answers for counts in _decode_engine_counts(answer, len(asked))]
         is_proven = any(_counts_occurrences(answer, of_engine) for answer in answers)
         statistics = {}
@@ -396,7 +418,8 @@ class AliasStatistics:
         self._cluster = cluster
         self._term_reader = TermStatisticsReader(cluster, field)
         self._is_pinned = is_pinned
-        self._collection: CollectionStatistics | None = None
+        self._collections: dict[str | None, CollectionStatistics] = {}
+        self._languages: Mapping[str | None, int] | None = None
         self._terms: dict[str, TermStatistics] = {}
         self._holders: dict[str, int] = {}
         self._prefixes: dict[tuple[str, int], list[str]] = {}
@@ -404,13 +427,24 @@ class AliasStatistics:
         self._features: list[str] | None = None
         self._cached_since = 0.0
 
-    def lookup(self, terms: Sequence[str]) -> Statistics:
-        """The statistics of the collection and of these terms."""
+    def lookup(self, terms: Sequence[str], language: str | None = None) -> Statistics:
+        """The statistics of the collection, or of its documents in a language, and of these terms."""
         self._expire()
-        collection = self._collection  # another thread may clear the cache
-        if collection is None:
-            collection = self._collection = read_collection_statistics(self._cluster)
-        return Statistics(collection, self._look_up(terms))
+        collections = self._collections  # another thread may clear the cache
+        if language not in collections:
+            query = None
+            if language is not None:
+                query = language_query(self.languages(), language)
+            collections[language] = read_collection_statistics(self._cluster, query)
+        return Statistics(collections[language], self._look_up(terms))
+
+    def languages(self) -> Mapping[str | None, int]:
+        """The number of documents in each language that they declare; None for none declared."""
+        self._expire()
+        languages = self._languages
+        if languages is None:
+            languages = self._languages = read_languages(self._cluster)
+        return languages
 
     def count_holders(self, terms: Sequence[str]) -> dict[str, int]:
         """The number of sentences with each of these terms, in a small part of the time of `lookup`."""
@@ -472,4 +506,5 @@ class AliasStatistics:
             self._cached_since = time.monotonic()
         is_full = len(self._terms) + len(self._holders) > _MAX_TERMS
         if is_full or (is_old and not self._is_pinned):
-            self._terms, self._holders, self._collection, self._prefixes = {}, {}, None, {}
+            self._terms, self._holders, self._prefixes = {}, {}, {}
+            self._collections, self._languages = {}, None

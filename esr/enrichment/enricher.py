@@ -322,7 +322,8 @@ class Enricher:
         by_sentence: list[dict[str, float]] = [{} for _ in annotations]
         if "features" not in self._parts:
             return by_sentence
-        inputs = FeatureInput(document, annotations, self._lexicon, self._rule, self._analyzer.terms)
+        terms = self._analyzer.for_language(document.language).terms
+        inputs = FeatureInput(document, annotations, self._lexicon, self._rule, terms)
         for feature in FEATURES.values():
             if feature.compute is not None:
                 for features, value in zip(by_sentence, feature.compute(inputs), strict=True):

@@ -140,9 +140,13 @@ class FolderSnapshot:
     def on_latest(self, work: Callable[[Index], Result]) -> Result:
         return work(self.snapshot())
 
-    def statistics(self, terms: Sequence[str]) -> Statistics:
+    def statistics(self, terms: Sequence[str], language: str | None = None) -> Statistics:
         statistics = self.cache.snapshot.statistics
-        return Statistics(statistics.collection, {term: statistics.find(term).statistics for term in terms})
+        collection = statistics.collection if language is None else statistics.collection_in(language)
+        return Statistics(collection, {term: statistics.find(term).statistics for term in terms})
+
+    def languages(self) -> Mapping[str | None, int]:
+        return self.cache.snapshot.statistics.languages
 
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         cache = self.cache
@@ -331,7 +335,9 @@ class FolderSnapshot:
 
         return count_words(words, self.cache)
 
-    def count_terms(self, condition: Condition, filters: Filters, most: int) -> Mapping[str, int]:
+    def count_terms(
+        self, condition: Condition, filters: Filters, most: int, language: str | None = None
+    ) -> Mapping[str, int]:
         from esr.folder.search.frequencies import count_terms
 
         cache = self.cache

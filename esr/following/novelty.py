@@ -292,6 +292,7 @@ def prepare_similar(
     """
     snapshot = searcher.snapshot()
     (record,) = snapshot.index.sentences([sentence_id])
+    snapshot = snapshot.for_document(record.language)
     counts = Counter(snapshot.index.analyzer.terms(record.text))
     statistics = snapshot.index.statistics(list(counts))
     total = statistics.collection.sentences

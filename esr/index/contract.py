@@ -157,8 +157,14 @@ class Index(Vocabulary, Protocol):
         query the index that it is given.
         """
 
-    def statistics(self, terms: Sequence[str]) -> Statistics:
-        """The statistics of the whole collection, and of these terms."""
+    def statistics(self, terms: Sequence[str], language: str | None = None) -> Statistics:
+        """The statistics of the whole collection, and of these terms.
+
+        With a `language` (`language_group`), they are those of its documents, in an index by language.
+        """
+
+    def languages(self) -> Mapping[str | None, int]:
+        """The languages that documents declare, each with its number of documents; None for none declared."""
 
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         """Run a plan and return the k best sentences."""
@@ -347,8 +353,12 @@ class Index(Vocabulary, Protocol):
     def count_words(self, words: Sequence[str]) -> Mapping[str, int]:
         """How often each of these words of the analyzer `words` occurs in the sentences of the collection."""
 
-    def count_terms(self, condition: Condition, filters: Filters, most: int) -> Mapping[str, int]:
+    def count_terms(
+        self, condition: Condition, filters: Filters, most: int, language: str | None = None
+    ) -> Mapping[str, int]:
         """How often each term occurs in the sentences that satisfy a condition and the filters, if it does.
+
+        `language` is that of the sentences, in an index by language.
 
         Raises UsageError if the engine would have to read more than `most` sentences.
         """

@@ -14,7 +14,7 @@ from msgspec.structs import asdict, force_setattr, replace
 from esr.errors import EsrError, InputError
 from esr.index.generations import DEFAULT_KEEP
 from esr.plans.plan import Mixture
-from esr.text.analyzer import DEFAULT_ANALYZER, TermSurvey, get_definition
+from esr.text.analyzer import BY_LANGUAGE, DEFAULT_ANALYZER, TermSurvey, get_definition
 from esr.text.document import Document, Located
 
 
@@ -35,6 +35,11 @@ class Description(Struct, frozen=True):
     def is_current(self) -> bool:
         """Whether this esr makes the same terms."""
         return self.analyzer_version == get_definition(self.analyzer).version
+
+    @property
+    def is_by_language(self) -> bool:
+        """Whether each document has the analyzer of its language."""
+        return self.analyzer == BY_LANGUAGE
 
     def renewed(self) -> Description:
         """The same description with this esr's version of the analyzer."""

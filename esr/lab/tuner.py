@@ -101,7 +101,7 @@ def retrieve_candidates(
     columns = reranker.columns if reranker else ()
     static_scores = (*plan.static_scores, *(StaticScore(column, "linear", 0.0) for column in columns))
     plan = replace(plan, static_scores=static_scores)
-    index = searcher.index
+    index = prepared.index
     candidates = index.candidates(plan, filters) if prepared.has_candidates else _no_candidates(plan)
     by_words, nearest = len(candidates.evidence.lengths["sentence"]), np.zeros(0, np.intp)
     if reranker is not None and uses_vectors:

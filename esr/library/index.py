@@ -69,7 +69,7 @@ from esr.library.options import (
     check_names,
     read_search_options,
 )
-from esr.query import ParsedQuery, literal, parse
+from esr.query import parse
 from esr.ranking.prepared_query import Answer, PreparedQuery, check_k
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery
@@ -255,7 +255,7 @@ class Index:
         settings = read_search_options(options)
         return build_concordance(
             self._searcher,
-            _read_query(query, settings),
+            settings.parse(query),
             settings.filters,
             ranking=settings.ranking,
             k=k,
@@ -289,7 +289,7 @@ class Index:
         settings = read_search_options(options)
         return find_collocations(
             self._searcher,
-            _read_query(query, settings),
+            settings.parse(query),
             settings.filters,
             reach=_read_reach(window, by, stop_words),
             measure=measure,
@@ -313,7 +313,7 @@ class Index:
         found = find_quotations(
             self._searcher,
             speaker,
-            None if about is None else _read_query(about, settings),
+            None if about is None else settings.parse(about),
             settings.filters,
             ranking=settings.ranking,
             k=check_k(k),
@@ -370,7 +370,7 @@ class Index:
         if type is not None and type not in ENTITY_TYPES:
             raise unknown("type", type, ENTITY_TYPES)
         settings = read_search_options(options)
-        read = _read_query(query, settings) if query.strip() else ""
+        read = settings.parse(query) if query.strip() else ""
         selection = select(self._searcher, read, settings.filters)
         return selection, list_names(selection, type=type, prefix=prefix, k=check_k(k))
 
@@ -395,7 +395,7 @@ class Index:
         settings = read_search_options(options)
         return contrast_collocations(
             self._searcher,
-            _read_query(query, settings),
+            settings.parse(query),
             settings.filters,
             parse(part),
             None if against is None else parse(against),
@@ -417,7 +417,7 @@ class Index:
         if by not in GROUPINGS:
             raise unknown("grouping", by, GROUPINGS)
         settings = read_search_options(options)
-        read = [_read_query(query, settings) for query in queries]
+        read = [settings.parse(query) for query in queries]
         return count_frequencies(self._searcher, read, settings.filters, by)
 
     def keyness(
@@ -586,7 +586,7 @@ def read_login(options: Mapping[str, Any]) -> Mapping[str, str]:
 def _prepare(index: contract.Index, query: str, settings: SearchSettings) -> PreparedQuery:
     """Plan a query on a snapshot."""
     return Searcher(index).prepare(
-        query, settings.ranking, require_all=settings.require_all, literal=settings.literal
+        settings.read(query), settings.ranking, require_all=settings.require_all, literal=settings.literal
     )
 
 
@@ -594,10 +594,6 @@ def _read_reach(window: int | None, by: By, stop_words: bool) -> Reach:
     if by not in UNITS:
         raise unknown("unit", by, UNITS)
     return Reach(window, by, stop_words)
-
-
-def _read_query(query: str, settings: SearchSettings) -> ParsedQuery:
-    return literal(query) if settings.literal else parse(query)
 
 
 def _given(options: Mapping[str, Any], name: str, default: Any) -> Any:

@@ -14,6 +14,7 @@ from esr.index.writer import LoadOptions, LoadReport
 from esr.loaders.language import LanguageDetector, describe_uncertain
 from esr.loaders.pipeline import DocumentPipeline
 from esr.text.analyzer import (
+    BY_LANGUAGE,
     MULTILINGUAL_ANALYZER,
     choose_analyzer,
     find_misfits,
@@ -96,6 +97,11 @@ class SampledDocuments:
 
 def language_notes(languages: Mapping[str, int], analyzer: str) -> list[str]:
     """A line about the documents in languages that do not fit the analyzer, if there are any."""
+    if analyzer == BY_LANGUAGE and languages.get(""):
+        return [
+            f"{languages['']:,} documents have no language, and the analyzer {MULTILINGUAL_ANALYZER}: detect "
+            "theirs with --detect-language"
+        ]
     misfits = find_misfits(languages, get_definition(analyzer))
     if not misfits:
         return []

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, TypedDict
 from esr import models
 from esr.errors import UsageError, unknown
 from esr.index.filters import NO_FILTERS, Filters, Moment, Texts, read_filters
+from esr.query import ParsedQuery, in_language, literal, parse
 from esr.ranking.options import Texts as RankingTexts
 from esr.ranking.options import build_ranking
 from esr.ranking.ranking import Ranking
@@ -30,7 +31,8 @@ class SearchOptions(TypedDict, total=False):
     them. `meta` maps keys of the metadata to such texts. `entity` may name a type: "person:Angela Merkel".
 
     Query: `require="all"` requires every word in the sentence. `literal=True` reads the query as words,
-    without syntax.
+    without syntax. `query_language` is the language of the query, such as "de", for an index by language; by
+    default, its words tell.
 
     Ranking: `ranking` is the name of a ranking that esr ships, a file, or the contents of one. `model`,
     `context`, `prior`, `feature`, `boost`, `rerank`, `rerank_depth` and `candidates` take precedence over it;
@@ -50,6 +52,7 @@ class SearchOptions(TypedDict, total=False):
     entity: Texts | None
     require: Literal["all"] | None
     literal: bool | None
+    query_language: str | None
     ranking: Ranking | Mapping[str, Any] | str | Path | None
     model: str | None
     context: str | None
@@ -92,7 +95,7 @@ FILTERS = ("after", "before", "to", "source", "author", "section", "keyword", "m
 RANKING = (
     *("ranking", "model", "context", "prior", "feature", "boost", "rerank", "rerank_depth", "candidates"),
 )
-QUERY = ("require", "literal")
+QUERY = ("require", "literal", "query_language")
 
 
 class SearchSettings(NamedTuple):
@@ -102,6 +105,15 @@ class SearchSettings(NamedTuple):
     filters: Filters
     require_all: bool
     literal: bool
+    language: str | None = None
+
+    def parse(self, query: str) -> ParsedQuery:
+        """A query as the options say how to read it."""
+        return in_language(literal(query) if self.literal else parse(query), self.language)
+
+    def read(self, query: str) -> str | ParsedQuery:
+        """A query for `prepare`, parsed only if its language is named."""
+        return query if self.language is None else self.parse(query)
 
 
 _DEFAULT = Ranking()
@@ -115,6 +127,7 @@ def read_search_options(options: Mapping[str, Any]) -> SearchSettings:
     filters = {name: given.pop(name) for name in FILTERS if name in given}
     ranking = {name: given.pop(name) for name in RANKING if name in given}
     require, literal = given.pop("require", None), given.pop("literal", False)
+    language = given.pop("query_language", None)
     if require not in (None, "all"):
         raise UsageError(f"require is 'all' or None, not {require!r}")
     if given:
@@ -125,7 +138,11 @@ def read_search_options(options: Mapping[str, Any]) -> SearchSettings:
                 raise unknown("option", name, (*FILTERS, *RANKING, *QUERY, *known))
         ranking["params"] = params
     return SearchSettings(
-        build_ranking(**ranking) if ranking else _DEFAULT, read_filters(filters), require == "all", literal
+        build_ranking(**ranking) if ranking else _DEFAULT,
+        read_filters(filters),
+        require == "all",
+        literal,
+        language,
     )
 
 

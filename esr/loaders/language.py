@@ -1,23 +1,14 @@
-"""Language detection for documents without a language, by py3langid (4 MB, 0.1 ms a document)."""
+"""Language detection for documents without a language."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from esr.text.detection import MAX_CHARACTERS, detect_language
 from esr.text.document import Document
 from esr.text.validate import build_document
-
-if TYPE_CHECKING:
-    from py3langid.langid import LanguageIdentifier
-
-# Below these, a detected language is not reliable enough to be recorded.
-_MIN_LETTERS = 40
-_MIN_PROBABILITY = 0.9
-_MAX_CHARACTERS = 5_000
-
 
 CONFUSED = {"am": "ti (Tigrinya)", "rw": "rn (Kirundi)"}
 """Languages that are detected although a text may be in another one, which the model does not know."""
@@ -37,7 +28,7 @@ class LanguageDetector:
 
     def language_of(self, document: Document) -> str | None:
         """The declared language of a document, or else the detected one, or None."""
-        return document.language or self._detect(sentence.text for sentence in document.sentences)
+        return document.language or detect_language(sentence.text for sentence in document.sentences)
 
     def build_document(self, fields: Mapping[str, Any]) -> Document:
         """The document with these fields. If they have no language, it gets a detected one (ISO 639-1).
@@ -46,44 +37,19 @@ class LanguageDetector:
         """
         declared = fields.get("language")
         is_missing = declared is None or (isinstance(declared, str) and not declared.strip())
-        language = self._detect(_texts(fields)) if is_missing else None
+        language = detect_language(_texts(fields)) if is_missing else None
         document = build_document({**fields, "language": language} if language else fields)
         if language:
             self.detected[language] += 1
         return document
-
-    def _detect(self, texts: Iterable[str]) -> str | None:
-        text = " ".join(" ".join(_take_enough(texts)).split())[:_MAX_CHARACTERS]
-        if sum(map(str.isalpha, text)) < _MIN_LETTERS:
-            return None
-        language, probability = _read_model().classify(text.encode(errors="ignore").decode())
-        return str(language) if probability >= _MIN_PROBABILITY else None
-
-
-@cache
-def _read_model() -> LanguageIdentifier:
-    """The model. It takes half a second to read, so documents with languages do without it."""
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
 def _texts(fields: Mapping[str, Any]) -> Iterator[str]:
     """The texts of fields that are not validated yet."""
     text, sentences = fields.get("text"), fields.get("sentences")
     if isinstance(text, str):
-        yield text[: 4 * _MAX_CHARACTERS]  # blanks are collapsed later
+        yield text[: 4 * MAX_CHARACTERS]  # blanks are collapsed later
     elif isinstance(sentences, list):
         for sentence in sentences:
             if isinstance(sentence, dict) and isinstance(text := sentence.get("text"), str):
                 yield text
-
-
-def _take_enough(texts: Iterable[str]) -> Iterator[str]:
-    """The first texts, as many as detection uses."""
-    length = 0
-    for text in texts:
-        yield text
-        length += len(text)
-        if length > _MAX_CHARACTERS:
-            return

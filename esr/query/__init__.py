@@ -16,6 +16,7 @@ from esr.query.query import (
     ValueKind,
     date_start,
     find_field,
+    in_language,
 )
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "ValueKind",
     "date_start",
     "find_field",
+    "in_language",
     "literal",
     "parse",
     "split_field",

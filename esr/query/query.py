@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from esr.errors import UsageError
 from esr.text.dates import is_iso_date, normalise_date, parse_date_start
 from esr.text.document import META_PREFIX
 
@@ -277,6 +278,8 @@ class ParsedQuery(Struct, frozen=True):
     notes: tuple[Note, ...] = ()
     spelling: str | None = None
     """How to write it, where the uniform spelling of its groups would be read in another way."""
+    language: str | None = None
+    """The language that it is in, as a code, if that was said."""
 
     def __str__(self) -> str:
         """The query in a uniform spelling, which parses to the same groups."""
@@ -365,6 +368,15 @@ class ParsedQuery(Struct, frozen=True):
                 # Use the quotation marks that were typed: the text may contain others.
                 quoted = self.text[clause.end - len(clause.text) - 2 : clause.end]
                 return field + quoted
+
+
+def in_language(query: ParsedQuery, language: str | None) -> ParsedQuery:
+    """The query with the code of the language that it is said to be in; None leaves it. Raises UsageError."""
+    if language is None:
+        return query
+    if not is_valid(ValueKind.CODE, language, False):
+        raise UsageError(f"the language of a query is a code such as de or pt-BR, not {language!r}")
+    return replace(query, language=language)
 
 
 EXPECTED = {

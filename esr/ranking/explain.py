@@ -20,8 +20,10 @@ from esr.dependency.cliques import CliqueEvidence, ParsedSentences, SetFamily
 from esr.dependency.drawing import text_tree
 from esr.dependency.explanation import Relation, TermSet, find_best_set, find_relations
 from esr.dependency.signals import SIGNALS, best_sets, mrf_potentials
+from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters
+from esr.index.language import chosen_language, languages_of
 from esr.models.adjustment import Adjustment
 from esr.plans.evaluate import Evidence, apply_static_score, score_sentences, split_scores
 from esr.plans.plan import Plan
@@ -446,6 +448,13 @@ def explain(prepared: PreparedQuery, sentence_id: str, filters: Filters = NO_FIL
     `filters` are those of the search: some parts depend on the other sentences that are reranked.
     """
     index, plan, unseen = prepared.index, prepared.plan, prepared.unseen
+    language, _ = chosen_language(index)
+    (other,) = languages_of(index, [sentence_id])
+    if other != language:
+        raise UsageError(
+            f"sentence {sentence_id!r} is in the language {other}, and the query in {language}: "
+            "name the language of the query with --query-language"
+        )
     columns = [static_score.column for static_score in plan.static_scores]
     evidence = index.evidence([term.term for term in plan.terms], [sentence_id], columns)
     second, reranker = None, prepared.ranking.reranker()

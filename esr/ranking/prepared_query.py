@@ -21,6 +21,7 @@ from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.index.filters import Filters, UnknownFilter, find_unknown_filters, read_filters
 from esr.index.hits import Hit, LazyHits, SearchResult
+from esr.index.language import chosen_language, languages_of
 from esr.plans.condition import Condition, HasAttribute, HasEntity, HasSource, leaves
 from esr.plans.evaluate import Array, Evidence, score_sentences
 from esr.plans.plan import CandidateRule, Plan, StaticScore, Statistics
@@ -277,6 +278,7 @@ def score_given(
 ) -> tuple[Array, npt.NDArray[np.bool_]]:
     """Score given sentences wherever they rank. Returns (n,) scores, and (n,) whether each has a query term.
 
+    In an index by language, sentences in another language than the query have no score (NaN).
     `ordinals` are those of the sentences' hits. The second stage is included, except for the parts that
     depend on other sentences: learned trees, tie breaking and a cross-encoder.
     """
@@ -285,6 +287,10 @@ def score_given(
     evidence = prepared.index.evidence([term.term for term in plan.terms], ids, columns, ordinals)
     is_hit = np.asarray(evidence.counts["sentence"].sum(axis=0) > 0)
     first = score_sentences(plan, evidence)
+    language, _ = chosen_language(prepared.index)
+    if language is not None:
+        languages = languages_of(prepared.index, ids)
+        first[[each != language for each in languages]] = np.nan
     reranker = prepared.ranking.reranker()
     if reranker is None:
         return first, is_hit

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from esr.errors import EsrError
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters
+from esr.index.language import chosen_language
 from esr.index.names import name_key
 from esr.plans.condition import Condition, HasTerm, HasWords, all_of, any_of
 from esr.query import FIELDS, Field, NoteKind, ValueKind, split_field, write_value
@@ -216,6 +217,8 @@ class QueryReport(Struct, frozen=True):
     """How a query was read, and what it matches.
 
     `terms` are the terms of its words. `corrected` is the query with the best suggestions, None without any.
+    `language` is the one that an index by language was searched in, None in any other index or for a query
+    without words. `other_languages` are others that have all of its words.
     """
 
     terms: tuple[str, ...]
@@ -224,9 +227,12 @@ class QueryReport(Struct, frozen=True):
     counts: MatchCounts
     suggestions: tuple[Suggestion, ...]
     corrected: str | None
+    language: str | None = None
+    other_languages: tuple[str, ...] = ()
 
     def as_dict(self) -> Mapping[str, Any]:
-        """The report as JSON: `{"groups", "notes", "all_words", "any_word", "suggestions", "corrected"}`.
+        """The report as JSON: `{"groups", "notes", "all_words", "any_word", "suggestions", "corrected"}`,
+        and `"language"` and `"other_languages"` of an index by language.
 
         Positions are offsets into the query, in characters (code points).
         """
@@ -236,6 +242,8 @@ class QueryReport(Struct, frozen=True):
             **self.counts._asdict(),
             "suggestions": [suggestion.as_dict() for suggestion in self.suggestions],
             "corrected": self.corrected,
+            "language": self.language,
+            "other_languages": list(self.other_languages),
         }
 
 
@@ -255,7 +263,11 @@ def report_reading(prepared: PreparedQuery) -> QueryReport:
     parsed, analyzer = prepared.interpretation.parsed, prepared.index.analyzer
     groups = tuple(read_groups(parsed, analyzer, prepared.interpretation.require_all))
     terms = tuple(prepared.interpretation.counts)
-    return QueryReport(terms, groups, parsed.notes, MatchCounts(None, None), (), None)
+    report = QueryReport(terms, groups, parsed.notes, MatchCounts(None, None), (), None)
+    if not analyzer.mark:
+        return report
+    language, others = chosen_language(prepared.index)
+    return replace(report, language=language, other_languages=others)
 
 
 def count_matches(prepared: PreparedQuery, filters: Filters) -> MatchCounts:

@@ -19,16 +19,18 @@ from esr.index.contract import Index, SimilarityRescoring, mean_known
 from esr.index.factory import Where, open_index, read_where
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import Hit
+from esr.index.language import in_language
 from esr.models.adjustment import BUILTIN_FEATURES
 from esr.plans.condition import DateRange
 from esr.query.interpretation import Interpretation, interpret
-from esr.query.parser import may_have_syntax, parse_syntax
+from esr.query.parser import may_have_syntax, parse, parse_syntax
 from esr.query.query import ParsedQuery, has_relative_dates, resolve_dates
 from esr.ranking import boosts
 from esr.ranking.prepared_query import Answer, PreparedQuery, elapsed_ms, plan_query
 from esr.ranking.ranking import NO_EXPANSIONS, Ranking
 from esr.ranking.rerank_context import encode_query
 from esr.ranking.signals import NAME
+from esr.text.analyzer import BY_LANGUAGE, language_group
 from esr.text.dates import normalise_date, parse_date_start
 from esr.text.document import PARSE
 from esr.text.spans import words_of_terms
@@ -128,8 +130,27 @@ class Searcher:
     def _prepare(
         self, query: str | ParsedQuery, ranking: Ranking, require_all: bool, literal: bool, started: float
     ) -> PreparedQuery:
-        interpretation = self.interpret(query, require_all=require_all, literal=literal)
-        return self.prepare_interpretation(interpretation, ranking, started)
+        searcher = self.for_query(query)
+        interpretation = searcher.interpret(query, require_all=require_all, literal=literal)
+        return searcher.prepare_interpretation(interpretation, ranking, started)
+
+    def for_query(self, query: str | ParsedQuery) -> Searcher:
+        """This searcher or, for an index by language, that of the language of the query.
+
+        Raises UsageError if the index has no document in the language that the query names.
+        """
+        if self.index.analyzer.name != BY_LANGUAGE:
+            return self
+        from esr.ranking.query_language import in_query_language  # few indices need it
+
+        parsed = query if isinstance(query, ParsedQuery) else parse(query)
+        return Searcher(in_query_language(self.index, parsed), owns_index=False)
+
+    def for_document(self, language: str | None) -> Searcher:
+        """This searcher or, for an index by language, that of the language of a document."""
+        if self.index.analyzer.name != BY_LANGUAGE:
+            return self
+        return Searcher(in_language(self.index, language_group(language)), owns_index=False)
 
     def prepare_interpretation(
         self, interpretation: Interpretation, ranking: Ranking, started: float | None = None
@@ -222,6 +243,8 @@ class Searcher:
         """
         if not isinstance(query, str | ParsedQuery):
             raise UsageError(f"a query is a text or what esr.parse_query makes of it, not {query!r}")
+        if self.index.analyzer.name == BY_LANGUAGE:
+            return self.for_query(query).interpret(query, require_all=require_all, literal=literal)
         if isinstance(query, str) and not literal and may_have_syntax(query):
             query = parse_syntax(query)
         if isinstance(query, ParsedQuery) and has_relative_dates(query):

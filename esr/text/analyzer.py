@@ -4,19 +4,22 @@ The files of `index_templates/analyzers/` are the only definitions; `shared.json
 share. This module interprets what esr uses of them: character filters, a tokenizer and a chain of token
 filters. Tests send text in many scripts through both interpreters and compare. The module also chooses the
 analyzer for the language of a collection, and surveys what a load's terms say about the choice.
+
+An index may have an analyzer for each document's language. Its terms begin with a mark, as in `de|regier`,
+so that terms of two languages are never the same.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from msgspec import Struct
 
 from esr import resources
-from esr.errors import unknown
+from esr.errors import UsageError, unknown
 from esr.text.token_filters import WordFilter, build_token_filters
 from esr.text.tokenizer import (
     CapitalWords,
@@ -35,6 +38,14 @@ WORDS_ANALYZER = "words"
 """The analyzer of words as written. Every index has it in addition to its own, from a component template."""
 DEFAULT_ANALYZER = "english-stem"
 MULTILINGUAL_ANALYZER = "multilingual"
+BY_LANGUAGE = "by-language"
+"""The name that stands for an analyzer for each document's language: `by-language:de` for German."""
+UNKNOWN_LANGUAGE = "und"
+"""The code of documents whose language is not known."""
+_MARK = "|"
+"""Ends the code of a language before a term. No term contains it otherwise, since it separates words."""
+_NAMED = ":"
+"""Separates the name of the analyzers by language from the code of a language."""
 _PARTS = ("char_filter", "tokenizer", "filter")
 
 
@@ -89,8 +100,12 @@ def get_definition(name: str) -> Definition:
     """Return the definition of that name. Raises UsageError with the nearest name."""
     if name == WORDS_ANALYZER:
         return _words()
+    if name == BY_LANGUAGE:
+        return _by_language()
+    if name.startswith(BY_LANGUAGE + _NAMED):
+        return analyzer_for_language(language_group(name.partition(_NAMED)[2]))
     if name not in _names():
-        raise unknown("analyzer", name, all_definitions())
+        raise unknown("analyzer", name, [*all_definitions(), BY_LANGUAGE])
     return _read(name)
 
 
@@ -98,6 +113,43 @@ def analyzer_for_language(code: str) -> Definition:
     """The definition made for a language, else `multilingual`."""
     made = (definition for definition in all_definitions().values() if code in definition.languages)
     return next(made, all_definitions()[MULTILINGUAL_ANALYZER])
+
+
+@lru_cache(1024)
+def language_group(language: str | None) -> str:
+    """The code of the language whose terms a document in this language has, where terms are by language.
+
+    Languages that share an analyzer, such as nb and nn, have the same terms.
+    """
+    code = primary_language(language)
+    if not (code.isascii() and code.isalpha()):
+        return UNKNOWN_LANGUAGE
+    return next(iter(analyzer_for_language(code).languages), code)
+
+
+def is_marked(term: str) -> bool:
+    """Whether a term is of an index by language."""
+    return _MARK in term
+
+
+def language_of_term(term: str) -> str:
+    """The language that marks a term of an index by language."""
+    return term.partition(_MARK)[0]
+
+
+@cache
+def _by_language() -> Definition:
+    """The definition that stands for all. Its settings are for fields whose terms esr does not count."""
+    multilingual = all_definitions()[MULTILINGUAL_ANALYZER]
+    analyzers = {BY_LANGUAGE: multilingual.settings["analyzer"][MULTILINGUAL_ANALYZER]}
+    return Definition(
+        BY_LANGUAGE,
+        "for each document the analyzer of its language, with terms kept apart by language",
+        (),
+        sum(definition.version for definition in all_definitions().values()),
+        multilingual.example,
+        {**multilingual.settings, "analyzer": analyzers},
+    )
 
 
 @cache
@@ -137,6 +189,8 @@ def _read(name: str) -> Definition:
 Terms = list[str]
 _MAX_CACHED_WORDS = 500_000
 _MAX_CACHED_CHUNKS, _LONGEST_CACHED_CHUNK = 100_000, 40
+_LONGEST_MARKED = {"type": "length", "min": 1, "max": 255}
+"""Elasticsearch would split longer terms that it gets."""
 _SPLITTING = ("cjk_bigram", "pattern_capture")
 """Filters that split a word or join two. They come first in the chain."""
 
@@ -152,9 +206,12 @@ class TermToken(NamedTuple):
 class Analyzer:
     """Turns text into terms. Get one from `get_analyzer`; threads may share it."""
 
-    def __init__(self, definition: Definition) -> None:
-        self.name = definition.name
+    def __init__(self, definition: Definition, language: str = "") -> None:
+        """`language` marks all terms, if there is one."""
+        self.name = f"{BY_LANGUAGE}{_NAMED}{language}" if language else definition.name
         self.version = definition.version
+        self.mark = language and language + _MARK
+        """What all terms begin with."""
         chain = definition.chain("filter")
         of_words = [settings for settings in chain if settings["type"] not in _SPLITTING]
         assert chain[len(chain) - len(of_words) :] == of_words, "words are split before they are changed"
@@ -166,8 +223,15 @@ class Analyzer:
         """Whether stop words in capitals, such as WHO, keep their terms."""
         assert of_words[0] == {"type": "lowercase"}, "`join` puts words in lower case"
         self._splitter = _build_splitter(definition, splitting, capitals)
-        self._terms = _TermCache(build_token_filters(of_words), capitals)
+        filters = build_token_filters(of_words)
+        if language:
+            filters += [self.mark.__add__, *build_token_filters([_LONGEST_MARKED])]
+        self._terms = _TermCache(filters, capitals)
         self._chunks = _ChunkCache(self._find_terms)
+
+    def for_language(self, language: str | None) -> Analyzer:
+        """The analyzer of documents in this language: this one, unless it is `by-language`."""
+        return self
 
     def terms(self, text: str) -> Terms:
         """The terms of a text, in order, with repetitions."""
@@ -195,10 +259,31 @@ class Analyzer:
         return self._terms[word]
 
 
+class AnalyzerByLanguage(Analyzer):
+    """Stands for the analyzers of all languages. Without a language, it has no terms: a UsageError."""
+
+    def __init__(self, definition: Definition) -> None:
+        self.name, self.version, self.mark = definition.name, definition.version, ""
+
+    def for_language(self, language: str | None) -> Analyzer:
+        return get_analyzer(f"{BY_LANGUAGE}{_NAMED}{language_group(language)}")
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("_splitter", "_terms", "_chunks", "keeps_capitals"):
+            raise UsageError(
+                "this index has an analyzer for each language, so this needs a language: name one with "
+                "--query-language, such as --query-language de"
+            )
+        raise AttributeError(name)
+
+
 @cache
 def get_analyzer(name: str) -> Analyzer:
     """Return the analyzer of that name. Raises UsageError with the nearest name."""
-    return Analyzer(get_definition(name))
+    definition, language = get_definition(name), name.partition(_NAMED)[2]
+    if name == BY_LANGUAGE:
+        return AnalyzerByLanguage(definition)
+    return Analyzer(definition, language and language_group(language))
 
 
 def _build_splitter(

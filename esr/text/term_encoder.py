@@ -6,7 +6,7 @@ in a hash table at once. A longer word, or one not in the table, is looked up in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -87,6 +87,23 @@ class TermEncoder:
         new_ids = np.zeros(len(all_terms), np.int32)
         new_ids[used] = np.arange(len(used))
         return EncodedTexts([all_terms[n] for n in used.tolist()], new_ids[term_ids], lengths)
+
+
+def interleave(parts: Iterable[tuple[Sequence[int], EncodedTexts]], texts: int) -> EncodedTexts:
+    """The encoded texts of several encoders, which have no term in common, as those of one.
+
+    Each part comes with the places that its texts have among all `texts`.
+    """
+    lengths = np.zeros(texts, np.int32)
+    terms: list[str] = []
+    owners, numbers = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
+    for places, part in parts:
+        lengths[places] = part.lengths
+        owners.append(np.repeat(places, part.lengths))
+        numbers.append(part.term_ids + np.int32(len(terms)))
+        terms += part.terms
+    order = np.argsort(np.concatenate(owners), kind="stable")
+    return EncodedTexts(terms, np.concatenate(numbers)[order], lengths)
 
 
 def _slots(first: WordHalves, second: WordHalves) -> npt.NDArray[np.intp]:

@@ -296,6 +296,21 @@ def test_a_delivery_in_another_language_is_told_before_the_switch_and_after_an_a
     assert "language" not in esr("append", write(*[ENGLISH] * 3), "--index", where).stdout
 
 
+def test_documents_without_a_language_are_told_where_each_has_the_analyzer_of_its_own(
+    esr: Esr, tmp_path: Path
+) -> None:
+    lines = [{"id": "a", "language": "de", "text": "Die Banken zahlten."}, {"id": "b", "text": "The bank."}]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    told = "1 documents have no language, and the analyzer multilingual: detect theirs with --detect-language"
+    for place in (["--dry-run"], ["--index", tmp_path / "index"]):
+        result = esr("load", tmp_path / "a.jsonl", *place, "--analyzer", "by-language")
+        assert result.exit_code == 0 and told in result.stdout
+    lines[1]["language"] = "en"
+    (tmp_path / "a.jsonl").write_text(json.dumps(lines[1]))
+    result = esr("append", tmp_path / "a.jsonl", "--index", tmp_path / "index")
+    assert "1 changed" in result.stdout and "no language" not in result.stdout
+
+
 def test_a_language_that_detection_takes_for_another_is_told(esr: Esr, tmp_path: Path) -> None:
     text = "Abantu bose bavuka bishira bakizana kandi bangana mu gateka, no mu vyubahiro."
     (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "text": text}))

@@ -15,7 +15,7 @@ from esr import encoders, features, loaders, models
 from esr.models import priors
 from esr.ranking import boosts
 from esr.ranking.answers import COLUMNS
-from esr.text.analyzer import all_definitions, get_analyzer
+from esr.text.analyzer import BY_LANGUAGE, all_definitions, get_analyzer
 from tests.cli.conftest import Esr
 from tests.support.model_server import slow_cross_encoder
 
@@ -377,6 +377,8 @@ def test_json_has_what_was_understood_with_its_places(esr: Esr, words_of_news: P
         "any_word": 4,
         "suggestions": [],
         "corrected": None,
+        "language": None,
+        "other_languages": [],
     }
 
 
@@ -437,7 +439,7 @@ KNOWN = {
     "features": features.FEATURES,
     "boosts": boosts.BOOSTS,
     "encoders": {**encoders.KNOWN, **encoders.HUB_MODELS},
-    "analyzers": all_definitions(),
+    "analyzers": [*all_definitions(), BY_LANGUAGE],
     "formats": loaders.FORMATS,
 }
 
@@ -523,3 +525,22 @@ def test_a_cross_encoder_without_time_says_so_and_a_run_ends(
     run = ("run", tmp_path / "topics.tsv", "--index", news, "-o", tmp_path / "my.run")
     assert re.match(r"topic 1: the cross-encoder had no time for [12] of", str(esr_error(*run, *signal)))
     assert esr(*run, "--rerank", "cross:slow:depth=3").exit_code == 0
+
+
+def test_a_query_is_searched_in_the_language_that_it_is_said_to_be_in(esr: Esr, tmp_path: Path) -> None:
+    lines = [
+        {"id": "de", "language": "de", "text": "Die Banken zahlten."},
+        {"id": "en", "language": "en", "text": "The bank pays. They die."},
+    ]
+    source, where = tmp_path / "news.jsonl", tmp_path / "languages"
+    source.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert esr("load", source, "--index", where, "--analyzer", "by-language").exit_code == 0
+    result = esr("search", "bank", "--index", where, "--query-language", "de", "--format", "tsv")
+    assert [line.split("\t")[2] for line in result.stdout.splitlines()[1:]] == ["de.s0"]
+    assert result.stderr == "Searched in the language de; choose another with --query-language.\n"
+    other = esr("search", "bank", "--index", where)
+    assert "(all words also occur in: " in other.stderr
+    report = json.loads(esr("search", "die", "--index", where, "--json").stdout)["query"]
+    assert (report["language"], report["other_languages"]) == ("en", [])
+    terms = esr("analyze", "die Banken", "--index", where, "--query-language", "de").stdout
+    assert terms == "de|bank\n"

@@ -272,3 +272,21 @@ def test_the_form_has_a_field_for_each_kind_of_value_that_completes(client: Flas
         assert field in page and f'<datalist id="{name}-values">' in page
         assert (field in first) == (name in ATTRIBUTES), "the others have no values"
         assert "values" in get(client, "values", field=name)
+
+
+def test_a_search_by_language_says_in_which_one_and_links_to_the_others(tmp_path: Path) -> None:
+    texts = {"de": "Die Banken zahlten.", "en": "The bank pays."}
+    given = [document(code, text, language=code, title=text) for code, text in texts.items()]
+    load(tmp_path / "index", given, analyzer="by-language")
+    with open_searcher(str(tmp_path / "index")) as searcher:
+        client = create_app(searcher, Settings()).test_client()
+        html = client.get("/search?q=bank&query_language=de").text
+        assert "Searched in German; all words also occur in <a" in html and ">English</a>" in html
+        assert "<mark>Banken</mark>" in html and "pays" not in html
+        assert "<mark>bank</mark>" in client.get("/search?q=bank&query_language=en").text
+        for path in ("/", "/document?id=en&q=Banken", "/explain?id=de.s0&q=Banken", "/similar?id=en.s0"):
+            assert client.get(path).status_code == 200, path
+        answer = get_text(client, "/search", q="bank", query_language="de")
+        assert (answer["query"]["language"], answer["total"]) == ("de", 1)
+        assert "fr" in get_text(client, "/search", 400, q="bank", query_language="fr")["error"]["message"]
+        assert client.get("/search?q=bank&query_language=d:e").status_code == 400

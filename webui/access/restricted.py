@@ -258,6 +258,7 @@ _WHOLE = frozenset(
             "features",
             "has_parses",
             "histogram",
+            "languages",
         ),
         *("nearest_is_exact", "statistics", "warm_up"),
     }

@@ -158,7 +158,7 @@ def explain_sentence(
     with blame_argument(None):
         prepared = search.prepare(snapshot)
         explanation = explain(prepared, sentence_id, search.filters)
-    words = words_by_term(snapshot.index.analyzer, search.query)
+    words = words_by_term(prepared.index.analyzer, search.query)
     tree = sentence_tree(snapshot.index, list(prepared.counts), sentence_id)
     return ExplainedSentence(record, explanation, tree, words)
 

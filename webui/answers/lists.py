@@ -212,6 +212,8 @@ def list_occurrences(
 def prepare_search(searcher: Searcher, search: SearchRequest, settings: Settings) -> PreparedQuery:
     """Plan a search. Raises a RequestError that names the argument at fault."""
     started = time.perf_counter()
+    with blame_argument("query_language"):
+        searcher = searcher.for_query(search.parsed)
     interpretation = check_query(searcher, search.parsed, settings)
     if search.require_all:
         interpretation = searcher.interpret(search.parsed, require_all=True)
@@ -264,7 +266,7 @@ def find_similar(searcher: Searcher, request: SimilarRequest) -> SimilarSentence
         left_out = None if request.own else document_id
         has_vectors = snapshot.index.encoder() is not None
         answer = search_similar(prepared, sentence_id, left_out, search.k, search.filters)
-    return SimilarSentences(record, search, snapshot.index, answer, prepared.counts, request.own, has_vectors)
+    return SimilarSentences(record, search, prepared.index, answer, prepared.counts, request.own, has_vectors)
 
 
 # Timelines and facets

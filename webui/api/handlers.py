@@ -27,6 +27,7 @@ from esr.index.names import entity_key, parse_name_filter
 from esr.models import priors
 from esr.models.forms import FORMS
 from esr.plans.plan import CANDIDATES, CollectionStatistics
+from esr.query import in_language, literal
 from esr.ranking import boosts
 from esr.ranking.answers import analysis_dict, answer_dict
 from esr.ranking.passages import single
@@ -168,7 +169,7 @@ def _search(call: Call, search: SearchRequest, arguments: Arguments) -> dict[str
     answer, entries, has_more = rank_and_arrange(prepared, search, end, call.settings)
     # A page is short where little is new, or the budget is small. The next one begins after its last entry.
     listed = [entry.passages for entry in entries[page.offset : end]]
-    writer = HitWriter(snapshot.index, shape, prepared.counts, call.arguments.first("index"))
+    writer = HitWriter(prepared.index, shape, prepared.counts, call.arguments.first("index"))
     written = writer.write_entries(listed)
     end = page.offset + len(written)
     has_more = has_more or len(written) < len(listed)
@@ -354,7 +355,10 @@ def query(call: Call) -> dict[str, Any]:
 
 
 def analyze(call: Call) -> dict[str, Any]:
-    return analysis_dict(call.searcher.index.analyzer, call.arguments.first("text"))
+    text = call.arguments.first("text")
+    query = in_language(literal(text), call.arguments.value("query_language"))
+    with blame_argument("query_language"):
+        return analysis_dict(call.searcher.for_query(query).index.analyzer, text)
 
 
 HIDDEN = frozenset({"where", "indices", "server", "lacks"})

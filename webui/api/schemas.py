@@ -118,6 +118,14 @@ QUERY = having(
         )
     ),
     corrected={"type": ["string", "null"], "description": "the query with the best alternatives"},
+    language={
+        "type": ["string", "null"],
+        "description": "the language searched in, in an index by language",
+    },
+    other_languages={
+        **array({"type": "string"}),
+        "description": "other languages with all of the query's words",
+    },
 )
 
 

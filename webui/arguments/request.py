@@ -14,12 +14,13 @@ from esr.following.novelty import DEFAULT_THRESHOLD
 from esr.following.timeline import Interval
 from esr.index.filters import NO_FILTERS, Filters, build_attribute_filters
 from esr.processes import cached_property
-from esr.query import ParsedQuery, literal, parse
+from esr.query import ParsedQuery, in_language, literal, parse
 from esr.query.interpretation import Interpretation
 from esr.ranking.furniture import lower_furniture
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
+from esr.text.analyzer import Analyzer
 from esr.text.document import ATTRIBUTES, META, META_PREFIX
 from webui.arguments.query_string import Arguments, decode_arguments
 from webui.arguments.rankings import parse_ranking
@@ -67,16 +68,24 @@ class SearchRequest(Struct, frozen=True, dict=True):
     """The field whose values the page lists at length."""
     with_furniture: bool = False
     """Whether furniture is ranked as sentences are."""
+    query_language: str | None = None
+    """The language of the query, if that was said."""
 
     @cached_property
     def parsed(self) -> ParsedQuery:
         """The parsed query, which consists of words alone if it is literal."""
-        return literal(self.query) if self.is_literal else parse(self.query)
+        query = literal(self.query) if self.is_literal else parse(self.query)
+        return in_language(query, self.query_language)
 
     def prepare(self, searcher: Searcher) -> PreparedQuery:
         """The query, planned on an index. Raises UsageError."""
         snapshot = searcher.snapshot()
         return snapshot.prepare(self.parsed, self.ranking_on(snapshot), require_all=self.require_all)
+
+    def analyzer(self, searcher: Searcher) -> Analyzer:
+        """The analyzer that makes the query's terms: that of its language in an index by language."""
+        with blame_argument("query_language"):
+            return searcher.for_query(self.parsed).index.analyzer
 
     def ranking_on(self, searcher: Searcher) -> Ranking:
         """The ranking on an index, which lowers the furniture that it knows unless asked otherwise."""
@@ -108,6 +117,7 @@ def parse_search(arguments: Arguments) -> SearchRequest:
         require_all=read("require") is not None,
         facet=read("facet"),
         with_furniture=read("furniture") is not None,
+        query_language=read("query_language"),
     )
 
 

@@ -31,6 +31,7 @@ from esr.index.hits import SentenceRecord
 from esr.index.names import ENTITY_TYPES
 from esr.models import priors
 from esr.plans.plan import CANDIDATES
+from esr.query.query import ValueKind, is_valid
 from esr.ranking.answers import PASSAGE_FIELDS
 from esr.ranking.reranker import DEPTH
 from esr.text import dates
@@ -187,6 +188,18 @@ class FieldName(Type, frozen=True, kw_only=True):
     def read(self, name: str, text: str, settings: Settings) -> str:
         if text not in self.names and not (text.startswith(META_PREFIX) and text != META_PREFIX):
             raise unknown(name, text, self.names)
+        return text
+
+
+class LanguageCode(Type, frozen=True):
+    """The code of a language."""
+
+    def schema(self, settings: Settings) -> Schema:
+        return {"type": "string", "pattern": "^[A-Za-z0-9]+([-_][A-Za-z0-9]+)*$", "examples": ["de"]}
+
+    def read(self, name: str, text: str, settings: Settings) -> str:
+        if not is_valid(ValueKind.CODE, text, False):
+            raise UsageError(f"argument {name!r} must be a code such as de, not {text!r}")
         return text
 
 
@@ -581,6 +594,14 @@ TABLE: tuple[Argument, ...] = (
         "reading",
         label="Search literally",
         phrase="searched literally",
+    ),
+    Argument(
+        "query_language",
+        "the language of q, such as de, for an index by language; by default, its words tell",
+        LanguageCode(),
+        f"page document documents {_ASKED} {_WORDS} quotes {_NAMES} analyze",
+        "reading",
+        phrase="in the language {}",
     ),
     Argument(
         "field",

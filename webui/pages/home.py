@@ -108,7 +108,7 @@ def describe_collection(searcher: Searcher, collection: CollectionStatistics, se
 
 def _example_pairs(snapshot: Searcher, titles: Sequence[str], titles_with: int, least: int) -> list[str]:
     """Pairs of words in so many titles and at least so many sentences, those in most sentences first."""
-    pairs = frequent_pairs(titles, snapshot.index.analyzer.terms, titles_with)
+    pairs = frequent_pairs(titles, snapshot.index.analyzer.for_language(None).terms, titles_with)
     found = _count_found(snapshot, [f'"{pair}"' for pair in pairs])
     best = sorted((phrase for phrase in found if found[phrase] >= least), key=lambda phrase: -found[phrase])
     return [phrase.strip('"') for phrase in best][:EXAMPLES]

@@ -67,7 +67,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         own, _ = split_links(request.query_string, settings, "name")
         page = read_name_page(visit.searcher, arguments.with_defaults(k=SENTENCES, companions=COMPANIONS))
         index = visit.searcher.index
-        dates = draw_months(page.months)
+        dates, analyzer = draw_months(page.months), index.analyzer.for_language(None)
         clause = query_clause(page.type, page.name) or page.name
         kept = [pair for pair in own.arguments if pair[0] == "index"]
         return render(
@@ -80,7 +80,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
             clause=clause,
             about=Links([("q", clause), *kept]),
             headings=find_headings(index, [*page.said, *map(require_record, page.best)]),
-            highlight=Highlighter(index.analyzer, index.analyzer.terms(page.name)),
+            highlight=Highlighter(analyzer, analyzer.terms(page.name)),
         )
 
     @get("/quotes", "quotations")

@@ -131,7 +131,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         searcher = visit.searcher
         made = make_timeline(searcher, asked, settings, asked.peaks)
         highlighters = [
-            Highlighter(searcher.index.analyzer, searcher.terms(search.parsed)) for search in asked.searches
+            Highlighter(search.analyzer(searcher), searcher.terms(search.parsed)) for search in asked.searches
         ]
         return render(
             visit,

@@ -20,6 +20,7 @@ from esr.index.hits import SentenceRecord
 from esr.ranking.answers import require_record
 from esr.ranking.reasons import describe_match
 from esr.ranking.searcher import Searcher
+from esr.text.sentences import name_language
 from webui.answers import downloads
 from webui.answers.downloads import citations_file
 from webui.answers.explanations import (
@@ -70,6 +71,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     _add_similar(app, indexes, settings, render)
     app.jinja_env.globals.update(citation_formats=CITATIONS, exports=EXPORTS)
     app.jinja_env.filters["sentence_link"] = sentence_link
+    app.jinja_env.filters["language_name"] = name_language
     for citation in CITATIONS.values():
         _add_citation(app, indexes, settings, citation)
     _add_sentence(app, indexes, settings)
@@ -104,7 +106,7 @@ def _add_results(app: Flask, indexes: ServedIndexes, settings: Settings, render:
             results=page_results,
             answer=page_results.answer,
             chart=page_results.dates and draw_chart(page_results.dates.timeline, "count"),
-            highlight=Highlighter(visit.searcher.index.analyzer, page_results.terms),
+            highlight=Highlighter(search.analyzer(visit.searcher), page_results.terms),
             group_sentences=GROUP_SENTENCES,
         )
 
@@ -125,7 +127,7 @@ def _add_document(app: Flask, indexes: ServedIndexes, settings: Settings, render
     @get("/document")
     def document(visit: Visit) -> Response:
         search, scored = read(visit)
-        highlight = Highlighter(visit.searcher.index.analyzer, query_terms(visit.searcher, search))
+        highlight = Highlighter(search.analyzer(visit.searcher), query_terms(visit.searcher, search))
         first = scored.sentences[0].text if scored.sentences else scored.document.id
         snapshot = visit.searcher.snapshot()
         similar = find_similar_articles(snapshot, scored.document)
@@ -154,7 +156,7 @@ def _add_explanation(app: Flask, indexes: ServedIndexes, settings: Settings, ren
     def explain(visit: Visit) -> Response:
         search, sentence_id = read_search_and_id(settings, "explain")
         explained = explain_sentence(visit.searcher, search, sentence_id, settings)
-        terms, analyzer = query_terms(visit.searcher, search), visit.searcher.index.analyzer
+        terms, analyzer = query_terms(visit.searcher, search), search.analyzer(visit.searcher)
         return render(
             visit,
             "explain.html",
@@ -181,7 +183,7 @@ def _add_comparison(app: Flask, indexes: ServedIndexes, settings: Settings, rend
         if redirection := render.redirect_form("compare"):
             return redirection
         search, comparison = read(visit)
-        terms, analyzer = query_terms(visit.searcher, search), visit.searcher.index.analyzer
+        terms, analyzer = query_terms(visit.searcher, search), search.analyzer(visit.searcher)
         hits = [compared.hit for side in (comparison.left, comparison.right) for compared in side.hits]
         return render(
             visit,
@@ -214,7 +216,7 @@ def _add_similar(app: Flask, indexes: ServedIndexes, settings: Settings, render:
             search=found.search,
             headings=find_headings(found.index, [found.record, *map(require_record, found.answer.hits)]),
             by_meaning=BY_MEANING,
-            highlight=Highlighter(visit.searcher.index.analyzer, found.terms),
+            highlight=Highlighter(found.index.analyzer, found.terms),
         )
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from esr.elastic.cluster import Cluster
+from esr.elastic.fields import WORDS_FIELD
 from esr.elastic.requests import hits_of, msearch, search, total_of
-from esr.elastic.search.filters import WORDS_FIELD, Query, condition_query, filter_clauses
+from esr.elastic.search.filters import Query, condition_query, filter_clauses
 from esr.elastic.search.sentence_search import PAGE, decode_hits, hit_fields
 from esr.errors import EngineUnreachable, EsrError
 from esr.index.contract import LengthGroups

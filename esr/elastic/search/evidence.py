@@ -43,7 +43,9 @@ class EvidenceReader:
     """
 
     def __init__(self, analyzer: Analyzer) -> None:
-        self._count_text = lru_cache(_CACHED_SENTENCES)(lambda text: Counter(analyzer.terms(text)))
+        self._count_text = lru_cache(_CACHED_SENTENCES)(
+            lambda text, language: Counter(analyzer.for_language(language).terms(text))
+        )
         self._count_context = lru_cache(_CACHED_DOCUMENTS)(lambda terms: Counter(terms.split()))
 
     def evidence(
@@ -51,8 +53,12 @@ class EvidenceReader:
     ) -> Evidence:
         counts = np.zeros((3, len(terms), len(sources)))
         for column, source in enumerate(sources):
-            in_sentence = self._count_text(source["text"])
-            neighbours = [self._count_text(source[name]) for name in ("previous", "next") if source.get(name)]
+            language = source.get("language")
+            in_sentence, *neighbours = [
+                self._count_text(source[name], language)
+                for name in ("text", "previous", "next")
+                if name == "text" or source.get(name)
+            ]
             in_document = self._count_context(source["context"])
             for row, term in enumerate(terms):
                 count = in_sentence[term]

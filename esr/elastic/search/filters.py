@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
+from esr.elastic.fields import WORDS_FIELD, indexed_field
 from esr.elastic.names import ALL_KEYS, attribute_field
 from esr.elastic.quotes import quotes_clause
 from esr.elastic.statistics import exclusive_minimum
@@ -29,7 +30,6 @@ from esr.plans.condition import (
     HasWords,
     Not,
     SaidBy,
-    TextField,
 )
 from esr.plans.plan import FieldName, Plan
 
@@ -79,10 +79,6 @@ def names_clause(names: Sequence[str]) -> Query:
     return {"terms": {ALL_KEYS: list(map(name_key, names))}}
 
 
-WORDS_FIELD: dict[TextField, str] = {"sentence": "text.words", "title": "title.words"}
-"""The indexed field of written words with their positions."""
-
-
 def condition_query(condition: Condition) -> Query:
     """Matches the sentences that satisfy the condition."""
     match condition:
@@ -93,7 +89,7 @@ def condition_query(condition: Condition) -> Query:
         case Not(part):
             return {"bool": {"must_not": [condition_query(part)]}}
         case HasTerm(term):
-            return {"term": {"text": term}}
+            return {"term": {indexed_field("sentence", term): term}}
         case HasWords((word,), field):
             return {"term": {WORDS_FIELD[field]: word}}
         case HasWords(words, field):
@@ -142,14 +138,6 @@ def document_query(condition: Condition) -> Query | None:
             return None
 
 
-INDEXED_FIELD: dict[FieldName, str] = {
-    "sentence": "text",
-    "surrounding": "surrounding",
-    "document": "context",
-}
-"""The indexed field of each field of a plan, from the innermost to the outermost."""
-
-
 def candidate_query(plan: Plan, filters: Filters) -> Query:
     """Matches the candidates of a plan."""
     return {"bool": {"filter": [rule_clause(plan), *filter_clauses(filters), *condition_clauses(plan)]}}
@@ -180,8 +168,9 @@ def rule_clause(plan: Plan) -> Query:
     """Matches the sentences that the plan's rule makes candidates."""
     if plan.candidates == "all":
         return {"match_all": {}}
-    field = "text" if plan.candidates == "matching" else INDEXED_FIELD[plan.context]
-    return {"terms": {field: list(plan.candidate_terms)}}
+    terms = plan.candidate_terms
+    name: FieldName = "sentence" if plan.candidates == "matching" else plan.context
+    return {"terms": {indexed_field(name, next(iter(terms), "")): list(terms)}}
 
 
 def condition_clauses(plan: Plan) -> list[Query]:
@@ -214,7 +203,7 @@ class DocumentPart(NamedTuple):
 
 def part_clause(terms: Sequence[str], near: FieldName, parts: Iterable[DocumentPart]) -> Query:
     """Matches the sentences of these parts. `near` is the field that contains the terms near a sentence."""
-    has_term = [{"term": {INDEXED_FIELD[near]: term}} for term in terms]
+    has_term = [{"term": {indexed_field(near, term): term}} for term in terms]
 
     def has_terms(least: int) -> Query:
         return {"bool": {"should": has_term, "minimum_should_match": least}}

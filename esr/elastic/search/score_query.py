@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import asdict
 
+from esr.elastic.fields import INDEXED_FIELD, indexed_field
 from esr.elastic.search.filters import (
-    INDEXED_FIELD,
     Query,
     condition_clauses,
     filter_clauses,
@@ -139,7 +139,7 @@ def _term_clause(
     standalone: bool,
     is_own: bool,
 ) -> Query:
-    in_fields = [{"term": {INDEXED_FIELD[name]: term.term}} for name in nested]
+    in_fields = [{"term": {indexed_field(name, term.term): term.term}} for name in nested]
     # A term in any field is also in the outermost one. The inner clauses provide counts.
     query: Query = {"bool": {"must": in_fields[-1:], "should": in_fields[:-1]}}
     if term.weight < 0:

@@ -24,6 +24,7 @@ import numpy.typing as npt
 from esr.dependency.parses import encode
 from esr.elastic.cluster import Cluster
 from esr.elastic.dialect import SEPARATOR, VALUES_FIELD
+from esr.elastic.fields import written_terms
 from esr.elastic.impacts import MAXIMA_FIELD, code_weight, pack_lengths, pack_maxima
 from esr.elastic.names import KEYS_FIELD
 from esr.elastic.quotes import encode_quotes
@@ -204,7 +205,8 @@ class ActionBuilder:
 
         `priors` has the stored priors of the sentences by column, in the document's order.
         """
-        metadata = _metadata(document)
+        metadata, analyzer = _metadata(document), self._analyzer.for_language(document.language)
+        written = written_terms(document.sentences, analyzer)
         given_date = {} if metadata.get("date") == document.date else {"given_date": document.date}
         entry = {
             "_index": self._documents_index,
@@ -234,12 +236,13 @@ class ActionBuilder:
                 "ordinal": ordinal + n,
                 "text": sentence.text,
                 "context": terms.context,
+                **written[n],
                 "length": terms.lengths[n],
                 "surrounding_length": terms.surrounding_lengths[n],
                 "document_length": terms.length,
                 **{name: float(column[n]) for name, column in priors.items()},
                 **({"features": dict(sentence.features)} if sentence.features else {}),
-                **({} if sentence.parse is None else {"parse": encode_parse(sentence.parse, self._analyzer)}),
+                **({} if sentence.parse is None else {"parse": encode_parse(sentence.parse, analyzer)}),
                 **({QUOTES: encode_quotes(sentence.quotes)} if sentence.quotes else {}),
                 **dict(_neighbours(document.sentences, n)),
                 **metadata,

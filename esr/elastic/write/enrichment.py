@@ -41,7 +41,7 @@ from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError, UsageError
 from esr.index.names import IDS_KEY, Aliases, group_entities, read_ids
 from esr.index.resolution import Resolved, ShortForm, add_ids, join_short_forms, resolve_names
-from esr.text.analyzer import get_analyzer
+from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.document import QUOTES, VECTORS, Document, SentenceEnrichment
 
 Query = dict[str, Any]
@@ -243,10 +243,11 @@ class _DocumentNames(NamedTuple):
 
 
 class DocumentEntries(NamedTuple):
-    """A document's index of documents, and the ids of its sentences."""
+    """A document's index of documents, the ids of its sentences, and its language."""
 
     documents_index: str
     sentence_ids: list[str]
+    language: str | None
 
 
 @contextmanager
@@ -381,11 +382,13 @@ class ElasticsearchEnrichment:
             index=self._cluster.documents_alias,
             query={"ids": {"values": list(document_ids)}},
             size=len(document_ids),
-            source={"includes": ["sentences.id"]},
+            source={"includes": ["sentences.id", "language"]},
         )
         entries = {
             hit["_id"]: DocumentEntries(
-                hit["_index"], [sentence["id"] for sentence in hit["_source"].get("sentences", ())]
+                hit["_index"],
+                [sentence["id"] for sentence in hit["_source"].get("sentences", ())],
+                hit["_source"].get("language"),
             )
             for hit in hits_of(answer)
         }
@@ -404,10 +407,11 @@ class ElasticsearchEnrichment:
         names: Mapping[str, _DocumentNames],
     ) -> Iterator[Action]:
         for document_id, sentences in batch:
-            documents_index, sentence_ids = entries[document_id]
+            documents_index, sentence_ids, language = entries[document_id]
+            analyzer = self._analyzer.for_language(language)
             index = self._loads[documents_index].index
             for sentence_id, enriched in zip(sentence_ids, sentences, strict=True):
-                fields = {part: self._field(part, enriched) for part in recipe.parts}
+                fields = {part: self._field(part, enriched, analyzer) for part in recipe.parts}
                 stored = {part: value for part, value in fields.items() if value is not None}
                 parts = list(recipe.fingerprints.values())
                 if ENTITIES in recipe.parts:
@@ -416,7 +420,7 @@ class ElasticsearchEnrichment:
                         stored[FIELD] = encode_names(stored[ENTITIES], names[document_id].resolved)
                 yield replace_parts(index, sentence_id, parts, stored)
 
-    def _field(self, part: str, enriched: SentenceEnrichment) -> Any:
+    def _field(self, part: str, enriched: SentenceEnrichment, analyzer: Analyzer) -> Any:
         """The stored value of a part, or None."""
         if part == "features":
             return {name: float(value) for name, value in enriched.features.items()} or None
@@ -426,7 +430,7 @@ class ElasticsearchEnrichment:
             return None if enriched.vector is None else encode_vector(enriched.vector, self._cluster.dialect)
         if part == QUOTES:
             return encode_quotes(enriched.quotes) or None
-        return None if enriched.parse is None else encode_parse(enriched.parse, self._analyzer)
+        return None if enriched.parse is None else encode_parse(enriched.parse, analyzer)
 
 
 def summarize_enrichment(cluster: Cluster, loads: Sequence[meta.Load]) -> list[dict[str, object]]:

@@ -20,6 +20,7 @@ from esr.batches import batched
 from esr.elastic import meta
 from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
 from esr.elastic.documents import read_documents
+from esr.elastic.fields import sentence_field
 from esr.elastic.meta import Load
 from esr.elastic.requests import hits_of, refresh, search, total_of
 from esr.elastic.statistics import AliasStatistics
@@ -29,7 +30,7 @@ from esr.errors import EsrError
 from esr.folder.format.snapshot import IMPORTANCE, Snapshot
 from esr.index.generations import Drift, OnProgress, RefreshReport
 from esr.processes import scratch_folder
-from esr.text.analyzer import get_analyzer
+from esr.text.analyzer import get_analyzer, language_of_term
 from esr.text.document import Located
 
 SAMPLE_SIZE = 200
@@ -65,16 +66,20 @@ class ElasticsearchPriors:
     def drift(self) -> list[Drift]:
         samples = [self._draw_sample(load) for load in self._loads]
         terms = sorted({term for sample in samples for counts in sample.counts for term in counts})
-        statistics = AliasStatistics(self._cluster).lookup(terms)
-        collection = statistics.collection
+        reader = AliasStatistics(self._cluster, field=sentence_field(self._description))
         log_background = {
-            term: math.log(collection.background(of_term)) for term, of_term in statistics.terms.items()
+            term: math.log(reader.lookup((), self._language_of(term)).collection.background(of_term))
+            for term, of_term in reader.lookup(terms).terms.items()
         }
         return [_drift(sample, log_background) for sample in samples]
 
+    def _language_of(self, term: str) -> str | None:
+        """The language whose documents p(t|C) is of, None if it is of all."""
+        return language_of_term(term) if self._description.is_by_language else None
+
     def _draw_sample(self, load: Load) -> Sample:
         """Sample sentences of a load by their `ordinal`: the same ones each time."""
-        source = ["text", "context", "document_length", "importance"]
+        source = ["text", "context", "document_length", "importance", "language"]
         extremes = {extreme: {extreme: {"field": "ordinal"}} for extreme in ("min", "max")}
         read = partial(search, self._cluster, index=load.index, size=SAMPLE_SIZE, source=source)
         answer = read(track_total_hits=True, aggs=extremes)
@@ -86,7 +91,10 @@ class ElasticsearchPriors:
             answer = read(query={"terms": {"ordinal": orders}})
         sources = [hit["_source"] for hit in hits_of(answer)]
         analyzer = get_analyzer(self._description.analyzer)
-        return Sample(load, total, sources, [Counter(analyzer.terms(source["text"])) for source in sources])
+        counts = [
+            Counter(analyzer.for_language(source.get("language")).terms(source["text"])) for source in sources
+        ]
+        return Sample(load, total, sources, counts)
 
     def refresh(self, on_progress: OnProgress) -> RefreshReport:
         started = time.perf_counter()

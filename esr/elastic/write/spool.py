@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +18,7 @@ import numpy as np
 
 from esr.batches import batched
 from esr.elastic.cluster import Cluster
+from esr.elastic.fields import sentence_field
 from esr.elastic.impacts import IMPACTS_FIELD, described_base
 from esr.elastic.meta import Load
 from esr.elastic.statistics import AliasStatistics, read_next_ordinals
@@ -28,6 +29,7 @@ from esr.features.furniture import NAME as FURNITURE
 from esr.folder.format import manifest
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.write.folder_writer import FolderWriter
+from esr.index.language import groups_of
 from esr.index.writer import Description
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Located
@@ -37,10 +39,13 @@ _BATCH = 1000
 
 @dataclass(frozen=True, slots=True)
 class ExistingCollection:
-    """The state of the alias: occurrences, by term and in total, and the first unused ordinals."""
+    """The state of the alias: occurrences, by term and in total, and the first unused ordinals.
+
+    In an index by language, the total is one for each language.
+    """
 
     occurrences: Counter[str] = field(default_factory=Counter)
-    total_occurrences: int = 0
+    total_occurrences: int | Mapping[str, int] = 0
     next_ordinal: int = 0
     next_document_ordinal: int = 0
 
@@ -60,8 +65,12 @@ def read_existing_collection(
 ) -> ExistingCollection:
     """The state of the alias without the documents of `removed`, with the occurrences of the
     spool's terms."""
-    statistics = AliasStatistics(cluster)
-    total = statistics.lookup(()).collection.occurrences
+    description = spool.manifest.description
+    statistics = AliasStatistics(cluster, field=sentence_field(description))
+    groups: Sequence[str | None] = [None]
+    if description.is_by_language:
+        groups = [*groups_of(statistics.languages())]
+    totals = {group: statistics.lookup((), group).collection.occurrences for group in groups}
     occurrences: Counter[str] = Counter()
     for segment in spool.segments:
         terms = (segment.terms[number] for number in range(len(segment.terms)))
@@ -69,8 +78,12 @@ def read_existing_collection(
             of_terms = statistics.lookup(batch).terms
             occurrences |= Counter({term: of_term.cf for term, of_term in of_terms.items()})
     if removed is not None:
-        total -= removed.statistics.collection.occurrences
+        for group in groups:
+            lost = removed.statistics
+            totals[group] -= (lost.collection if group is None else lost.collection_in(group)).occurrences
         occurrences -= Counter({term: removed.statistics.find(term).statistics.cf for term in occurrences})
+    by_language = {group: total for group, total in totals.items() if group is not None}
+    total = by_language if description.is_by_language else totals[None]
     return ExistingCollection(occurrences, total, *read_next_ordinals(cluster))
 
 
@@ -92,6 +105,7 @@ def spool_actions(
         postings = PostingsByDocument(segment)
         terms, impacts = SegmentTerms(spool, owner, postings), None
         if base is not None:
+            assert isinstance(existing.total_occurrences, int)  # an index by language has no impacts
             elsewhere = existing.occurrences, existing.total_occurrences
             impacts = SegmentImpacts(spool, owner, postings, base, *elsewhere)
         priors = spool.statistics.importance_of(owner, existing.occurrences, existing.total_occurrences)

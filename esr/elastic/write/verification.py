@@ -272,7 +272,7 @@ def known_content_notes(cluster: Cluster, description: Description, new: Sequenc
 
 def _similar(document: Document, description: Description) -> dict[str, Any]:
     """A query for documents with other ids, but the same number of sentences and these terms."""
-    analyze = get_analyzer(description.analyzer).terms
+    analyze = get_analyzer(description.analyzer).for_language(document.language).terms
     terms = {term for sentence in document.sentences for term in analyze(sentence.text)}
     longest = sorted(terms, key=lambda term: (-len(term), term))[:_TERMS]
     # The size has no index: it is compared only in documents with all the terms.

@@ -52,13 +52,14 @@ from esr.elastic.write.verification import (
     skip_unchanged,
     verify,
 )
-from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable
+from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.write.folder_writer import FolderWriter
 from esr.hashing import hash64
 from esr.index.generations import BROKEN
 from esr.index.writer import DEFAULT_PROFILE, Description, LoadOptions, LoadReport, require_documents
 from esr.processes import scratch_folder
+from esr.text.analyzer import MULTILINGUAL_ANALYZER
 from esr.text.document import Located
 
 LARGEST_SEGMENT = 5 * 2**30
@@ -167,6 +168,11 @@ def create_indices(cluster: Cluster, load: Load, options: LoadOptions, existing:
 
     Raises DiskFull if no disk has room for them.
     """
+    if load.description.is_by_language and not cluster.dialect.has_terms_by_language:
+        raise UsageError(
+            f"{cluster.dialect.name} has no terms by language: load into an index folder or Elasticsearch, "
+            f"or with --analyzer {MULTILINGUAL_ANALYZER}"
+        )
     stored = load.as_meta(cluster.dialect)
     body = index_body(load.description, options.shards or 1, options.replicas, stored)
     body["settings"] |= PROFILE_SETTINGS[options.profile or DEFAULT_PROFILE]
@@ -331,7 +337,9 @@ class ElasticsearchWriter:
         """The description of the impacts. They need the whole collection, so an appending load has none."""
         mixture = self._options.precomputed_mixture
         is_lean = self._options.profile == "lean"
-        if mixture is None or is_lean or self._append or not has_bounds(mixture, spool.statistics.collection):
+        if mixture is None or is_lean or self._append or self._description.is_by_language:
+            return {}
+        if not has_bounds(mixture, spool.statistics.collection):
             return {}
         return describe_impacts(choose_base(mixture), spool.statistics.collection)
 

@@ -66,10 +66,10 @@ def compress(encoded: bytes) -> bytes:
     return zlib.compress(encoded, _LEVEL)
 
 
-def decode_texts(encoded: bytes) -> tuple[list[str], str | None]:
-    """The sentence texts of an encoded document, and its title."""
+def decode_texts(encoded: bytes) -> tuple[list[str], str | None, str | None]:
+    """The sentence texts of an encoded document, its title, and its language."""
     data = read_json(encoded)
-    return [row[0] for row in data["sentences"]], data.get("title")
+    return [row[0] for row in data["sentences"]], data.get("title"), data.get("language")
 
 
 def _encode_sentence(sentence: Sentence, has_default_id: bool) -> list[Any]:

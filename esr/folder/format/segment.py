@@ -177,6 +177,10 @@ class Segment:
     def document_count(self) -> int:
         return len(self.document_ids)
 
+    def language(self, document: int) -> str | None:
+        """The language of a document, None if it has none."""
+        return self.languages[int(self.column(LANGUAGE)[document])]
+
     @cached_property
     def sentence_count(self) -> int:
         return len(self.column("length"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,16 +17,22 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.folder.format.checksums import SegmentDamaged, parts_of, require_intact
-from esr.folder.format.files import Numbers
+from esr.folder.format.files import Mask, Numbers
 from esr.folder.format.layers import Layer
 from esr.folder.format.manifest import LAYERS, SEGMENTS, LayerInfo, Manifest
-from esr.folder.format.segment import Segment
+from esr.folder.format.segment import LANGUAGE, Segment
 from esr.hashing import hash64
 from esr.index.contract import find_main_encoder
 from esr.plans.evaluate import Array
 from esr.plans.plan import CollectionStatistics, TermStatistics
 from esr.processes import cached_property
-from esr.text.analyzer import FREQUENT_SHARE, LONG_SENTENCE, TermSurvey, most_frequent
+from esr.text.analyzer import (
+    FREQUENT_SHARE,
+    LONG_SENTENCE,
+    TermSurvey,
+    language_group,
+    most_frequent,
+)
 from esr.text.document import Document
 
 
@@ -99,12 +105,15 @@ class CommitStatistics:
     Threads share it. Two threads may compute a lazy value twice, with the same result.
     """
 
-    def __init__(self, segments: Sequence[Segment]) -> None:
+    def __init__(self, segments: Sequence[Segment], by_language: bool = False) -> None:
+        """`by_language`: terms are marked by language, and each has the statistics of its language."""
         # Without layers: the statistics outlive commits that replace layers.
         self.segments = [Segment(segment.folder, opened=segment) for segment in segments]
         self.sentence_bases = [0, *accumulate(segment.sentence_count for segment in segments)]
         """The ordinal of each segment's first sentence, and the total number of sentences."""
         self._term_entries: dict[str, TermEntry] = {}
+        self._is_by_language = by_language
+        self._collections: dict[str, CollectionStatistics] = {}
 
     @cached_property
     def document_table(self) -> DocumentTable:
@@ -112,12 +121,23 @@ class CommitStatistics:
 
     @cached_property
     def collection(self) -> CollectionStatistics:
-        parts = [_collection_statistics(segment) for segment in self.segments]
-        names = {*CollectionStatistics.__struct_fields__} - {"longest_sentence", "bounds"}
-        return CollectionStatistics(
-            **{name: sum(getattr(part, name) for part in parts) for name in names},
-            longest_sentence=max((part.longest_sentence for part in parts), default=0),
-        )
+        return _sum_collections(_collection_statistics(segment) for segment in self.segments)
+
+    @cached_property
+    def languages(self) -> Mapping[str | None, int]:
+        """The number of documents in each language that they declare; None for none declared."""
+        documents: Counter[str | None] = Counter()
+        for segment in self.segments:
+            counts = np.bincount(segment.column(LANGUAGE), minlength=len(segment.languages)).tolist()
+            documents.update(dict(zip(segment.languages, counts, strict=True)))
+        return documents
+
+    def collection_in(self, language: str) -> CollectionStatistics:
+        """The statistics of the documents of a language, by its code (`language_group`)."""
+        if language not in self._collections:
+            parts = (_collection_statistics(s, _document_groups(s) == language) for s in self.segments)
+            self._collections[language] = _sum_collections(parts)
+        return self._collections[language]
 
     def find(self, term: str) -> TermEntry:
         """Look up a term. A term that is in no segment has an entry with zeros."""
@@ -142,11 +162,14 @@ class CommitStatistics:
         """The importance priors of each segment's sentences, by name."""
         return [self.importance_of(owner, {}, 0) for owner in range(len(self.segments))]
 
-    def importance_of(self, owner: int, elsewhere: Mapping[str, int], total: int) -> dict[str, Array]:
+    def importance_of(
+        self, owner: int, elsewhere: Mapping[str, int], total: int | Mapping[str, int]
+    ) -> dict[str, Array]:
         """Compute the importance priors of a segment's sentences, by name.
 
         log p(d|s) = sum of c(t,s) log p(t|d) - sum of c(t,s) log p(t). The first sum is stored; the second
-        depends on all segments. `elsewhere` are occurrences of terms outside this index, `total` their sum.
+        depends on all segments. `elsewhere` are occurrences of terms outside this index, `total` their sum,
+        or their sums by language.
         """
         segment = self.segments[owner]
         log_background = np.log(self.background(owner, elsewhere, total))
@@ -156,10 +179,11 @@ class CommitStatistics:
         collection = np.bincount(sentences, weights, segment.sentence_count)
         return {name: column - collection for name, column in segment.log_likelihoods.items()}
 
-    def background(self, owner: int, elsewhere: Mapping[str, int], total: int) -> Array:
+    def background(self, owner: int, elsewhere: Mapping[str, int], total: int | Mapping[str, int]) -> Array:
         """p(t|C) of a segment's terms over the whole collection, including occurrences outside this index.
 
-        A term that occurs only in titles counts as one occurrence.
+        With terms by language, C are the documents of the term's language. A term that occurs only in titles
+        counts as one occurrence.
         """
         segment = self.segments[owner]
         occurrences = segment.column("occurrences").astype(np.int64)
@@ -171,11 +195,47 @@ class CommitStatistics:
                 occurrences[shared] += other.column("occurrences")[places]
         if elsewhere:
             occurrences += [elsewhere.get(segment.terms[n], 0) for n in range(len(segment.terms))]
-        return np.asarray(np.maximum(occurrences, 1) / max(self.collection.occurrences + total, 1))
+        return np.asarray(np.maximum(occurrences, 1) / self._occurrences(segment, total))
+
+    def _occurrences(self, segment: Segment, elsewhere: int | Mapping[str, int]) -> Any:
+        """The occurrences that p(t|C) is a share of: one number, or one for each of a segment's terms."""
+        if not self._is_by_language:
+            assert isinstance(elsewhere, int)
+            return max(self.collection.occurrences + elsewhere, 1)
+        by_language = elsewhere if isinstance(elsewhere, Mapping) else {}
+        # A term's language is that of any document with it.
+        documents = segment.column("document_numbers")[segment.column("document_starts")[:-1]]
+        groups, numbers = np.unique(_document_groups(segment)[documents], return_inverse=True)
+        totals = [self.collection_in(code).occurrences + by_language.get(code, 0) for code in groups.tolist()]
+        return np.maximum(np.array(totals, np.int64), 1)[numbers]
 
 
-def _collection_statistics(segment: Segment) -> CollectionStatistics:
+def _document_groups(segment: Segment) -> npt.NDArray[np.str_]:
+    """The language of each document of a segment, as terms are kept apart by it."""
+    groups = np.array([language_group(language) for language in segment.languages] or [""])
+    return np.asarray(groups[segment.column(LANGUAGE)])
+
+
+def _sum_collections(parts: Iterable[CollectionStatistics]) -> CollectionStatistics:
+    """The statistics of all parts of a collection."""
+    parts = list(parts)
+    names = {*CollectionStatistics.__struct_fields__} - {"longest_sentence", "bounds"}
+    return CollectionStatistics(
+        **{name: sum(getattr(part, name) for part in parts) for name in names},
+        longest_sentence=max((part.longest_sentence for part in parts), default=0),
+    )
+
+
+def _collection_statistics(segment: Segment, documents: Mask | None = None) -> CollectionStatistics:
+    """The statistics of a segment, or of the documents of a mask."""
     length, document_length = segment.column("length"), segment.column("document_length")
+    surrounding, sizes = segment.column("surrounding_length"), np.diff(segment.column("first"))
+    document_terms = len(segment.column("document_numbers"))
+    if documents is not None:
+        sentences = documents[segment.column("document")]
+        length, surrounding = length[sentences], surrounding[sentences]
+        document_length, sizes = document_length[documents], sizes[documents]
+        document_terms = int(np.count_nonzero(documents[segment.column("document_numbers")]))
 
     def total(column: npt.NDArray[Any]) -> int:
         return int(column.sum(dtype=np.int64))
@@ -185,9 +245,9 @@ def _collection_statistics(segment: Segment) -> CollectionStatistics:
         documents=len(document_length),
         occurrences=total(length),
         document_length=total(document_length),
-        surrounding_length=total(segment.column("surrounding_length")),
-        weighted_document_length=total(np.diff(segment.column("first")) * document_length),
-        document_terms=len(segment.column("document_numbers")),
+        surrounding_length=total(surrounding),
+        weighted_document_length=total(sizes * document_length),
+        document_terms=document_terms,
         longest_sentence=int(length.max(initial=0)),
     )
 
@@ -224,7 +284,7 @@ class Snapshot:
             # Enrichment changes no sentences, hence neither statistics nor priors.
             self.statistics = before.statistics
         else:
-            self.statistics = CommitStatistics(self.segments)
+            self.statistics = CommitStatistics(self.segments, manifest.description.is_by_language)
 
     def _find_unreplaced(self) -> set[str]:
         """The paths of the segments and layers that nothing, such as esr restore, has replaced."""

@@ -6,13 +6,13 @@ A batch depends only on the JSON of its documents, so any process can build it a
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from esr.folder.format.document_codec import compress, decode_texts
-from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
+from esr.text.analyzer import WORDS_ANALYZER, Analyzer, get_analyzer
 from esr.text.document import Document
-from esr.text.term_encoder import EncodedTexts, TermEncoder
+from esr.text.term_encoder import EncodedTexts, TermEncoder, interleave
 
 
 class Batch(NamedTuple):
@@ -31,23 +31,29 @@ class BatchBuilder:
 
     def __init__(self, analyzer: str, title: bool) -> None:
         """`title`: whether terms of titles are included."""
-        self._encoder = TermEncoder(get_analyzer(analyzer))
+        self._analyzer = get_analyzer(analyzer)
+        self._encoders: dict[Analyzer, TermEncoder] = {}
         self._word_encoder = TermEncoder(get_analyzer(WORDS_ANALYZER))
         self._title = title
 
     def build(self, documents: Iterable[Document], encoded: Sequence[bytes]) -> Batch:
         """Build the batch of documents, which are given together with their JSON."""
-        texts = (([s.text for s in document.sentences], document.title) for document in documents)
+        texts = (([s.text for s in each.sentences], each.title, each.language) for each in documents)
         return self._build(encoded, texts)
 
     def build_from_json(self, encoded: Sequence[bytes]) -> Batch:
         """Build the same batch from the JSON alone."""
         return self._build(encoded, map(decode_texts, encoded))
 
-    def _build(self, encoded: Sequence[bytes], documents: Iterable[tuple[list[str], str | None]]) -> Batch:
+    def _build(
+        self, encoded: Sequence[bytes], documents: Iterable[tuple[list[str], str | None, str | None]]
+    ) -> Batch:
         texts: list[str] = []
         titles: list[int] = []
-        for sentences, title in documents:
+        by_analyzer: dict[Analyzer, list[int]] = {}
+        for sentences, title, language in documents:
+            places = by_analyzer.setdefault(self._analyzer.for_language(language), [])
+            places += range(len(texts), len(texts) + len(sentences) + 1)
             texts += sentences
             titles.append(len(texts))
             texts.append(title or "")
@@ -55,7 +61,18 @@ class BatchBuilder:
         if not self._title:
             for place in titles:
                 texts[place] = ""
-        return Batch([compress(document) for document in encoded], self._encoder.encode(texts), words)
+        return Batch([compress(document) for document in encoded], self._encode(texts, by_analyzer), words)
+
+    def _encode(self, texts: Sequence[str], by_analyzer: Mapping[Analyzer, Sequence[int]]) -> EncodedTexts:
+        """Number the terms of texts. `by_analyzer` has the places of the texts of each analyzer."""
+        parts = []
+        for analyzer, places in by_analyzer.items():
+            if analyzer not in self._encoders:
+                self._encoders[analyzer] = TermEncoder(analyzer)
+            if len(by_analyzer) == 1:
+                return self._encoders[analyzer].encode(texts)
+            parts.append((places, self._encoders[analyzer].encode([texts[place] for place in places])))
+        return interleave(parts, len(texts))
 
 
 class Payload(NamedTuple):

@@ -41,7 +41,7 @@ from esr.folder.format.short_forms import find_short_forms
 from esr.folder.format.snapshot import Snapshot
 from esr.index.names import Aliases, group_entities
 from esr.index.resolution import RESOLUTION_VERSION, Resolved, resolve_names
-from esr.text.analyzer import get_analyzer
+from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.document import PARTS, QUOTES, VECTORS, Document, SentenceEnrichment
 
 
@@ -302,7 +302,8 @@ class EmbeddedEnrichment:
             sentences: list[EncodedEnrichment] = []
             for number in run.tolist():
                 if number in documents:
-                    sentences += self._encode(documents[number])
+                    analyzer = self._analyzer.for_language(segment.language(number))
+                    sentences += _encode(documents[number], analyzer)
                 else:
                     sentences += islice(stored, int(first[number + 1] - first[number]))
             if len(sentences) != first[stop] - first[start]:
@@ -314,15 +315,16 @@ class EmbeddedEnrichment:
             save_layer(self._folder / LAYERS / name, sentences, layer.parts)
             yield layer
 
-    def _encode(self, sentences: Sequence[SentenceEnrichment]) -> list[EncodedEnrichment]:
-        """The sentences of a document as a layer stores them."""
-        entities = [None if one.entities is None else group_entities(one.entities) for one in sentences]
-        parses = [None if one.parse is None else encode(one.parse, self._analyzer) for one in sentences]
-        resolved = resolve_names(entities)
-        return [
-            EncodedEnrichment(one.features, of_sentence, parse, one.vector, one.quotes, resolved)
-            for one, of_sentence, parse in zip(sentences, entities, parses, strict=True)
-        ]
+
+def _encode(sentences: Sequence[SentenceEnrichment], analyzer: Analyzer) -> list[EncodedEnrichment]:
+    """The sentences of a document as a layer stores them. `analyzer` makes the terms of their parses."""
+    entities = [None if one.entities is None else group_entities(one.entities) for one in sentences]
+    parses = [None if one.parse is None else encode(one.parse, analyzer) for one in sentences]
+    resolved = resolve_names(entities)
+    return [
+        EncodedEnrichment(one.features, of_sentence, parse, one.vector, one.quotes, resolved)
+        for one, of_sentence, parse in zip(sentences, entities, parses, strict=True)
+    ]
 
 
 def _sentences_of(first: Numbers, documents: Sequence[int]) -> Numbers:

@@ -135,7 +135,7 @@ class SegmentBuilder:
         assert payload, "the document was not prepared for writing"
         for number, sentence in enumerate(document.sentences, self._sentences):
             if sentence.features or sentence.parse is not None or sentence.quotes:
-                self._inline[number] = self._inline_enrichment(sentence)
+                self._inline[number] = self._inline_enrichment(sentence, document.language)
         for position in prepared.explicit_ids:
             self._explicit_id_numbers.append(self._sentences + position)
             self.explicit_ids.append(document.sentences[position].id)
@@ -155,8 +155,9 @@ class SegmentBuilder:
         self._bytes += len(payload.blob)
         self.document_ids.append(document.id)
 
-    def _inline_enrichment(self, sentence: Sentence) -> EncodedEnrichment:
-        parse = None if sentence.parse is None else encode(sentence.parse, self._analyzer)
+    def _inline_enrichment(self, sentence: Sentence, language: str | None) -> EncodedEnrichment:
+        analyzer = self._analyzer.for_language(language)
+        parse = None if sentence.parse is None else encode(sentence.parse, analyzer)
         return EncodedEnrichment(sentence.features, None, parse, quotes=sentence.quotes)
 
     def save(self, folder: Path) -> None:

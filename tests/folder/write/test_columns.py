@@ -264,9 +264,13 @@ SKETCH = (
 
 
 @settings(max_examples=examples(60), deadline=None)
-@given(st.lists(st.lists(SKETCH, max_size=5), min_size=1, max_size=3), st.booleans())
+@given(
+    st.lists(st.lists(SKETCH, max_size=5), min_size=1, max_size=3),
+    st.booleans(),
+    st.sampled_from(["plain", "by-language"]),
+)
 def test_the_columns_of_segments_give_the_segment_of_the_documents_that_remain(
-    sketches: list[list[Any]], title: bool
+    sketches: list[list[Any]], title: bool, analyzer: str
 ) -> None:
     parts = [
         [
@@ -283,7 +287,7 @@ def test_the_columns_of_segments_give_the_segment_of_the_documents_that_remain(
         ]
         for n, sketch in enumerate(sketches)
     ]
-    check_same_files(parts, Description("plain", title))
+    check_same_files(parts, Description(analyzer, title))
 
 
 @pytest.mark.slow

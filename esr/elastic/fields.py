@@ -1,0 +1,69 @@
+"""The fields of an index that hold the terms of sentences.
+
+Elasticsearch makes the terms of `text` and `surrounding` by the index's analyzer. An index by language has no
+such analyzer: esr writes its terms to two more fields. These terms are marked, so a term tells its field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from esr.index.writer import Description
+from esr.plans.condition import TextField
+from esr.plans.plan import FieldName
+from esr.text.analyzer import UNKNOWN_LANGUAGE, Analyzer, is_marked, language_group
+from esr.text.document import Sentence
+
+INDEXED_FIELD: dict[FieldName, str] = {
+    "sentence": "text",
+    "surrounding": "surrounding",
+    "document": "context",
+}
+"""The indexed field of each field of a plan, from the innermost to the outermost."""
+_BY_LANGUAGE = "terms_by_language"
+_MARKED_FIELD: dict[FieldName, str] = {
+    "sentence": f"{_BY_LANGUAGE}.sentence",
+    "surrounding": f"{_BY_LANGUAGE}.surrounding",
+    "document": INDEXED_FIELD["document"],
+}
+WORDS_FIELD: dict[TextField, str] = {"sentence": "text.words", "title": "title.words"}
+"""The indexed field of written words with their positions."""
+_WRITTEN = {"type": "text", "norms": False, "index_options": "freqs", "analyzer": "whitespace"}
+
+
+def indexed_field(name: FieldName, term: str) -> str:
+    """The indexed field in which to look for a term."""
+    return (_MARKED_FIELD if is_marked(term) else INDEXED_FIELD)[name]
+
+
+def sentence_field(description: Description) -> str:
+    """The indexed field of the terms of sentences."""
+    return (_MARKED_FIELD if description.is_by_language else INDEXED_FIELD)["sentence"]
+
+
+def language_query(languages: Iterable[str | None], group: str) -> dict[str, Any]:
+    """Matches the entries in the language of a group (`language_group`). `languages` are those of all."""
+    is_unknown = group == UNKNOWN_LANGUAGE
+    known = [code for code in languages if code is not None and (language_group(code) == group) != is_unknown]
+    declared = {"terms": {"language": known}}
+    return {"bool": {"must_not": [declared]}} if is_unknown else declared
+
+
+def added_properties(description: Description) -> dict[str, Any]:
+    """What the mapping of an index needs beside that of the templates."""
+    if not description.is_by_language:
+        return {}
+    return {_BY_LANGUAGE: {"properties": {"sentence": _WRITTEN, "surrounding": _WRITTEN}}}
+
+
+def written_terms(sentences: Sequence[Sentence], analyzer: Analyzer) -> list[Mapping[str, Any]]:
+    """The fields of a document's sentences that Elasticsearch does not make itself, by their place."""
+    if not analyzer.mark:
+        return [{}] * len(sentences)
+    own = [" ".join(analyzer.terms(sentence.text)) for sentence in sentences]
+    around = (" ".join(own[max(n - 1, 0) : n + 2]) for n in range(len(own)))
+    return [
+        {_BY_LANGUAGE: {"sentence": each, "surrounding": near}}
+        for each, near in zip(own, around, strict=True)
+    ]

@@ -1,0 +1,159 @@
+"""An index by language, as it is searched in one of its languages: like an index of that language alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from msgspec.structs import replace
+
+from esr.index.contract import Index, Result
+from esr.index.filters import DayCounts, FacetCounts, Filters
+from esr.index.hits import CandidateEvidence, Hit, SearchResult
+from esr.plans.condition import AllOf, AnyOf, Condition, HasLanguage, HasTerm, Not, any_of
+from esr.plans.plan import Plan, Statistics
+from esr.processes import cached_property
+from esr.text.analyzer import UNKNOWN_LANGUAGE, language_group
+from esr.text.document import QuantizedVector
+
+
+def in_language(index: Index, language: str | None, others: Sequence[str] = ()) -> Index:
+    """An index by language in one language: its terms, statistics and sentences are those of that language.
+
+    None is for what has no words: it sees all sentences. `others` are other languages that a query may be in.
+    """
+    return cast(Index, LanguageIndex(index, None if language is None else language_group(language), others))
+
+
+class LanguageIndex:
+    """An index by language, restricted to the documents of a language, a code of `language_group`."""
+
+    def __init__(self, index: Index, language: str | None, others: Sequence[str]) -> None:
+        self._index = index
+        self.language, self.others = language, others
+        self.where, self.description = index.where, index.description
+        self.analyzer = index.analyzer.for_language(language)
+
+    @cached_property
+    def _condition(self) -> Condition | None:
+        """The condition that a document is in the language, None for all documents."""
+        return None if self.language is None else language_condition(self._index.languages(), self.language)
+
+    def _restrict(self, condition: Condition | None) -> Any:
+        """The condition, and that the document is in the language unless the condition's terms say so."""
+        if self._condition is None or (condition is not None and _implies_language(condition)):
+            return condition
+        return self._condition if condition is None else AllOf((condition, self._condition))
+
+    def _plan(self, plan: Plan) -> Plan:
+        """The plan for the sentences of the language. Terms are in no other, so they decide if they may."""
+        if plan.candidates != "all":
+            return plan
+        return replace(plan, condition=self._restrict(plan.condition))
+
+    def snapshot(self) -> Index:
+        return in_language(self._index.snapshot(), self.language, self.others)
+
+    def on_latest(self, work: Callable[[Index], Result]) -> Result:
+        return self._index.on_latest(lambda index: work(in_language(index, self.language, self.others)))
+
+    def statistics(self, terms: Sequence[str]) -> Statistics:
+        return self._index.statistics(terms, self.language)
+
+    def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
+        """The first terms with a prefix, which may be without the mark of the language."""
+        mark = self.analyzer.mark
+        return self._index.terms_with_prefix(mark + prefix.removeprefix(mark), limit)
+
+    def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
+        return self._index.search(self._plan(plan), k, filters, records=records)
+
+    def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
+        return self._index.candidates(self._plan(plan), filters)
+
+    def request(self, plan: Plan, k: int, filters: Filters, **options: Any) -> dict[str, Any]:
+        return self._index.request(self._plan(plan), k, filters, **options)
+
+    def facets(
+        self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
+    ) -> dict[str, FacetCounts]:
+        return self._index.facets(self._plan(plan), filters_by_field, size)
+
+    def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
+        return self._index.count([self._restrict(condition) for condition in conditions], filters)
+
+    def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
+        return self._index.count_days([self._restrict(condition) for condition in conditions], filters)
+
+    def nearest(
+        self, encoder: str, query: QuantizedVector, k: int, condition: Condition | None, filters: Filters
+    ) -> list[Hit]:
+        return self._index.nearest(encoder, query, k, self._restrict(condition), filters)
+
+    def count_names(
+        self, filters: Filters, size: int, *, condition: Condition | None = None, **options: Any
+    ) -> Mapping[str, int]:
+        return self._index.count_names(filters, size, condition=self._restrict(condition), **options)
+
+    def count_terms(self, condition: Condition, filters: Filters, most: int) -> Mapping[str, int]:
+        return self._index.count_terms(self._restrict(condition), filters, most, self.language)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        method = getattr(self._index, name)
+        if name in _BY_CONDITION:
+            return lambda condition, *args, **more: method(self._restrict(condition), *args, **more)
+        return method
+
+
+_BY_CONDITION = frozenset({"by_date", "texts"})
+"""Methods whose first argument is a condition of sentences."""
+
+
+def _implies_language(condition: Condition) -> bool:
+    """Whether a condition holds for sentences of one language alone, since it needs one of its terms."""
+    match condition:
+        case HasTerm():
+            return True
+        case AllOf(parts):
+            return any(map(_implies_language, parts))
+        case AnyOf(parts):
+            return all(map(_implies_language, parts))
+        case _:
+            return False
+
+
+_NO_LANGUAGE = "none"
+"""A code that no document has."""
+
+
+def language_condition(languages: Iterable[str | None], group: str) -> Condition:
+    """The condition that a document is in the language of a group. `languages` are those of all documents."""
+    is_unknown = group == UNKNOWN_LANGUAGE
+    known = (code for code in languages if code is not None and (language_group(code) == group) != is_unknown)
+    # In the order of codes, since equal conditions are kept in memory once.
+    declared = any_of(map(HasLanguage, sorted({code.lower() for code in known}) or [_NO_LANGUAGE]))
+    return Not(declared) if is_unknown else declared
+
+
+def chosen_language(index: Index) -> tuple[str | None, tuple[str, ...]]:
+    """The language of an index of `in_language`, and the others."""
+    return getattr(index, "language", None), tuple(getattr(index, "others", ()))
+
+
+def languages_of(index: Index, ids: Sequence[str]) -> list[str | None]:
+    """The languages of sentences (`language_group`), each None unless the index is one of `in_language`."""
+    language, _ = chosen_language(index)
+    if language is None:
+        return [None] * len(ids)
+    return [language_group(record.language) for record in index.sentences(ids)]
+
+
+def groups_of(languages: Mapping[str | None, int]) -> Collection[str]:
+    """The languages by which terms are kept apart, most documents first, of those that documents declare."""
+    documents: dict[str, int] = {}
+    for language, count in languages.items():
+        group = language_group(language)
+        documents[group] = documents.get(group, 0) + count
+    return sorted(documents, key=lambda group: (-documents[group], group))
