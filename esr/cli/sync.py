@@ -36,6 +36,7 @@ from esr.cli.source_options import (
     impacts,
     keep,
     merge,
+    profile,
     workers,
 )
 from esr.errors import EsrError, IndexMissing, InputError, UsageError, unknown
@@ -62,7 +63,7 @@ GONE = {
     "remove": "documents that no file of any source has any more are removed",
 }
 _OWN_KEYS = ("state", "source")
-_INDEX_OPTIONS = (*NEW_INDEX_OPTIONS, keep, impacts, merge, workers)
+_INDEX_OPTIONS = (*NEW_INDEX_OPTIONS, keep, impacts, merge, profile, workers)
 _DEFAULTS = {"same-id": "last"}
 """Feeds repeat and correct earlier documents, so the last version wins."""
 _MAX_SHOWN = 20

@@ -175,7 +175,7 @@ def test_a_stored_document_is_the_one_that_was_encoded() -> None:
     assert stored.document(np.zeros(2, np.uint8)) == document
     decoded = stored.document(np.zeros(2, np.uint8)).metadata
     assert [type(value) for value in decoded.values()] == [int, int, float, float, list]
-    assert decode_texts(encode_document(document, [1])) == ([s.text for s in SENTENCES], "Ä\x00\n")
+    assert decode_texts(encode_document(document, [1])) == ([s.text for s in SENTENCES], "Ä\x00\n", None)
 
 
 @pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
