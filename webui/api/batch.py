@@ -22,7 +22,7 @@ from webui.api.bodies import RANKING, filter_arguments, filters_schema, read_bod
 from webui.api.operation import Call, json_response
 from webui.arguments.query_string import check_text
 from webui.arguments.request import check_query, parse_filters
-from webui.arguments.table import Schema
+from webui.arguments.values import Schema
 from webui.running.problems import describe_error, problem_dict
 from webui.running.rate_limit import count_queries
 from webui.running.request_errors import RequestError, blame_argument

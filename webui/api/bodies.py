@@ -14,7 +14,8 @@ from esr.ranking.ranking import Ranking
 from webui.api.operation import Call
 from webui.arguments.query_string import Arguments, check_text
 from webui.arguments.rankings import check_signals
-from webui.arguments.table import MAX_DEPTH, PAGE, Argument, Schema, rows
+from webui.arguments.table import MAX_DEPTH, PAGE, Argument, rows
+from webui.arguments.values import Schema
 from webui.running.request_errors import RequestError, blame_argument
 from webui.running.settings import Settings
 

@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from esr.ranking.searcher import Searcher
 from webui.arguments.query_string import Arguments
-from webui.arguments.table import Argument, Schema, expand, rows
+from webui.arguments.table import Argument, expand, rows
+from webui.arguments.values import Schema
 from webui.running.logs import write_json
 from webui.running.served_indexes import Visit
 from webui.running.settings import Settings

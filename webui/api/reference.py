@@ -7,7 +7,8 @@ from esr.ranking.answers import COLUMNS
 from esr.wording import format_table
 from webui.api.operation import BASE, ERRORS, Operation
 from webui.api.operations import OPERATIONS
-from webui.arguments.table import VERSUS, Argument, Schema, rows
+from webui.arguments.table import VERSUS, Argument, rows
+from webui.arguments.values import Schema
 from webui.running.rate_limit import COMPLETIONS_PER_REQUEST
 from webui.running.settings import Settings
 

@@ -24,7 +24,7 @@ from esr.query import FIELDS, TEXT, Form
 from esr.query.interpretation import Reading
 from esr.ranking.query_report import Completion
 from esr.text.document import ATTRIBUTES, DIRECTIONS, META, Document, Sentence
-from webui.arguments.table import META_FIELD, Schema
+from webui.arguments.values import META_FIELD, Schema
 
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 NUMBER: Schema = {"type": ["number", "null"], "description": "null where it is not finite"}

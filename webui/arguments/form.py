@@ -36,15 +36,12 @@ from webui.arguments.table import (
     REPEATABLE,
     VERSUS,
     Argument,
-    Choice,
-    Day,
     Group,
-    Share,
-    Text,
     is_ranking_argument,
     names_of,
     rows,
 )
+from webui.arguments.values import Choice, Day, Share, Text
 from webui.running.request_errors import RequestError
 from webui.running.settings import Settings
 

@@ -30,7 +30,8 @@ from esr.ranking.rerank_context import CROSS_VARIABLE
 from esr.ranking.reranker import DEPTH
 from esr.ranking.signals import CROSS, SECONDS, RankingSignal, SignalType, parse_signal, signal_types
 from esr.text.document import PARTS, VECTORS
-from webui.arguments.table import MAX_DEPTH, PARAMETER, PRIOR, is_ranking_argument, parse_whole
+from webui.arguments.table import MAX_DEPTH, PARAMETER, PRIOR, is_ranking_argument
+from webui.arguments.values import parse_whole
 from webui.running.request_errors import blame_argument
 
 _DEFAULT = Ranking()

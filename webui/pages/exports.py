@@ -16,7 +16,7 @@ from webui.answers.hits import HitWriter
 from webui.answers.lists import Listing, list_hits
 from webui.arguments.query_string import decode_arguments
 from webui.arguments.request import HitShape, parse_search
-from webui.arguments.table import ALL
+from webui.arguments.values import ALL
 from webui.running.request_errors import RequestError, blame_argument
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
