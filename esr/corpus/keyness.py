@@ -13,8 +13,10 @@ from esr.corpus.collocations import split_parts
 from esr.corpus.concordance import MAX_SENTENCES
 from esr.corpus.contrast import Contrast, per_million
 from esr.corpus.lexicon import get_lexicon
+from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS
+from esr.index.language import chosen_language
 from esr.plans.condition import AllOf, Condition, HasTerm
 from esr.query import ParsedQuery
 from esr.ranking.searcher import Searcher
@@ -75,6 +77,8 @@ def find_key_words(
     """
     searcher = searcher.snapshot().for_query(part)
     index = searcher.index
+    if index.description.is_by_language and chosen_language(index)[0] is None:
+        raise UsageError("key words are those of one language here: name it with --query-language")
     condition, other_condition = split_parts(searcher, part, against)
     own = index.count_terms(condition, NO_FILTERS, most)
     other = None if against is None else index.count_terms(other_condition, NO_FILTERS, most)

@@ -13,10 +13,18 @@ from msgspec import Struct
 
 from esr.errors import UsageError
 from esr.index.contract import Index
-from esr.index.language import groups_of, in_language
+from esr.index.filters import NO_FILTERS
+from esr.index.language import groups_of, in_language, language_condition
+from esr.plans.condition import AllOf, HasPrefix
 from esr.query.interpretation import interpret, ranked_texts
 from esr.query.query import TEXT, ParsedQuery
-from esr.text.analyzer import BY_LANGUAGE, UNKNOWN_LANGUAGE, get_analyzer, language_group
+from esr.text.analyzer import (
+    BY_LANGUAGE,
+    MULTILINGUAL_ANALYZER,
+    UNKNOWN_LANGUAGE,
+    get_analyzer,
+    language_group,
+)
 from esr.text.detection import detect_language
 
 
@@ -38,7 +46,8 @@ def find_language(index: Index, query: ParsedQuery) -> QueryLanguage:
     has_words = any(clause.field == TEXT for group in query.groups for clause in group.clauses)
     if not has_words and query.language is None:
         return QueryLanguage(None)
-    groups = groups_of(index.languages())
+    languages = index.languages()
+    groups = groups_of(languages)
     named = dict.fromkeys(map(language_group, _named(query)))
     possible = [group for group in groups if not named or group in named]
     if named and not possible:
@@ -50,7 +59,13 @@ def find_language(index: Index, query: ParsedQuery) -> QueryLanguage:
     known = possible if query.language is None else groups
     by_group = {group: _terms(query, group) for group in known}
     every = list(dict.fromkeys(term for terms in by_group.values() for term in terms))
-    holders = index.count_holders(every) if every else {}
+    holders = dict(index.count_holders(every)) if every else {}
+    for prefix in interpret(query, get_analyzer(MULTILINGUAL_ANALYZER)).prefixes:
+        begun = HasPrefix(prefix, "sentence")
+        counts = index.count([AllOf((begun, language_condition(languages, g))) for g in known], NO_FILTERS)
+        for group, count in zip(known, counts, strict=True):
+            by_group[group] = (*by_group[group], prefix + group)
+            holders[prefix + group] = count
     # The languages of most documents are first, and sorting keeps their order.
     ranked = sorted(known, key=lambda group: _rank(by_group[group], holders), reverse=True)
     best = next((group for group in ranked if group in possible), UNKNOWN_LANGUAGE)

@@ -13,6 +13,7 @@ import pytest
 
 from clients import esr_client
 from esr import models
+from esr.corpus.keyness import find_key_words
 from esr.dependency.parses import encode
 from esr.enrichment.recipe import Recipe
 from esr.errors import IndexMissing, UsageError
@@ -176,6 +177,7 @@ def test_statistics_are_those_of_the_language(whole: Searcher, alone: Searcher) 
         ("Merkel", "de-CH", QueryLanguage("de", ("zh", "und", "en"))),
         ("language:en Merkel", None, QueryLanguage("en")),
         ("nothing of the kind in any language of this index, I fear", None, QueryLanguage("en")),
+        ("gericht*", None, QueryLanguage("de")),
         ("language:de -source:x", None, QueryLanguage(None)),
     ],
 )
@@ -204,6 +206,13 @@ def test_documents_of_no_known_language_are_one_language(tmp_path: Path) -> None
     load(str(tmp_path / "index"), BY_LANGUAGE, unknown)
     with open_searcher(str(tmp_path / "index")) as searcher:
         assert searcher.search("bank", candidates="all").total == searcher.search("bank").total == 2
+
+
+def test_key_words_are_those_of_one_language(whole: Searcher) -> None:
+    with pytest.raises(UsageError, match="key words are those of one language here"):
+        find_key_words(whole, parse("language:de"))
+    words = find_key_words(whole, said_to_be_in(parse("Merkel"), "de"), min_count=1).words
+    assert {word.term.partition("|")[0] for word in words} == {"de"}
 
 
 def test_without_a_language_there_are_no_terms(whole: Searcher) -> None:
