@@ -27,7 +27,7 @@ ELASTICSEARCH ?= no
 # The tests start hundreds of processes. They need not compile each module again, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo quick test elasticsearch endurance servers check docs links containers hooks kernel release chromium clean
+.PHONY: demo quick test elasticsearch endurance servers check docs links containers hooks kernel compiled release chromium clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -99,9 +99,11 @@ docs: $(VENV)/installed-docs
 links: docs
 	$(BIN)/python -m sphinx --quiet -b linkcheck -c docs -d build/doctrees . build/links
 
-# Compiles what searches a folder, and the tests, once: each process of the tests would do so for itself.
+# Compiles what searches a folder, once: each process of the tests would do so for itself. Likewise the tests.
 kernel: $(VENV)/installed-dev
 	$(BIN)/python -c "from esr.folder.search.kernel_loader import LOADER; LOADER.load()"
+
+compiled: kernel
 	@$(BIN)/pytest -q --collect-only > /dev/null
 
 quick: kernel
@@ -112,7 +114,7 @@ quick: kernel
 # Four processes on two processors: half of the time, each of them waits for a node, the browser or another process.
 TESTS := $(BIN)/pytest -q -n 4 --dist loadfile
 test: $(VENV)/installed-dev chromium
-	@$(MAKE) --no-print-directory --jobs 2 check kernel
+	@$(MAKE) --no-print-directory --jobs 2 check compiled
 	ESR_TEST_LONG=$(LONG) $(TESTS) -m "not elasticsearch and not endurance and not servers"
 
 # Three shards; `make elasticsearch LONG=yes` has one shard too.
