@@ -1,7 +1,7 @@
 # make demo       install, load the example news, answer a few queries, serve the page, and enrich beside it
 #                 (SERVE=no: do not serve, ENRICH=no: do not enrich, ELASTICSEARCH=yes: with Docker instead)
-# make quick      the tests of single parts: no node, no browser, no large corpus; in a minute
-# make test       install, check, and run all tests that need no Elasticsearch, in ten minutes
+# make quick      the tests of single parts: no node, no browser, no large corpus; in two minutes
+# make test       install, check, and run all tests that need no Elasticsearch, in twelve minutes
 # make elasticsearch  the tests that need a node: both engines give the same answers
 # make endurance  crashes, chaos, full disks, fuzzing by the thousand, foreign collections
 # make servers    both engines on Elasticsearch 8.19, OpenSearch 2.19 and 3
