@@ -113,7 +113,7 @@ class Claim(NamedTuple):
     @property
     def title(self) -> str:
         """The claim as tables name it."""
-        return f"{self.text} ({self.source})".replace("|", "\\|")
+        return f"{self.text} ({self.source})"
 
     @property
     def needs_parses(self) -> bool:

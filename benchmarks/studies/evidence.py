@@ -35,6 +35,7 @@ from esr.models.adjustment import Adjustment
 from esr.parameter import Value
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
+from esr.wording import table_lines
 
 # Claims of the second paper (docs/formulas.md, B.11), tested on the figures and curves of one collection.
 #
@@ -198,7 +199,7 @@ CLAIMS = (
         _changes_sign("floe", 15, is_rising=False),
         "FL-F18",
     ),
-    Claim("Sentences without a name: p(I=0) > p(I=0\\|R) > p(I=0\\|T)", _no_names_are_rarer, "FL-F13"),
+    Claim("Sentences without a name: p(I=0) > p(I=0|R) > p(I=0|T)", _no_names_are_rarer, "FL-F13"),
     Claim("FLOE(ne) has the opposite sign of indep(ne)", _has_opposite_signs, "FL-F15"),
     Claim("indep(pers) is above 0 for 1 to 4 persons", _persons_add, "FL-F14"),
 )
@@ -321,15 +322,9 @@ def _render(results: Results, arguments: argparse.Namespace) -> Iterator[str]:
     yield "The claims are those of docs/formulas.md, B.11, tested over tfisf; n.s.: not significant at 95 %."
     yield "Curves are trained on all topics. The topics have no types, so whether the gains hold for both"
     yield "events and opinions cannot be tested.\n"
-    yield "| claim | " + " | ".join(COLLECTIONS) + " |"
-    yield "| --- |" + " --- |" * len(COLLECTIONS)
     by_collection = [_feature_results(results, collection, arguments) for collection in COLLECTIONS]
-    for claim in CLAIMS:
-        yield (
-            f"| {claim.text} | "
-            + " | ".join(str(claim.test(of_collection)) for of_collection in by_collection)
-            + " |"
-        )
+    rows = [[claim.text, *(str(claim.test(each)) for each in by_collection)] for claim in CLAIMS]
+    yield from table_lines(["claim", *COLLECTIONS], rows)
     yield ""
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from benchmarks.studies import claims, evidence
 from benchmarks.studies.results import COLLECTIONS
 from esr.lab.reproduce.claims import TARGETS
+from esr.wording import table_lines
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 TARGET = DOCS / "findings.md"
@@ -56,29 +57,28 @@ def render() -> Iterator[str]:
         for target in TARGETS
         if target.kind == "finding"
     }
-    wording = {target.id: target.claim.replace("|", "\\|") for target in TARGETS}
+    wording = {target.id: target.claim for target in TARGETS}
     yield HEAD
-    yield "| subject | findings tested | hold on all three | hold on some | hold on none |"
-    yield "| --- | ---: | ---: | ---: | ---: |"
+    rows = []
     for subject, ids in SUBJECTS.items():
         held = [
             _count_collections([verdicts[text] for text in by_finding[id]]) for id in ids if by_finding[id]
         ]
         everywhere, nowhere = held.count(len(COLLECTIONS)), held.count(0)
         cells = (len(held), everywhere, len(held) - everywhere - nowhere, nowhere)
-        yield f"| [{subject}](#{subject.lower().replace(' ', '-')}) | " + " | ".join(map(str, cells)) + " |"
+        rows.append([f"[{subject}](#{subject.lower().replace(' ', '-')})", *map(str, cells)])
+    head = ["subject", "findings tested", "hold on all three", "hold on some", "hold on none"]
+    yield from table_lines(head, rows, left=1)
     yield "\nA finding with several tests holds on a collection if all of them do.\n"
     for subject, ids in SUBJECTS.items():
         yield f"## {subject}\n"
-        yield "| finding or test | " + " | ".join(COLLECTIONS) + " |"
-        yield "| --- |" + " --- |" * len(COLLECTIONS)
+        rows = []
         for id in ids:
-            rows = [verdicts[text] for text in by_finding[id]]
-            marks = ["**yes**" if _holds(column) else "**no**" for column in zip(*rows, strict=True)]
-            yield (
-                f"| **{id}** {wording[id]} | " + " | ".join(marks or ["not tested"] * len(COLLECTIONS)) + " |"
-            )
-            yield from (f"| {text} | {' | '.join(verdicts[text])} |" for text in by_finding[id])
+            columns = zip(*(verdicts[text] for text in by_finding[id]), strict=True)
+            marks = ["**yes**" if _holds(column) else "**no**" for column in columns]
+            rows.append([f"**{id}** {wording[id]}", *(marks or ["not tested"] * len(COLLECTIONS))])
+            rows += [[text, *verdicts[text]] for text in by_finding[id]]
+        yield from table_lines(["finding or test", *COLLECTIONS], rows)
         yield ""
     yield "## Not tested here\n"
     yield "Some need the papers' own data: its years, its types of topics, a judgement of every sentence, or"
@@ -92,7 +92,7 @@ def read_verdicts(page: Path) -> dict[str, list[str]]:
     """The verdicts of a page's last section, by claim, in the order of the collections."""
     rows = page.read_text("utf-8").partition("## Which claims hold\n")[2].splitlines()
     cells = [row.replace("\\|", "\0").strip("| ").split(" | ") for row in rows if row.startswith("| ")]
-    return {claim.replace("\0", "\\|"): verdicts for claim, *verdicts in cells[1:]}
+    return {claim.replace("\0", "|"): verdicts for claim, *verdicts in cells[1:]}
 
 
 def _holds(verdicts: Sequence[str]) -> bool:

@@ -37,6 +37,7 @@ from esr.lab.comparison import (
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from esr.ranking.signals import RankingSignal
+from esr.wording import table_lines
 
 COLLECTIONS = ("squad-small", "squadshifts-medium", "wice-dev")
 TOPICS = 400
@@ -182,12 +183,12 @@ def _render(figures: Figures, parses: bool) -> Iterator[str]:
     yield "Claims are tested with tuned parameters, in AP, unless they say otherwise. The number after a"
     yield "claim is its place in [docs/formulas.md](formulas.md): A.15, 8 is line 8 of A.15."
     yield "[Findings](findings.md) has the papers' words.\n"
-    yield "| claim | " + " | ".join(COLLECTIONS) + " |"
-    yield "| --- |" + " --- |" * len(COLLECTIONS)
-    for claim in CLAIMS:
-        if parses or not claim.needs_parses:
-            verdicts = [str(claim.test(figures, collection)) for collection in COLLECTIONS]
-            yield f"| {claim.title} | " + " | ".join(verdicts) + " |"
+    rows = [
+        [claim.title, *(str(claim.test(figures, collection)) for collection in COLLECTIONS)]
+        for claim in CLAIMS
+        if parses or not claim.needs_parses
+    ]
+    yield from table_lines(["claim", *COLLECTIONS], rows)
     yield ""
 
 
