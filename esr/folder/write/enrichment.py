@@ -36,7 +36,7 @@ from esr.folder.format.manifest import (
     resolve_owners,
     split_by_owner,
 )
-from esr.folder.format.segment import Segment
+from esr.folder.format.segment import LANGUAGE, Segment
 from esr.folder.format.short_forms import find_short_forms
 from esr.folder.format.snapshot import Snapshot
 from esr.index.names import Aliases, group_entities
@@ -146,7 +146,6 @@ class EmbeddedEnrichment:
         self._snapshot = Snapshot(folder, manifest.read_manifest(folder))
         self._snapshot.require_intact()
         self._analyzer = get_analyzer(self._snapshot.manifest.description.analyzer)
-        self._languages: dict[str, list[str | None]] = {}
 
     def progress(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
         segments = self._snapshot.segments
@@ -249,17 +248,9 @@ class EmbeddedEnrichment:
         """Mask of the documents for which two recipes make the same of a part."""
         if used is None or not len(documents) or not recipe.may_agree(used, part):
             return np.zeros(len(documents), bool)
-        languages = self._languages_of(segment)
-        agree = {language: recipe.agrees(used, part, language) for language in set(languages)}
-        return np.array([agree[languages[number]] for number in documents])
-
-    def _languages_of(self, segment: Segment) -> list[str | None]:
-        """The declared language of each document of a segment."""
-        name = segment.folder.name
-        if name not in self._languages:
-            stored = map(segment.stored_document, range(segment.document_count))
-            self._languages[name] = [document.get("language") for document in stored]
-        return self._languages[name]
+        agree = np.array([recipe.agrees(used, part, language) for language in segment.languages])
+        of_documents: Mask = agree[segment.column(LANGUAGE)[documents]]
+        return of_documents
 
     def _by_segment(
         self, batch: Iterable[tuple[str, Sequence[SentenceEnrichment]]]
