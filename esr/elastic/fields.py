@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from esr.index.language import telling_codes
 from esr.index.writer import Description
 from esr.plans.condition import TextField
 from esr.plans.plan import FieldName
-from esr.text.analyzer import UNKNOWN_LANGUAGE, Analyzer, is_marked, language_group
+from esr.text.analyzer import UNKNOWN_LANGUAGE, Analyzer, is_marked
 from esr.text.document import Sentence
 
 INDEXED_FIELD: dict[FieldName, str] = {
@@ -44,10 +45,8 @@ def sentence_field(description: Description) -> str:
 
 def language_query(languages: Iterable[str | None], group: str) -> dict[str, Any]:
     """Matches the entries in the language of a group (`language_group`). `languages` are those of all."""
-    is_unknown = group == UNKNOWN_LANGUAGE
-    known = [code for code in languages if code is not None and (language_group(code) == group) != is_unknown]
-    declared = {"terms": {"language": known}}
-    return {"bool": {"must_not": [declared]}} if is_unknown else declared
+    declared = {"terms": {"language": telling_codes(languages, group)}}
+    return {"bool": {"must_not": [declared]}} if group == UNKNOWN_LANGUAGE else declared
 
 
 def added_properties(description: Description) -> dict[str, Any]:

@@ -128,13 +128,21 @@ _NO_LANGUAGE = "none"
 """A code that no document has."""
 
 
+def telling_codes(languages: Iterable[str | None], group: str) -> list[str]:
+    """The codes that tell whether a document is in the language of a group, of those that documents declare.
+
+    Documents in a language declare one of them; those in the unknown language declare none of them.
+    """
+    is_unknown = group == UNKNOWN_LANGUAGE
+    return [code for code in languages if code is not None and (language_group(code) == group) != is_unknown]
+
+
 def language_condition(languages: Iterable[str | None], group: str) -> Condition:
     """The condition that a document is in the language of a group. `languages` are those of all documents."""
-    is_unknown = group == UNKNOWN_LANGUAGE
-    known = (code for code in languages if code is not None and (language_group(code) == group) != is_unknown)
+    codes = {code.lower() for code in telling_codes(languages, group)}
     # In the order of codes, since equal conditions are kept in memory once.
-    declared = any_of(map(HasLanguage, sorted({code.lower() for code in known}) or [_NO_LANGUAGE]))
-    return Not(declared) if is_unknown else declared
+    declared = any_of(map(HasLanguage, sorted(codes) or [_NO_LANGUAGE]))
+    return Not(declared) if group == UNKNOWN_LANGUAGE else declared
 
 
 def chosen_language(index: Index) -> tuple[str | None, tuple[str, ...]]:
