@@ -18,13 +18,7 @@ from esr.index.language import groups_of, in_language, language_condition
 from esr.plans.condition import AllOf, HasPrefix
 from esr.query.interpretation import interpret, ranked_texts
 from esr.query.query import TEXT, ParsedQuery
-from esr.text.analyzer import (
-    BY_LANGUAGE,
-    MULTILINGUAL_ANALYZER,
-    UNKNOWN_LANGUAGE,
-    get_analyzer,
-    language_group,
-)
+from esr.text.analyzer import BY_LANGUAGE, UNKNOWN_LANGUAGE, get_analyzer, language_group
 from esr.text.detection import detect_language
 
 
@@ -57,10 +51,12 @@ def find_language(index: Index, query: ParsedQuery) -> QueryLanguage:
         )
     # Documents of other languages than those of `language:` are no alternative.
     known = possible if query.language is None else groups
-    by_group = {group: _terms(query, group) for group in known}
+    analyzers = {group: get_analyzer(BY_LANGUAGE).for_language(group) for group in known}
+    read = {group: interpret(query, analyzer) for group, analyzer in analyzers.items()}
+    by_group = {group: tuple(each.counts) for group, each in read.items()}
     every = list(dict.fromkeys(term for terms in by_group.values() for term in terms))
     holders = dict(index.count_holders(every)) if every else {}
-    for prefix in interpret(query, get_analyzer(MULTILINGUAL_ANALYZER)).prefixes:
+    for prefix in next((each.prefixes for each in read.values()), ()):  # alike in all languages
         begun = HasPrefix(prefix, "sentence")
         counts = index.count([AllOf((begun, language_condition(languages, g))) for g in known], NO_FILTERS)
         for group, count in zip(known, counts, strict=True):
@@ -88,7 +84,3 @@ def _named(query: ParsedQuery) -> list[str]:
     required = [group for group in query.groups if group.role == "required" and group.expression is None]
     clauses = [group.alternatives for group in required]
     return [c.text for each in clauses for c in each if all(one.field == "language" for one in each)]
-
-
-def _terms(query: ParsedQuery, language: str) -> Sequence[str]:
-    return tuple(interpret(query, get_analyzer(BY_LANGUAGE).for_language(language)).counts)
