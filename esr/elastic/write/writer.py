@@ -163,16 +163,20 @@ PROFILE_SETTINGS: Mapping[str, Mapping[str, str]] = {
 """The settings of the indices of each profile, beside those of the templates."""
 
 
+def check_analyzer(cluster: Cluster, description: Description) -> None:
+    """Raise UsageError for an analyzer that the server's scripts cannot serve."""
+    if description.is_by_language and not cluster.dialect.has_terms_by_language:
+        raise UsageError(
+            f"{cluster.dialect.name} has no terms by language: load into an index folder or Elasticsearch, "
+            f"or with --analyzer {MULTILINGUAL_ANALYZER}"
+        )
+
+
 def create_indices(cluster: Cluster, load: Load, options: LoadOptions, existing: str | None = None) -> None:
     """Create both indices of a load, except `existing`. If one is rejected, neither remains.
 
     Raises DiskFull if no disk has room for them.
     """
-    if load.description.is_by_language and not cluster.dialect.has_terms_by_language:
-        raise UsageError(
-            f"{cluster.dialect.name} has no terms by language: load into an index folder or Elasticsearch, "
-            f"or with --analyzer {MULTILINGUAL_ANALYZER}"
-        )
     stored = load.as_meta(cluster.dialect)
     body = index_body(load.description, options.shards or 1, options.replicas, stored)
     body["settings"] |= PROFILE_SETTINGS[options.profile or DEFAULT_PROFILE]
@@ -258,6 +262,7 @@ class ElasticsearchWriter:
         started = time.perf_counter()
         digest = InputDigest()
         try:
+            check_analyzer(self._cluster, self._description)
             if self._append:  # only indices of the same format can be served together
                 meta.check_format(self._cluster, meta.aliased_loads(self._cluster))
             with scratch_folder("load") as folder:
