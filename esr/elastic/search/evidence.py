@@ -54,11 +54,9 @@ class EvidenceReader:
         counts = np.zeros((3, len(terms), len(sources)))
         for column, source in enumerate(sources):
             language = source.get("language")
-            in_sentence, *neighbours = [
-                self._count_text(source[name], language)
-                for name in ("text", "previous", "next")
-                if name == "text" or source.get(name)
-            ]
+            in_sentence = self._count_text(source["text"], language)
+            beside = [source[name] for name in ("previous", "next") if source.get(name)]
+            neighbours = [self._count_text(text, language) for text in beside]
             in_document = self._count_context(source["context"])
             for row, term in enumerate(terms):
                 count = in_sentence[term]

@@ -67,8 +67,10 @@ class ElasticsearchPriors:
         samples = [self._draw_sample(load) for load in self._loads]
         terms = sorted({term for sample in samples for counts in sample.counts for term in counts})
         reader = AliasStatistics(self._cluster, field=sentence_field(self._description))
+        languages = {*map(self._language_of, terms)}
+        collections = {language: reader.lookup((), language).collection for language in languages}
         log_background = {
-            term: math.log(reader.lookup((), self._language_of(term)).collection.background(of_term))
+            term: math.log(collections[self._language_of(term)].background(of_term))
             for term, of_term in reader.lookup(terms).terms.items()
         }
         return [_drift(sample, log_background) for sample in samples]
