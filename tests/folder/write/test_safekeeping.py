@@ -109,6 +109,11 @@ def flip(content: bytes, rng: random.Random, others: Sequence[bytes]) -> bytes:
     return content[:at] + bytes([content[at] ^ 1 << rng.randrange(8)]) + content[at + 1 :]
 
 
+def flip_end(content: bytes, rng: random.Random, others: Sequence[bytes]) -> bytes:
+    """As `flip`, but past the header of an array, so that the file opens."""
+    return content[:-1] + flip(content[-1:], rng, others)
+
+
 def zero(content: bytes, rng: random.Random, others: Sequence[bytes]) -> bytes:
     at, length = rng.randrange(len(content)), rng.choice((1, 16, 4096))
     return content[:at] + bytes(len(content[at : at + length])) + content[at + length :]
@@ -126,7 +131,8 @@ def remove(content: bytes, rng: random.Random, others: Sequence[bytes]) -> None:
     return None
 
 
-FAULTS: list[Callable[[bytes, random.Random, Sequence[bytes]], bytes | None]] = [
+Fault = Callable[[bytes, random.Random, Sequence[bytes]], bytes | None]
+FAULTS: list[Fault] = [
     flip,
     zero,
     truncate,
@@ -135,7 +141,7 @@ FAULTS: list[Callable[[bytes, random.Random, Sequence[bytes]], bytes | None]] = 
 ]
 
 
-def damage(where: Path, name: str, fault: int, rng: random.Random, *, keeps_time: bool) -> None:
+def damage(where: Path, name: str, fault: Fault, rng: random.Random, *, keeps_time: bool) -> None:
     """Damage a file of an index. With `keeps_time` its time tells nothing, as when a disk has changed it."""
     path = where / name
     before, status = path.read_bytes(), path.stat()
@@ -143,7 +149,7 @@ def damage(where: Path, name: str, fault: int, rng: random.Random, *, keeps_time
     others = [other for other in siblings if other != before] or [b"{}"]
     after: bytes | None = before
     while after == before:
-        after = FAULTS[fault](before, rng, others)
+        after = fault(before, rng, others)
     path.unlink()
     if after is not None:
         path.write_bytes(after)
@@ -161,11 +167,11 @@ def check_faults(intact: Path, folder: Path, count: int, seed: int) -> None:
     errors = 0
     for number in range(count):
         where = copy_index(intact, folder / str(number))
-        name, fault, keeps_time = files[number % len(files)], number % len(FAULTS), number % 3 == 0
-        if (name, FAULTS[fault]) == (manifest.CHECKPOINT_NAME, remove):
-            fault = 0  # without a checkpoint there is no interrupted load, which is no damage
+        name, fault, keeps_time = files[number % len(files)], FAULTS[number % len(FAULTS)], number % 3 == 0
+        if (name, fault) == (manifest.CHECKPOINT_NAME, remove):
+            fault = flip  # without a checkpoint there is no interrupted load, which is no damage
         damage(where, name, fault, rng, keeps_time=keeps_time)
-        place = f"fault {number} of {seed}: {FAULTS[fault].__name__} {name}"
+        place = f"fault {number} of {seed}: {fault.__name__} {name}"
         report = verify(where, fast=False)
         assert [each.path for each in report.damaged] == [name], place
         acts = [
@@ -201,13 +207,13 @@ def test_verify_names_the_generations_that_are_damaged_and_what_to_do(intact: Pa
     commit = manifest.read_manifest(where)
     oldest = commit.kept_generations[-1]
     own = next(name for name in oldest.segments if name not in commit.segments)
-    damage(where, f"segments/{own}/length.npy", 4, random.Random(), keeps_time=False)
+    damage(where, f"segments/{own}/length.npy", remove, random.Random(), keeps_time=False)
     report = verify(where, fast=True)
     (damaged,) = report.damaged
     assert damaged.problem == "it is missing" and damaged.generations == (oldest.generation_name,)
     assert report.advice.startswith("the serving generation is intact: delete ")
     own = next(name for name in commit.segments if name not in commit.kept_generations[0].segments)
-    damage(where, f"segments/{own}/length.npy", 0, random.Random(), keeps_time=True)
+    damage(where, f"segments/{own}/length.npy", flip, random.Random(), keeps_time=True)
     report = verify(where, fast=False)
     assert f"esr rollback --to {commit.kept_generations[0].generation_name}" in report.advice
     EmbeddedGenerations(str(where)).rollback()
@@ -222,7 +228,7 @@ def test_a_running_index_finds_damage_in_the_background(
     monkeypatch.setattr(checksums, "SMALL", 0)
     copy_index(intact, where)
     segment = manifest.read_manifest(where).segments[0]
-    damage(where, f"segments/{segment}/sentence_postings.npy", 0, random.Random(), keeps_time=True)
+    damage(where, f"segments/{segment}/sentence_postings.npy", flip_end, random.Random(), keeps_time=True)
     index = EmbeddedIndex(str(where))
     index.statistics(["storm"])
     index.warm_up()
@@ -306,7 +312,7 @@ def test_a_backup_refuses_what_is_damaged_and_what_is_no_backup(
     EmbeddedDelivery(where, keep=2).append(news(600, 30))
     new = next(iter({*manifest.read_manifest(where).segments} - {*manifest.read_manifest(target).segments}))
     for copy in (True, False):
-        damage(where, f"segments/{new}/texts.bytes", 0, random.Random(), keeps_time=True)
+        damage(where, f"segments/{new}/texts.bytes", flip, random.Random(), keeps_time=True)
         with pytest.raises(SegmentDamaged, match=r"texts\.bytes is damaged"):
             back_up(where, target, copy=copy)
         assert {name: content for name, content in file_contents(target).items() if name in before} == before
@@ -331,7 +337,7 @@ def test_a_damaged_index_is_restored_and_an_open_one_answers_again(
     rng = random.Random(5)
     for name in rng.sample(sorted(file_contents(where)), 12):
         if (where / name).stat().st_size:
-            damage(where, name, rng.randrange(len(FAULTS)), rng, keeps_time=bool(rng.randrange(2)))
+            damage(where, name, rng.choice(FAULTS), rng, keeps_time=bool(rng.randrange(2)))
     (where / manifest.MANIFEST_NAME).unlink()
     (where / manifest.MANIFEST_NAME).write_text("{")
     report = restore(target, where, copy=copy)
@@ -351,7 +357,7 @@ def test_a_damaged_backup_restores_nothing(intact: Path, where: Path, tmp_path: 
     load(where, news(0, 3), if_exists="replace", keep=0)
     found = search(where)
     segment = manifest.read_manifest(target).segments[0]
-    damage(target, f"segments/{segment}/texts.bytes", 0, random.Random(), keeps_time=True)
+    damage(target, f"segments/{segment}/texts.bytes", flip, random.Random(), keeps_time=True)
     with pytest.raises(SegmentDamaged, match="backup"):
         restore(target, where, copy=True)
     assert search(where) == found
