@@ -34,7 +34,7 @@ WORDS, FACTORS = array(types.uint64, 2), array(types.float32, 2)
 ALLOWED = types.Array(types.boolean, 1, "C", readonly=True)
 ROWS = group(VECTORS, DOUBLES, LONG, LONG)
 QUERY = group(SHORTS, DOUBLE)
-ESTIMATE = group(WORDS, FACTORS, WORDS, DOUBLE, DOUBLE, DOUBLE)
+ESTIMATE = group(WORDS, FACTORS, WORDS, DOUBLE, DOUBLE, DOUBLE, DOUBLE)
 ONE, TWO, NOTHING = np.uint64(1), np.uint64(2), -1
 AT_ONCE, AHEAD = 4096, 8
 """Number of rows whose bounds are compared before any is multiplied, and how far ahead rows are fetched."""
@@ -88,12 +88,12 @@ def bound_vectors(bounds, seeds, rows, allowed, query, estimate):
 
     `rows`: vectors, their scales (NaN for none), start and stop. `allowed` is the mask of the rows from start
     to stop, empty for all. `query`: values and scale. `estimate`: bits and factors of the vectors, the
-    query's bits, the weight of the product with the mean, the step of the query's bits, and the weight of the
-    standard error.
+    query's bits, the weight of the product with the mean, the step of the query's bits, the weight of the
+    standard error, and what rounding may have taken from a bound.
     """
     vectors, scales, start, stop = rows
     values, scale = query
-    words, factors, planes, of_mean, step, of_error = estimate
+    words, factors, planes, of_mean, step, of_error, rounding = estimate
     most, twice = step * 7.0 * len(values), step * 2.0
     block = -(-(stop - start) // len(seeds))
     for b in range(len(seeds)):
@@ -107,7 +107,7 @@ def bound_vectors(bounds, seeds, rows, allowed, query, estimate):
                 fours += _count_bits(word ^ planes[w, 2])
             differences = np.float64(np.int64(ones + (twos << ONE) + (fours << TWO)))
             estimated = of_mean * factors[n, 0] + factors[n, 1] * (most - twice * differences)
-            bound = estimated + of_error * factors[n, 2]
+            bound = estimated + of_error * factors[n, 2] + rounding
             if len(allowed) and not allowed[n - start]:
                 bound = -np.inf
             bounds[n - start] = bound

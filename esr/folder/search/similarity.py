@@ -280,6 +280,8 @@ class VectorBits(NamedTuple):
     mean: npt.NDArray[np.float32]
     spread: float
     """What the standard errors are multiplied with. It is above 1 if some dimensions outweigh the others."""
+    longest: float
+    """No vector is longer."""
 
     def estimate(self, query: QuantizedVector) -> tuple[object, ...]:
         """The bits and a query as an argument of the kernel.
@@ -300,7 +302,9 @@ class VectorBits(NamedTuple):
         step = float(odd @ rest / (odd @ odd))
         lost = np.linalg.norm(rest - step * odd) / math.sqrt(LOST)
         error = _ERRORS * self.spread * float(max(np.linalg.norm(rest), lost))
-        return self.words, self.factors, np.ascontiguousarray(words.T), of_mean, step, error
+        # Sums of products of 32-bit floats; where all vectors are about equal, no other error covers theirs.
+        rounding = 2.0**-23 * (len(numbers) + 8) * float(np.linalg.norm(numbers)) * self.longest
+        return self.words, self.factors, np.ascontiguousarray(words.T), of_mean, step, error, rounding
 
 
 class BitsCache:
@@ -349,7 +353,8 @@ def _compute_bits(layer: Layer, run: _Run) -> VectorBits:
         LOADER.kernel.compute_bits(words[part], factors[part], vectors[part], scales[part], mean)
 
     list(run(compute, range(0, len(scales), _MOST_CHUNK)))
-    return VectorBits(words, factors, mean, _measure_spread(numbers - mean, factors[sample]))
+    longest = float(scales[known].max(initial=0.0)) * 127 * math.sqrt(layer.dimensions)
+    return VectorBits(words, factors, mean, _measure_spread(numbers - mean, factors[sample]), longest)
 
 
 def _measure_spread(distances: npt.NDArray[np.float32], factors: npt.NDArray[np.float32]) -> float:
