@@ -2,9 +2,9 @@
 #                 (SERVE=no: do not serve, ENRICH=no: do not enrich, ELASTICSEARCH=yes: with Docker instead)
 # make quick      the tests of single parts: no node, no browser, no large corpus; in two minutes
 # make test       install, check, and run all tests that need no Elasticsearch, in twelve minutes
-# make elasticsearch  the tests that need a node: both engines give the same answers
+# make elasticsearch  the tests that need a node: both engines give the same answers, also on other servers
 # make endurance  crashes, chaos, full disks, fuzzing by the thousand, foreign collections
-# make servers    both engines on Elasticsearch 8.19, OpenSearch 2.19 and 3
+# make servers    all of what is tested on Elasticsearch 8.19 and OpenSearch 2.19 and 3
 # make check      ruff, mypy and codespell
 # make docs       the site of the documentation, in build/docs; warnings and dead links are errors
 # make links      the same, and dead links to other hosts
@@ -112,24 +112,23 @@ quick: kernel
 
 # A third of the generated examples; `make test LONG=yes` has all.
 # Four processes on two processors: half of the time, each of them waits for a node, the browser or another process.
-TESTS := $(BIN)/pytest -q -n 4 --dist loadfile
+# tests/conftest.py orders the files: some that take minutes have one test.
+TESTS := $(BIN)/pytest -q -n 4 --dist loadfile --no-loadscope-reorder
 test: $(VENV)/installed-dev chromium
 	@$(MAKE) --no-print-directory --jobs 2 check compiled
-	ESR_TEST_LONG=$(LONG) $(TESTS) -m "not elasticsearch and not endurance and not servers"
+	ESR_TEST_LONG=$(LONG) $(TESTS) -m "not elasticsearch and not endurance"
 
 # Three shards; `make elasticsearch LONG=yes` has one shard too.
 elasticsearch: $(VENV)/installed-dev chromium
-	ESR_TEST_LONG=$(LONG) $(TESTS) -m "elasticsearch and not endurance and not servers"
+	ESR_TEST_LONG=$(LONG) $(TESTS) -m "elasticsearch and not endurance"
 
-# Left to itself, pytest-xdist begins with the files of the most tests, and the longest of endurance have one:
-# tests/conftest.py orders them.
 # A twentieth of what is repeated at random; `make endurance LONG=yes` repeats all.
 endurance: $(VENV)/installed-dev
-	ESR_TEST_LONG=$(LONG) $(TESTS) --no-loadscope-reorder -m endurance \
+	ESR_TEST_LONG=$(LONG) $(TESTS) -m endurance \
 		$$(grep -rl --include='test_*.py' 'mark\.endurance' tests)
 
 servers: $(VENV)/installed-dev
-	ESR_TEST_LONG=yes $(BIN)/pytest -q -m servers tests/index
+	ESR_TEST_LONG=yes $(BIN)/pytest -q -m elasticsearch tests/index/test_servers.py
 
 containers:
 	$(PYTHON) -m tools.containers

@@ -13,6 +13,7 @@ import gc
 import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -64,6 +65,7 @@ hypothesis.settings.load_profile("esr")
 
 NOT_RUN = "no Elasticsearch node: "
 LONGEST = (
+    "tests/index/test_servers.py",
     "tests/tools/test_release.py",
     "tests/tools/test_containers.py",
     "tests/folder/search/test_kernel_loader.py",
@@ -137,19 +139,24 @@ def start_elasticsearch() -> Iterator[Callable[..., Cluster]]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark each test that uses a node or a browser: a forgotten mark must not start one in a quick run.
 
-    The longest begin, then those that use a node.
+    The longest begin, then those that use a node, then the files of the most tests.
     """
     for item in items:
         for mark, fixtures in MARKED_BY.items():
             if fixtures & set(getattr(item, "fixturenames", ())) or item.get_closest_marker(mark):
                 item.add_marker(mark)
     ranks = {file: rank for rank, file in enumerate(LONGEST)}
-    items.sort(
-        key=lambda item: (
-            ranks.get(item.nodeid.partition("::")[0], len(ranks)),
-            item.get_closest_marker("elasticsearch") is None,
-        )
-    )
+    files = [item.nodeid.partition("::")[0] for item in items]
+    sizes = Counter(files)
+    nodes = {
+        file for item, file in zip(items, files, strict=True) if item.get_closest_marker("elasticsearch")
+    }
+
+    def order(item: pytest.Item) -> tuple[int, bool, int, str]:
+        file = item.nodeid.partition("::")[0]
+        return ranks.get(file, len(ranks)), file not in nodes, -sizes[file], file
+
+    items.sort(key=order)
 
 
 def _compiled_templates() -> BytecodeCache:

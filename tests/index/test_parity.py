@@ -221,7 +221,6 @@ def test_parameters_mean_the_same_to_both(engines: Engines, ranking: dict[str, A
     assert not problems, "\n".join(problems[:10])
 
 
-@pytest.mark.servers
 def test_five_hundred_queries_have_the_same_sentences_in_the_same_order(engines: Engines) -> None:
     rng = random.Random(500)
     articles = [d for d in corpus() if d.title and d.sentences]

@@ -10,17 +10,26 @@ import pytest
 
 from tests.conftest import without_node
 from tests.support.base import NoNode
+from tests.support.endurance import IS_LONG
 from tests.support.node import URL_VARIABLE
 from tests.support.servers import SERVERS, start_server
 
-pytestmark = [pytest.mark.elasticsearch, pytest.mark.servers]
+pytestmark = pytest.mark.elasticsearch
 
-TESTS = (
+IN_EACH_CHANGE = (
     "tests/index/test_parity.py",
-    "tests/index/test_attribute_filters.py",
     "tests/index/test_meaning_parity.py",
     "tests/index/test_enrichment_parity.py::test_both_engines_store_what_the_enricher_returned",
     "tests/index/test_enrichment_parity.py::test_facets_count_the_same_on_both",
+    "tests/elastic/write/test_broken_generations.py::test_a_killed_load_can_be_repeated_or_resumed",
+    "tests/index/test_generations.py::test_a_rollback_serves_the_previous_generation_and_can_be_undone",
+    "tests/index/test_generations.py::test_an_append_is_a_generation_that_can_be_rolled_back",
+)
+"""Models, statistics, explanations, 500 queries; vectors; enrichment; a load that is killed, repeated and
+resumed; a rollback and an append.
+"""
+MORE = (
+    "tests/index/test_attribute_filters.py",
     "tests/clients/test_clients.py::test_a_client_ranks_as_esr_does",
     "tests/clients/test_clients.py::test_a_client_makes_the_request_of_esr_query",
     "tests/clients/test_clients.py::test_an_index_stores_what_esr_query_prints_as_slots",
@@ -28,23 +37,18 @@ TESTS = (
     "tests/clients/test_clients.py::test_filters_let_through_what_those_of_esr_do",
     "tests/clients/test_clients.py::test_highlights_are_the_words_that_match",
     "tests/elastic/test_dashboards.py",
-    "tests/elastic/write/test_broken_generations.py::test_a_killed_load_can_be_repeated_or_resumed",
-    "tests/index/test_generations.py::test_a_rollback_serves_the_previous_generation_and_can_be_undone",
-    "tests/index/test_generations.py::test_an_append_is_a_generation_that_can_be_rolled_back",
     "tests/index/test_migration.py::test_a_migration_retains_enrichment",
     "tests/index/test_names.py",
     "tests/corpus",
 )
-"""Models, statistics, explanations, 500 queries; metadata; vectors and deliveries; enrichment; the clients;
-dashboards; a load that is killed, repeated and resumed; an append, rollback and migration; names, quotations,
-and the words around words.
-"""
+"""Metadata; the clients; dashboards; a migration; names, quotations, and the words around words."""
 
 
 @pytest.mark.parametrize("server", SERVERS)
 def test_both_engines_give_the_same_answers_on_every_server(server: str) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
-    command += ["-m", "elasticsearch and (servers or not endurance)", *TESTS]
+    command += ["-m", "elasticsearch and (servers or not endurance)", *IN_EACH_CHANGE]
+    command += MORE if IS_LONG else ("-k", "not anew")  # a killed load is resumed only
     try:
         with start_server(server) as url:
             done = subprocess.run(
