@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from esr.corpus.concordance import Concordance, Line
     from esr.corpus.frequencies import Frequencies, Frequency
     from esr.corpus.keyness import KeyWord, KeyWords
-    from esr.corpus.names import Companion, ListedName, NameNetwork, NamePage
+    from esr.corpus.name_lists import Companion, ListedName, NameNetwork, NamePage
     from esr.corpus.quotations import Quotation, Quotations
     from esr.errors import (
         EngineUnreachable,
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from esr.index.writer import DeliveryReport, LoadReport
     from esr.library.asynchronous import AsyncIndex
     from esr.library.hits import Hit, Hits
-    from esr.library.index import Index
     from esr.library.opening import create, load, open, open_async, parse_query
     from esr.library.options import (
         AppendOptions,
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
         SearchOptions,
         WriteOptions,
     )
+    from esr.library.public_index import Index
     from esr.ranking.explain import Explanation
     from esr.text.document import Document, Quote, Sentence
 
@@ -99,7 +99,7 @@ _MODULES = {
     "esr.corpus.collocations": "Collocation Collocations Contrasted ContrastedCollocations",
     "esr.corpus.concordance": "Concordance Line",
     "esr.corpus.quotations": "Quotation Quotations",
-    "esr.corpus.names": "Companion ListedName NameNetwork NamePage",
+    "esr.corpus.name_lists": "Companion ListedName NameNetwork NamePage",
     "esr.corpus.frequencies": "Frequencies Frequency",
     "esr.corpus.keyness": "KeyWord KeyWords",
     "esr.following.timeline": "Peak Series Timeline",
@@ -108,7 +108,7 @@ _MODULES = {
     "esr.index.writer": "DeliveryReport LoadReport",
     "esr.library.asynchronous": "AsyncIndex",
     "esr.library.hits": "Hit Hits",
-    "esr.library.index": "Index",
+    "esr.library.public_index": "Index",
     "esr.library.opening": "create load open open_async parse_query",
     "esr.library.options": "AppendOptions EnrichOptions LoadOptions LoginOptions "
     "ReadOptions SearchOptions WriteOptions",

@@ -1,9 +1,10 @@
-"""Processes: interrupts from the keyboard, their end, forks, scratch folders, and environment variables."""
+"""Processes: interrupts, SIGTERM, their end, forks, scratch folders, and environment variables."""
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,6 +28,11 @@ def defer_interrupt() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def exit_on_sigterm() -> None:
+    """Turn SIGTERM into SystemExit, so that incomplete work is rolled back and temporary files removed."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
 def end_with_parent() -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from esr.index.login import VARIABLES
+from esr.index.login_variables import VARIABLES
 from tests.support.process import IMAGE
 from webui.running.health import PATHS
 

@@ -23,7 +23,6 @@ import yaml
 from benchmarks.studies import findings
 from esr import features, loaders, models
 from esr.cli import main
-from esr.cli.reference import build_page, build_table
 from esr.encoders import KNOWN
 from esr.lab.reproduce.claims import TARGETS
 from esr.models import priors
@@ -34,6 +33,7 @@ from esr.text.analyzer import BY_LANGUAGE, all_definitions
 from esr.wording import count, format_table, table_lines
 from tests.support.endurance import only_long
 from tests.support.needed import need
+from tools.references.commands import build_page, build_table
 
 ROOT = Path(__file__).resolve().parent.parent
 PATHS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -109,13 +109,13 @@ def test_the_docs_name_only_commands_and_options_that_there_are(path: Path) -> N
 
 def test_the_reference_is_what_its_generator_prints() -> None:
     written = (ROOT / "docs" / "reference.md").read_text("utf-8")
-    assert written == build_page(), "run: python -m esr.cli.reference > docs/reference.md"
+    assert written == build_page(), "run: python -m tools.references.commands > docs/reference.md"
 
 
 def test_the_table_of_analyzers_is_what_its_generator_prints() -> None:
     page = (ROOT / "docs" / "languages.md").read_text("utf-8")
     assert build_table() in page, (
-        "run: python -m esr.cli.reference languages, and put the table in docs/languages.md"
+        "run: python -m tools.references.commands languages, and put the table in docs/languages.md"
     )
 
 

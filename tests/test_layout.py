@@ -19,7 +19,7 @@ from tests.conftest import LONGEST
 
 ROOT = Path(__file__).resolve().parent.parent
 
-BASE = "batches errors extras hashing json_text parameter processes registry resources wording"
+BASE = "batches errors extras hashing json_text parameter processes progress registry resources wording"
 """Modules of `esr` itself that know nothing of the rest: every folder may import them."""
 MAY_IMPORT = {
     "esr/plans": "",
@@ -60,7 +60,7 @@ MAY_IMPORT = {
     "webui/access": "index plans query text webui/pages webui/running",
     "webui": "plans ranking webui/access webui/api webui/pages webui/running",
     "esr/cli": "esr corpus encoders enrichment features following index library loaders models plans "
-    "query ranking text webui webui/access webui/running",
+    "query ranking text webui webui/access",
 }
 """By folder, what it may import beside itself and `BASE`. `esr` is the Python API, `esr.open`."""
 ROOMS = {"esr/elastic": "search|write", "esr/folder": "format|kernel search|write"}
@@ -70,7 +70,7 @@ DOORS = {"esr/index/factory.py", "esr/index/access.py"}
 """The files through which the rest reaches the rooms of the engines."""
 DRAWN_WHOLE = ("esr/elastic", "esr/folder", "esr/lab", "webui")
 """Folders that the picture shows with all that is in them."""
-PAGE_FROM = {"esr/cli/keys.py", "esr/cli/reference.py", "esr/cli/operate.py"}
+PAGE_FROM = {"esr/cli/keys.py", "esr/cli/operate.py"}
 """The commands that know the page."""
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks.speed import peers, queries
 from benchmarks.speed.timing import Search, time_interleaved, time_search
 from benchmarks.speed.workspace import RESULT_SIZES, Setup, enriched_index, esr_index
-from esr.dependency import signals
+from esr.dependency import dependence_signals
 from esr.folder.format import manifest
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.search.cache import SearchCache
@@ -240,7 +240,7 @@ def rerank(setup: Setup) -> Iterator[dict[str, Any]]:
         groups = {
             "priors": [PRIOR + name for name in PRIORS],
             "features": [FEATURE + name for name in sorted(searcher.index.features())],
-            "dependency": list(signals.SIGNALS),
+            "dependency": list(dependence_signals.SIGNALS),
         }
         groups["all signals"] = [name for group in groups.values() for name in group]
         first = partial(searcher.search, ranking=Ranking(), records=False)

@@ -9,7 +9,7 @@ from esr.cli import options
 from esr.cli.ranking_options import ranking_options
 from esr.errors import EsrError
 from esr.extras import require
-from esr.index.login import redact
+from esr.index.login_variables import redact
 from esr.ranking.ranking import Ranking
 
 

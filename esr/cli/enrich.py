@@ -9,7 +9,6 @@ import click
 from tqdm import tqdm
 
 from esr.cli import options
-from esr.cli.progress import exit_on_sigterm
 from esr.cli.source_options import parse_slice
 from esr.encoders import DEFAULT as DEFAULT_ENCODER
 from esr.encoders import KNOWN
@@ -19,8 +18,9 @@ from esr.enrichment.sentence_vectors import DEFAULT_SETTINGS, DEFAULT_TITLE_WEIG
 from esr.features import RULES
 from esr.features.feature import DEFAULT_RULE
 from esr.index.enrichment_run import run_enrichment
-from esr.index.login import redact
+from esr.index.login_variables import redact
 from esr.index.names import Aliases, read_aliases
+from esr.processes import exit_on_sigterm
 from esr.ranking.searcher import open_searcher
 from esr.text.analyzer import DEFAULT_ANALYZER
 from esr.text.document import DEFAULT_PARTS, PARTS

@@ -20,7 +20,6 @@ from msgspec.structs import asdict
 from esr.cli import options
 from esr.cli.enrich import build_enricher, enrich_index, parse_parts, read_analyzer
 from esr.cli.options import as_json, describe_choices, optional_index
-from esr.cli.progress import SendProgress, exit_on_sigterm, track_documents
 from esr.cli.source_options import (
     impacts,
     keep,
@@ -34,7 +33,7 @@ from esr.cli.source_options import (
 )
 from esr.errors import EsrError, InputError, UsageError
 from esr.index.factory import open_delivery
-from esr.index.login import redact
+from esr.index.login_variables import redact
 from esr.index.writer import IF_EXISTS, DeliveryReport, LoadOptions, LoadReport
 from esr.library.loading import AUTO, SampledDocuments, load_pipeline
 from esr.loaders import Malformed
@@ -49,6 +48,8 @@ from esr.loaders.pipeline import (
 )
 from esr.loaders.reader import NothingLeft
 from esr.plans.plan import Mixture
+from esr.processes import exit_on_sigterm
+from esr.progress import SendProgress, track_documents
 from esr.text.analyzer import TermCounter, get_analyzer
 from esr.text.document import PARTS, Located
 

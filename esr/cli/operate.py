@@ -22,7 +22,6 @@ from esr.batches import batched
 from esr.cli import options
 from esr.cli.options import FILE, as_json, describe_choices, index_or_first
 from esr.cli.output import open_output
-from esr.cli.progress import SendProgress, exit_on_sigterm
 from esr.cli.source_options import impacts, keep, workers
 from esr.errors import UsageError
 from esr.index.access import ROLES, create_api_key, parse_alias, role_descriptors
@@ -36,10 +35,12 @@ from esr.index.factory import (
     verify_index,
 )
 from esr.index.generations import KEPT, SERVING, STATES, Drift, Generation, describe_missing
-from esr.index.login import redact
+from esr.index.login_variables import redact
 from esr.index.safekeeping import CopyReport
 from esr.index.writer import LoadOptions
 from esr.plans.plan import Mixture
+from esr.processes import exit_on_sigterm
+from esr.progress import SendProgress
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document
 from esr.text.validate import to_json_line

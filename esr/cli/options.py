@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from esr.errors import UsageError
-from esr.index.login import API_KEY_FILE, CA_FILE, INSECURE, PASSWORD_FILE, USER, redact
+from esr.index.login_variables import API_KEY_FILE, CA_FILE, INSECURE, PASSWORD_FILE, USER, redact
 from esr.processes import set_environment
 
 FILE = click.Path(dir_okay=False, path_type=Path)

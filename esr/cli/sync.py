@@ -28,7 +28,6 @@ from msgspec.structs import asdict, replace
 import esr
 from esr.cli.load import load_documents, note_languages
 from esr.cli.options import FILE, add_options, as_json, index_or_first
-from esr.cli.progress import exit_on_sigterm
 from esr.cli.source_options import (
     DELIVERY_OPTIONS,
     NEW_INDEX_OPTIONS,
@@ -43,7 +42,7 @@ from esr.errors import EsrError, IndexMissing, InputError, UsageError, unknown
 from esr.hashing import hash64
 from esr.index.factory import is_elasticsearch, open_delivery, open_generations
 from esr.index.generations import SERVING
-from esr.index.login import redact
+from esr.index.login_variables import redact
 from esr.index.writer import DeliveryReport, LoadOptions
 from esr.library.loading import SampledDocuments
 from esr.loaders import FoundFile, Skipped, UnknownFiles
@@ -55,7 +54,7 @@ from esr.loaders.mailboxes import Mailboxes, MailOptions
 from esr.loaders.pipeline import Callbacks, DocumentPipeline, Source, describe_unknown_files
 from esr.loaders.web import WebOptions
 from esr.loaders.web_feeds import FeedOptions, WebFeeds
-from esr.processes import scratch_folder
+from esr.processes import exit_on_sigterm, scratch_folder
 from esr.text.document import Located
 
 GONE = {

@@ -26,7 +26,6 @@ from esr.elastic.documents import (
 )
 from esr.elastic.fields import WORDS_FIELD, sentence_field
 from esr.elastic.impacts import Slack, find_slack
-from esr.elastic.names import NameReader, ValueReader
 from esr.elastic.quotes import decode_quotes
 from esr.elastic.requests import hits_of, search
 from esr.elastic.search import bound_query, score_query
@@ -57,6 +56,7 @@ from esr.elastic.search.sentence_search import (
 )
 from esr.elastic.statistics import STATISTICS_SCRIPTS, AliasStatistics, read_histogram
 from esr.elastic.vectors import GRAPH, EncoderReader
+from esr.elastic.vocabulary import NameReader, ValueReader
 from esr.elastic.write.enrichment import ElasticsearchEnrichment, open_enrichment, summarize_enrichment
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from esr.index.contract import Index, LengthGroups, Result, Similarities, SimilarityRescoring

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from esr.errors import UsageError
 from esr.index.generations import new_generation_name
-from esr.index.login import redact
+from esr.index.login_variables import redact
 
 _ALIAS = re.compile(r"[a-z0-9][a-z0-9_.-]*")
 _HOST = re.compile(r"([\w.-]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?", re.ASCII)

@@ -17,7 +17,7 @@ from elasticsearch import ApiError, UnsupportedProductError
 from esr.elastic.dialect import ELASTICSEARCH, OPENSEARCH, Dialect
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.index.generations import LOAD_OVER, describe_missing
-from esr.index.login import (
+from esr.index.login_variables import (
     API_KEY,
     API_KEY_FILE,
     CA_FILE,

@@ -14,7 +14,7 @@ from esr.corpus.collocations import COLLOCATIONS, MIN_COUNT, WINDOW, By, Colloca
 from esr.corpus.concordance import LINES, WIDTH, Concordance, Unit
 from esr.corpus.frequencies import Frequencies, Grouping
 from esr.corpus.keyness import KEY_WORDS, KeyWords
-from esr.corpus.names import COMPANIONS, NAMES, SENTENCES, ListedName, NameNetwork, NamePage
+from esr.corpus.name_lists import COMPANIONS, NAMES, SENTENCES, ListedName, NameNetwork, NamePage
 from esr.corpus.quotations import QUOTATIONS, Quotations
 from esr.following.novelty import DEFAULT_THRESHOLD
 from esr.following.timeline import PEAKS, Interval, Timeline
@@ -22,8 +22,8 @@ from esr.index.factory import Where
 from esr.index.generations import Generation
 from esr.index.writer import DeliveryReport
 from esr.library.hits import Hit, Hits
-from esr.library.index import Index
 from esr.library.options import AppendOptions, SearchOptions, WriteOptions
+from esr.library.public_index import Index
 from esr.text.document import Document
 
 Arguments = ParamSpec("Arguments")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Unpack
 
 from esr.errors import UsageError
 from esr.index.factory import Where
-from esr.library.index import Index, load_index, read_login
 from esr.library.options import LoadOptions, LoginOptions, check_names
+from esr.library.public_index import Index, load_index, read_login
 from esr.query import ParsedQuery, parse
 
 if TYPE_CHECKING:

@@ -62,7 +62,8 @@ class WeightedQuery(NamedTuple):
 class SecondStage(NamedTuple):
     """How a model rescores the best sentences of its plan: `first_weight` * the plan's score + a signal.
 
-    `signal` is one of esr.dependency.signals, or None. With `breaks_ties`, the plan's score breaks ties.
+    `signal` is one of esr.dependency.dependence_signals, or None. With `breaks_ties`, the plan's score
+    breaks ties.
     """
 
     first_weight: float

@@ -29,7 +29,7 @@ from msgspec import Struct, field
 from msgspec.structs import force_setattr
 
 from esr import models
-from esr.dependency import signals
+from esr.dependency import dependence_signals
 from esr.errors import UsageError, unknown
 from esr.index.contract import Index, mean_known
 from esr.models import Model, priors
@@ -184,7 +184,7 @@ def find_signal_type(name: str) -> SignalType:
     if name.startswith(f"{CROSS} "):
         return _cross(name.removeprefix(f"{CROSS} "))
     by_name = signal_types()
-    full_name = signals.ALIASES.get(name, name)
+    full_name = dependence_signals.ALIASES.get(name, name)
     if full_name not in by_name:
         raise unknown("signal", name, [*by_name, f"{FEATURE}len"])
     return by_name[full_name]
@@ -193,7 +193,7 @@ def find_signal_type(name: str) -> SignalType:
 @cache
 def signal_types() -> Mapping[str, SignalType]:
     """All signal types by name, except features, which depend on the index."""
-    types = [_dependence(signal) for signal in signals.SIGNALS.values()]
+    types = [_dependence(signal) for signal in dependence_signals.SIGNALS.values()]
     for model in models.MODELS.values():
         if model.second_stage is None:
             types += [_model(model, context) for context in model.contexts or (None,)]
@@ -202,7 +202,7 @@ def signal_types() -> Mapping[str, SignalType]:
     return {signal_type.name: signal_type for signal_type in types}
 
 
-def _dependence(signal: signals.Signal) -> SignalType:
+def _dependence(signal: dependence_signals.Signal) -> SignalType:
     def compute(context: RerankContext, settings: Mapping[str, Value]) -> Array:
         return signal.scores(context.parses(), settings)
 

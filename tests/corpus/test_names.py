@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 import esr
 from esr.cli.main import main
-from esr.corpus.names import Companion, ListedName, build_network, list_names, read_name, select
+from esr.corpus.name_lists import Companion, ListedName, build_network, list_names, read_name, select
 from esr.corpus.quotations import find_quotations
 from esr.errors import UsageError
 from esr.index.filters import NO_FILTERS, Filters

@@ -33,12 +33,12 @@ from elasticsearch.exceptions import SerializationError
 from elasticsearch.serializer import JsonSerializer
 
 import esr
-from esr.elastic import names, requests, statistics
-from esr.elastic import names as values
+from esr.elastic import requests, statistics, vocabulary
+from esr.elastic import vocabulary as values
 from esr.elastic.cluster import Cluster, FastJsonSerializer, StickyNodeSelector
 from esr.elastic.index import ElasticsearchIndex
-from esr.elastic.names import NameReader, ValueReader
 from esr.elastic.statistics import AliasStatistics
+from esr.elastic.vocabulary import NameReader, ValueReader
 from esr.elastic.write.delivery import ElasticsearchDelivery
 from esr.elastic.write.migration import ElasticsearchGenerations
 from esr.elastic.write.priors import ElasticsearchPriors
@@ -633,7 +633,7 @@ class _ClearedNames(_ClearedAtOnce, NameReader):
 
 @pytest.fixture
 def expire_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (names, statistics):
+    for module in (vocabulary, statistics):
         monkeypatch.setattr(module, "MAX_AGE", -1.0)
 
 
@@ -646,9 +646,9 @@ def test_features_that_are_cleared_at_once_are_answered(monkeypatch: pytest.Monk
 
 @pytest.mark.usefixtures("expire_at_once")
 def test_aliases_that_are_cleared_at_once_are_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(names.meta, "aliased_loads", lambda _cluster: [])
+    monkeypatch.setattr(vocabulary.meta, "aliased_loads", lambda _cluster: [])
     with closing(Cluster("http://localhost:9/news")) as cluster:
-        assert _ClearedNames(cluster).aliases is names.NO_ALIASES
+        assert _ClearedNames(cluster).aliases is vocabulary.NO_ALIASES
 
 
 @pytest.mark.usefixtures("expire_at_once")

@@ -31,7 +31,16 @@ from esr.elastic.login import Login
 from esr.enrichment.recipe import Recipe
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from esr.index.factory import open_delivery, open_generations, open_index, open_migration, open_priors
-from esr.index.login import API_KEY, API_KEY_FILE, CA_FILE, INSECURE, PASSWORD, USER, VARIABLES, redact
+from esr.index.login_variables import (
+    API_KEY,
+    API_KEY_FILE,
+    CA_FILE,
+    INSECURE,
+    PASSWORD,
+    USER,
+    VARIABLES,
+    redact,
+)
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
 from esr.text.document import SentenceEnrichment

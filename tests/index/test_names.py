@@ -72,7 +72,7 @@ def searcher(anywhere: str) -> Iterator[Searcher]:
 @pytest.fixture
 def fresh_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Elasticsearch is asked anew each time, as it is after some seconds."""
-    monkeypatch.setattr("esr.elastic.names.MAX_AGE", -1.0)
+    monkeypatch.setattr("esr.elastic.vocabulary.MAX_AGE", -1.0)
 
 
 def names(index: Index, *keys: str) -> list[Name]:

@@ -17,10 +17,10 @@ from esr import models
 from esr.cli import main
 from esr.library import options
 from esr.library.asynchronous import AsyncIndex
-from esr.library.reference import build_page, described_names, public_members
 from esr.library.sources import read_read_options
 from tests.support.needed import need
 from tests.support.processes import in_thread
+from tools.references.python_api import build_page, described_names, public_members
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = (ROOT / "docs" / "python.md").read_text("utf-8")
@@ -78,7 +78,7 @@ def test_the_defaults_for_reading_are_those_of_the_command_line() -> None:
 
 def test_the_reference_is_what_its_generator_prints() -> None:
     written = (ROOT / "docs" / "python-reference.md").read_text("utf-8")
-    assert written == build_page(), "run: python -m esr.library.reference > docs/python-reference.md"
+    assert written == build_page(), "run: python -m tools.references.python_api > docs/python-reference.md"
 
 
 def test_the_reference_describes_every_public_name() -> None:

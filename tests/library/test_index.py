@@ -14,8 +14,8 @@ import pytest
 
 import esr
 from esr.elastic.login import Login
-from esr.index.login import use_login
-from esr.library.index import read_login
+from esr.index.login_variables import use_login
+from esr.library.public_index import read_login
 from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import fresh
 from tests.support.index_contents import ENGINES

@@ -14,7 +14,7 @@ from esr.corpus.collocations import (
 )
 from esr.corpus.frequencies import Frequencies, count_frequencies
 from esr.corpus.keyness import KeyWords, find_key_words
-from esr.corpus.names import ListedName, NamePage, Selection, list_names, read_name, select
+from esr.corpus.name_lists import ListedName, NamePage, Selection, list_names, read_name, select
 from esr.corpus.quotations import Quotations, find_quotations
 from esr.query import ParsedQuery, parse
 from esr.ranking.searcher import Searcher

@@ -18,8 +18,8 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from esr import models
-from esr.corpus.names import build_network
-from esr.dependency.signals import SIGNALS
+from esr.corpus.name_lists import build_network
+from esr.dependency.dependence_signals import SIGNALS
 from esr.features import FEATURES
 from esr.index.contract import Index
 from esr.index.filters import FACET_FIELDS
@@ -46,7 +46,7 @@ from webui.answers.corpus import (
     read_quotations,
 )
 from webui.answers.explanations import compare_rankings, explain_sentence, score_document
-from webui.answers.hits import HitWriter
+from webui.answers.hit_fields import HitWriter
 from webui.answers.lists import (
     count_values,
     find_similar,

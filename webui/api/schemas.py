@@ -15,7 +15,7 @@ from esr.corpus.collocations import Collocation, Contrasted
 from esr.corpus.concordance import Line
 from esr.corpus.frequencies import GROUPINGS
 from esr.corpus.keyness import KeyWord
-from esr.corpus.names import Companion, Edge, ListedName, NamePage
+from esr.corpus.name_lists import Companion, Edge, ListedName, NamePage
 from esr.corpus.quotations import Quotation
 from esr.following.timeline import INTERVALS
 from esr.index.filters import FACET_FIELDS

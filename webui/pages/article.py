@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from esr.corpus.names import ListedName, Selection, list_names
+from esr.corpus.name_lists import ListedName, Selection, list_names
 from esr.errors import EsrError
 from esr.index.filters import Filters
 from esr.index.hits import SentenceRecord

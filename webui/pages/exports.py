@@ -12,7 +12,7 @@ from esr.following.exports import EXPORTS, FIELDS, RANK, ExportFormat, Row
 from esr.ranking.answers import COLUMNS
 from esr.ranking.passages import single
 from webui.answers.downloads import export_file
-from webui.answers.hits import HitWriter
+from webui.answers.hit_fields import HitWriter
 from webui.answers.lists import Listing, list_hits
 from webui.arguments.query_string import decode_arguments
 from webui.arguments.request import HitShape, parse_search

@@ -9,7 +9,7 @@ from functools import partial
 from flask import Flask, Response, request
 from msgspec.structs import replace
 
-from esr.corpus.names import ListedName
+from esr.corpus.name_lists import ListedName
 from esr.corpus.quotations import Quotations
 from esr.following.timeline import Timeline
 from esr.index.contract import Index

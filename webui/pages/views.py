@@ -31,7 +31,7 @@ from webui.answers.explanations import (
     explain_sentence,
     score_document,
 )
-from webui.answers.hits import sentence_link
+from webui.answers.hit_fields import sentence_link
 from webui.answers.lists import find_similar, rank_sentences
 from webui.arguments.form import Links
 from webui.arguments.query_string import decode_arguments

@@ -32,7 +32,7 @@ from gunicorn.workers.gthread import ThreadWorker
 
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from esr.index.limits import within
-from esr.index.login import redact
+from esr.index.login_variables import redact
 from esr.ranking.searcher import open_searcher
 from webui.running.logs import JsonFormatter, log_to_standard_error
 from webui.running.served_indexes import ServedIndexes

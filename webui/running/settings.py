@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from esr.errors import UsageError
-from esr.index.login import redact
+from esr.index.login_variables import redact
 from esr.processes import scratch_folder, set_environment
 
 T = TypeVar("T", int, float, str)

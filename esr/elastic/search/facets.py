@@ -13,7 +13,9 @@ from typing import Any
 
 from esr.elastic.cluster import Cluster
 from esr.elastic.dialect import SEPARATOR, Dialect
-from esr.elastic.names import (
+from esr.elastic.requests import search
+from esr.elastic.search.filters import Query, candidate_query, filter_clauses
+from esr.elastic.vocabulary import (
     ALL_KEYS,
     SHARD_SIZE,
     NameCounts,
@@ -22,8 +24,6 @@ from esr.elastic.names import (
     attribute_terms,
     rank,
 )
-from esr.elastic.requests import search
-from esr.elastic.search.filters import Query, candidate_query, filter_clauses
 from esr.errors import unknown
 from esr.index.filters import (
     FACET_FIELDS,

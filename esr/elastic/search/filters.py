@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from esr.elastic.fields import WORDS_FIELD, indexed_field
-from esr.elastic.names import ALL_KEYS, attribute_field
 from esr.elastic.quotes import quotes_clause
 from esr.elastic.statistics import exclusive_minimum
+from esr.elastic.vocabulary import ALL_KEYS, attribute_field
 from esr.index.filters import Filters
 from esr.index.names import name_key
 from esr.plans.condition import (

@@ -26,8 +26,8 @@ from esr.elastic.cluster import Cluster
 from esr.elastic.dialect import SEPARATOR, VALUES_FIELD
 from esr.elastic.fields import written_terms
 from esr.elastic.impacts import MAXIMA_FIELD, code_weight, pack_lengths, pack_maxima
-from esr.elastic.names import KEYS_FIELD
 from esr.elastic.quotes import encode_quotes
+from esr.elastic.vocabulary import KEYS_FIELD
 from esr.elastic.write.bulk import Action, RejectedItem, end_retries_when, send_bulk
 from esr.folder.format.postings import batch_terms, read_batch
 from esr.folder.format.segment import Segment

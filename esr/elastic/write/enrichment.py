@@ -21,7 +21,10 @@ from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
 from esr.elastic.dialect import SEPARATOR
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
 from esr.elastic.meta import install_templates
-from esr.elastic.names import (
+from esr.elastic.quotes import encode_quotes, map_quotes
+from esr.elastic.requests import count, hits_of, refresh, search, search_pages
+from esr.elastic.vectors import encode_vector, index_vectors, map_vectors
+from esr.elastic.vocabulary import (
     FIELD,
     FINGERPRINT,
     KEYS_FIELD,
@@ -32,9 +35,6 @@ from esr.elastic.names import (
     encode_names,
     map_document_names,
 )
-from esr.elastic.quotes import encode_quotes, map_quotes
-from esr.elastic.requests import count, hits_of, refresh, search, search_pages
-from esr.elastic.vectors import encode_vector, index_vectors, map_vectors
 from esr.elastic.write.actions import encode_parse
 from esr.elastic.write.bulk import Action, send_bulk
 from esr.enrichment.recipe import Recipe

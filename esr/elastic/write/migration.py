@@ -31,9 +31,9 @@ from esr.elastic.loads import (
 )
 from esr.elastic.location import DOCUMENTS, SENTENCES, documents_index
 from esr.elastic.meta import Load
-from esr.elastic.names import FIELD
 from esr.elastic.requests import hits_of, refresh, search
 from esr.elastic.vectors import map_vectors, source_with_vectors, stored_dimensions
+from esr.elastic.vocabulary import FIELD
 from esr.elastic.write.actions import DocumentActions
 from esr.elastic.write.enrichment import with_names
 from esr.elastic.write.spool import open_spool

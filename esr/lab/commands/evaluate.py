@@ -17,7 +17,7 @@ from esr.cli import options
 from esr.cli.output import check_output
 from esr.errors import EsrError, UsageError
 from esr.extras import require
-from esr.index.login import redact
+from esr.index.login_variables import redact
 from esr.lab.comparison import ComparisonPlan, build_cells, compute_cells, read_results
 from esr.lab.judging import condense
 from esr.lab.measures import (

@@ -9,9 +9,9 @@ import click
 from esr.cli import options
 from esr.cli.listings import print_entries
 from esr.cli.output import check_output
-from esr.cli.progress import count_topics
 from esr.cli.ranking_options import ranking_options
 from esr.errors import UsageError
+from esr.progress import count_topics
 from esr.ranking.ranking import Ranking
 from esr.ranking.signals import signal_types
 

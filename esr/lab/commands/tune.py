@@ -18,7 +18,6 @@ from esr.batch.runs import choose_restrictions
 from esr.batch.topics import TITLE, read_topic_kinds, read_topics
 from esr.cli import options
 from esr.cli.output import check_output, open_output
-from esr.cli.progress import count_topics
 from esr.cli.ranking_options import ranking_options
 from esr.errors import UsageError
 from esr.extras import require
@@ -48,6 +47,7 @@ from esr.lab.training_data import (
     select_signals,
 )
 from esr.lab.tuner import DEPTH, Task, TaskSet, Tuner, Workers, build_tasks
+from esr.progress import count_topics
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 

@@ -23,7 +23,7 @@ from jsonschema import Draft202012Validator
 from werkzeug.serving import make_server
 
 from esr import models
-from esr.dependency.signals import SIGNALS
+from esr.dependency.dependence_signals import SIGNALS
 from esr.errors import UsageError
 from esr.features import FEATURES
 from esr.models import priors
@@ -35,10 +35,10 @@ from esr.text.analyzer import get_analyzer
 from tests.support.distribution import cache_folder, fill_and_rename, locked
 from tests.support.needed import end_test, need
 from tests.support.page_corpus import error, get, ids
+from tools.references.api import LIMITS, text
 from webui.api.openapi import openapi_document
 from webui.api.operation import BASE, ERRORS, json_response
 from webui.api.operations import OPERATIONS
-from webui.api.reference import LIMITS, text
 from webui.api.schemas import SCHEMAS
 from webui.app import create_app
 from webui.arguments.table import PAGE as table_PAGE
@@ -323,7 +323,7 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "api.md"
 
 
 def test_the_page_is_what_its_generator_prints() -> None:
-    assert PAGE.read_text("utf-8") == text(), "run: python -m webui.api.reference > docs/api.md"
+    assert PAGE.read_text("utf-8") == text(), "run: python -m tools.references.api > docs/api.md"
 
 
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda operation: operation.name)

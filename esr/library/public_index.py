@@ -27,7 +27,7 @@ from esr.corpus.collocations import (
 from esr.corpus.concordance import LINES, SORTS, WIDTH, Concordance, Unit, build_concordance
 from esr.corpus.frequencies import GROUPINGS, Frequencies, Grouping, count_frequencies
 from esr.corpus.keyness import KEY_WORDS, ORDERS, KeyWords, find_key_words
-from esr.corpus.names import (
+from esr.corpus.name_lists import (
     COMPANIONS,
     NAMES,
     SENTENCES,
@@ -54,7 +54,7 @@ from esr.following.novelty import (
 from esr.following.timeline import INTERVALS, PEAKS, Interval, Timeline, build_timeline
 from esr.index.factory import Where, open_delivery, open_generations, open_index, read_where
 from esr.index.generations import DEFAULT_KEEP, Generation
-from esr.index.login import API_KEY, CA_FILE, INSECURE, PASSWORD, USER, use_login
+from esr.index.login_variables import API_KEY, CA_FILE, INSECURE, PASSWORD, USER, use_login
 from esr.index.names import ENTITY_TYPES
 from esr.index.writer import DEFAULT_WORKERS, Delivery, DeliveryReport
 from esr.index.writer import LoadOptions as WriterOptions
@@ -578,7 +578,7 @@ _VARIABLES = {"api_key": API_KEY, "user": USER, "password": PASSWORD, "ca_file":
 
 
 def read_login(options: Mapping[str, Any]) -> Mapping[str, str]:
-    """The variables of `esr.index.login` that `LoginOptions` mean."""
+    """The variables of `esr.index.login_variables` that `LoginOptions` mean."""
     given = {_VARIABLES[name]: fspath(options[name]) for name in _VARIABLES if options.get(name) is not None}
     return {**given, INSECURE: "1"} if options.get("insecure") else given
 

@@ -13,7 +13,7 @@ from esr.cli import options
 from esr.cli.options import FILE
 from esr.cli.output import data_format_option, write_table
 from esr.cli.ranking_options import filter_options
-from esr.corpus.names import (
+from esr.corpus.name_lists import (
     COMPANIONS,
     EDGE_COLUMNS,
     NAMES,

@@ -1,19 +1,17 @@
-"""Progress bars on standard error, shown only on a terminal, and the handling of SIGTERM."""
+"""Progress bars on standard error, shown only on a terminal."""
 
 from __future__ import annotations
 
-import signal
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from tqdm import tqdm
 
-from esr.text.document import Located
+Item = TypeVar("Item")
 
 
-def track_documents(documents: Iterable[Located]) -> Iterator[Located]:
+def track_documents(documents: Iterable[Item]) -> Iterator[Item]:
     """The documents, with a bar that counts them."""
     bar: Any = tqdm(documents, unit=" documents", disable=None, mininterval=0.5, leave=False)
     yield from bar
@@ -57,8 +55,3 @@ class SendProgress:
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()
-
-
-def exit_on_sigterm() -> None:
-    """Turn SIGTERM into SystemExit, so that incomplete work is rolled back and temporary files removed."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
