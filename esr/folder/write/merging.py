@@ -343,6 +343,7 @@ def _read_positions(words: WordTable, remain: Mask, starts: Column) -> Iterator[
     np.not_equal(shifts[1:], shifts[:-1], out=is_border[1:])
     borders, shifts = old_starts[is_border], shifts[is_border].astype(np.int32)
     of_words = words.read_positions()
+    yield _Lists(np.zeros(0, np.int64), np.zeros(0, np.int64), (np.zeros(0, np.int32),))  # of no words
     for group in of_words.encoded_positions(range(len(words))):
         for encoded in group.split():
             positions = decode(encoded)

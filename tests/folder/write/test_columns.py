@@ -296,6 +296,10 @@ def test_the_columns_of_segments_give_the_segment_of_the_documents_that_remain(
         check_same_files(parts, Description(analyzer, title))
 
 
+def test_a_document_remains_of_a_segment_without_words() -> None:
+    check_same_files([[(document("a", "?"), True), (document("b", "?"), False)]], Description("plain", True))
+
+
 @pytest.mark.slow
 def test_large_segments_merge_to_the_segment_of_the_documents_that_remain() -> None:
     """Sentence and term numbers need more than a byte; counts, positions and lists are of many sizes."""
