@@ -387,8 +387,11 @@ class ElasticsearchSnapshot:
             counts.update(analyze(text))
         return counts
 
-    def sum_lengths(self, by: LengthGroups, filters: Filters) -> Mapping[Any, int]:
-        return sum_lengths(self.cluster, by, resolve_filters(self, filters))
+    def sum_lengths(
+        self, by: LengthGroups, filters: Filters, condition: Condition | None = None
+    ) -> Mapping[Any, int]:
+        condition = condition and resolve_condition(self, condition)
+        return sum_lengths(self.cluster, by, resolve_filters(self, filters), condition)
 
     def enrichment(self) -> AbstractContextManager[ElasticsearchEnrichment]:
         return open_enrichment(self._where_with_login)

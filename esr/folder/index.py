@@ -343,10 +343,13 @@ class FolderSnapshot:
         cache = self.cache
         return count_terms(resolve_condition(self, condition), cache, resolve_filters(self, filters))
 
-    def sum_lengths(self, by: LengthGroups, filters: Filters) -> Mapping[Any, int]:
+    def sum_lengths(
+        self, by: LengthGroups, filters: Filters, condition: Condition | None = None
+    ) -> Mapping[Any, int]:
         from esr.folder.search.frequencies import sum_lengths
 
-        return sum_lengths(by, self.cache, resolve_filters(self, filters))
+        condition = condition and resolve_condition(self, condition)
+        return sum_lengths(by, self.cache, resolve_filters(self, filters), condition)
 
     def values(self, field: str) -> ValueTable:
         return self.cache.values(field)
