@@ -428,7 +428,7 @@ class FolderSnapshot:
         ]
 
     def status(self) -> Mapping[str, Any]:
-        from esr.folder.write.enrichment import summarize_enrichment
+        from esr.folder.write.enrichment import count_unresolved, summarize_enrichment
 
         snapshot = self.cache.snapshot
         size = sum(size_on_disk(segment.folder) for segment in snapshot.segments)
@@ -443,6 +443,7 @@ class FolderSnapshot:
             "segments": len(snapshot.segments),
             "generation": snapshot.manifest.commit_number,
             "enrichment": summarize_enrichment(snapshot),
+            **({"unresolved_names": unresolved} if (unresolved := count_unresolved(snapshot)) else {}),
             **({} if self.nearest_is_exact() else {"vector_index": "bits"}),
             **self.description.as_dict(),
         }
