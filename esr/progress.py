@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
-
-from tqdm import tqdm
 
 Item = TypeVar("Item")
 
 
 def track_documents(documents: Iterable[Item]) -> Iterator[Item]:
     """The documents, with a bar that counts them."""
-    bar: Any = tqdm(documents, unit=" documents", disable=None, mininterval=0.5, leave=False)
-    yield from bar
+    with _open_bar(" documents", mininterval=0.5) as bar:
+        for located in documents:
+            yield located
+            bar.update()
 
 
 @contextmanager
 def count_topics(total: int | None = None) -> Iterator[Callable[[int], None]]:
     """A bar of topics, with the time that is left if their total is known; yields what advances it."""
-    with tqdm(total=total, unit=" topics", disable=None, leave=False) as bar:
+    with _open_bar(" topics", total=total) as bar:
 
         def advance(topics: int) -> None:
             bar.update(topics)
@@ -38,14 +39,7 @@ class SendProgress:
     def update(self, count: int, total: int) -> None:
         """Advance the bar by `count` of `total` items."""
         if self._bar is None:
-            self._bar = tqdm(
-                total=total,
-                unit=self._unit,
-                desc=self._description,
-                disable=None,
-                mininterval=0.5,
-                leave=False,
-            )
+            self._bar = _open_bar(self._unit, total=total, desc=self._description, mininterval=0.5)
         self._bar.total = total
         self._bar.update(count)
 
@@ -55,3 +49,27 @@ class SendProgress:
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()
+
+
+class _NoBar:
+    """Takes the calls of a bar, and shows nothing."""
+
+    total: int | None = None
+
+    def update(self, count: int = 1) -> None: ...
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> _NoBar:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+def _open_bar(unit: str, **options: Any) -> Any:
+    """A bar that is removed when it is closed."""
+    if not sys.stderr.isatty():
+        return _NoBar()
+    from tqdm import tqdm  # a tenth of what a small delivery takes
+
+    return tqdm(unit=unit, leave=False, **options)

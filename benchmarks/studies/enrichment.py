@@ -122,7 +122,7 @@ def _count_sentences(documents: Sequence[Document]) -> int:
 @contextmanager
 def _esr(parts: tuple[str, ...], workers: int) -> Iterator[Peer]:
     context = get_context("spawn")
-    setup = Enricher(parts), context.Barrier(workers)
+    setup = Enricher(parts), context.Barrier(workers), context.RawValue("b", False)
     with ProcessPoolExecutor(workers, context, worker_pool.init_worker, setup) as processes:
         worker_pool.start_workers(processes, workers)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
@@ -18,7 +18,6 @@ from msgspec import to_builtins
 from msgspec.structs import asdict
 
 from esr.cli import options
-from esr.cli.enrich import build_enricher, enrich_index, parse_parts, read_analyzer
 from esr.cli.options import as_json, describe_choices, optional_index
 from esr.cli.source_options import (
     impacts,
@@ -210,12 +209,9 @@ def load(
     if where is None:
         raise UsageError("no index given: use --index or ESR_INDEX, or look first with --dry-run")
     slice = None if slice_text is None else parse_slice(slice_text)
-    enrich = enrich or bool(enrich_only)
-    if slice and enrich:
+    enrich_loaded = _plan_enrichment(enrich_only) if enrich or enrich_only else None
+    if slice and enrich_loaded:
         raise UsageError("--enrich does not work with --slice: run esr enrich when all slices are loaded")
-    parts = parse_parts(enrich_only)
-    if enrich:
-        build_enricher(parts)  # reports missing libraries before the load
     with SendProgress() as progress:
         options = LoadOptions(
             if_exists=if_exists,
@@ -239,9 +235,25 @@ def load(
         click.echo(json.dumps({**pipeline.summary.as_dict(), **to_builtins(report)}, indent=1))
     else:
         click.echo(_format_report(report, where, pipeline.summary))
-    if enrich:
-        enrich_index(where, build_enricher(parts, analyzer=read_analyzer(where)), quiet=as_json)
+    if enrich_loaded:
+        enrich_loaded(where, as_json)
     pipeline.raise_if_malformed()
+
+
+def _plan_enrichment(names: tuple[str, ...]) -> Callable[[str, bool], None]:
+    """What enriches the index at a location after the load, without a report if its second argument is set.
+
+    Raises EsrError if a library is missing, or UsageError if a part has another name.
+    """
+    from esr.cli.enrich import build_enricher, enrich_index, parse_parts, read_analyzer
+
+    parts = parse_parts(names)
+    build_enricher(parts)
+
+    def enrich_loaded(where: str, is_quiet: bool) -> None:
+        enrich_index(where, build_enricher(parts, analyzer=read_analyzer(where)), quiet=is_quiet)
+
+    return enrich_loaded
 
 
 def load_documents(pipeline: DocumentPipeline, where: str, options: LoadOptions) -> LoadReport:
@@ -252,8 +264,17 @@ def load_documents(pipeline: DocumentPipeline, where: str, options: LoadOptions)
     return load_pipeline(pipeline, where, options, track_documents, _warn)
 
 
-def note_languages(sampled: SampledDocuments, pipeline: DocumentPipeline, where: str) -> list[str]:
-    """What a delivery says of languages that do not fit the index; nothing if it does not answer any more."""
+def note_languages(
+    report: DeliveryReport, sampled: SampledDocuments, pipeline: DocumentPipeline, where: str
+) -> list[str]:
+    """What a delivery says of languages that do not fit the index; nothing if it does not answer any more.
+
+    A delivery that adds no document says nothing: detection takes longer than to correct a few documents.
+    """
+    if not report.added:
+        return []
+    from esr.cli.enrich import read_analyzer
+
     with suppress(EsrError):
         return sampled.language_notes(pipeline.summary.languages, read_analyzer(where))
     return []
@@ -311,7 +332,7 @@ def append(
     with pipeline.open() as documents:
         sampled = SampledDocuments(documents)
         report = delivery.append(track_documents(sampled))
-    report.notes += [*pipeline.notes(), *note_languages(sampled, pipeline, where)]
+    report.notes += [*pipeline.notes(), *note_languages(report, sampled, pipeline, where)]
     _print_report(report, where, as_json, {"unknown_files": pipeline.summary.unknown_files})
     pipeline.raise_if_malformed()
 

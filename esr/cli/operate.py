@@ -362,7 +362,7 @@ def status(where: str, shows_drift: bool, as_json: bool) -> None:
         drift = {"drift": [asdict(drift) for drift in drifts]} if shows_drift else {}
         click.echo(json.dumps({**index_status, **drift}, indent=1))
         return
-    parts = index_status.pop("enrichment")
+    parts, unresolved = index_status.pop("enrichment"), index_status.pop("unresolved_names", 0)
     for name, value in index_status.items():
         click.echo(f"{name.replace('_', ' '):<12} {_format_value(value)}")
     if not parts:
@@ -371,6 +371,8 @@ def status(where: str, shows_drift: bool, as_json: bool) -> None:
     for part in parts:
         tools = ", ".join(f"{name} {value}" for name, value in part["made_with"].items())
         click.echo(f"{part['part']:<12} {part['documents']:,} of {total:,} documents ({tools})")
+    if unresolved:
+        click.echo(f"{'names':<12} of {unresolved:,} documents were stored by an older esr: run esr enrich")
     for line in _format_drifts(drifts):
         click.echo(line)
 

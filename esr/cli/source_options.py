@@ -16,7 +16,7 @@ from esr.loaders import duplicates
 from esr.loaders.fields import FIELDS
 from esr.loaders.files import DEFAULT_LIMITS
 from esr.loaders.ids import MADE_ID_POLICIES, SAME_ID_POLICIES
-from esr.ranking.ranking import Ranking
+from esr.plans.plan import Mixture
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -177,6 +177,14 @@ keep = click.option(
     show_default=True,
     help="Keep this many generations beside the new one, for esr rollback.",
 )
+
+
+def _precompute_mixture(context: click.Context, parameter: click.Parameter, value: bool) -> Mixture | None:
+    from esr.ranking.ranking import Ranking  # loads do not need it otherwise
+
+    return Ranking().mixture() if value else None
+
+
 merge = click.option(
     "--merge/--no-merge",
     default=True,
@@ -186,7 +194,7 @@ merge = click.option(
 impacts = click.option(
     "--impacts/--no-impacts",
     "precomputed_mixture",
-    callback=lambda context, option, value: Ranking().mixture() if value else None,
+    callback=_precompute_mixture,
     default=True,
     show_default=True,
     help="Store bounds of each sentence's score by the default model, for faster searches by it. The index "

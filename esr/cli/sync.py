@@ -576,7 +576,8 @@ class SyncRun:
         with self.pipeline.open() as documents:
             sampled = SampledDocuments(documents)
             report = step(sampled, self._find_gone)
-        report.notes += [*self.pipeline.notes(), *note_languages(sampled, self.pipeline, self._where)]
+        notes = note_languages(report, sampled, self.pipeline, self._where)
+        report.notes += [*self.pipeline.notes(), *notes]
         return report
 
     def _count(self) -> DeliveryReport:

@@ -13,13 +13,15 @@ from typing import Any, Literal, get_args
 from msgspec import Struct
 
 from esr.corpus.concordance import MAX_SENTENCES, split_node
-from esr.corpus.lexicon import read_words
+from esr.corpus.lexicon import Node, read_words
 from esr.errors import UsageError
 from esr.following.timeline import count_periods, name_of, period_of
 from esr.index.contract import Index
 from esr.index.filters import Filters
+from esr.index.language import chosen_language
 from esr.index.limits import check_sentences
 from esr.query import ParsedQuery
+from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 
@@ -105,11 +107,14 @@ def count_frequencies(
 ) -> Frequencies:
     """Count the occurrences of the node of each query (`esr.corpus.concordance`).
 
-    Raises UsageError if more than `most` sentences match one of them, or if there would be too many periods.
+    In an index by language, the base of rates are the words of the queries' language. Raises UsageError if
+    they have several, if more than `most` sentences match one of them, or if there would be too many periods.
     """
     searcher = searcher.snapshot()
-    index = searcher.index
-    counted = [_count(searcher, query, filters, by, most) for query in queries]
+    nodes, required = zip(*map(split_node, queries), strict=True)
+    prepared = [searcher.prepare(query, Ranking()) for query in required]
+    index = _require_one_language([each.index for each in prepared])
+    counted = [_count(*each, filters, by, most) for each in zip(nodes, prepared, strict=True)]
     lengths = index.sum_lengths("source" if by == "source" else "day", filters)
     keys: list[Any]
     if by == "source":
@@ -136,12 +141,21 @@ def count_frequencies(
     return Frequencies(by, groups, [words[key] for key in keys], words.total(), series)
 
 
+def _require_one_language(indexes: Sequence[Index]) -> Index:
+    """The index in the language of all queries, given the index of each. Raises UsageError for several."""
+    languages = dict.fromkeys(str(chosen_language(index)[0]) for index in indexes)
+    if len(languages) > 1:
+        raise UsageError(
+            f"the queries are in several languages, {', '.join(languages)}, each with words of its own to be "
+            "counted per million: count them one by one, or name a language in each, as in language:de"
+        )
+    return indexes[0]
+
+
 def _count(
-    searcher: Searcher, query: ParsedQuery, filters: Filters, by: Grouping, most: int
+    node: Node, prepared: PreparedQuery, filters: Filters, by: Grouping, most: int
 ) -> tuple[Counter[Any], int]:
     """The occurrences by group, None for none, and the number of sentences."""
-    node, required = split_node(query)
-    prepared = searcher.prepare(required, Ranking())
     index, condition = prepared.index, prepared.all_words
     (total,) = index.count([condition], filters)
     check_sentences(total, most)

@@ -57,7 +57,12 @@ from esr.elastic.search.sentence_search import (
 from esr.elastic.statistics import STATISTICS_SCRIPTS, AliasStatistics, read_histogram
 from esr.elastic.vectors import GRAPH, EncoderReader
 from esr.elastic.vocabulary import NameReader, ValueReader
-from esr.elastic.write.enrichment import ElasticsearchEnrichment, open_enrichment, summarize_enrichment
+from esr.elastic.write.enrichment import (
+    ElasticsearchEnrichment,
+    count_unresolved,
+    open_enrichment,
+    summarize_enrichment,
+)
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from esr.index.contract import Index, LengthGroups, Result, Similarities, SimilarityRescoring
 from esr.index.filters import (
@@ -387,8 +392,11 @@ class ElasticsearchSnapshot:
             counts.update(analyze(text))
         return counts
 
-    def sum_lengths(self, by: LengthGroups, filters: Filters) -> Mapping[Any, int]:
-        return sum_lengths(self.cluster, by, resolve_filters(self, filters))
+    def sum_lengths(
+        self, by: LengthGroups, filters: Filters, condition: Condition | None = None
+    ) -> Mapping[Any, int]:
+        condition = condition and resolve_condition(self, condition)
+        return sum_lengths(self.cluster, by, resolve_filters(self, filters), condition)
 
     def enrichment(self) -> AbstractContextManager[ElasticsearchEnrichment]:
         return open_enrichment(self._where_with_login)
@@ -423,6 +431,7 @@ class ElasticsearchSnapshot:
     def status(self) -> Mapping[str, Any]:
         collection = self.opened.statistics.lookup(()).collection
         loads = meta.searchable_loads(self.cluster)
+        unresolved = count_unresolved(self.cluster)
         return {
             "engine": "elasticsearch",
             "server": self.cluster.server(),
@@ -434,10 +443,22 @@ class ElasticsearchSnapshot:
             "size_bytes": self._size_bytes(),
             "indices": sorted(name for load in loads for name in (load.index, load.documents_index)),
             "loads": len(loads),
+            "profile": self._profile(loads[-1].index),
             **({"vector_index": GRAPH["type"]} if self.opened.encoders.has_graph() else {}),
             "enrichment": summarize_enrichment(self.cluster, loads),
+            **({"unresolved_names": unresolved} if unresolved else {}),
             **self.description.as_dict(),
         }
+
+    def _profile(self, index: str) -> str | None:
+        """The profile of an index; None for a login that may only search."""
+        from esr.elastic.write.writer import read_profile  # searches do without it
+
+        with self.cluster.translate_errors():
+            try:
+                return read_profile(self.cluster, index)
+            except AuthorizationException:
+                return None
 
     def _size_bytes(self) -> int | None:
         """Bytes on disk, without replicas; None for a login that may only search."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import signal
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
@@ -11,10 +12,11 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing.synchronize import Barrier
 from threading import BrokenBarrierError
+from typing import Any
 
 from esr.enrichment.enricher import Enricher
 from esr.errors import EsrError
-from esr.processes import defer_interrupt, end_with_parent, set_environment
+from esr.processes import defer_interrupt, end_with_parent, exit_without_parent, set_environment
 from esr.text.document import Document, SentenceEnrichment
 
 # Several batches of the model, so that the last, partly filled one costs little.
@@ -40,8 +42,9 @@ def enrich_documents(
 ) -> Iterator[tuple[Document, list[SentenceEnrichment]]]:
     """Each document with the enrichment of its sentences, in the order of the documents.
 
-    One worker means no other process: this one does the work. The workers end with the iterator, or when this
-    process dies. Raises EsrError if a worker dies, and passes on the errors of `documents`.
+    One worker means no other process: this one does the work. The workers end in the middle of a chunk when
+    the iterator is closed or this process dies. Raises EsrError if a worker dies, and passes on the errors of
+    `documents`.
     """
     chunks = split_into_chunks(documents)
     if workers <= 1:
@@ -50,7 +53,9 @@ def enrich_documents(
         return
     # Spawned: a forked copy of a process with threads may hang.
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, context, init_worker, (enricher, context.Barrier(workers)))
+    is_ending = context.RawValue("b", False)
+    arguments = enricher, context.Barrier(workers), is_ending
+    pool = ProcessPoolExecutor(workers, context, init_worker, arguments)
     try:
         start_workers(pool, workers)
         for chunk, result in results_in_order(pool, chunks, workers):
@@ -58,6 +63,7 @@ def enrich_documents(
     except BrokenProcessPool:
         raise EsrError(_WORKER_DIED) from None
     finally:
+        is_ending.value = True
         pool.shutdown(cancel_futures=True)
 
 
@@ -119,11 +125,13 @@ def worker_environment() -> Iterator[None]:
 
 _enricher: Enricher  # set in each worker process
 _all_loaded: Barrier
+_is_ending: Any
+"""A byte in memory that all processes share."""
 
 
-def init_worker(enricher: Enricher, all_loaded: Barrier) -> None:
-    global _enricher, _all_loaded
-    _enricher, _all_loaded = enricher, all_loaded
+def init_worker(enricher: Enricher, all_loaded: Barrier, is_ending: Any) -> None:
+    global _enricher, _all_loaded, _is_ending
+    _enricher, _all_loaded, _is_ending = enricher, all_loaded, is_ending
     end_with_parent()
 
 
@@ -137,5 +145,23 @@ def _load() -> None:
     _all_loaded.wait()
 
 
+class _Ending(BaseException):
+    """Raised in the middle of a chunk that nobody waits for any more."""
+
+
 def _enrich(chunk: Sequence[Document]) -> Result:
-    return _enricher.enrich_batch(chunk)
+    if _is_ending.value:
+        return []
+    before = signal.signal(signal.SIGALRM, _check_end)
+    try:
+        return _enricher.enrich_batch(chunk)
+    except _Ending:
+        return []
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def _check_end(*_: object) -> None:
+    exit_without_parent()
+    if _is_ending.value:
+        raise _Ending

@@ -343,10 +343,13 @@ class FolderSnapshot:
         cache = self.cache
         return count_terms(resolve_condition(self, condition), cache, resolve_filters(self, filters))
 
-    def sum_lengths(self, by: LengthGroups, filters: Filters) -> Mapping[Any, int]:
+    def sum_lengths(
+        self, by: LengthGroups, filters: Filters, condition: Condition | None = None
+    ) -> Mapping[Any, int]:
         from esr.folder.search.frequencies import sum_lengths
 
-        return sum_lengths(by, self.cache, resolve_filters(self, filters))
+        condition = condition and resolve_condition(self, condition)
+        return sum_lengths(by, self.cache, resolve_filters(self, filters), condition)
 
     def values(self, field: str) -> ValueTable:
         return self.cache.values(field)
@@ -425,7 +428,7 @@ class FolderSnapshot:
         ]
 
     def status(self) -> Mapping[str, Any]:
-        from esr.folder.write.enrichment import summarize_enrichment
+        from esr.folder.write.enrichment import count_unresolved, summarize_enrichment
 
         snapshot = self.cache.snapshot
         size = sum(size_on_disk(segment.folder) for segment in snapshot.segments)
@@ -440,6 +443,7 @@ class FolderSnapshot:
             "segments": len(snapshot.segments),
             "generation": snapshot.manifest.commit_number,
             "enrichment": summarize_enrichment(snapshot),
+            **({"unresolved_names": unresolved} if (unresolved := count_unresolved(snapshot)) else {}),
             **({} if self.nearest_is_exact() else {"vector_index": "bits"}),
             **self.description.as_dict(),
         }

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from esr.errors import UsageError
 from esr.index.filters import DAY, DayCounts, Filters
 from esr.index.hits import Hit
+from esr.index.language import unite_languages
 from esr.ranking.answers import hit_dict
 from esr.ranking.prepared_query import PreparedQuery
 
@@ -162,10 +163,10 @@ def build_timeline(
 ) -> Timeline:
     """Count the sentences of queries on one index by period. The default interval is the finest readable one.
 
+    In an index by language, `sentences` are those of the queries' language, or all if they have several.
     Raises UsageError if the interval makes too many periods.
     """
-    index = queries[0].index
-    conditions = [query.all_words for query in queries]
+    index, conditions = unite_languages([(query.index, query.all_words) for query in queries])
     everything, *counts = index.count_days([None, *conditions], filters)
     totals = index.count(conditions, filters)
     days = sorted({day for of_query in counts for day in of_query})

@@ -363,9 +363,12 @@ class Index(Vocabulary, Protocol):
         Raises UsageError if the engine would have to read more than `most` sentences.
         """
 
-    def sum_lengths(self, by: LengthGroups, filters: Filters) -> Mapping[Any, int]:
+    def sum_lengths(
+        self, by: LengthGroups, filters: Filters, condition: Condition | None = None
+    ) -> Mapping[Any, int]:
         """The number of terms in the sentences that pass the filters, by day or by source as written.
 
+        With a `condition`, only of the sentences that satisfy it.
         Days are numbers since 1970-01-01 in UTC. Documents without a date, or a source, are left out.
         """
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
-from esr.index.contract import Index, Result
+from esr.index.contract import Index, LengthGroups, Result
 from esr.index.filters import DayCounts, FacetCounts, Filters
 from esr.index.hits import CandidateEvidence, Hit, SearchResult
 from esr.plans.condition import AllOf, AnyOf, Condition, HasLanguage, HasTerm, Not, any_of
@@ -98,6 +98,11 @@ class LanguageIndex:
     def count_terms(self, condition: Condition, filters: Filters, most: int) -> Mapping[str, int]:
         return self._index.count_terms(self._restrict(condition), filters, most, self.language)
 
+    def sum_lengths(
+        self, by: LengthGroups, filters: Filters, condition: Condition | None = None
+    ) -> Mapping[Any, int]:
+        return self._index.sum_lengths(by, filters, self._restrict(condition))
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
@@ -148,6 +153,19 @@ def language_condition(languages: Iterable[str | None], group: str) -> Condition
 def chosen_language(index: Index) -> tuple[str | None, tuple[str, ...]]:
     """The language of an index of `in_language`, and the others."""
     return getattr(index, "language", None), tuple(getattr(index, "others", ()))
+
+
+def unite_languages(parts: Sequence[tuple[Index, Condition]]) -> tuple[Index, list[Condition]]:
+    """An index to count conditions in together, each given with its own, and the conditions there.
+
+    It is in their language or, if they are in several languages, in all.
+    """
+    index, conditions = parts[0][0], [condition for _, condition in parts]
+    if len({chosen_language(each)[0] for each, _ in parts}) == 1:
+        return index, conditions
+    of_languages = [(cast(LanguageIndex, each), condition) for each, condition in parts]
+    restricted = [each._restrict(condition) for each, condition in of_languages]
+    return in_language(of_languages[0][0]._index, None), restricted
 
 
 def languages_of(index: Index, ids: Sequence[str]) -> list[str | None]:

@@ -13,6 +13,7 @@ from esr.index.factory import open_writer
 from esr.index.writer import LoadOptions, LoadReport
 from esr.loaders.language import LanguageDetector, describe_uncertain
 from esr.loaders.pipeline import DocumentPipeline
+from esr.processes import cached_property
 from esr.text.analyzer import (
     BY_LANGUAGE,
     MULTILINGUAL_ANALYZER,
@@ -20,6 +21,7 @@ from esr.text.analyzer import (
     find_misfits,
     get_definition,
 )
+from esr.text.detection import abridge, detect_language
 from esr.text.document import Document, Located
 
 AUTO = "auto"
@@ -43,22 +45,22 @@ class SampledDocuments:
         self._take_sample = take_sample
         self.analyzer: str | None = None
         self._without_language = 0
-        self._detected: list[str | None] = []
+        self._abridged: list[str] = []
+        """The texts of a random sample of the documents without a language."""
         self.reason = ""
         """Why the analyzer was chosen, or an empty string before."""
 
     def __iter__(self) -> Iterator[Located]:
         """The documents. Of those without a language, a random sample is kept, always the same one."""
         random = Random(0)
-        detector: LanguageDetector | None = None
         for located in self._documents:
             if not located.document.language:
-                place = len(self._detected)
+                place = len(self._abridged)
                 if place == SAMPLE:
                     place = random.randrange(self._without_language + 1)
                 if place < SAMPLE:
-                    detector = detector or LanguageDetector()
-                    self._detected[place : place + 1] = [detector.language_of(located.document)]
+                    text = abridge(sentence.text for sentence in located.document.sentences)
+                    self._abridged[place : place + 1] = [text]
                 self._without_language += 1
             yield located
 
@@ -79,8 +81,16 @@ class SampledDocuments:
         self.reason = f"analyzer {self.analyzer}: {reason}{uncertain and f' ({uncertain})'}"
         return self.analyzer
 
+    @cached_property
+    def _detected(self) -> list[str | None]:
+        """The language of each sampled document, detected when it is asked for: that takes half a second."""
+        return [detect_language([text]) for text in self._abridged]
+
     def language_notes(self, declared: Mapping[str, int], analyzer: str) -> list[str]:
-        """The line of `language_notes`, with what was detected in the sample if that tells more."""
+        """The line of `language_notes`, or one about what is detected in the sample if that tells more.
+
+        All documents must have passed.
+        """
         if notes := language_notes(declared, analyzer):
             return notes
         detected = Counter(filter(None, self._detected))

@@ -23,6 +23,7 @@ from esr.index.language import in_language
 from esr.models.adjustment import BUILTIN_FEATURES
 from esr.plans.condition import DateRange
 from esr.query.interpretation import Interpretation, interpret
+from esr.query.parser import literal as read_literal
 from esr.query.parser import may_have_syntax, parse, parse_syntax
 from esr.query.query import ParsedQuery, has_relative_dates, resolve_dates
 from esr.ranking import boosts
@@ -130,12 +131,13 @@ class Searcher:
     def _prepare(
         self, query: str | ParsedQuery, ranking: Ranking, require_all: bool, literal: bool, started: float
     ) -> PreparedQuery:
-        searcher = self.for_query(query)
+        searcher = self.for_query(query, literal=literal)
         interpretation = searcher.interpret(query, require_all=require_all, literal=literal)
         return searcher.prepare_interpretation(interpretation, ranking, started)
 
-    def for_query(self, query: str | ParsedQuery) -> Searcher:
-        """This searcher or, for an index by language, that of the language of the query.
+    def for_query(self, query: str | ParsedQuery, *, literal: bool = False) -> Searcher:
+        """This searcher or, for an index by language, that of the language of the query. `literal` is that of
+        `interpret`.
 
         Raises UsageError if the index has no document in the language that the query names.
         """
@@ -143,7 +145,8 @@ class Searcher:
             return self
         from esr.ranking.query_language import in_query_language  # few indices need it
 
-        parsed = query if isinstance(query, ParsedQuery) else parse(query)
+        read = read_literal if literal else parse
+        parsed = query if isinstance(query, ParsedQuery) else read(query)
         return Searcher(in_query_language(self.index, parsed), owns_index=False)
 
     def for_document(self, language: str | None) -> Searcher:
@@ -244,7 +247,8 @@ class Searcher:
         if not isinstance(query, str | ParsedQuery):
             raise UsageError(f"a query is a text or what esr.parse_query makes of it, not {query!r}")
         if self.index.analyzer.name == BY_LANGUAGE:
-            return self.for_query(query).interpret(query, require_all=require_all, literal=literal)
+            searcher = self.for_query(query, literal=literal)
+            return searcher.interpret(query, require_all=require_all, literal=literal)
         if isinstance(query, str) and not literal and may_have_syntax(query):
             query = parse_syntax(query)
         if isinstance(query, ParsedQuery) and has_relative_dates(query):

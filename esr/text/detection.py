@@ -17,11 +17,16 @@ MAX_CHARACTERS = 5_000
 
 def detect_language(texts: Iterable[str]) -> str | None:
     """The language of texts as an ISO 639-1 code; None if there are too few letters, or if it is not sure."""
-    text = " ".join(" ".join(_take_enough(texts)).split())[:MAX_CHARACTERS]
+    text = abridge(texts)
     if sum(map(str.isalpha, text)) < MIN_LETTERS:
         return None
     language, probability = _read_model().classify(text.encode(errors="ignore").decode())
     return str(language) if probability >= _MIN_PROBABILITY else None
+
+
+def abridge(texts: Iterable[str]) -> str:
+    """As much of the texts as detection uses, as one line."""
+    return " ".join(" ".join(_take_enough(texts)).split())[:MAX_CHARACTERS]
 
 
 @cache

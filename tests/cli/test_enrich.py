@@ -38,8 +38,7 @@ def enricher_calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
         calls.append((parts, *other))
         return FakeEnricher(parts)
 
-    for module in ("esr.cli.enrich", "esr.cli.load"):
-        monkeypatch.setattr(f"{module}.build_enricher", enricher)
+    monkeypatch.setattr("esr.cli.enrich.build_enricher", enricher)
     return calls
 
 
@@ -48,8 +47,7 @@ def lacking(monkeypatch: pytest.MonkeyPatch) -> None:
     def enricher(*_: object, **__: object) -> FakeEnricher:
         raise UsageError(LACKING)
 
-    for module in ("esr.cli.enrich", "esr.cli.load"):
-        monkeypatch.setattr(f"{module}.build_enricher", enricher)
+    monkeypatch.setattr("esr.cli.enrich.build_enricher", enricher)
 
 
 def test_it_reports_enriched_and_already_enriched_documents(
@@ -240,9 +238,14 @@ def test_names_of_an_older_version_are_grouped_without_enriching_again(
 ) -> None:
     where = tmp_path / "index"
     esr("load", news, "--index", where, "--enrich")
+    older = "were stored by an older esr: run esr enrich"
+    assert older not in esr("status", "--index", where).stdout
     forget_keys(str(where))
+    assert f"names        of 9 documents {older}" in esr("status", "--index", where).stdout
+    assert json.loads(esr("status", "--index", where, "--json").stdout)["unresolved_names"] == 9
     report = esr("enrich", "--index", where).stdout
     assert "enriched 0 documents" in report and "sentences were grouped" in report
+    assert older not in esr("status", "--index", where).stdout
     assert "grouped" not in esr("enrich", "--index", where).stdout
 
 

@@ -294,6 +294,8 @@ def test_a_delivery_in_another_language_is_told_before_the_switch_and_after_an_a
     output = esr("append", write(declared, declared), "--index", where).stdout
     assert "2 documents are in a language that the analyzer english-stem is not made for: de 2" in output
     assert "language" not in esr("append", write(*[ENGLISH] * 3), "--index", where).stdout
+    corrected = esr("append", write({**PLAIN_GERMAN, "title": "Korrigiert"}), "--index", where).stdout
+    assert "1 changed" in corrected and "language" not in corrected  # it was told of when it was added
 
 
 def test_documents_without_a_language_are_told_where_each_has_the_analyzer_of_its_own(

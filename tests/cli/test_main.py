@@ -49,6 +49,11 @@ UNNEEDED = (
     "_hashlib asyncio calendar csv dataclasses email http importlib.resources logging ssl tempfile zipfile"
 )
 
+UNNEEDED_BY_CORRECTIONS = (
+    "esr.cli.enrich esr.elastic esr.encoders esr.enrichment.enricher esr.folder.index esr.ranking numba "
+    "py3langid scipy tqdm"
+)
+
 
 def run_search(source: str, index: Path) -> list[str]:
     """The words of the last line that a process prints, after it has searched."""
@@ -62,6 +67,23 @@ def test_a_search_of_a_folder_imports_nothing_that_only_other_commands_need(inde
     imported = run_search(_SEARCH, index)
     assert not {*imported} & {*UNNEEDED.split()}
     assert "esr.cli.search" in imported
+
+
+def test_a_correction_imports_nothing_that_only_other_commands_and_larger_deliveries_need(
+    esr: Esr, tmp_path: Path
+) -> None:
+    """Language detection alone would take half of its time."""
+    news = tmp_path / "news.jsonl"
+    text = "A storm has hit the coast, and the river flooded the town."
+    news.write_text(json.dumps({"id": "a", "text": text}))
+    esr("load", news, "--index", tmp_path / "index")
+    news.write_text(json.dumps({"id": "a", "text": text, "title": "Corrected"}))
+    command = [sys.executable, "-c", _SEARCH, "append", str(tmp_path / "index"), str(news)]
+    report, *_, imported = subprocess.run(
+        command, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert "1 changed" in report
+    assert not {*imported.split()} & {*UNNEEDED_BY_CORRECTIONS.split()}
 
 
 def test_no_class_that_a_search_imports_is_a_dataclass(index: Path) -> None:

@@ -10,14 +10,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from clients import esr_client
 from esr import models
+from esr.corpus.frequencies import Grouping, count_frequencies
 from esr.corpus.keyness import find_key_words
+from esr.corpus.name_lists import Selection, build_network, list_names
 from esr.dependency.parses import encode
+from esr.enrichment.enricher import Enricher
 from esr.enrichment.recipe import Recipe
+from esr.enrichment.sentence_vectors import VectorSettings
 from esr.errors import IndexMissing, UsageError
 from esr.folder.write import segment_writer
+from esr.following.timeline import build_timeline
+from esr.index.enrichment_run import run_enrichment
 from esr.index.factory import open_delivery, open_priors, open_writer
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import Hit
@@ -26,14 +33,25 @@ from esr.index.writer import LoadOptions
 from esr.query import in_language as said_to_be_in
 from esr.query import parse
 from esr.ranking.explain import explain
-from esr.ranking.prepared_query import score_given
+from esr.ranking.prepared_query import PreparedQuery, score_given
 from esr.ranking.query_language import QueryLanguage, find_language
 from esr.ranking.ranking import Ranking
 from esr.ranking.request_template import request_template
+from esr.ranking.rerank_context import encode_query
 from esr.ranking.searcher import Searcher, open_searcher, raw_request
 from esr.text.analyzer import BY_LANGUAGE, analyzer_for_language, get_analyzer, language_group
-from esr.text.document import PARSE, Document, Located, ParseWord, Sentence, SentenceEnrichment
+from esr.text.document import (
+    LOCATION,
+    PARSE,
+    VECTORS,
+    Document,
+    Located,
+    ParseWord,
+    Sentence,
+    SentenceEnrichment,
+)
 from tests.support.elasticsearch import differences, fresh, http
+from tests.support.fake_enricher import NAMES, VOCABULARY, FakeEnricher, write_tiny_encoder
 
 ON_A_NODE = pytest.mark.elasticsearch
 
@@ -268,6 +286,137 @@ def test_stored_parses_have_the_terms_of_the_language(anywhere: str) -> None:
             enrichment.store(recipe, [("a", [SentenceEnrichment({}, None, parse_of)])])
             enrichment.finish(recipe)
         assert searcher.index.parses(["a.s0"]) == [encode(parse_of, get_analyzer("by-language:de"))]
+
+
+# What else is counted and found in a language: names, meanings, days
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    spoken = (word.casefold() for of_language in WORDS.values() for word in of_language)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tests.support.fake_enricher.VOCABULARY", [*dict.fromkeys([*VOCABULARY, *spoken])])
+        # The type of a name is the one that most sentences of all languages give it.
+        patch.setitem(NAMES, LOCATION, ["Paris", "Ohio"])
+        folder = str(write_tiny_encoder(tmp_path_factory.mktemp("encoder") / "tiny", 24))
+        patch.setenv("ESR_ENCODER", folder)
+        yield folder
+
+
+def dated(language: str | None) -> list[Document]:
+    """Documents with days and sources."""
+    return [
+        structs.replace(each, date=f"2024-{n % 3 + 1:02}-{n % 5 + 1:02}", source=("Wire", "Post")[n % 2])
+        for n, each in enumerate(documents(language, 40))
+    ]
+
+
+def load_enriched(where: str, analyzer: str, given: Sequence[Document], encoder: str) -> Searcher:
+    load(where, analyzer, given)
+    searcher = open_searcher(where)
+    run_enrichment(searcher.index, FakeEnricher(("entities",)))
+    run_enrichment(searcher.index, Enricher([VECTORS], vectors=VectorSettings(encoder, 0.5)))
+    return searcher
+
+
+@pytest.fixture(scope="module")
+def enriched(encoder: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    where = str(tmp_path_factory.mktemp("enriched") / "index")
+    with load_enriched(where, BY_LANGUAGE, shuffled(*map(dated, WORDS)), encoder) as searcher:
+        yield searcher
+
+
+@pytest.fixture(scope="module", params=WORDS, ids=str)
+def enriched_alone(
+    request: pytest.FixtureRequest, encoder: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Searcher]:
+    where = str(tmp_path_factory.mktemp("enriched-alone") / "index")
+    analyzer = analyzer_for_language(language_group(request.param)).name
+    with load_enriched(where, analyzer, dated(request.param), encoder) as searcher:
+        yield searcher
+
+
+def language_of(alone: Searcher) -> str:
+    (language,) = alone.index.languages()
+    return language_group(language)
+
+
+def prepare_both(enriched: Searcher, alone: Searcher, query: str, ranking: Ranking) -> list[PreparedQuery]:
+    said = said_to_be_in(parse(query), language_of(alone))
+    return [alone.prepare(query, ranking), enriched.prepare(said, ranking)]
+
+
+HYBRID = Ranking.from_dict({"rerank": [{"signal": "meaning", "w": 8}]})
+BOTH = pytest.mark.parametrize("candidates", ["all", "matching"])
+
+
+@BOTH
+@pytest.mark.parametrize("query", ["bank", "Merkel", "arm*"])
+def test_facets_days_and_names_are_those_of_the_language(
+    enriched: Searcher, enriched_alone: Searcher, query: str, candidates: str
+) -> None:
+    fields = dict.fromkeys(("source", "month", "language", "person", "organization"), NO_FILTERS)
+    counted = []
+    for each in prepare_both(enriched, enriched_alone, query, Ranking(candidates=candidates)):
+        selection = Selection(each.index, NO_FILTERS, each.all_words)
+        names = list_names(selection)
+        counted.append(
+            (
+                each.index.facets(each.plan, fields, 10),
+                build_timeline([each], NO_FILTERS, "day").as_dict(),
+                names,
+                build_network(selection, names),
+            )
+        )
+    assert counted[1] == counted[0]
+
+
+def test_sentences_of_a_meaning_are_those_of_the_language(
+    enriched: Searcher, enriched_alone: Searcher
+) -> None:
+    for query in QUERIES:
+        alone, part = (each.search(200) for each in prepare_both(enriched, enriched_alone, query, HYBRID))
+        assert as_pairs(part.hits) == as_pairs(alone.hits) and part.total == alone.total, query
+        name, vector = encode_query(enriched.index, query)
+        indexes = enriched_alone.index, in_language(enriched.index, language_of(enriched_alone))
+        own, found = (index.nearest(name, vector, 30, None, NO_FILTERS) for index in indexes)
+        assert [hit[:2] for hit in found] == [hit[:2] for hit in own] and own
+
+
+@pytest.mark.parametrize("by", ["month", "source"])
+def test_frequencies_are_per_million_words_of_the_language(
+    enriched: Searcher, enriched_alone: Searcher, by: Grouping
+) -> None:
+    queries = [parse("Merkel"), parse('"bank"')]
+    said = [said_to_be_in(query, language_of(enriched_alone)) for query in queries]
+    alone, part = (
+        count_frequencies(searcher, read, NO_FILTERS, by)
+        for searcher, read in ((enriched_alone, queries), (enriched, said))
+    )
+    assert part.as_dict() == alone.as_dict() and sum(alone.words)
+
+
+def test_queries_in_several_languages_have_no_words_in_common(enriched: Searcher) -> None:
+    queries = [parse("language:de Banken"), parse("language:en floods")]
+    with pytest.raises(UsageError, match="the queries are in several languages, de, en, each with words"):
+        count_frequencies(enriched, queries, NO_FILTERS)
+
+
+def test_a_timeline_of_several_languages_counts_each_query_in_its_own(enriched: Searcher) -> None:
+    queries = [said_to_be_in(parse(text), code) for text, code in (("gericht*", "de"), ("floo*", "en"))]
+    prepared = [enriched.prepare(query, Ranking()) for query in queries]
+    first, second = (build_timeline([each], NO_FILTERS, "month") for each in prepared)
+    both = build_timeline(prepared, NO_FILTERS, "month")
+    assert [*both.series] == [*first.series, *second.series] and both.series[1].total
+    dated_sentences = sum(len(each.sentences) for code in WORDS for each in dated(code))
+    assert sum(both.sentences) == dated_sentences
+
+
+def test_a_literal_query_is_read_as_words_when_its_language_is_looked_for(enriched: Searcher) -> None:
+    for query in ("language:fr Banken", "-Banken", "source: Banken"):
+        prepared = enriched.prepare(query, Ranking(), literal=True)
+        assert getattr(prepared.index, "language", None) == "de", query
+        assert "de|bank" in enriched.interpret(query, literal=True).counts
 
 
 @pytest.mark.elasticsearch

@@ -12,7 +12,10 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from esr.index.contract import Index
 from esr.index.hits import SentenceRecord
+from esr.query import ParsedQuery
+from esr.ranking import query_language
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import ATTRIBUTES
 from tests.support.fake_index import STORM, FakeIndex
@@ -290,3 +293,19 @@ def test_a_search_by_language_says_in_which_one_and_links_to_the_others(tmp_path
         assert (answer["query"]["language"], answer["total"]) == ("de", 1)
         assert "fr" in get_text(client, "/search", 400, q="bank", query_language="fr")["error"]["message"]
         assert client.get("/search?q=bank&query_language=d:e").status_code == 400
+
+
+def test_the_language_of_a_query_is_looked_for_once_for_a_page_of_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(tmp_path / "index", [document("de", "Die Banken zahlten.", language="de")], analyzer="by-language")
+    asked, find = [], query_language.find_language
+
+    def count(index: Index, query: ParsedQuery) -> query_language.QueryLanguage:
+        asked.append(query.text)
+        return find(index, query)
+
+    monkeypatch.setattr(query_language, "find_language", count)
+    with open_searcher(str(tmp_path / "index")) as searcher:
+        page = create_app(searcher, Settings()).test_client().get("/search?q=bank").text
+    assert "<mark>Banken</mark>" in page and asked == ["bank"]

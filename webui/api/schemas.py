@@ -230,6 +230,8 @@ _OF_ONE_ENGINE: dict[str, Schema] = {
     "segments": {**WHOLE, "description": "of a folder"},
     "generation": {**WHOLE, "description": "of a folder"},
     "loads": {**WHOLE, "description": "of Elasticsearch"},
+    "profile": {**_TEXT_OR_NULL, "description": "of Elasticsearch; null for a login that may only search"},
+    "unresolved_names": {**WHOLE, "description": "documents whose names an older esr stored"},
 }
 SCHEMAS: dict[str, Schema] = {
     "Problem": having(

@@ -5,7 +5,7 @@ Errors name the argument at fault. The limit on a query's terms is checked befor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from msgspec import Struct, structs
@@ -82,10 +82,14 @@ class SearchRequest(Struct, frozen=True, dict=True):
         snapshot = searcher.snapshot()
         return snapshot.prepare(self.parsed, self.ranking_on(snapshot), require_all=self.require_all)
 
-    def analyzer(self, searcher: Searcher) -> Analyzer:
-        """The analyzer that makes the query's terms: that of its language in an index by language."""
+    def own_terms(self, searcher: Searcher) -> tuple[Analyzer, Collection[str]]:
+        """The analyzer of the query, in an index by language that of its language; and the terms of its own
+        words, none for an empty query.
+        """
         with blame_argument("query_language"):
-            return searcher.for_query(self.parsed).index.analyzer
+            searcher = searcher.for_query(self.parsed)
+        with blame_argument("q"):
+            return searcher.index.analyzer, searcher.terms(self.parsed) if self.query else ()
 
     def ranking_on(self, searcher: Searcher) -> Ranking:
         """The ranking on an index, which lowers the furniture that it knows unless asked otherwise."""

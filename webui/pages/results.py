@@ -190,7 +190,7 @@ class Results:
 
     `reasons`: why each sentence is listed, by sentence id. `headings`: what heads documents without a title,
     by document id. `next_k`: how many sentences "Show more" requests, or None. `terms`: the terms to mark in
-    sentences.
+    sentences, which `analyzer` makes.
     """
 
     answer: Answer
@@ -201,6 +201,7 @@ class Results:
     headings: Mapping[str, str]
     next_k: int | None
     terms: Collection[str]
+    analyzer: Analyzer
     report: QueryReport
     counts: AnswerCounts
     understanding: Understanding
@@ -240,6 +241,7 @@ def _find_results(searcher: Searcher, search: SearchRequest, settings: Settings)
         find_headings(index, map(require_record, shown)),
         next_k if has_more else None,
         prepared.counts,
+        index.analyzer,
         report,
         count_answer(answer, prepared, report, by_date),
         describe_understanding(search, report),

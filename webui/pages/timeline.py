@@ -130,9 +130,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         asked = read()
         searcher = visit.searcher
         made = make_timeline(searcher, asked, settings, asked.peaks)
-        highlighters = [
-            Highlighter(search.analyzer(searcher), searcher.terms(search.parsed)) for search in asked.searches
-        ]
+        highlighters = [Highlighter(*search.own_terms(searcher)) for search in asked.searches]
         return render(
             visit,
             "timeline.html",

@@ -6,7 +6,7 @@ and a digest of its text.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from flask import Flask, Response, redirect, request, url_for
@@ -19,7 +19,6 @@ from esr.following.watch import MEDIA_TYPE, Feed, render_feed
 from esr.index.hits import SentenceRecord
 from esr.ranking.answers import require_record
 from esr.ranking.reasons import describe_match
-from esr.ranking.searcher import Searcher
 from esr.text.sentences import name_language
 from webui.answers import downloads
 from webui.answers.downloads import citations_file
@@ -84,12 +83,6 @@ def read_search_and_id(settings: Settings, taker: str) -> tuple[SearchRequest, s
     return parse_search(arguments), arguments.first("id")
 
 
-def query_terms(searcher: Searcher, search: SearchRequest) -> Collection[str]:
-    """The terms of a query's own words; empty for an empty query."""
-    with blame_argument("q"):
-        return searcher.terms(search.parsed) if search.query else ()
-
-
 def _add_results(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
     get = partial(indexes.route, app)
 
@@ -106,7 +99,7 @@ def _add_results(app: Flask, indexes: ServedIndexes, settings: Settings, render:
             results=page_results,
             answer=page_results.answer,
             chart=page_results.dates and draw_chart(page_results.dates.timeline, "count"),
-            highlight=Highlighter(search.analyzer(visit.searcher), page_results.terms),
+            highlight=Highlighter(page_results.analyzer, page_results.terms),
             group_sentences=GROUP_SENTENCES,
         )
 
@@ -127,7 +120,7 @@ def _add_document(app: Flask, indexes: ServedIndexes, settings: Settings, render
     @get("/document")
     def document(visit: Visit) -> Response:
         search, scored = read(visit)
-        highlight = Highlighter(search.analyzer(visit.searcher), query_terms(visit.searcher, search))
+        highlight = Highlighter(*search.own_terms(visit.searcher))
         first = scored.sentences[0].text if scored.sentences else scored.document.id
         snapshot = visit.searcher.snapshot()
         similar = find_similar_articles(snapshot, scored.document)
@@ -156,7 +149,7 @@ def _add_explanation(app: Flask, indexes: ServedIndexes, settings: Settings, ren
     def explain(visit: Visit) -> Response:
         search, sentence_id = read_search_and_id(settings, "explain")
         explained = explain_sentence(visit.searcher, search, sentence_id, settings)
-        terms, analyzer = query_terms(visit.searcher, search), search.analyzer(visit.searcher)
+        analyzer, terms = search.own_terms(visit.searcher)
         return render(
             visit,
             "explain.html",
@@ -183,7 +176,7 @@ def _add_comparison(app: Flask, indexes: ServedIndexes, settings: Settings, rend
         if redirection := render.redirect_form("compare"):
             return redirection
         search, comparison = read(visit)
-        terms, analyzer = query_terms(visit.searcher, search), search.analyzer(visit.searcher)
+        analyzer, terms = search.own_terms(visit.searcher)
         hits = [compared.hit for side in (comparison.left, comparison.right) for compared in side.hits]
         return render(
             visit,

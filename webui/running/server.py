@@ -13,6 +13,7 @@ import os
 import re
 import select
 import selectors
+import signal
 import socket
 import sys
 import time
@@ -328,6 +329,7 @@ def _refuse(sock: socket.socket, status: str, code: str, message: str) -> None:
 
 # The server
 
+_ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
 GRACE_SECONDS = 5
 """Time beyond the deadline in which open requests may finish when the server is stopped."""
 
@@ -454,6 +456,15 @@ class _Server(BaseApplication):  # type: ignore[misc]
         def greet(arbiter: Any) -> None:
             print(self._greeting, flush=True)
 
+        def end_if_told(arbiter: Any, worker: Any) -> None:
+            # A new worker puts signals into its copy of the arbiter's queue, which nobody reads, until it has
+            # handlers of its own.
+            for number in _ENDS:
+                signal.signal(number, signal.SIG_DFL)
+            while not arbiter.SIG_QUEUE.empty():
+                if arbiter.SIG_QUEUE.get() in _ENDS:
+                    sys.exit(0)
+
         def close_indexes(arbiter: Any, worker: Any) -> None:
             if self._indexes is not None:
                 self._indexes.close()
@@ -486,6 +497,7 @@ class _Server(BaseApplication):  # type: ignore[misc]
             "proc_name": "esr serve",
             "control_socket_disable": True,
             "when_ready": greet,
+            "post_fork": end_if_told,
             "worker_exit": close_indexes,
             "child_exit": forget_worker,
         }

@@ -191,9 +191,11 @@ def _pages_by_date(
         body["search_after"] = page[-1]["sort"]
 
 
-def sum_lengths(cluster: Cluster, by: LengthGroups, filters: Filters) -> dict[Any, int]:
-    """The number of terms in the sentences that pass the filters, by day or by source."""
-    query, length = match_sentences(None, filters), {"length": {"sum": {"field": "length"}}}
+def sum_lengths(
+    cluster: Cluster, by: LengthGroups, filters: Filters, condition: Condition | None
+) -> dict[Any, int]:
+    """The number of terms in the sentences that satisfy a condition and the filters, by day or by source."""
+    query, length = match_sentences(condition, filters), {"length": {"sum": {"field": "length"}}}
     if by == "day":
         aggs: dict[str, Any] = {"days": {**_DAYS, "aggs": length}}
         answer = search(cluster, index=cluster.alias, size=0, query=query, aggs=aggs)

@@ -115,6 +115,18 @@ def send_updates(cluster: Cluster, actions: Iterable[Action]) -> None:
 
 
 _NAME_PAGE = 100
+_UNRESOLVED: Query = {
+    "bool": {
+        "filter": [{"prefix": {"enriched": f"{ENTITIES}:"}}],
+        "must_not": [{"term": {"enriched": FINGERPRINT}}],
+    }
+}
+"""Matches the documents whose names an older esr stored."""
+
+
+def count_unresolved(cluster: Cluster) -> int:
+    """The number of documents whose names an older esr stored: those that `update_names` changes."""
+    return count(cluster, cluster.documents_alias, _UNRESOLVED)
 
 
 def group_stored_names(cluster: Cluster, loads: Mapping[str, meta.Load]) -> int:
@@ -123,9 +135,7 @@ def group_stored_names(cluster: Cluster, loads: Mapping[str, meta.Load]) -> int:
     `loads` are by index of documents. A document is marked after its sentences, so that a killed run is
     taken up.
     """
-    has_names = {"prefix": {"enriched": f"{ENTITIES}:"}}
-    query = {"bool": {"filter": [has_names], "must_not": [{"term": {"enriched": FINGERPRINT}}]}}
-    body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": ["document_id"]}
+    body: dict[str, Any] = {"query": _UNRESOLVED, "sort": [{"ordinal": "asc"}], "source": ["document_id"]}
     updated = 0
     refresh(cluster, [cluster.alias, cluster.documents_alias])
     map_document_names(cluster, loads)

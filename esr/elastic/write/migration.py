@@ -38,7 +38,7 @@ from esr.elastic.write.actions import DocumentActions
 from esr.elastic.write.enrichment import with_names
 from esr.elastic.write.spool import open_spool
 from esr.elastic.write.verification import InputDigest, enable_refresh, verify
-from esr.elastic.write.writer import PROFILE_SETTINGS, ElasticsearchWriter, has_few_sentences
+from esr.elastic.write.writer import ElasticsearchWriter, has_few_sentences, read_profile
 from esr.errors import EngineUnreachable, EsrError, IndexUnusable
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.write.folder_writer import FolderWriter
@@ -69,7 +69,8 @@ class ElasticsearchMigration(ElasticsearchWriter):
             settings = _read_settings(cluster, self._loads)
             self._is_of_older_server = min(map(_major_version, settings)) < cluster.version()[0]
             shards, replicas = _read_shape(settings)
-            profile = _read_profile(cluster, self._loads[-1])
+            with cluster.translate_errors():
+                profile = read_profile(cluster, self._loads[-1].index)
         options = structs.replace(options, shards=shards, replicas=replicas, profile=profile, resume=True)
         super().__init__(where, self._loads[0].description.renewed(), options, append=False)
         self._mapped_dimensions: set[int] = set()
@@ -225,18 +226,6 @@ def _read_shape(settings: Sequence[Mapping[str, Any]]) -> tuple[int, int | None]
     is_chosen = newest.get("auto_expand_replicas", "false") != "false"
     shards = max(int(of_index["number_of_shards"]) for of_index in settings)
     return shards, None if is_chosen else int(newest["number_of_replicas"])
-
-
-def _read_profile(cluster: Cluster, load: Load) -> str | None:
-    """The profile whose settings an index has; None if it has those of no other than the default."""
-    with cluster.translate_errors():
-        answer = cluster.client.indices.get_settings(index=load.index, flat_settings=True)
-    stored = answer[load.index]["settings"]
-    for profile, settings in PROFILE_SETTINGS.items():
-        has = (stored.get(f"index.{name}") in (value, [value]) for name, value in settings.items())
-        if settings and all(has):
-            return profile
-    return None
 
 
 class ElasticsearchGenerations:

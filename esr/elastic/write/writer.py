@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from elastic_transport import ConnectionTimeout
 from elasticsearch import BadRequestError
+from msgspec import structs
 
 from esr.elastic import meta
 from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
@@ -161,6 +162,16 @@ PROFILE_SETTINGS: Mapping[str, Mapping[str, str]] = {
     "fast": {"codec": "default"},
 }
 """The settings of the indices of each profile, beside those of the templates."""
+
+
+def read_profile(cluster: Cluster, index: str) -> str:
+    """The profile whose settings an index has. Errors are those of the client."""
+    stored = cluster.client.indices.get_settings(index=index, flat_settings=True)[index]["settings"]
+    for profile, settings in PROFILE_SETTINGS.items():
+        has = (stored.get(f"index.{name}") in (value, [value]) for name, value in settings.items())
+        if settings and all(has):
+            return profile
+    return DEFAULT_PROFILE
 
 
 def check_analyzer(cluster: Cluster, description: Description) -> None:
@@ -352,7 +363,11 @@ class ElasticsearchWriter:
         index = new_sentences_index(self._cluster.alias, meta.newest_generation(self._cluster))
         load = target.new_load(index, this_process(), (*members, index), time.time())
         load = meta.with_aliases(self._cluster, load)
-        create_indices(self._cluster, load, self._options)
+        options = self._options
+        if self._append and options.profile is None:
+            with self._cluster.translate_errors():
+                options = structs.replace(options, profile=read_profile(self._cluster, members[-1]))
+        create_indices(self._cluster, load, options)
         return load
 
     def _find_resumable(self, members: list[str], target: LoadTarget) -> Load | None:

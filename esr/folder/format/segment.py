@@ -32,9 +32,10 @@ POSTINGS, COUNT_BITS = "sentence_postings", "sentence_count_bits"
 def pack(sentences: Column, counts: Column) -> dict[str, Column]:
     """Pack postings into columns, with 4 bytes each if sentence number and count fit into 31 bits."""
     bits = int(counts.max(initial=0)).bit_length()
-    packed = sentences.astype(np.int64) << bits | counts
-    if packed.max(initial=0) <= np.iinfo(np.int32).max:
-        packed = packed.astype(np.int32)
+    fits = int(sentences.max(initial=0)) >> (31 - bits) == 0
+    packed = sentences.astype(np.int32 if fits else np.int64)
+    np.left_shift(packed, bits, out=packed)
+    np.bitwise_or(packed, counts, out=packed, casting="unsafe")
     return {POSTINGS: packed, COUNT_BITS: np.array([bits], np.uint8)}
 
 

@@ -232,12 +232,19 @@ class AttributeTable:
             self._starts = map_array(folder / "attribute_starts.npy")
             self._documents = map_array(folder / "attribute_documents.npy")
 
-    def read(self) -> tuple[list[str], Integers, Integers]:
-        """The name of each value's attribute, where the documents of each value begin, and all documents."""
-        names = [name for name, numbers in self._ranges.items() for _ in numbers]
-        if not names:
-            return [], np.zeros(1, np.int64), np.zeros(0, np.int64)
-        return names, self._starts, self._documents
+    @property
+    def names(self) -> list[str]:
+        """The name of each value's attribute."""
+        return [name for name, numbers in self._ranges.items() for _ in numbers]
+
+    @property
+    def starts(self) -> Integers:
+        """Where the documents of each value begin, and where the last ones end."""
+        return self._starts if self._ranges else np.zeros(1, np.int64)
+
+    def read_documents(self, first: int, last: int) -> tuple[Integers]:
+        """The documents of the values from `first` to before `last`, concatenated."""
+        return (self._documents_of(range(first, last)) if self._ranges else np.zeros(0, np.int64),)
 
     def select(self, mask: Mask) -> Content:
         """The values of the mask in UTF-8, without copies."""
@@ -323,7 +330,7 @@ class AttributeBuilder:
 def save_attributes(
     folder: Path, names: Sequence[str], values: Content, starts: Integers, documents: Integers
 ) -> None:
-    """Write a table, given as `AttributeTable.read` returns it. Without attributes it is one small file."""
+    """Write a table, given by what `AttributeTable` has. Without attributes it is one small file."""
     ranges: dict[str, tuple[int, int]] = {}
     for number, name in enumerate(names):
         ranges[name] = ranges.get(name, (number,))[0], number + 1

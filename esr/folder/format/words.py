@@ -66,12 +66,34 @@ def choose_low_bits(lengths: Column, limit: int) -> Column:
 
 def encode(group: Group, numbers: Column, lengths: Column) -> bytes:
     """Encode the lists of these lengths, concatenated in `numbers`."""
-    bits = np.zeros(len(numbers) + len(lengths) * group.steps, np.uint8)
-    places = np.repeat(np.arange(len(lengths)) * group.steps, lengths)
-    places += np.arange(len(numbers))
-    places += numbers >> group.low_bits
-    bits[places] = 1
-    return _pack_low(numbers, group.low_bits) + np.packbits(bits, bitorder="little").tobytes()
+    starts, steps = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]), group.steps
+    code = np.zeros(-(-(len(numbers) + len(lengths) * steps) >> 3), np.uint8)
+    for first, last in split_lists(starts):
+        begin, end = int(starts[first]), int(starts[last])
+        start = begin + first * steps
+        bits = np.zeros((start & 7) + end - begin + (last - first) * steps, np.uint8)
+        places = np.repeat(np.arange(last - first) * steps + (start & 7), lengths[first:last])
+        places += np.arange(end - begin)
+        places += numbers[begin:end] >> group.low_bits
+        bits[places] = 1
+        packed = np.packbits(bits, bitorder="little")
+        code[start >> 3 :][: len(packed)] |= packed
+    return _pack_low(numbers, group.low_bits) + code.tobytes()
+
+
+def split_lists(starts: Numbers) -> Iterator[tuple[int, int]]:
+    """Yield ranges of lists, first and end, whose values fit into the processor's cache together.
+
+    List n has the values from `starts[n]` to before `starts[n + 1]`. There is at least one range.
+    """
+    first, count = 0, len(starts) - 1
+    while True:
+        fitting = int(np.searchsorted(starts, starts[first] + _CODE_CHUNK, "right")) - 1
+        last = min(max(fitting, first + 1), count)
+        yield first, last
+        if last == count:
+            return
+        first = last
 
 
 class EncodedLists(NamedTuple):
@@ -87,6 +109,13 @@ class EncodedLists(NamedTuple):
     first: int
     before: int
     lengths: Column
+
+    def split(self) -> Iterator[EncodedLists]:
+        """Yield the lists in parts that fit into the processor's cache."""
+        starts = np.concatenate([[0], np.cumsum(self.lengths, dtype=np.int64)])
+        for first, last in split_lists(starts):
+            before = self.before + int(starts[first])
+            yield self._replace(first=self.first + first, before=before, lengths=self.lengths[first:last])
 
 
 def decode(lists: EncodedLists) -> Column:
@@ -125,35 +154,39 @@ def _pack_chunk(numbers: Column, low_bits: int) -> bytes:
     while 2 * width <= _PAIR_BITS and len(words) > rows:  # two neighbours become one number
         words = words[::2] | words[1::2] << np.uint64(width)
         width *= 2
-    packed = np.zeros((rows, low_bits), np.uint8)
+    lanes = np.zeros((-(-low_bits >> 3), rows), "<u8")
     for place, column in enumerate(words.reshape(rows, -1).T):
-        start, shift = divmod(place * width, 8)
-        stop = start - (-(shift + width) // 8)
-        shifted = np.ascontiguousarray(column << np.uint64(shift)).view(np.uint8).reshape(rows, 8)
-        packed[:, start:stop] |= shifted[:, : stop - start]
-    return packed.tobytes()
+        lane, shift = divmod(place * width, 64)
+        lanes[lane] |= column << np.uint64(shift)
+        if shift + width > 64:
+            lanes[lane + 1] |= column >> np.uint64(64 - shift)
+    return np.ascontiguousarray(lanes.T).view(np.uint8)[:, :low_bits].tobytes()
 
 
 def _unpack_low(content: Column, low_bits: int, start: int, count: int) -> Column:
     """Decode the low bits of `count` numbers, from number `start` on."""
     if not low_bits:
         return np.zeros(count, np.int32)
-    first_byte = start * low_bits >> 3
-    positions = np.arange(start * low_bits & 7, (start * low_bits & 7) + count * low_bits, low_bits)
-    low = content[first_byte : first_byte + (int(positions[-1]) >> 3) + _WINDOW if count else first_byte]
-    windows = np.lib.stride_tricks.as_strided(
-        np.frombuffer(low, "<u4", 1), (len(low) - _WINDOW + 1,), (1,), writeable=False
-    )
-    low_parts: Column = windows[positions >> 3]
-    low_parts >>= (positions & 7).astype(np.uint32)
-    low_parts &= np.uint32((1 << low_bits) - 1)
-    return low_parts.view(np.int32)
+    # Eight numbers take whole bytes: one row.
+    skipped, first_byte = start & 7, (start >> 3) * low_bits
+    rows = -(-(skipped + count) >> 3)
+    content = content[first_byte : first_byte + rows * low_bits + _WINDOW]
+    if missing := rows * low_bits + _WINDOW - len(content):
+        content = np.concatenate([content, np.zeros(missing, np.uint8)])
+    numbers, mask = np.empty((rows, 8), np.uint32), np.uint32((1 << low_bits) - 1)
+    for place in range(8):
+        first, shift = divmod(place * low_bits, 8)
+        windows = np.ndarray((rows,), "<u4", content, first, (low_bits,))
+        np.right_shift(windows, np.uint32(shift), out=numbers[:, place])
+    numbers &= mask
+    return numbers.reshape(-1)[skipped:][:count].view(np.int32)
 
 
 # Positions
 
 _GROUPS = 32  # every number of low bits is below this
 BLOCK_BITS = 4  # log2 of the positions in a block: blocks are shorter than most sentences
+_BLOCK_BYTES = 4
 _LIST_BYTES = 20
 """Memory for each word in `PositionLists`, without the arrays shared with other objects."""
 
@@ -197,17 +230,13 @@ class WordPositions:
         self._group_ends = group_ends
         self._sentence_count = sentence_count
         self._text_starts = text_starts(text_lengths)
-        self.block_sentences = self._find_block_sentences()
-        """The sentence of the first position in each block.
-
-        That of any other position is at most a few further.
-        """
         self._group_of = choose_low_bits(counts, self._limit).astype(np.uint8)
         self._members = self._find_members()
         members = sum(array.nbytes for arrays in self._members.values() for array in arrays)
-        own = self._text_starts.nbytes + self.block_sentences.nbytes + self._group_of.nbytes
+        block_count = -(-int(self.sentence_starts[-1]) >> BLOCK_BITS)
+        own = self._text_starts.nbytes + _BLOCK_BYTES * block_count + self._group_of.nbytes
         self.nbytes = own + members + _LIST_BYTES * len(counts)
-        """Memory in bytes, including `position_lists`."""
+        """Memory in bytes, including `block_sentences` and `position_lists`."""
 
     def positions(self, number: int) -> Column:
         """The positions of a word, ascending."""
@@ -282,7 +311,9 @@ class WordPositions:
     def _limit(self) -> int:
         return int(self._text_starts[-1])
 
-    def _find_block_sentences(self) -> Column:
+    @cached_property
+    def block_sentences(self) -> Column:
+        """The sentence of the first position in each block. That of another is at most a few further."""
         starts = self.sentence_starts
         blocks = np.arange(0, int(starts[-1]), 1 << BLOCK_BITS)
         return (np.searchsorted(starts, blocks, "right") - 1).astype(np.int32)

@@ -79,10 +79,12 @@ def count_terms(condition: Condition, cache: SearchCache, filters: Filters) -> M
     return total
 
 
-def sum_lengths(by: LengthGroups, cache: SearchCache, filters: Filters) -> Mapping[Any, int]:
-    """Sum the terms of the sentences that pass the filters by day or by source."""
+def sum_lengths(
+    by: LengthGroups, cache: SearchCache, filters: Filters, condition: Condition | None
+) -> Mapping[Any, int]:
+    """Sum the terms of the sentences that satisfy a condition and the filters by day or by source."""
     total: Counter[Any] = Counter()
-    for segment, mask in mask_allowed(None, cache, filters):
+    for segment, mask in mask_allowed(condition, cache, filters):
         lengths = segment.column("length").astype(np.int64)
         lengths = lengths if mask is None else np.where(mask, lengths, 0)
         count = segment.document_count

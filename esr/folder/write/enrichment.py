@@ -330,6 +330,18 @@ def _select_slice(segment: Segment, slice: tuple[int, int]) -> Numbers:
     return np.arange(size * (number - 1) // count, size * number // count)
 
 
+def count_unresolved(snapshot: Snapshot) -> int:
+    """The number of documents whose names an older esr stored: those that `update_names` changes."""
+    count = 0
+    for segment in snapshot.segments:
+        layers = snapshot.manifest.layers_of(segment.folder.name)
+        owners = resolve_owners(layers, "entities", segment.document_count)
+        for start, stop, owner in split_by_owner(owners):
+            if snapshot.layers[layers[owner].name].resolution != RESOLUTION_VERSION:
+                count += stop - start
+    return count
+
+
 def summarize_enrichment(snapshot: Snapshot) -> list[dict[str, object]]:
     """Count enriched documents by part and recipe."""
     counts: dict[tuple[str, str | None], int] = {}

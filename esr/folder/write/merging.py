@@ -6,7 +6,7 @@ Its files are those that `SegmentWriter` writes for these documents, byte for by
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, compress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +26,14 @@ from esr.folder.format.files import (
 )
 from esr.folder.format.segment import LANGUAGE, LANGUAGES, PARAGRAPH, Segment, pack
 from esr.folder.format.strings import BlobTable, Content, StringTable, save_attributes
-from esr.folder.format.words import WordTable, decode, rank_words, save_sorted_words, text_starts
+from esr.folder.format.words import (
+    WordTable,
+    decode,
+    rank_words,
+    save_sorted_words,
+    split_lists,
+    text_starts,
+)
 from esr.folder.write.segment_writer import new_segment
 
 
@@ -158,6 +165,10 @@ def _renumber_labels(
 # Lists: of postings by term, of positions by word, of documents by attribute
 
 
+_REMOVED = np.iinfo(np.int32).min
+"""Number of a row that does not remain, and shift of the positions of such a text: they become negative."""
+
+
 class _Lists(NamedTuple):
     """Lists of values: the number of each list, its length, and all values, in columns of the same length.
 
@@ -169,17 +180,26 @@ class _Lists(NamedTuple):
     values: tuple[Column, ...]
 
     @classmethod
-    def of_rows(cls, starts: Column, rows: _Rows, numbers: Column, *others: Column) -> _Lists:
-        """Lists of the rows that remain, under their new numbers. List n begins at `starts[n]`."""
-        lengths: Column = np.diff(starts.astype(np.int64))
-        lists = cls(np.arange(len(lengths)), lengths, (rows.new.astype(np.int32)[numbers], *others))
-        return lists.select(rows.remain[numbers])
+    def of_rows(
+        cls, starts: Column, rows: _Rows, read: Callable[[int, int], Sequence[Column]]
+    ) -> Iterator[_Lists]:
+        """Yield the lists of the rows that remain, under their new numbers, consecutive lists together.
+
+        List n begins at `starts[n]`. `read` returns the rows of a range of lists, then their other columns.
+        """
+        starts = starts.astype(np.int64)
+        new = np.where(rows.remain, rows.new, _REMOVED).astype(np.int32)
+        for first, last in split_lists(starts):
+            numbers, *others = read(first, last)
+            numbers = new[numbers]
+            lists = cls(np.arange(first, last), np.diff(starts[first : last + 1]), (numbers, *others))
+            yield lists.select(numbers >= 0)
 
     def select(self, mask: Mask) -> _Lists:
         """The lists with only these of their values."""
-        removed = np.flatnonzero(~mask)
-        if not len(removed):
+        if mask.all():
             return self
+        removed = np.flatnonzero(~mask)
         list_of = np.searchsorted(np.cumsum(self.lengths), removed, "right")
         lengths = self.lengths - np.bincount(list_of, minlength=len(self.lengths))
         return _Lists(self.numbers, lengths, tuple(column[mask] for column in self.values))
@@ -202,11 +222,10 @@ def _merge(lists: Sequence[_Lists], count: int) -> tuple[Numbers, list[Column]]:
     ends = np.concatenate([[0], np.cumsum(lengths)])
     begins = ends[order[is_first]].tolist()
     stops = ends[order[np.roll(is_first, -1)] + 1].tolist()
-    merged = []
-    for columns in zip(*(each.values for each in lists), strict=True):
-        values = columns[0] if len(lists) == 1 else np.concatenate(columns)
-        pieces = [values[begin:stop] for begin, stop in zip(begins, stops, strict=True)]
-        merged.append(np.concatenate([values[:0], *pieces]))
+    merged = [np.concatenate(columns) for columns in zip(*(each.values for each in lists), strict=True)]
+    if len(begins) > 1:
+        pieces = [slice(*ends) for ends in zip(begins, stops, strict=True)]
+        merged = [np.concatenate([values[piece] for piece in pieces]) for values in merged]
     return np.cumsum(starts), merged
 
 
@@ -235,11 +254,19 @@ class _United(NamedTuple):
         return cls([key for key, _ in united], Content.join([string for _, string in united]), new)
 
 
-def _merge_renumbered(
-    lists: Sequence[_Lists], new: Sequence[Numbers], count: int
-) -> tuple[Numbers, list[Column]]:
-    """Merge the lists of each segment, whose new numbers are `new`."""
-    return _merge([each.renumber(numbers) for each, numbers in zip(lists, new, strict=True)], count)
+def _renumber(lists: Sequence[Sequence[_Lists]], new: Sequence[Numbers]) -> list[_Lists]:
+    """The lists of all segments, whose new numbers are `new` by segment."""
+    return [
+        each.renumber(numbers) for of_segment, numbers in zip(lists, new, strict=True) for each in of_segment
+    ]
+
+
+def _find_used(lists: Sequence[_Lists], count: int) -> Mask:
+    """Mask of the lists of a segment, of `count`, that are not empty."""
+    used = np.zeros(count, bool)
+    for each in lists:
+        used[each.numbers] = each.lengths > 0
+    return used
 
 
 def _save_terms(path: Path, parts: Sequence[_Part]) -> dict[str, Column]:
@@ -247,24 +274,30 @@ def _save_terms(path: Path, parts: Sequence[_Part]) -> dict[str, Column]:
     in_sentences, in_documents, tables = [], [], []
     for segment, documents, sentences in parts:
         table, count = segment.terms, len(segment.terms)
-        postings = segment.sentence_postings(0, count)
-        in_sentences.append(_Lists.of_rows(segment.column("sentence_starts"), sentences, *postings))
-        postings = segment.document_postings(0, count)
-        in_documents.append(_Lists.of_rows(segment.column("document_starts"), documents, *postings))
-        used = in_documents[-1].lengths > 0
+        begins = segment.column("sentence_starts"), segment.column("document_starts")
+        in_sentences.append([*_Lists.of_rows(begins[0], sentences, segment.sentence_postings)])
+        in_documents.append([*_Lists.of_rows(begins[1], documents, segment.document_postings)])
+        used = _find_used(in_documents[-1], count)
         tables.append((table.hashes[used].tolist(), table.select(used), used))  # terms are in this order
     hashes, terms, new = _United.unite(tables)
     StringTable.save_content(path, "terms", terms, np.array(hashes, np.uint64))
-    starts, (numbers, counts) = _merge_renumbered(in_sentences, new, len(hashes))
-    totals = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    starts, (numbers, counts) = _merge(_renumber(in_sentences, new), len(hashes))
     columns = {
         "sentence_starts": narrow(starts),
-        "occurrences": narrow(np.diff(totals[starts])),
+        "occurrences": narrow(_sum_lists(counts, starts)),
         **pack(numbers, counts),
     }
-    starts, (numbers, counts) = _merge_renumbered(in_documents, new, len(hashes))
+    starts, (numbers, counts) = _merge(_renumber(in_documents, new), len(hashes))
     of_documents = {"starts": starts, "numbers": numbers, "counts": counts}
     return columns | {f"document_{name}": narrow(column) for name, column in of_documents.items()}
+
+
+def _sum_lists(values: Column, starts: Numbers) -> Numbers:
+    """The sum of each list, of which some are empty."""
+    sums, used = np.zeros(len(starts) - 1, np.int64), np.diff(starts) > 0
+    if used.any():
+        sums[used] = np.add.reduceat(values, starts[:-1][used], dtype=np.int64)
+    return sums
 
 
 def _save_words(path: Path, parts: Sequence[_Part]) -> None:
@@ -282,13 +315,11 @@ def _save_words(path: Path, parts: Sequence[_Part]) -> None:
         words = part.segment.words
         texts = np.concatenate([part.sentences.new, sentence_count + part.documents.new])
         lists = list(_read_positions(words, mask, starts[texts]))
-        counts = np.zeros(len(words), np.int64)
-        for each in lists:
-            counts[each.numbers] = each.lengths
+        used = _find_used(lists, len(words))
         found.append(lists)
-        tables.append(([0] * np.count_nonzero(counts), words.select(counts > 0), counts > 0))
+        tables.append(([0] * np.count_nonzero(used), words.select(used), used))
     _, strings, new = _United.unite(tables)
-    renumbered = [each.renumber(n) for lists, n in zip(found, new, strict=True) for each in lists]
+    renumbered = _renumber(found, new)
     counts = np.zeros(len(strings.lengths), np.int64)
     for each in renumbered:
         counts[each.numbers] += each.lengths
@@ -304,23 +335,35 @@ def _save_words(path: Path, parts: Sequence[_Part]) -> None:
     save_sorted_words(path, strings, counts, positions, text_lengths)
 
 
-_REMOVED = np.iinfo(np.int32).min
-"""Shift of the positions of a text that does not remain: they become negative."""
-
-
 def _read_positions(words: WordTable, remain: Mask, starts: Column) -> Iterator[_Lists]:
     """Yield the positions of all words in the texts that remain, as they are when texts begin at `starts`."""
     old_starts = text_starts(words.text_lengths)[:-1]
     shifts = np.where(remain, starts - old_starts, _REMOVED)
     is_border = np.ones(len(shifts), bool)  # most neighbours are shifted by the same
     np.not_equal(shifts[1:], shifts[:-1], out=is_border[1:])
-    borders, shifts = old_starts[is_border], shifts[is_border]
+    borders, shifts = old_starts[is_border], shifts[is_border].astype(np.int32)
     of_words = words.read_positions()
-    for encoded in of_words.encoded_positions(range(len(words))):
-        positions = decode(encoded)
-        positions += shifts[np.searchsorted(borders, positions, "right") - 1]
-        lists = _Lists(of_words.words_of(encoded), encoded.lengths, (positions,))
-        yield lists.select(positions >= 0)
+    yield _Lists(np.zeros(0, np.int64), np.zeros(0, np.int64), (np.zeros(0, np.int32),))  # of no words
+    for group in of_words.encoded_positions(range(len(words))):
+        for encoded in group.split():
+            positions = decode(encoded)
+            positions += _look_up(positions, borders, shifts)
+            lists = _Lists(of_words.words_of(encoded), encoded.lengths, (positions,))
+            yield lists.select(positions >= 0)
+
+
+_MANY_BORDERS = 16
+"""From so many on, a search takes less time than a comparison with each border."""
+
+
+def _look_up(numbers: Column, borders: Column, values: Column) -> Column:
+    """For each number, the value of the last border that is not greater. The first border is 0."""
+    if len(borders) >= _MANY_BORDERS:
+        return values[np.searchsorted(borders, numbers, "right") - 1]
+    found = np.full(len(numbers), values[0])
+    for border, step in zip(borders[1:].tolist(), np.diff(values), strict=True):
+        found += (numbers >= border) * step  # a sum beyond the range of integers comes back into it
+    return found
 
 
 def _save_attributes(path: Path, parts: Sequence[_Part]) -> None:
@@ -328,10 +371,10 @@ def _save_attributes(path: Path, parts: Sequence[_Part]) -> None:
     found, tables = [], []
     for part in parts:
         attributes = part.segment.attributes
-        names, starts, documents = attributes.read()
-        found.append(_Lists.of_rows(starts, part.documents, documents))
-        used = found[-1].lengths > 0
+        names, starts = attributes.names, attributes.starts
+        found.append([*_Lists.of_rows(starts, part.documents, attributes.read_documents)])
+        used = _find_used(found[-1], len(names))
         tables.append(([*compress(names, used.tolist())], attributes.select(used), used))
     names, values, new = _United.unite(tables)
-    starts, (documents,) = _merge_renumbered(found, new, len(names))
+    starts, (documents,) = _merge(_renumber(found, new), len(names))
     save_attributes(path, names, values, starts, documents)

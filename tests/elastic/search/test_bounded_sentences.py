@@ -297,6 +297,18 @@ def test_answers_of_all_profiles_are_exact_after_a_load_and_a_delivery(
                 assert not isinstance(check_pruned(snapshot, plan, k, Filters()), Unprunable)
 
 
+def test_a_load_that_appends_keeps_the_profile_which_the_status_names(elasticsearch_url: str) -> None:
+    documents = adverse_documents(LONGEST)
+    for profile in PROFILES:
+        with fresh(elasticsearch_url) as where:
+            load_for_pruning(where, documents[:2], profile=profile)
+            load_for_pruning(where, documents[2:4], if_exists="append")
+            sorts = {settings.get("sort", {}).get("field") is not None for settings in index_settings(where)}
+            assert sorts == {profile == "lean"}
+            with closing(ElasticsearchIndex(where)) as index:
+                assert index.status()["profile"] == profile
+
+
 def test_impacts_survive_the_updates_of_enrichment(elasticsearch_url: str, listings: Listings) -> None:
     """Elasticsearch keeps them outside of the source, of which an update makes a new entry."""
     documents = adverse_documents(LONGEST)

@@ -65,6 +65,24 @@ def search_ids(where: str, query: str = "flood river relief") -> set[str]:
         return {hit.sentence_id for hit in searcher.search(query, 1000, candidates="all").hits}
 
 
+@pytest.mark.parametrize("said, expected", [(None, "lean"), ("fast", "fast")])
+def test_an_appending_load_has_the_profile_of_the_index_unless_another_is_said(
+    monkeypatch: pytest.MonkeyPatch, said: str | None, expected: str
+) -> None:
+    created: list[str | None] = []
+    load = writer.ElasticsearchWriter(
+        "http://localhost:1/news", Description("plain", True), LoadOptions(profile=said), append=True
+    )
+    settings = {"index.sort.field": ["ordinal"], "index.codec": "best_compression"}
+    indices = SimpleNamespace(get_settings=lambda index, **_: {index: {"settings": settings}})
+    monkeypatch.setattr(Cluster, "client", SimpleNamespace(indices=indices))
+    monkeypatch.setattr(meta, "newest_generation", lambda cluster: "")
+    monkeypatch.setattr(meta, "with_aliases", lambda cluster, load: load)
+    monkeypatch.setattr(writer, "create_indices", lambda c, load, options: created.append(options.profile))
+    load._create_load(["served"], writer.LoadTarget(load._description, {}, {}))
+    assert created == [expected]
+
+
 def test_nothing_is_visible_before_the_alias_moves(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     load(where, OLD)
     visible = []

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from esr.errors import EsrError
-from esr.folder.format import manifest
+from esr.folder.format import manifest, words
 from esr.folder.format.files import check_file, decode_sealed
 from esr.folder.format.segment import COUNT_BITS, POSTINGS, Segment, unpack
 from esr.folder.format.strings import BlobTable
@@ -268,10 +268,13 @@ SKETCH = (
     st.lists(st.lists(SKETCH, max_size=5), min_size=1, max_size=3),
     st.booleans(),
     st.sampled_from(["plain", "by-language"]),
+    st.sampled_from([8, 2**17]),
+    st.sampled_from([1, 16]),
 )
 def test_the_columns_of_segments_give_the_segment_of_the_documents_that_remain(
-    sketches: list[list[Any]], title: bool, analyzer: str
+    sketches: list[list[Any]], title: bool, analyzer: str, chunk: int, many: int
 ) -> None:
+    """Whether the columns are read in one part or in many, and however positions are shifted."""
     parts = [
         [
             (
@@ -287,7 +290,14 @@ def test_the_columns_of_segments_give_the_segment_of_the_documents_that_remain(
         ]
         for n, sketch in enumerate(sketches)
     ]
-    check_same_files(parts, Description(analyzer, title))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(words, "_CODE_CHUNK", chunk)
+        patch.setattr(merging, "_MANY_BORDERS", many)
+        check_same_files(parts, Description(analyzer, title))
+
+
+def test_a_document_remains_of_a_segment_without_words() -> None:
+    check_same_files([[(document("a", "?"), True), (document("b", "?"), False)]], Description("plain", True))
 
 
 @pytest.mark.slow

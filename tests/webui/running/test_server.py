@@ -123,12 +123,12 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Running]]:
     """Starts servers with settings."""
     started: list[subprocess.Popen[str]] = []
 
-    def make(**settings: str) -> Running:
+    def make(program: str = SERVE, **settings: str) -> Running:
         news, where = tmp_path / "news.jsonl", tmp_path / "index"
         news.write_text(json.dumps(DOCUMENT))
         open_writer(str(where), LoadOptions()).load(read_documents([str(news)]))
         process = subprocess.Popen(
-            [sys.executable, "-c", SERVE, str(where)],
+            [sys.executable, "-c", program, str(where)],
             cwd=ROOT,
             env=os.environ | settings,
             stdout=subprocess.PIPE,
@@ -270,6 +270,21 @@ def test_an_open_request_is_answered_before_the_server_stops(start: Callable[...
     assert answer.startswith(b"HTTP/1.1 200")
     assert b'"sentence_id":"a.s1"' in answer
     assert server.process.wait(20) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", ["_setproctitle", "set_owner_process"])
+def test_a_worker_that_has_just_been_forked_ends_when_the_server_is_stopped(
+    start: Callable[..., Running], step: str
+) -> None:
+    """Before and after gunicorn calls the hook of a new worker. It then waits two minutes for the worker."""
+    slow = (
+        f"import os, time; from gunicorn import util; server, step = os.getpid(), util.{step}; util.{step} = "
+    )
+    slow += "lambda *given, **named: (os.getpid() != server and time.sleep(2), step(*given, **named))"
+    server = start(f"{slow}; {SERVE}")
+    wait_until(lambda: len(server.workers()) == 1)
+    server.stop()
 
 
 @pytest.mark.slow
