@@ -118,9 +118,8 @@ class _Block:
             number = _count(rows, scores, self.sizes, own, limits, counts, ties, number)
         is_in = (above < depth) & (near > 0)
         self.is_left |= self.loop.is_infinite | (is_in & (above + near > depth)).any(axis=0)
-        above += np.array([self._count_first(*pair, sentence_id) for pair in enumerate(own)], np.int64)[
-            :, None
-        ]
+        firsts = [self._count_first(r, row, sentence_id) for r, row in enumerate(own.tolist())]
+        above += np.array(firsts, np.int64)[:, None]
         self._order_ties(ties[:number], is_in & ~self.is_left, sentence_id, above)
         ranks, numbers = np.sort(np.where(is_in, above + 1, depth + 1), axis=0), is_in.sum(axis=0).tolist()
         return [None if self.is_left[n] else ranks[:number, n] for n, number in enumerate(numbers)]
@@ -192,8 +191,10 @@ class _Loop:
     def __init__(self, plans: Sequence[Plan], evidence: Evidence) -> None:
         terms, n = plans[0].terms, len(evidence.lengths["sentence"])
         no_counts, no_lengths = np.zeros((len(terms), n)), np.zeros(n)
-        self._lengths = np.array([evidence.lengths.get(field, no_lengths) for field in FIELDS])
-        self._counts = tuple(np.ascontiguousarray(evidence.counts.get(field, no_counts)) for field in FIELDS)
+        self._lengths = np.array([evidence.lengths.get(field, no_lengths) for field in FIELDS], float)
+        self._counts = tuple(
+            np.ascontiguousarray(evidence.counts.get(field, no_counts), float) for field in FIELDS
+        )
         self._transforms = np.array([_flatten(plan.transform) for plan in plans]).T.copy()
         weights = np.array([term.weight for term in terms])
         self._score: Callable[..., int] = _score_saturation

@@ -106,6 +106,8 @@ def retrieve_candidates(
     by_words, nearest = len(candidates.evidence.lengths["sentence"]), np.zeros(0, np.intp)
     if reranker is not None and uses_vectors:
         candidates, nearest = _add_nearest(prepared, plan, candidates, reranker.depth, filters)
+    elif reranker is None:  # nobody else computes with the counts
+        candidates = replace(candidates, evidence=candidates.evidence.pack())
     rows = [row for row in map(candidates.row_of, relevant) if row is not None]
     # Under many settings the same few sentences tie.
     sentence_id = cache(candidates.sentence_id)

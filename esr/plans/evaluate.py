@@ -38,11 +38,24 @@ class Evidence(Struct, frozen=True):
             {name: column[places] for name, column in self.columns.items()},
         )
 
+    def pack(self) -> Evidence:
+        """The same evidence, with counts and lengths in the smallest types of whole numbers that hold them."""
+        return Evidence(
+            {field: _pack(counts) for field, counts in self.counts.items()},
+            {field: _pack(lengths) for field, lengths in self.lengths.items()},
+            self.columns,
+        )
+
     @property
     def nbytes(self) -> int:
         """Memory in bytes."""
         arrays = (*self.counts.values(), *self.lengths.values(), *self.columns.values())
         return sum(array.nbytes for array in arrays)
+
+
+def _pack(numbers: Array) -> Array:
+    packed = numbers.astype(np.min_scalar_type(int(numbers.max(initial=0.0))))
+    return packed if np.array_equal(packed, numbers) else numbers
 
 
 def no_evidence(terms: int, columns: Iterable[str]) -> Evidence:
