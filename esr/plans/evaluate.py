@@ -39,7 +39,7 @@ class Evidence(Struct, frozen=True):
         )
 
     def pack(self) -> Evidence:
-        """The same evidence, with counts and lengths in the smallest types of whole numbers that hold them."""
+        """The same evidence, counts and lengths in the smallest types of whole numbers that hold them."""
         return Evidence(
             {field: _pack(counts) for field, counts in self.counts.items()},
             {field: _pack(lengths) for field, lengths in self.lengths.items()},
