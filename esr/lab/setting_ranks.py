@@ -26,7 +26,7 @@ ROWS = 1024
 """The number of rows after which it is determined anew which scores matter."""
 TIES = 1 << 16
 """The number of pairs of a relevant sentence and a row near it that are kept, of all plans together."""
-ROUNDING = 1e-11
+ROUNDING = 1e-12
 """Far above the error of the loop's scores, relative to the numbers that are added."""
 MOST = float(np.finfo(np.float32).max) / 2.0
 """Scores up to this are finite in single precision."""
