@@ -18,7 +18,7 @@ from esr.errors import UsageError
 from esr.lab.grid import split_folds
 from esr.lab.learners import LEARNERS, Learner
 from esr.lab.measures import SystemComparison, compare_systems, correct_p_values
-from esr.lab.results import ALL, RunEvaluation, evaluate_runs, format_p
+from esr.lab.results import ALL, RunEvaluation, evaluate_runs, format_difference, format_p
 from esr.lab.training_data import SignalTable, TopicSignals
 from esr.plans.evaluate import Array
 from esr.ranking.ranking import Ranking
@@ -225,8 +225,8 @@ def to_text(outcome: Outcome) -> str:
     lines = [
         f"{outcome.measure} {outcome.figure(1):.4f} on held-out topics, {outcome.folds} folds of "
         f"{outcome.groups:,} groups of {outcome.topics:,} topics",
-        f"{outcome.measure} {outcome.figure(0):.4f} by the first stage: difference {c.difference:+.4f} "
-        f"({c.low:+.4f} to {c.high:+.4f}), p {format_p(c.t_test)} (t-test), "
+        f"{outcome.measure} {outcome.figure(0):.4f} by the first stage: difference {format_difference(c)}, "
+        f"p {format_p(c.t_test)} (t-test), "
         f"{format_p(c.randomisation)} (randomisation), {c.wins} topics won, {c.losses} lost",
     ]
     used = [(name, value) for name, value in outcome.importance if value > 0]
@@ -236,8 +236,8 @@ def to_text(outcome: Outcome) -> str:
     if len(used) > _MAX_SIGNALS:
         lines.append(f"  and {len(used) - _MAX_SIGNALS} more signals")
     lines += [
-        f"without {a.without}: {outcome.measure} {a.figure:.4f}, "
-        f"{a.comparison.difference:+.4f} by them, p {format_p(a.comparison.t_test_holm)}"
+        f"without {a.without}: {outcome.measure} {a.figure:.4f}; they add "
+        f"{format_difference(a.comparison)}, p {format_p(a.comparison.t_test_holm)}"
         for a in outcome.ablations
     ]
     return "\n".join(lines)

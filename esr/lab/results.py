@@ -257,6 +257,12 @@ def _comparison_cells(c: SystemComparison) -> list[str]:
     ]
 
 
+def format_difference(c: SystemComparison) -> str:
+    """The difference of a comparison with its 95 % interval and its size, for a sentence."""
+    interval = "" if math.isnan(c.low) else f" ({c.low:+.4f} to {c.high:+.4f})"
+    return f"{c.difference:+.4f}{interval}" + ("" if math.isnan(c.effect) else f", effect {c.effect:+.2f}")
+
+
 def format_p(value: float, digits: int = 4) -> str:
     """Format a p-value. No p-value is 0: one that would be rounded to 0 is shown as below the last digit."""
     least = 10.0**-digits

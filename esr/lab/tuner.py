@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
@@ -106,6 +106,8 @@ def retrieve_candidates(
     by_words, nearest = len(candidates.evidence.lengths["sentence"]), np.zeros(0, np.intp)
     if reranker is not None and uses_vectors:
         candidates, nearest = _add_nearest(prepared, plan, candidates, reranker.depth, filters)
+    elif reranker is None:  # nobody else computes with the counts
+        candidates = replace(candidates, evidence=candidates.evidence.pack())
     rows = [row for row in map(candidates.row_of, relevant) if row is not None]
     # Under many settings the same few sentences tie.
     sentence_id = cache(candidates.sentence_id)
@@ -328,9 +330,10 @@ class Tuner:
             rank = self.cache.compiled.function
             if rank is not None and may_compile:
                 plans = [candidates.prepared.replan(s) for s in settings[n:]]
-                ranks[n:] = rank(
-                    candidates.grouped, candidates.relevant, candidates.sentence_id, plans, self._depth
-                )
+                with self.cache.compiled.hold_lock():
+                    ranks[n:] = rank(
+                        candidates.grouped, candidates.relevant, candidates.sentence_id, plans, self._depth
+                    )
                 may_compile = False
             if ranks[n] is None:
                 with self.cache.compiled.count_time():
@@ -355,18 +358,27 @@ def _candidates_key(ranking: Ranking) -> tuple[Any, ...]:
 
 
 LOAD_AFTER = 1.0
-"""Seconds of scoring with numpy after which the compiled loop is loaded.
-
-The first time on a machine it is compiled, which takes some seconds.
-"""
+"""Seconds of scoring with numpy after which the compiled loop is loaded."""
 
 
 class _CompiledLoop:
-    """`rank_under_settings`, loaded when it pays."""
+    """`rank_under_settings`, loaded when it pays.
 
-    def __init__(self) -> None:
+    The first call on a machine compiles it, which takes some seconds, and stores the result for later calls.
+    Of the processes that share a lock, one compiles and the others load what it stored.
+    """
+
+    def __init__(self, lock: AbstractContextManager[object]) -> None:
         self.function: Callable[..., list[Ranks | None]] | None = None
         self._left = LOAD_AFTER
+        self._lock = lock
+
+    @contextmanager
+    def hold_lock(self) -> Iterator[None]:
+        """Hold the lock for the first call."""
+        with self._lock:
+            yield
+        self._lock = nullcontext()
 
     @contextmanager
     def count_time(self) -> Iterator[None]:
@@ -385,10 +397,12 @@ class _CompiledLoop:
 class _Cache:
     """Figures by task and setting, and candidates up to a number of bytes, which are retrieved on demand."""
 
-    def __init__(self, searcher: Searcher, free_bytes: int) -> None:
+    def __init__(
+        self, searcher: Searcher, free_bytes: int, lock: AbstractContextManager[object] | None = None
+    ) -> None:
         self.figures: dict[tuple[Task, tuple[str, bytes]], float] = {}
         self.searcher = searcher
-        self.compiled = _CompiledLoop()
+        self.compiled = _CompiledLoop(lock or nullcontext())
         self._free_bytes = free_bytes
         self._cache: dict[tuple[Any, ...], JudgedCandidates | None] = {}
 
@@ -413,7 +427,8 @@ class Workers:
     def __init__(self, where: str, number: int) -> None:
         """`where` is the index, which each of the `number` processes opens."""
         context = get_context("spawn")
-        self._pools = [ProcessPoolExecutor(1, context, _open_index, (where,)) for _ in range(number)]
+        given = where, context.Lock()
+        self._pools = [ProcessPoolExecutor(1, context, _open_index, given) for _ in range(number)]
         self._pool_of: dict[Task, ProcessPoolExecutor] = {}
 
     def __enter__(self) -> Workers:
@@ -447,9 +462,9 @@ _caches: list[_Cache] = []
 """The cache of a worker process; empty in others."""
 
 
-def _open_index(where: str) -> None:
+def _open_index(where: str, lock: AbstractContextManager[object]) -> None:
     end_with_parent()
-    _caches.append(_Cache(open_searcher(where), MEMORY))
+    _caches.append(_Cache(open_searcher(where), MEMORY, lock))
 
 
 def _compute_in_worker(task: Task, objective: str, depth: int, settings: Sequence[Ranking]) -> list[float]:

@@ -38,11 +38,24 @@ class Evidence(Struct, frozen=True):
             {name: column[places] for name, column in self.columns.items()},
         )
 
+    def pack(self) -> Evidence:
+        """The same evidence, counts and lengths in the smallest types of whole numbers that hold them."""
+        return Evidence(
+            {field: _pack(counts) for field, counts in self.counts.items()},
+            {field: _pack(lengths) for field, lengths in self.lengths.items()},
+            self.columns,
+        )
+
     @property
     def nbytes(self) -> int:
         """Memory in bytes."""
         arrays = (*self.counts.values(), *self.lengths.values(), *self.columns.values())
         return sum(array.nbytes for array in arrays)
+
+
+def _pack(numbers: Array) -> Array:
+    packed = numbers.astype(np.min_scalar_type(int(numbers.max(initial=0.0))))
+    return packed if np.array_equal(packed, numbers) else numbers
 
 
 def no_evidence(terms: int, columns: Iterable[str]) -> Evidence:
@@ -83,7 +96,10 @@ class GroupedEvidence:
         return add_static_scores(plan, total, self.evidence.columns)
 
     def group(self, fields: frozenset[FieldName]) -> tuple[Evidence, npt.NDArray[np.intp]]:
-        """The evidence of these fields, of one sentence of each group, and the group of each sentence."""
+        """The evidence of these fields, of one sentence of each group, and the group of each sentence.
+
+        Groups ascend by the length of the sentence.
+        """
         if fields not in self._by_fields:
             self._by_fields[fields] = self._group(fields)
         return self._by_fields[fields]
@@ -91,12 +107,19 @@ class GroupedEvidence:
     def _group(self, fields: frozenset[FieldName]) -> tuple[Evidence, npt.NDArray[np.intp]]:
         counts = {field: self.evidence.counts[field] for field in fields}
         lengths = {field: self.evidence.lengths[field] for field in fields}
-        values = np.vstack([*lengths.values(), *counts.values()])
-        hashes = np.random.default_rng(0).random(len(values)) @ values
+        for field in fields - {"sentence"}:  # without counts, the length of a context does not matter
+            lengths[field] = np.where(counts[field].any(axis=0), lengths[field], 0.0)
+        rows = [*lengths.values(), *(row for of_field in counts.values() for row in of_field)]
+        factors = np.random.default_rng(0).random(len(rows)).tolist()
+        hashes = reduce(np.add, (factor * row for factor, row in zip(factors, rows, strict=True)))
         _, first, groups = np.unique(hashes, return_index=True, return_inverse=True)
-        if not all(np.array_equal(row, row[first][groups]) for row in values):  # two groups have one hash
-            first = groups = np.arange(values.shape[1])
-        return Evidence(counts, lengths, {}).take(first), groups
+        others = np.delete(np.arange(len(groups)), first)
+        if not all(np.array_equal(row[others], row[first[groups[others]]]) for row in rows):
+            first = groups = np.arange(len(groups))  # two groups have one hash
+        order = np.argsort(lengths["sentence"][first], kind="stable")
+        place = np.empty(len(order), np.intp)
+        place[order] = np.arange(len(order))
+        return Evidence(counts, lengths, {}).take(first[order]), place[groups]
 
 
 class ScoreParts(Struct, frozen=True):

@@ -98,7 +98,7 @@ def test_marks_are_those_of_a_paired_two_sided_t_test(done, results):
     rows = table(results, "2002", "2004")
     ours, theirs = (rows[name]["topics"]["AP"] for name in ("2s document", "dir"))
     p = ttest_rel([ours[topic] for topic in ours], [theirs[topic] for topic in ours]).pvalue
-    assert rows["2s document"]["p_dir"]["AP"] == pytest.approx(p)
+    assert rows["2s document"]["against_dir"]["AP"]["t_test"] == pytest.approx(p)
     page = (done / "out.md").read_text("utf-8").partition("## Trained on 2002, tested on 2004")[2]
     for name, row in rows.items():
         (line,) = [
@@ -110,7 +110,7 @@ def test_marks_are_those_of_a_paired_two_sided_t_test(done, results):
         ):
             assert cell.startswith(f"{row['measures'][measure]:.4f}")
             for sign, other in (("*", "tfisf"), ("†", "dir")):
-                value = row[f"p_{other}"][measure]
+                value = row[f"against_{other}"][measure]["t_test"]
                 assert cell.count(sign) == (value < 0.05) + (value < 0.01)
 
 

@@ -94,6 +94,21 @@ def test_the_parts_add_up_to_the_scores(case: tuple[Plan, Evidence]) -> None:
 
 
 @given(plans())
+def test_packed_evidence_gets_the_same_bits(case: tuple[Plan, Evidence]) -> None:
+    plan, evidence = case
+    assert score_sentences(plan, evidence.pack()).tobytes() == score_sentences(plan, evidence).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("number", "type"), [(255.0, np.uint8), (256.0, np.uint16), (70000.0, np.uint32), (0.5, np.float64)]
+)
+def test_counts_are_packed_in_the_smallest_type_that_holds_them(number: float, type: type) -> None:
+    packed = Evidence({"sentence": np.array([[1.0, number]])}, {}, {}).pack()
+    assert packed.counts["sentence"].dtype == type
+    assert packed.counts["sentence"].tolist() == [[1.0, number]]
+
+
+@given(plans())
 def test_sentences_that_a_plan_cannot_tell_apart_get_the_same_bits(case: tuple[Plan, Evidence]) -> None:
     plan, evidence = case
     of_other_terms = Evidence(

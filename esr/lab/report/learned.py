@@ -43,13 +43,14 @@ def _draw_importance(outcome: Outcome) -> Picture:
 
 def _draw_ablations(outcome: Outcome) -> Picture:
     bars = [(ablation.without, ablation.comparison.difference) for ablation in outcome.ablations]
-    rows = [("without", outcome.measure, "lost", "95 % interval", "p, corrected")]
+    rows = [("without", outcome.measure, "lost", "95 % interval", "effect", "p, corrected")]
     rows += [
         (
             a.without,
             f"{a.figure:.4f}",
             f"{a.comparison.difference:+.4f}",
             f"{a.comparison.low:+.4f} to {a.comparison.high:+.4f}",
+            f"{a.comparison.effect:+.2f}",
             format_p(a.comparison.t_test_holm),
         )
         for a in outcome.ablations

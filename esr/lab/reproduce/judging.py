@@ -21,7 +21,7 @@ from esr.lab.reproduce.data import YEARS, Findings
 from esr.lab.reproduce.second_task import SecondTask
 from esr.lab.reproduce.statistics import YearStatistics
 from esr.lab.reproduce.systems import MAIN, Protocol, SystemFigures, TrainedSystem
-from esr.lab.results import format_p
+from esr.lab.results import format_difference, format_p
 from esr.plans.evaluate import Array
 
 _RESAMPLES = 0  # the papers use only the t-test
@@ -331,7 +331,7 @@ def compared(
         if comparison is None or ours is None or theirs is None:
             return Line(label, claimed, NO_DATA, None)
         p = format_p(comparison.t_test, 3)
-        text = f"{_mean(ours):.4f} against {_mean(theirs):.4f}, p {p}"
+        text = f"{_mean(ours):.4f} against {_mean(theirs):.4f}: {format_difference(comparison)}, p {p}"
         return Line(label, claimed, text, _is_satisfied(relation, comparison.difference, comparison.t_test))
 
     def check(results: ExperimentResults) -> list[Line]:

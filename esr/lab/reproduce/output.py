@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields
 from itertools import groupby
@@ -92,12 +91,13 @@ def _row(results: ExperimentResults, train: str, test: str, name: str) -> dict[s
     }
     for baseline in BASELINES:
         comparisons = {m: results.compare(train, test, name, baseline, m) for m in MEASURES}
-        row[f"p_{baseline}"] = {m: _p_value(comparison) for m, comparison in comparisons.items()}
+        row[f"against_{baseline}"] = {m: _comparison(found) for m, found in comparisons.items()}
     return row | {"topics": {measure: tested.values[measure] for measure in MEASURES}}
 
 
-def _p_value(comparison: SystemComparison | None) -> float | None:
-    return None if comparison is None or math.isnan(comparison.t_test) else comparison.t_test
+def _comparison(found: SystemComparison | None) -> dict[str, float | None]:
+    values = {} if found is None else found.as_dict()
+    return {name: values.get(name) for name in ("difference", "low", "high", "effect", "t_test")}
 
 
 _MAX_EXAMPLES = 5

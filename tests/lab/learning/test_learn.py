@@ -24,7 +24,7 @@ from esr.lab.learn import (
 )
 from esr.lab.learners import LearnedModel, Linear, fit_linear
 from esr.lab.measures import compare_systems, correct_p_values
-from esr.lab.results import evaluate_runs
+from esr.lab.results import evaluate_runs, format_difference
 from esr.lab.training_data import (
     SignalTable,
     TopicSignals,
@@ -175,6 +175,12 @@ def test_topics_without_relevant_candidates_are_rejected() -> None:
 TOPICS = [f"t{n}" for n in range(40)]
 
 
+def test_a_p_value_stands_beside_the_interval_and_the_effect() -> None:
+    comparison = compare_systems({"a": 0.5, "b": 0.7, "c": 0.9}, {"a": 0.4, "b": 0.4, "c": 0.4})
+    assert format_difference(comparison) == "+0.3000 (-0.1968 to +0.7968), effect +1.50"
+    assert format_difference(compare_systems({"a": 0.5}, {"a": 0.4})) == "+0.1000"
+
+
 def test_a_p_value_that_rounds_to_zero_is_said_to_be_smaller_than_what_is_printed() -> None:
     qrels = {topic: {"a": 1} for topic in TOPICS}
     poor = {topic: {"a": 1.0, "b": 2.0} for topic in TOPICS} | {TOPICS[0]: {"a": 2.0, "b": 1.0}}
@@ -184,7 +190,7 @@ def test_a_p_value_that_rounds_to_zero_is_said_to_be_smaller_than_what_is_printe
     (comparison,) = correct_p_values([compare_systems(values[1], values[0])])
     ablation = Ablation("dir", 0.5, comparison)
     text = to_text(Outcome("linear", "AP", 5, 0, 20, 40, 40, results, [("dir", 1.0)], [ablation]))
-    assert "p <0.0001 (t-test), " in text and "by them, p <0.0001" in text
+    assert "p <0.0001 (t-test), " in text and ", p <0.0001" in text.splitlines()[-1]
     assert "p 0.0000" not in text
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from math import log
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,7 +27,7 @@ from esr.lab import grid, measures
 from esr.lab.estimation import compute_likelihoods, generate_tasks, sample_sentences
 from esr.lab.grid import ascend, check_disjoint, cross_validate, search_grid, split_folds
 from esr.lab.setting_ranks import rank_under_settings
-from esr.lab.tuner import Task, Tuner, Workers, parse_objective, rank_relevant
+from esr.lab.tuner import Task, Tuner, Workers, _CompiledLoop, parse_objective, rank_relevant
 from esr.models.adjustment import Adjustment
 from esr.plans.evaluate import Evidence, GroupedEvidence, concatenate, score_sentences
 from esr.plans.plan import Mixture, Plan
@@ -250,6 +251,22 @@ def test_the_compiled_loop_is_loaded_when_it_pays(
     often.compute_figures([START])
     assert seldom.cache.compiled.function is None
     assert often.cache.compiled.function is rank_under_settings
+
+
+class CountingLock(AbstractContextManager[None]):
+    entries = 0
+
+    def __exit__(self, *_: object) -> None:
+        self.entries += 1
+
+
+def test_the_compiled_loop_is_locked_for_its_first_call_only() -> None:
+    lock = CountingLock()
+    loop = _CompiledLoop(lock)
+    for _ in range(3):
+        with loop.hold_lock():
+            pass
+    assert lock.entries == 1
 
 
 @pytest.mark.slow
