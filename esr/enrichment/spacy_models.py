@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -201,17 +202,20 @@ def _is_for_this_spacy(meta: Mapping[str, Any]) -> bool:
 
 _HAN = r"\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 SCRIPTS = {
-    name: re.compile(f"[{letters}]")
-    for name, letters in {
-        "Chinese": _HAN,
-        "Cyrillic": r"\u0400-\u052f\u1c80-\u1c8f\u2de0-\u2dff\ua640-\ua69f",
-        "Greek": r"\u0370-\u03ff\u1f00-\u1fff",
-        "Japanese": rf"{_HAN}\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f",
-        "Korean": r"\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff",
-        "Latin": r"\u0000-\u024f\u1e00-\u1eff\ufb00-\ufb06",
-    }.items()
+    "Chinese": _HAN,
+    "Cyrillic": r"\u0400-\u052f\u1c80-\u1c8f\u2de0-\u2dff\ua640-\ua69f",
+    "Greek": r"\u0370-\u03ff\u1f00-\u1fff",
+    "Japanese": rf"{_HAN}\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f",
+    "Korean": r"\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff",
+    "Latin": r"\u0000-\u024f\u1e00-\u1eff\ufb00-\ufb06",
 }
-"""By script, the pattern of one letter."""
+"""By script, its letters as a set of a pattern."""
+
+
+@cache
+def _letter_of(script: str) -> re.Pattern[str]:
+    # Not compiled at import: those of all scripts would take some milliseconds of every delivery.
+    return re.compile(f"[{SCRIPTS[script]}]")
 
 
 def is_in_script(text: str, script: str | None) -> bool:
@@ -222,4 +226,4 @@ def is_in_script(text: str, script: str | None) -> bool:
     if script is None or (script == "Latin" and text.isascii()):
         return any(map(str.isalpha, text))
     letters = "".join(filter(str.isalpha, text))
-    return bool(letters) and 2 * len(SCRIPTS[script].findall(letters)) >= len(letters)
+    return bool(letters) and 2 * len(_letter_of(script).findall(letters)) >= len(letters)
