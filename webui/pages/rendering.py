@@ -315,7 +315,7 @@ def split_lead(shown: Markup, is_best: bool, sentences: int) -> tuple[Markup, Ma
     `is_best`: whether it is the best of its passage; `sentences`: how many the passage has. These decide how
     many lines are shown until the context is opened.
     """
-    in_sight = (240 if sentences == 1 else 150) if is_best else 80 if sentences == 2 else 60
+    in_sight = (180 if sentences == 1 else 100) if is_best else 60
     mark = shown.find("<mark>")
     end = shown.rfind(" ", 0, mark - _BEFORE_MARK) + 1 if mark > in_sight else 0
     return shown[:end], shown[end:]
