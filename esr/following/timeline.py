@@ -8,10 +8,11 @@ Periods are numbers that increase by 1 from one to the next, counted from 1970.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -34,6 +35,11 @@ _MONDAY = 3
 """1970 began on a Thursday: weeks are counted from the Monday before."""
 
 
+_REMEMBERED = 1 << 14
+"""Days and periods whose conversions are kept: a page asks for the same ones again."""
+
+
+@lru_cache(_REMEMBERED)
 def period_of(day: int, interval: Interval) -> int:
     """The number of the period that contains a day, itself given in days since 1970-01-01."""
     match interval:
@@ -60,6 +66,7 @@ def first_day(period: int, interval: Interval) -> int:
             return int(np.array([period], "M8[Y]").astype("M8[D]").astype(int)[0])
 
 
+@lru_cache(_REMEMBERED)
 def name_of(period: int, interval: Interval) -> str:
     """The period's ISO 8601 name: 2017-03-05, 2017-W10, 2017-03 or 2017. Filters take all but weeks."""
     if interval == "week":
@@ -75,7 +82,7 @@ def date_range(period: int, interval: Interval) -> tuple[int, int]:
 
 def count_periods(counts: DayCounts, interval: Interval) -> Mapping[int, int]:
     """Sum the counts of days by period."""
-    of_periods: Counter[int] = Counter()
+    of_periods: defaultdict[int, int] = defaultdict(int)
     for day, count in counts.items():
         of_periods[period_of(day, interval)] += count
     return of_periods

@@ -19,11 +19,12 @@ _ALL = {1: "the word itself", 2: "both words"}
 
 def describe_match(record: SentenceRecord, terms: Collection[str], analyzer: Analyzer) -> str:
     """Why a sentence is in the list, as in "all four words; twice nearby; in the headline"."""
-    own = len(set(terms).intersection(analyzer.terms(record.text)))
-    beside = sum(term in terms for term in _terms_beside(record, analyzer))
-    parts = [_count_words(own, len(set(terms)))]
+    terms = frozenset(terms)
+    own = len(terms.intersection(analyzer.terms(record.text)))
+    beside = sum(map(terms.__contains__, _terms_beside(record, analyzer)))
+    parts = [_count_words(own, len(terms))]
     parts += [f"{_TIMES.get(beside) or f'{_spell(beside)} times'} nearby"] if beside else []
-    parts += ["in the headline"] if set(terms).intersection(analyzer.terms(record.title or "")) else []
+    parts += ["in the headline"] if terms.intersection(analyzer.terms(record.title or "")) else []
     return "; ".join(parts)
 
 

@@ -11,6 +11,7 @@ so that terms of two languages are never the same.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
@@ -235,7 +236,7 @@ class Analyzer:
 
     def terms(self, text: str) -> Terms:
         """The terms of a text, in order, with repetitions."""
-        return [term for terms in self.terms_of_chunks(text.split(" ")) for term in terms]
+        return list(itertools.chain.from_iterable(self.terms_of_chunks(text.split(" "))))
 
     def terms_of_chunks(self, chunks: Iterable[str]) -> Iterator[Sequence[str]]:
         """Yield the terms of each of the chunks of a text, which are what stands between blanks."""

@@ -143,7 +143,7 @@ def test_neighbours_take_a_line_each_until_the_context_is_opened(opens: Opens) -
 
 def test_a_long_sentence_is_clipped_until_the_context_is_opened(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}&passages=no")
-    for name, lines in (("", 4), ("also", 2)):
+    for name, lines in (("", 3), ("also", 1)):
         sentence = page.locator("#hit-2 .sentence")
         line = sentence.evaluate("e => parseFloat(getComputedStyle(e).lineHeight)")
         sentence.evaluate(
@@ -155,7 +155,39 @@ def test_a_long_sentence_is_clipped_until_the_context_is_opened(opens: Opens) ->
         page.locator("#hit-2").get_by_text("Context").click()
         opened = sentence.bounding_box()
         assert opened and opened["height"] / line > 8
+        sentence.click()
+        assert sentence.bounding_box() == opened
         page.locator("#hit-2").get_by_text("Context").click()
+        assert sentence.bounding_box() == clipped
+        sentence.click()
+        assert sentence.bounding_box() == opened
+        page.locator("#hit-2").get_by_text("Context").click()
+
+
+LENGTHEN = """(all, sentences) => all.forEach(each => {
+    const long = 'a word of it '.repeat(60);
+    each.querySelectorAll('.near, .sentence').forEach(text => { text.textContent = long });
+    const best = each.querySelector('.sentence:not(.also)');
+    for (const also of each.querySelectorAll('.also')) also.remove();
+    for (let n = 1; n < sentences; n++) {
+        best.after(Object.assign(best.cloneNode(), { className: 'sentence also', textContent: long }));
+    }
+})"""
+
+
+@pytest.mark.parametrize(("width", "height", "whole"), [(1280, 900, 4), (1920, 1080, 6), (390, 844, 2)])
+def test_as_many_hits_fit_on_a_screen_if_all_are_long(
+    opens: Opens, width: int, height: int, whole: int
+) -> None:
+    touch = {"has_touch": True, "is_mobile": True} if width < 500 else {}
+    page = opens("/search?q=%2Bearthquake+relief+China&passages=no&fold=no", width, height, **touch)
+    expect(page.get_by_role("link", name="Search for these words literally")).to_be_visible()
+    hits = page.locator(".hits > li:has(.around)")
+    for sentences in (1, 2, 3):
+        page.locator(".hits article").evaluate_all(LENGTHEN, sentences)
+        heights = hits.evaluate_all("all => all.map(e => e.getBoundingClientRect().height)")
+        above = page.locator("#hit-1").evaluate("e => e.getBoundingClientRect().top")
+        assert above + whole * max(heights) <= height, sentences
 
 
 @pytest.mark.parametrize(("width", "height", "whole"), [(1280, 900, 4), (1920, 1080, 6), (390, 844, 2)])

@@ -41,8 +41,9 @@ def part(html: str, start: str, end: str) -> str:
 
 
 def chips(html: str) -> list[str]:
-    texts = part(html, 'aria-label="How the query was read">', "</ul>").split("Remove: ")[1:]
-    return [text.strip() for text in texts]
+    read = html.partition('aria-label="How the query was read">')[2].partition("</ul>")[0]
+    texts = [text_of(item) for item in read.split("</li>")]
+    return [text.removeprefix("Remove: ") for text in texts if text.startswith("Remove: ")]
 
 
 def target(html: str, text: str) -> tuple[str, dict[str, str]]:

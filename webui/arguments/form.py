@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, NamedTuple
-from urllib.parse import parse_qsl, quote_plus, urlencode
+from urllib.parse import parse_qsl, quote_plus
 
 from flask import request, url_for
 
 from esr import models
 from esr.models import Model
+from esr.processes import cached_property
 from esr.ranking.reranker import DEPTH
 from esr.text.document import PARTS
 from webui.arguments.query_string import split_pairs
@@ -61,8 +62,15 @@ class Links:
     def to(self, endpoint: str = "results", **changes: str | None) -> str:
         """This or another page with some arguments changed; None removes an argument."""
         if len(changes) == 1 and "id" in changes and changes["id"] is not None:
-            return self._start(endpoint) + quote_plus(changes["id"], errors="replace")
-        return _address(endpoint, change_arguments(self.arguments, **changes))
+            return self._start(endpoint) + _quote(changes["id"])
+        unchanged = [text for name, text in self._encoded if name not in changes]
+        changed = [_encode(name, value) for name, value in changes.items() if value is not None]
+        return _join(endpoint, unchanged + changed)
+
+    @cached_property
+    def _encoded(self) -> list[tuple[str, str]]:
+        """The names of the arguments, each with its pair of the query string."""
+        return [(name, _encode(name, value)) for name, value in self.arguments]
 
     def _start(self, endpoint: str) -> str:
         """What the addresses with an id have in common, which each hit has several of."""
@@ -144,14 +152,24 @@ def change_arguments(arguments: Pairs, **changes: str | None) -> list[tuple[str,
 
 
 def _address(endpoint: str, arguments: Pairs) -> str:
-    query = "&".join([_encode(name, value) for name, value in arguments])
-    return path_to(endpoint) + ("?" + query if query else "")
+    return _join(endpoint, [_encode(name, value) for name, value in arguments])
+
+
+def _join(endpoint: str, pairs: Sequence[str]) -> str:
+    path = path_to(endpoint)
+    return f"{path}?{'&'.join(pairs)}" if pairs else path
 
 
 @lru_cache(4096)
 def _encode(name: str, value: str) -> str:
     """A pair of a query string. A page has a hundred links, most of them with the same pairs."""
-    return urlencode([(name, value)], errors="replace")
+    return f"{_quote(name)}={_quote(value)}"
+
+
+@lru_cache(4096)
+def _quote(text: str) -> str:
+    """A name or a value in a query string. The same id is in several links of a hit."""
+    return quote_plus(text, errors="replace")
 
 
 def path_to(endpoint: str) -> str:

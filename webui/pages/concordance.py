@@ -7,6 +7,7 @@ from functools import partial
 from flask import Flask, Response, request
 
 from esr.corpus.concordance import SORTS
+from esr.query import ParsedQuery
 from webui.answers.lists import list_occurrences
 from webui.arguments.form import split_links
 from webui.arguments.query_string import decode_arguments
@@ -36,8 +37,19 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
             "concordance.html",
             query=search.query,
             found=found,
+            singly=[] if found.lines else list_words(search.parsed),
             orders=ORDERS,
             chosen=arguments.value("sort"),
             own=own,
             others=others,
         )
+
+
+MOST_WORDS = 8
+"""Most words of a query that has no lines for which the page offers lines."""
+
+
+def list_words(parsed: ParsedQuery) -> list[str]:
+    """The words of a plain query of several; empty for other queries."""
+    words = list(dict.fromkeys(parsed.text.split()))
+    return words if parsed.is_plain and 1 < len(words) <= MOST_WORDS else []

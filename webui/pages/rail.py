@@ -210,10 +210,11 @@ def draw_dates(days: DayCounts, filters: Filters) -> Dates:
     interval = timeline.interval
     first, last = min(days), max(days)
     numbers = range(period_of(first, interval), period_of(last, interval) + 1)
+    has_filter = filters.date_from is not None or filters.date_to is not None
     picked = [
         name
         for name, number in zip(timeline.periods, numbers, strict=True)
-        if _is_picked(filters, *date_range(number, interval))
+        if has_filter and _is_picked(filters, *date_range(number, interval))
     ]
     form = "%Y" if interval == "year" else "%b %Y"
     ends = dict.fromkeys((_EPOCH + timedelta(days=day)).strftime(form) for day in (first, last))
@@ -233,10 +234,8 @@ def draw_days(days: DayCounts, finest: Interval = "day") -> Timeline:
 
 
 def _is_picked(filters: Filters, start: int, end: int) -> bool:
-    """Whether dates are filtered, and not all of the period is filtered out."""
+    """Whether not all of the period is filtered out."""
     first, last = filters.date_from, filters.date_to
-    if first is None and last is None:
-        return False
     return (first is None or first <= end) and (last is None or last >= start)
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, redirect, render_template, request
+from jinja2.runtime import Context
+from jinja2.utils import internalcode
 from markupsafe import Markup, escape
 from werkzeug.wrappers import Response as Redirect
 
@@ -45,6 +47,17 @@ WHOLE = "whole"
 """Stands among the views if the sender sees all of the index: some views count in all of it."""
 _VIEWS_SECONDS, _MOST_VIEWS = 60, 100
 """How long the views of an index are taken as known, and of how many at most."""
+
+
+class CallingContext(Context):
+    """Calls what a template calls without looking whether it wants the context: nothing here does."""
+
+    @internalcode
+    def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        # What only functions that want the context are given.
+        kwargs.pop("_block_vars", None)
+        kwargs.pop("_loop_vars", None)
+        return function(*args, **kwargs)
 
 
 class PageRenderer:
@@ -169,6 +182,7 @@ def install_filters(app: Flask) -> None:
         finite=math.isfinite,
         metadata_rows=metadata_rows,
     )
+    app.jinja_env.context_class = CallingContext
     app.jinja_env.tests["full_date"] = is_full_date
     app.jinja_env.globals.update(count=count, record=answers.require_record, path_to=path_to)
 
@@ -286,12 +300,12 @@ class Highlighter:
         chunks = text.split(" ")
         pieces: list[str] = []
         done = 0
-        for n, terms in enumerate(self._analyzer.terms_of_chunks(chunks)):
-            if not self._terms.isdisjoint(terms):
-                pieces += [escape(" ".join(chunks[done:n]))] if n > done else []
-                chunk = chunks[n]
-                pieces.append(self._marked.get(chunk) or self._marked.setdefault(chunk, self._mark(chunk)))
-                done = n + 1
+        has_none = map(self._terms.isdisjoint, self._analyzer.terms_of_chunks(chunks))
+        for n in [n for n, is_plain in enumerate(has_none) if not is_plain]:
+            pieces += [escape(" ".join(chunks[done:n]))] if n > done else []
+            chunk = chunks[n]
+            pieces.append(self._marked.get(chunk) or self._marked.setdefault(chunk, self._mark(chunk)))
+            done = n + 1
         pieces += [escape(" ".join(chunks[done:]))] if done < len(chunks) else []
         return Markup(" ".join(pieces))
 
@@ -315,7 +329,7 @@ def split_lead(shown: Markup, is_best: bool, sentences: int) -> tuple[Markup, Ma
     `is_best`: whether it is the best of its passage; `sentences`: how many the passage has. These decide how
     many lines are shown until the context is opened.
     """
-    in_sight = (240 if sentences == 1 else 150) if is_best else 80 if sentences == 2 else 60
+    in_sight = (180 if sentences == 1 else 100) if is_best else 60
     mark = shown.find("<mark>")
     end = shown.rfind(" ", 0, mark - _BEFORE_MARK) + 1 if mark > in_sight else 0
     return shown[:end], shown[end:]

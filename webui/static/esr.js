@@ -226,10 +226,16 @@
 
   document.addEventListener("click", (event) => {
     closeMenus(event.target.closest(".menu, .controls"));
-    if (event.target.matches("article > .near") && getSelection().isCollapsed) {
-      event.target.closest("article").querySelector(".around summary")?.click();
+    const text = event.target.closest("article > .near, article > .sentence");
+    if (text && getSelection().isCollapsed && (text.matches(".near") || isClipped(text))) {
+      text.closest("article").querySelector(".around summary")?.click();
     }
   });
+
+  function isClipped(sentence) {
+    const lead = sentence.querySelector(".lead");
+    return sentence.scrollHeight > sentence.clientHeight + 1 || (lead && !lead.checkVisibility());
+  }
 
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;

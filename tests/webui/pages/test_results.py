@@ -605,6 +605,7 @@ def test_the_beginning_of_a_sentence_is_apart_where_it_would_hide_the_words_of_t
         "early": ["A storm came, " + words],
         "late": [words + "until a storm came."],
         "passage": ["A storm came.", "The storm went on and on.", words + "and the storm went."],
+        "short": ["Then the storm."],
     }
     load(tmp_path / "i", [document(id, *each) for id, each in texts.items()])
     with open_searcher(tmp_path / "i") as opened:
@@ -612,6 +613,8 @@ def test_the_beginning_of_a_sentence_is_apart_where_it_would_hide_the_words_of_t
     found = re.findall(r'data-sentence-id="(\w+).*?</article>', html, re.DOTALL)
     articles = dict(zip(found, re.findall(r"<article.*?</article>", html, re.DOTALL), strict=True))
     classes = {id: re.findall(r'<p class="(sentence[^"]*)"', article) for id, article in articles.items()}
+    # All but a short sentence alone can be opened, even without neighbours or names.
+    assert {id for id, each in articles.items() if "around" in each} == {"early", "late", "passage"}
     assert classes["early"] == ["sentence"] and classes["late"] == ["sentence led"]
     assert sorted(classes["passage"]) == ["sentence", "sentence also", "sentence also led"]
     plain = {id: unescape(re.sub("<[^>]+>", "", article)) for id, article in articles.items()}

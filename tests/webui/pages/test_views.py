@@ -156,6 +156,16 @@ def test_a_concordance_has_the_lines_of_the_api_and_leads_to_their_sentences(rea
     assert real.get("/concordance?q=relief&sort=score").status_code == 400
 
 
+def test_a_concordance_without_lines_leads_to_those_of_each_word(real: FlaskClient) -> None:
+    assert get(real, "/concordance", q="China relief earthquake")["lines"] == []
+    html = real.get("/concordance?q=China+relief+earthquake").text
+    words = re.findall(r'href="/concordance\?q=(\w+)"><bdi>\1</bdi>', html)
+    assert words == ["China", "relief", "earthquake"]
+    assert all(get(real, "/concordance", q=word)["lines"] for word in words)
+    for query in ("zyxgarble", '"China relief" zyxgarble', "relief"):
+        assert "the lines of each" not in real.get("/concordance", query_string={"q": query}).text
+
+
 # Names, quotations and words.
 
 
