@@ -104,7 +104,7 @@ kernel: $(VENV)/installed-dev
 	$(BIN)/python -c "from esr.folder.search.kernel_loader import LOADER; LOADER.load()"
 
 compiled: kernel
-	@$(BIN)/pytest -q --collect-only > /dev/null
+	@found=$$($(BIN)/pytest -q --collect-only) || { echo "$$found" | tail -n 40; exit 1; }
 
 quick: kernel
 	$(BIN)/pytest -q -n 2 --dist worksteal \

@@ -13,12 +13,12 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from esr.cli import reference
 from esr.errors import EngineUnreachable, IndexMissing, IndexUnusable, UsageError
 from esr.index.contract import Index
 from esr.index.limits import time_remaining
 from esr.ranking.searcher import Searcher
 from tests.support.fake_index import FLOOD, STORM, FakeIndex
+from tools.references.commands import build_page
 from webui.app import create_app
 from webui.running.gate import FAILURES, PAUSE, REST, Busy, CircuitBreaker, stage_times, time_stage
 from webui.running.served_indexes import CACHED_METHODS, ENGINE_METHODS, ServedIndexes, Visit, monitor
@@ -376,7 +376,7 @@ def test_the_reference_lists_every_variable_that_the_code_reads() -> None:
     files = [path for folder in ("esr", "webui") for path in (ROOT / folder).rglob("*.py")]
     named = {name for path in files for name in re.findall(r"\bESR_[A-Z_]*[A-Z]\b", path.read_text("utf-8"))}
     named |= {row.variable for row in Settings.table()}
-    written = re.findall(r"^\| `(ESR_[A-Z_]+)` \| .+ \|", reference.build_page(), re.M)
+    written = re.findall(r"^\| `(ESR_[A-Z_]+)` \| .+ \|", build_page(), re.M)
     assert set(written) == named
     assert len(written) == len(named)
 
