@@ -275,7 +275,7 @@ def test_facets_count_the_candidates(engines: Engines, filters: Filters) -> None
 
 
 def test_facets_of_known_names_take_one_request(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
-    for reader in ("names", "statistics"):
+    for reader in ("vocabulary", "statistics"):
         monkeypatch.setattr(f"esr.elastic.{reader}.MAX_AGE", 1e9)
     index = engines.elasticsearch.index
     plan = engines.elasticsearch.prepare("flood", Ranking()).plan
