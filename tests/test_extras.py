@@ -18,6 +18,8 @@ from packaging.utils import canonicalize_name
 from esr.errors import UsageError
 from esr.extras import MODULES, install_command, require
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 distributions = cache(packages_distributions)

@@ -41,6 +41,8 @@ from tests.support.elasticsearch import document, fresh, load
 from webui.app import create_app
 from webui.running.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 VOCABULARY = {
     language: text.split()
     for language, text in {

@@ -27,6 +27,8 @@ from tests.support import worked_examples as worked
 from tests.support.dependency_definition import PLAIN, Sentence, chain, forest, parses, plain, sentences
 from tests.support.endurance import examples
 
+pytestmark = pytest.mark.slow
+
 ENGLISH = get_analyzer("english-stem")
 
 

@@ -32,6 +32,8 @@ from tests.support.elasticsearch import document, fresh, http, load, located
 from tests.support.fake_enricher import FakeEnricher
 from tests.support.index_contents import STORED_PRIORS, documents, enrich, index_contents
 
+pytestmark = pytest.mark.slow
+
 FIRST = [document("one", "A flood.", "A river.")]
 SECOND = [document("two", "A flood."), document("three", "Relief came.", "Late.", "At last.")]
 THIRD = [document("four", "The flood is over.")]

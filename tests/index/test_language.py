@@ -53,6 +53,8 @@ from esr.text.document import (
 from tests.support.elasticsearch import differences, fresh, http
 from tests.support.fake_enricher import NAMES, VOCABULARY, FakeEnricher, write_tiny_encoder
 
+pytestmark = pytest.mark.slow
+
 ON_A_NODE = pytest.mark.elasticsearch
 
 WORDS = {

@@ -21,6 +21,8 @@ from tests.support.elasticsearch import fresh
 from tests.support.index_contents import ENGINES
 from tests.support.needed import need
 
+pytestmark = pytest.mark.slow
+
 ROWS: list[dict[str, Any]] = [
     {
         "id": "a1",

@@ -18,6 +18,8 @@ from esr.text.validate import build_document
 from tests.loaders.conftest import texts
 from tests.support.samples import FOLDER, LEAD, sample
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def read(tmp_path):

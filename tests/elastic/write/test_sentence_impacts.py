@@ -53,6 +53,8 @@ from tests.support.folder_index import document
 from tests.support.index_contents import enrich
 from tests.support.pruning import WORDS, adverse_documents
 
+pytestmark = pytest.mark.slow
+
 SentenceImpacts = list[dict[str, float]]
 LONGEST = 150
 """Sentences of the longest document."""

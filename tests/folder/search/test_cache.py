@@ -36,6 +36,8 @@ from tests.support.folder_index import document, load
 from tests.support.processes import holds_in_threads
 from tests.support.pruning import make_plan
 
+pytestmark = pytest.mark.slow
+
 RECIPE = Recipe(("features",), {"model": "none"})
 STATIC_SCORES = (StaticScore("features.x", "linear"), StaticScore("importance", "linear"))
 

@@ -26,6 +26,8 @@ from tests.support.needed import end_test, need
 from tests.webui.access.conftest import MARK, SECRET, Caller, Server, text_of
 from webui.access.login import ATTEMPTS, PER_NAME, safe_next
 
+pytestmark = pytest.mark.slow
+
 PASSWORD = "correct horse"
 BASE = "https://localhost"
 
