@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -213,6 +214,20 @@ def test_the_rail_is_a_sheet_where_the_screen_is_narrow(opens: Opens) -> None:
     expect(narrow.get_by_role("region", name="Sources")).to_be_hidden()
     narrow.get_by_text("Filters", exact=True).click()
     expect(narrow.get_by_role("region", name="Sources")).to_be_visible()
+
+
+def test_a_long_title_leaves_room_for_the_links_beside_it(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}", 390, 844, has_touch=True, is_mobile=True)
+    page.get_by_role("link", name="Saved", exact=True).wait_for()
+    page.locator(".name a").evaluate("e => { e.textContent = 'Evening Post archive of 1920'; }")
+    boxes = [
+        (box["x"], box["x"] + box["width"])
+        for each in page.locator(".top").locator(".name, .how, .controls > summary").all()
+        if (box := each.bounding_box()) is not None
+    ]
+    boxes.sort()
+    assert len(boxes) == 4
+    assert all(end <= start for (_, end), (start, _) in pairwise(boxes))
 
 
 def test_a_page_without_results_lists_the_unknown_words(opens: Opens) -> None:
