@@ -4,7 +4,7 @@
 
 COLLECTIONS is a folder with squad-small, squadshifts-medium and wice-dev, each with docs.jsonl.gz, topics.tsv
 and qrels.txt.gz; they are not in the project. FOLDER stores indexes and figures, so that an interrupted call
-resumes. Takes some two hours on two cores. All tables and verdicts are computed from the figures.
+resumes. All tables and verdicts are computed from the figures.
 
 With --without-parses, the tables and verdicts that need no enrichment are printed, and no page is written.
 """
