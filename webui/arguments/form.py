@@ -63,9 +63,8 @@ class Links:
         """This or another page with some arguments changed; None removes an argument."""
         if len(changes) == 1 and "id" in changes and changes["id"] is not None:
             return self._start(endpoint) + _quote(changes["id"])
-        unchanged = [text for name, text in self._encoded if name not in changes]
-        changed = [_encode(name, value) for name, value in changes.items() if value is not None]
-        return _join(endpoint, unchanged + changed)
+        encoded = {name: None if value is None else _encode(name, value) for name, value in changes.items()}
+        return _join(endpoint, [text for _, text in change_arguments(self._encoded, **encoded)])
 
     @cached_property
     def _encoded(self) -> list[tuple[str, str]]:
