@@ -146,17 +146,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if fixtures & set(getattr(item, "fixturenames", ())) or item.get_closest_marker(mark):
                 item.add_marker(mark)
     ranks = {file: rank for rank, file in enumerate(LONGEST)}
-    files = [item.nodeid.partition("::")[0] for item in items]
-    sizes = Counter(files)
-    nodes = {
-        file for item, file in zip(items, files, strict=True) if item.get_closest_marker("elasticsearch")
-    }
+    sizes = Counter(map(_file_of, items))
+    nodes = {_file_of(item) for item in items if item.get_closest_marker("elasticsearch")}
 
     def order(item: pytest.Item) -> tuple[int, bool, int, str]:
-        file = item.nodeid.partition("::")[0]
+        file = _file_of(item)
         return ranks.get(file, len(ranks)), file not in nodes, -sizes[file], file
 
     items.sort(key=order)
+
+
+def _file_of(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
 
 
 def _compiled_templates() -> BytecodeCache:
