@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -119,7 +119,6 @@ def _share_half(sentences: Sequence[Terms], few_terms: int) -> Iterator[tuple[in
     one of any n // 2 + 1 of them: the rarest are looked up.
     """
     with_term: dict[str, list[int]] = {}
-    holders: defaultdict[str, int] = defaultdict(int)
     first: dict[Terms, int] = {}
     for place, terms in enumerate(sentences):
         if not terms:
@@ -127,7 +126,7 @@ def _share_half(sentences: Sequence[Terms], few_terms: int) -> Iterator[tuple[in
         if terms in first:
             yield place, first[terms]
             continue
-        rarest = sorted(terms, key=holders.__getitem__)[: len(terms) // 2 + 1]
+        rarest = sorted(terms, key=lambda term: len(with_term.get(term, ())))[: len(terms) // 2 + 1]
         candidates = {earlier for term in rarest for earlier in with_term.get(term, ())}
         for earlier in sorted(candidates):
             needed = len(terms) if len(terms) >= few_terms else max(len(terms), len(sentences[earlier]))
@@ -136,7 +135,6 @@ def _share_half(sentences: Sequence[Terms], few_terms: int) -> Iterator[tuple[in
         first[terms] = place
         for term in terms:
             with_term.setdefault(term, []).append(place)
-            holders[term] += 1
 
 
 def find_newest(
