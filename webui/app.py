@@ -18,12 +18,12 @@ from esr.plans.plan import CollectionStatistics
 from esr.ranking.searcher import Searcher
 from webui.access import guard
 from webui.api.openapi import install_api
-from webui.pages import batch, concordance, exports, kept, names, timeline, views, words
+from webui.pages import batch, kept, names, timeline, views, words
 from webui.pages.home import Home, describe_collection
 from webui.pages.rendering import PageRenderer, install_filters
 from webui.pages.timeline import draw_chart
-from webui.running import cors, health, problems, rate_limit, searches, traces
-from webui.running.metrics import install_access_log
+from webui.running import cors, health, problems, rate_limit, traces
+from webui.running.metrics import install_access_log, install_query_log
 from webui.running.problems import Problem
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import DEFAULT_NAME, Settings
@@ -134,11 +134,9 @@ def create_app(
     guard.install(app, indexes, settings, render, rates)
     rate_limit.install(app, settings, rates)
     health.install(app, indexes, settings)
-    searches.install(app, settings)
-    exports.install(app, indexes, settings)
+    install_query_log(app, settings)
     views.install(app, indexes, settings, render)
     timeline.install(app, indexes, settings, render)
-    concordance.install(app, indexes, settings, render)
     names.install(app, indexes, settings, render)
     words.install(app, indexes, settings, render)
     batch.install(app, indexes, settings, render)

@@ -35,16 +35,16 @@ from esr.ranking.answers import require_record
 from esr.ranking.passages import Passage, single
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.searcher import Searcher
-from webui.arguments.query_string import Arguments
 from webui.arguments.request import (
+    Arguments,
     Arrangement,
     SearchRequest,
     SimilarRequest,
     TimelineRequest,
     check_query,
 )
+from webui.running.metrics import record_search
 from webui.running.request_errors import UnknownId, blame_argument
-from webui.running.searches import record_search
 from webui.running.settings import Settings
 
 # Passages and documents

@@ -14,27 +14,32 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from flask import Response
 from msgspec import to_builtins
 from msgspec.structs import replace
 
 from esr import models
 from esr.corpus.name_lists import build_network
 from esr.dependency.dependence_signals import SIGNALS
+from esr.errors import UsageError
 from esr.features import FEATURES
 from esr.index.contract import Index
-from esr.index.filters import FACET_FIELDS
+from esr.index.filters import FACET_FIELDS, Filters
 from esr.index.names import entity_key, parse_name_filter
 from esr.models import priors
 from esr.models.forms import FORMS
 from esr.plans.plan import CANDIDATES, CollectionStatistics
-from esr.query import in_language, literal
+from esr.query import in_language, literal, parse
 from esr.ranking import boosts
 from esr.ranking.answers import analysis_dict, answer_dict
 from esr.ranking.passages import single
+from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import complete as complete_query
 from esr.ranking.query_report import report_query
+from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, raw_request
 from esr.text.document import text_direction
+from webui.answers import downloads
 from webui.answers.corpus import (
     read_collocations,
     read_contrast,
@@ -45,6 +50,7 @@ from webui.answers.corpus import (
     read_part,
     read_quotations,
 )
+from webui.answers.downloads import INCOMPLETE_HEADER, SKIPPED_HEADER
 from webui.answers.explanations import compare_rankings, explain_sentence, score_document
 from webui.answers.hit_fields import HitWriter
 from webui.answers.lists import (
@@ -55,20 +61,35 @@ from webui.answers.lists import (
     prepare_search,
     rank_and_arrange,
 )
-from webui.api.bodies import read_body, read_ranking, search_arguments, search_schema
-from webui.api.operation import Call
-from webui.arguments.query_string import Arguments
+from webui.api.operation import (
+    RANKING,
+    Call,
+    filter_arguments,
+    filters_schema,
+    json_response,
+    read_body,
+    read_ranking,
+    search_arguments,
+    search_schema,
+)
 from webui.arguments.rankings import parse_ranking
 from webui.arguments.request import (
+    Arguments,
     SearchRequest,
     check_query,
+    check_text,
+    parse_filters,
     parse_search,
     parse_shape,
     parse_similar,
     parse_timeline,
 )
 from webui.arguments.table import VERSUS
-from webui.running import beside
+from webui.arguments.values import Schema
+from webui.running.gate import start_beside
+from webui.running.metrics import record_search
+from webui.running.problems import describe_error, problem_dict
+from webui.running.rate_limit import count_queries
 from webui.running.request_errors import IndexChanged, RequestError, UnknownId, blame_argument
 from webui.running.settings import Settings
 
@@ -165,7 +186,7 @@ def _search(call: Call, search: SearchRequest, arguments: Arguments) -> dict[str
     state = index_state(snapshot)
     check_state(page, state)
     prepared = prepare_search(snapshot, search, call.settings)
-    report = beside.start(snapshot.index, lambda: report_query(prepared, search.filters))
+    report = start_beside(snapshot.index, lambda: report_query(prepared, search.filters))
     answer, entries, has_more = rank_and_arrange(prepared, search, end, call.settings)
     # A page is short where little is new, or the budget is small. The next one begins after its last entry.
     listed = [entry.passages for entry in entries[page.offset : end]]
@@ -382,3 +403,115 @@ def catalogue(call: Call) -> dict[str, Any]:
         "boosts": [boost.as_dict() for boost in boosts.BOOSTS.values()],
         "signals": [signal.as_dict() for signal in SIGNALS.values()],
     }
+
+
+# Several queries at once. An error in one query is the answer to that query; an error in what all queries
+# share rejects the batch.
+
+_WORD = "^[!-~]{1,64}$"
+
+
+def body_schema(settings: Settings) -> Schema:
+    """The JSON Schema of a body."""
+    query = {
+        "type": "object",
+        "required": ["id", "query"],
+        "additionalProperties": False,
+        "properties": {
+            "id": {"type": "string", "pattern": _WORD, "description": "a word that identifies the query"},
+            "query": {
+                "type": "string",
+                "maxLength": settings.query_chars,
+                "description": "words, or the query language",
+            },
+        },
+    }
+    return {
+        "type": "object",
+        "required": ["queries"],
+        "additionalProperties": False,
+        "properties": {
+            "queries": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": settings.batch_queries,
+                "items": query,
+                "description": "the queries, each with its own id",
+            },
+            "literal": {
+                "type": "boolean",
+                "default": False,
+                "description": "read all of each query as words, without any syntax",
+            },
+            "k": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": settings.batch_k,
+                "default": settings.default_k,
+                "description": "sentences for each query",
+            },
+            "ranking": RANKING,
+            "filters": filters_schema(settings),
+            "format": {
+                "enum": ["json", "run", "csv"],
+                "default": "json",
+                "description": "of the answer; of a run and of CSV, the header "
+                f"{SKIPPED_HEADER} names the queries that could not be searched for, and {INCOMPLETE_HEADER} "
+                "those whose answers are incomplete; the last column of CSV says what is missing",
+            },
+            "tag": {"type": "string", "pattern": _WORD, "default": "esr", "description": "the run's name"},
+        },
+    }
+
+
+RUN, CSV = "text/plain", "text/csv"
+AnswerOrError = Answer | UsageError
+
+
+def batch(call: Call) -> Response:
+    body = read_body(body_schema(call.settings))
+    queries: dict[str, str] = {query["id"]: query["query"] for query in body["queries"]}
+    count_queries(len(body["queries"]))
+    if len(queries) < len(body["queries"]):
+        raise RequestError("two queries have the same id: give each its own id", "queries")
+    ranking = read_ranking(call, body)
+    results = _answer_queries(call, body, ranking, parse_filters(filter_arguments(body, call.settings)))
+    format = body.get("format", "json")
+    if format == "json":
+        return json_response({"answers": [_as_dict(name, result) for name, result in results.items()]})
+    answers = {name: result for name, result in results.items() if isinstance(result, Answer)}
+    skipped = {name: str(result) for name, result in results.items() if not isinstance(result, Answer)}
+    if format == "run":
+        return downloads.queries_run(answers, body.get("tag", downloads.TAG), skipped)
+    return downloads.queries_csv(queries, answers, skipped)
+
+
+def _answer_queries(
+    call: Call, body: dict[str, Any], ranking: Ranking, filters: Filters
+) -> dict[str, AnswerOrError]:
+    """Answers by id. An error in one query is its answer; an error in all of them is raised."""
+    snapshot = call.searcher.snapshot()
+    k = body.get("k", call.settings.default_k)
+    has_records = body.get("format") != "run"
+    read = literal if body.get("literal", False) else parse
+    results: dict[str, AnswerOrError] = {}
+    for number, query in enumerate(body["queries"]):
+        field = f"queries.{number}.query"
+        try:
+            check_text("q", query["query"], call.settings.query_chars)
+            parsed = read(query["query"])
+            check_query(snapshot, parsed, call.settings, field)
+        except UsageError as error:
+            results[query["id"]] = RequestError(str(error), field)
+            continue
+        with blame_argument(None):
+            prepared = snapshot.prepare(parsed, ranking)
+            results[query["id"]] = answer = prepared.search(k, filters, records=has_records)
+        record_search(query["query"], answer.total)
+    return results
+
+
+def _as_dict(name: str, result: AnswerOrError) -> dict[str, Any]:
+    if isinstance(result, UsageError):
+        return {"id": name, "error": problem_dict(describe_error(result))}
+    return {"id": name, **answer_dict(result)}

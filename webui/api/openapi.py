@@ -11,7 +11,7 @@ import esr
 from webui.api.operation import BASE, ERRORS, HEADERS, NOT_MODIFIED, Call, Operation, add_etag, json_response
 from webui.api.operations import OPERATIONS
 from webui.api.schemas import SCHEMAS
-from webui.arguments.query_string import decode_arguments
+from webui.arguments.request import decode_arguments
 from webui.arguments.table import Argument
 from webui.running.served_indexes import ServedIndexes, View, Visit
 from webui.running.settings import Settings

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from webui.api.batch import CSV, RUN, batch, body_schema
-from webui.api.bodies import search_schema
 from webui.api.handlers import (
+    CSV,
+    RUN,
     analyze,
+    batch,
+    body_schema,
     catalogue,
     collocations,
     compare,
@@ -30,7 +32,7 @@ from webui.api.handlers import (
     timeline,
     values,
 )
-from webui.api.operation import Operation
+from webui.api.operation import Operation, search_schema
 
 OPERATIONS = {
     operation.name: operation

@@ -21,7 +21,6 @@ from esr.models import Model
 from esr.processes import cached_property
 from esr.ranking.reranker import DEPTH
 from esr.text.document import PARTS
-from webui.arguments.query_string import split_pairs
 from webui.arguments.rankings import (
     Checkbox,
     Option,
@@ -30,6 +29,7 @@ from webui.arguments.rankings import (
     preset_label,
     ranking_controls,
 )
+from webui.arguments.request import split_pairs
 from webui.arguments.table import (
     PAGE,
     PARAMETER,

@@ -17,8 +17,7 @@ from esr.ranking.searcher import Searcher
 from webui.answers import downloads
 from webui.answers.downloads import NOTHING
 from webui.answers.lists import rank_sentences
-from webui.arguments.query_string import check_text
-from webui.arguments.request import SearchRequest, read_search
+from webui.arguments.request import SearchRequest, check_text, read_search
 from webui.arguments.values import parse_whole
 from webui.pages.rendering import PageRenderer
 from webui.running.problems import Problem, as_sentence, problem_response, wants_json

@@ -18,8 +18,7 @@ from esr.index.hits import Hit, SentenceRecord
 from esr.ranking.ranking import Ranking
 from esr.text.document import ATTRIBUTES, META
 from webui.answers.downloads import export_file
-from webui.arguments.query_string import decode_arguments
-from webui.arguments.request import parse_search
+from webui.arguments.request import decode_arguments, parse_search
 from webui.arguments.table import names_of
 from webui.pages.rendering import PageRenderer
 from webui.running.request_errors import RequestError, blame_argument

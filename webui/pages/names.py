@@ -19,7 +19,7 @@ from esr.ranking.answers import require_record
 from esr.text.dates import parse_date_start
 from webui.answers.corpus import read_name_page, read_names, read_quotations
 from webui.arguments.form import Links, split_links
-from webui.arguments.query_string import decode_arguments
+from webui.arguments.request import decode_arguments
 from webui.pages.rail import LABELS, draw_days, query_clause
 from webui.pages.rendering import Highlighter, PageRenderer
 from webui.pages.results import find_headings

@@ -28,7 +28,6 @@ from esr.text.places import describe_place
 from esr.text.spans import find_spans
 from esr.wording import count
 from webui.arguments.form import Links, build_form, clean_arguments, path_to, shorten
-from webui.arguments.query_string import split_pairs
 from webui.arguments.rankings import (
     CACHED_RANKINGS,
     RankingControls,
@@ -38,6 +37,7 @@ from webui.arguments.rankings import (
     plain_number,
     ranking_controls,
 )
+from webui.arguments.request import split_pairs
 from webui.arguments.table import VERSUS
 from webui.pages.bars import describe_term_set
 from webui.running.served_indexes import ServedIndexes, Visit

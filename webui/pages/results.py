@@ -25,7 +25,7 @@ from esr.text.analyzer import Analyzer
 from webui.answers.lists import Entry, prepare_search, rank_and_arrange
 from webui.arguments.request import SearchRequest
 from webui.pages.rail import Dates, FacetList, count_dates, count_facets
-from webui.running import beside
+from webui.running.gate import start_beside
 from webui.running.settings import Settings
 
 # Counts
@@ -222,9 +222,9 @@ def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) 
 def _find_results(searcher: Searcher, search: SearchRequest, settings: Settings) -> Results:
     prepared = prepare_search(searcher, search, settings)
     index, filters = prepared.index, search.filters
-    report_of = beside.start(index, lambda: report_query(prepared, filters))
-    dates = beside.start(index, lambda: count_dates(prepared, filters))
-    facets = beside.start(index, lambda: count_facets(prepared, filters, search.facet))
+    report_of = start_beside(index, lambda: report_query(prepared, filters))
+    dates = start_beside(index, lambda: count_dates(prepared, filters))
+    facets = start_beside(index, lambda: count_facets(prepared, filters, search.facet))
     answer, entries, has_more = rank_and_arrange(prepared, search, search.k, settings)
     next_k = min(search.k + settings.more_k, settings.max_k) if search.k < settings.max_k else None
     listed = entries[: search.k]

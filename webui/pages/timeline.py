@@ -16,8 +16,13 @@ from esr.ranking.answers import require_record
 from webui.answers import downloads
 from webui.answers.lists import make_timeline
 from webui.arguments.form import Links, change_arguments
-from webui.arguments.query_string import decode_arguments, split_pairs
-from webui.arguments.request import MAX_QUERIES, TimelineRequest, parse_timeline
+from webui.arguments.request import (
+    MAX_QUERIES,
+    TimelineRequest,
+    decode_arguments,
+    parse_timeline,
+    split_pairs,
+)
 from webui.arguments.table import PAGE, SCALES, rows
 from webui.pages.rendering import Highlighter, PageRenderer
 from webui.pages.results import find_headings

@@ -6,22 +6,31 @@ and a digest of its text.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from flask import Flask, Response, redirect, request, url_for
+from msgspec.structs import replace
 from werkzeug.wrappers import Response as Redirect
 
-from esr.errors import UsageError
+from esr.batches import batched
+from esr.corpus.name_lists import ListedName, Selection, list_names
+from esr.errors import EsrError, UsageError
 from esr.following.citations import CITATIONS, CitationFormat, feed_urn, text_digest
+from esr.following.exports import EXPORTS, FIELDS, RANK, ExportFormat, Row
 from esr.following.novelty import find_newest
 from esr.following.watch import MEDIA_TYPE, Feed, render_feed
+from esr.index.filters import Filters
 from esr.index.hits import SentenceRecord
-from esr.ranking.answers import require_record
+from esr.query import literal
+from esr.ranking.answers import COLUMNS, require_record
+from esr.ranking.passages import single
 from esr.ranking.reasons import describe_match
+from esr.ranking.searcher import Searcher
+from esr.text.document import Document
 from esr.text.sentences import name_language
 from webui.answers import downloads
-from webui.answers.downloads import citations_file
+from webui.answers.downloads import citations_file, export_file
 from webui.answers.explanations import (
     SHADES,
     Comparison,
@@ -30,14 +39,21 @@ from webui.answers.explanations import (
     explain_sentence,
     score_document,
 )
-from webui.answers.hit_fields import sentence_link
-from webui.answers.lists import find_similar, rank_sentences
+from webui.answers.hit_fields import HitWriter, sentence_link
+from webui.answers.lists import Listing, find_similar, list_hits, rank_sentences
 from webui.arguments.form import Links
-from webui.arguments.query_string import decode_arguments
 from webui.arguments.rankings import BY_MEANING, parse_ranking, ranking_label
-from webui.arguments.request import SearchRequest, check_query, parse_search, parse_similar, read_search
+from webui.arguments.request import (
+    HitShape,
+    SearchRequest,
+    check_query,
+    decode_arguments,
+    parse_search,
+    parse_similar,
+    read_search,
+)
 from webui.arguments.table import VERSUS, names_of
-from webui.pages.article import find_similar_articles, list_article_names
+from webui.arguments.values import ALL
 from webui.pages.bars import score_bars, tree_picture
 from webui.pages.rendering import Highlighter, PageRenderer
 from webui.pages.results import (
@@ -48,11 +64,11 @@ from webui.pages.results import (
     shorten_heading,
 )
 from webui.pages.timeline import draw_chart
-from webui.running.request_errors import UnknownId, blame_argument
+from webui.running.request_errors import RequestError, UnknownId, blame_argument
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
 
-EXPORTS = {
+OTHER_EXPORTS = {
     "search_json": "JSON",
     "results_run": "TREC run",
     "results_atom": "Feed of the newest (Atom)",
@@ -68,7 +84,8 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     _add_explanation(app, indexes, settings, render)
     _add_comparison(app, indexes, settings, render)
     _add_similar(app, indexes, settings, render)
-    app.jinja_env.globals.update(citation_formats=CITATIONS, exports=EXPORTS)
+    _add_exports(app, indexes, settings)
+    app.jinja_env.globals.update(citation_formats=CITATIONS, exports=OTHER_EXPORTS)
     app.jinja_env.filters["sentence_link"] = sentence_link
     app.jinja_env.filters["language_name"] = name_language
     for citation in CITATIONS.values():
@@ -272,3 +289,73 @@ def _add_feed(app: Flask, indexes: ServedIndexes, settings: Settings) -> None:
             response.add_etag()
             response.make_conditional(request)
         return response
+
+
+NAMES, SIMILAR = 16, 5
+"""Most names and articles that are listed."""
+_READ = 60
+"""The best sentences for the title, among whose articles the most similar ones are."""
+
+
+def list_article_names(searcher: Searcher, document: Document) -> list[ListedName]:
+    """The names in most sentences of a document; empty if the engine does not answer."""
+    try:
+        return list_names(Selection(searcher.index, Filters(documents=(document.id,)), None), k=NAMES)
+    except EsrError:  # a page without a part is better than an error
+        return []
+
+
+def find_similar_articles(searcher: Searcher, document: Document) -> Sequence[SentenceRecord]:
+    """The best sentence of each other article for the title of a document, or for its first sentence."""
+    text = document.title or (document.sentences[0].text if document.sentences else "")
+    try:
+        hits = searcher.search(literal(text), _READ).hits
+    except EsrError:  # also if no word of it can be searched for
+        return []
+    by_document: dict[str, SentenceRecord] = {}
+    for record in map(require_record, hits):
+        if record.document_id != document.id:
+            by_document.setdefault(record.document_id, record)
+    return list(by_document.values())[:SIMILAR]
+
+
+_BATCH = 500
+
+
+def _add_exports(app: Flask, indexes: ServedIndexes, settings: Settings) -> None:
+    """Add a route for each format of files, and the formats for templates: `results_` and its name."""
+    app.jinja_env.globals.update(export_formats=EXPORTS, export_columns=FIELDS, usual_columns=COLUMNS)
+    for format in EXPORTS.values():
+        _add_format(app, indexes, settings, format)
+
+
+def _add_format(app: Flask, indexes: ServedIndexes, settings: Settings, format: ExportFormat) -> None:
+    @indexes.route(
+        app, f"/search.{format.suffix}", f"results_{format.name}", seconds=settings.export_deadline
+    )
+    def export(visit: Visit) -> Response:
+        arguments = decode_arguments(request.query_string, settings, "export", "page")
+        search, columns = parse_search(arguments), arguments.values_of("fields")
+        if columns and not format.has_columns:
+            raise RequestError(f"{format.label} has no columns to choose: leave out fields", "fields")
+        with blame_argument(None):
+            format.check()
+        is_all = arguments.first("k") == ALL
+        if format.most and search.k > format.most:
+            search, is_all = replace(search, k=format.most), True
+        listing = list_hits(visit.searcher.snapshot(), search, settings, is_all)
+        rows = _write_rows(listing, columns, arguments.first("index"))
+        return export_file(format, rows, columns, listing.incomplete, listing.total)
+
+
+def _write_rows(listing: Listing, columns: Sequence[str], index_name: str) -> Iterator[Row]:
+    shape = HitShape(frozenset(columns))
+    prepared, rank = listing.prepared, 0
+    for hits in batched(listing.hits, _BATCH):
+        writer = HitWriter(prepared.index, shape, prepared.counts, index_name)
+        written = writer.write_entries([list(single([[hit]])) for hit in hits], is_list=False)
+        for hit, (fields,) in zip(hits, written, strict=True):
+            rank += 1
+            if RANK in columns or not columns:
+                fields = {RANK: rank, **fields}
+            yield Row(hit, fields)

@@ -1,4 +1,4 @@
-"""The pages of words: what stands near those of a query, key words, frequencies, and two parts compared."""
+"""The pages of words: in context, what stands near them, key words, frequencies, and two parts compared."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from flask import Flask, Response, request
 
 from esr.corpus.collocations import MEASURES, UNITS, Collocations
+from esr.corpus.concordance import SORTS
 from esr.corpus.frequencies import GROUPINGS, Frequencies
 from esr.corpus.keyness import ORDERS, KeyWords
 from esr.following.timeline import Interval, count_periods, name_of
@@ -25,9 +26,9 @@ from webui.answers.corpus import (
     read_part,
 )
 from webui.answers.downloads import table_csv
+from webui.answers.lists import list_occurrences
 from webui.arguments.form import split_links
-from webui.arguments.query_string import Arguments, decode_arguments
-from webui.arguments.request import check_query, parse_search
+from webui.arguments.request import Arguments, check_query, decode_arguments, parse_search
 from webui.pages.rail import query_clause
 from webui.pages.rendering import PageRenderer
 from webui.running.request_errors import RequestError
@@ -47,6 +48,7 @@ _MANY_DAYS = 1_000
 def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
     """Add the pages and their tables to the application."""
     get = partial(indexes.route, app)
+    _add_concordance(app, indexes, settings, render)
 
     def page(visit: Visit, taker: str, arguments: Arguments, **values: Any) -> Response:
         own, others = split_links(request.query_string, settings, taker, "sort")
@@ -214,3 +216,44 @@ def offer_pairs(searcher: Searcher) -> list[tuple[str, str]]:
             border, last = (name_of(number, interval) for number, _ in (periods[half + 1], periods[-1]))
             pairs += [(f"before:{border}", f"after:{border}"), (f"after:{last}", "")]
     return pairs
+
+
+# Words in context
+
+LINE_WIDTH = "110"
+"""Characters on each side, as an argument: as many as a wide screen has room for. Others show less."""
+LINE_ORDERS = {name: text for name, text in SORTS.items() if name != "best"}
+
+
+def _add_concordance(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
+    """Add the page of a concordance: dense lines with the text on both sides."""
+
+    @partial(indexes.route, app)("/concordance")
+    def concordance(visit: Visit) -> Response:
+        arguments = decode_arguments(request.query_string, settings, "concordance", "page")
+        if not arguments.first("unit"):
+            arguments = arguments.with_defaults(width=LINE_WIDTH)
+        search = parse_search(arguments)
+        found = list_occurrences(visit.searcher, search, arguments, settings)
+        own, others = split_links(request.query_string, settings, "concordance", "sort")
+        return render(
+            visit,
+            "concordance.html",
+            query=search.query,
+            found=found,
+            singly=[] if found.lines else list_words(search.parsed),
+            orders=LINE_ORDERS,
+            chosen=arguments.value("sort"),
+            own=own,
+            others=others,
+        )
+
+
+MOST_WORDS = 8
+"""Most words of a query that has no lines for which the page offers lines."""
+
+
+def list_words(parsed: ParsedQuery) -> list[str]:
+    """The words of a plain query of several; empty for other queries."""
+    words = list(dict.fromkeys(parsed.text.split()))
+    return words if parsed.is_plain and 1 < len(words) <= MOST_WORDS else []

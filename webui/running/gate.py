@@ -1,7 +1,7 @@
 """The gate before an engine: an engine that hangs must not occupy every thread of the server.
 
 Requests get slots in order of arrival. A circuit breaker leaves an engine that does not answer alone for a
-while.
+while. Beside a search, an engine elsewhere can answer the other questions of a page.
 """
 
 from __future__ import annotations
@@ -10,12 +10,16 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
+from typing import TypeVar
 
 from flask import g
 
 from esr.errors import EngineUnreachable, EsrError
+from esr.index.contract import Index
+from esr.index.factory import is_elasticsearch
 
 
 class FairSemaphore:
@@ -193,3 +197,34 @@ def stage_times(total: float) -> dict[str, float]:
     """Seconds by stage of the current request, which took `total` seconds."""
     seconds: dict[str, float] = g.get("stage_seconds", {})
     return {**seconds, REST: max(0.0, total - sum(seconds.values()))}
+
+
+T = TypeVar("T")
+_THREADS = ThreadPoolExecutor(24, "beside")
+
+
+def start_beside(index: Index, work: Callable[[], T]) -> Callable[[], T]:
+    """Start work that asks the index, and return what waits for the result.
+
+    A folder computes in this process, so its work begins when the result is wanted. So does work that has
+    found no free thread by then. The circuit breaker goes by the search, and not by what is beside it.
+    """
+    if not is_elasticsearch(index.where):
+        return work
+    future = _THREADS.submit(_run_beside, work)
+
+    def finish() -> T:
+        if future.cancel():
+            return _run_beside(work)
+        with time_stage(BESIDE):
+            return future.result()
+
+    return finish
+
+
+def _run_beside(work: Callable[[], T]) -> T:
+    token = is_beside.set(True)
+    try:
+        return work()
+    finally:
+        is_beside.reset(token)

@@ -1,7 +1,10 @@
-"""Counts, latencies and stage times of requests, for Prometheus and the access log.
+"""Counts, latencies and stage times of requests, for Prometheus; the access log, and the log of queries.
 
 With several workers, prometheus_client adds up the counts that they write to a shared folder. It looks for
 the folder once, when it is first imported: `shared_folder` must be entered before.
+
+Queries are private. Their file is written only where `ESR_QUERY_LOG` names it, and only its owner may read
+it.
 """
 
 from __future__ import annotations
@@ -12,13 +15,17 @@ import random
 import re
 import time
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from functools import cache
 from typing import NamedTuple
 
-from flask import Flask, Response, g, request
+from flask import Flask, Response, current_app, g, has_request_context, request
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
 
+from esr.errors import EsrError
+from webui.running import traces
 from webui.running.gate import stage_times
+from webui.running.logs import write_json
 from webui.running.settings import COUNTS_FOLDER, Settings
 
 _REGISTRY = CollectorRegistry()
@@ -159,3 +166,52 @@ def install_access_log(app: Flask, settings: Settings) -> None:
     def leave(error: BaseException | None) -> None:
         if g.pop("is_in_flight", False):
             IN_FLIGHT.dec()
+
+
+_QUERY_LOG = "QUERY_LOG"
+
+
+def install_query_log(app: Flask, settings: Settings) -> None:
+    """Write the queries of the application to the file of the settings, if there is one."""
+    app.config[_QUERY_LOG] = settings.query_log
+
+
+def check_query_log(settings: Settings) -> None:
+    """Raise EsrError if the file of queries cannot be written."""
+    if settings.query_log:
+        try:
+            os.close(_open_query_log(settings.query_log))
+        except OSError as error:
+            raise EsrError(f"cannot write {settings.query_log}: {(error.strerror or '').lower()}") from None
+
+
+def record_search(query: str, hits: int) -> None:
+    """Count a search of the current request, and write its query down. `hits` counts all candidates."""
+    if not has_request_context():
+        return
+    index = g.get("index_name", "")
+    SEARCHES.labels(index).inc()
+    if not hits:
+        WITHOUT_HITS.labels(index).inc()
+    path = current_app.config.get(_QUERY_LOG)
+    traces.record_search(index, query if path else "", hits)
+    if path:
+        line = {
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "index": index,
+            "query": query,
+            "hits": hits,
+            "request_id": g.get("request_id"),
+        }
+        try:
+            file = _open_query_log(path)  # each time, so that the file may be moved away
+            try:
+                os.write(file, write_json(line, sort_keys=False) + b"\n")
+            finally:
+                os.close(file)
+        except OSError as error:
+            current_app.logger.error("a query was not written to %s: %s", path, error)
+
+
+def _open_query_log(path: str) -> int:
+    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

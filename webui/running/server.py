@@ -370,9 +370,9 @@ def serve(where: str, host: str, port: int, create_app: CreateApp, check_access:
 
 def check(locations: Mapping[str, str], settings: Settings) -> None:
     """Open each index once, to report mistakes before the server starts. Raises EsrError."""
-    from webui.running import cors, rate_limit, searches, traces  # imports the metrics library
+    from webui.running import cors, metrics, rate_limit, traces  # imports the metrics library
 
-    searches.check(settings)
+    metrics.check_query_log(settings)
     traces.check(os.environ)
     rate_limit.parse_rate(settings.rate)
     cors.parse_origins(settings.cors_origins)

@@ -15,8 +15,7 @@ from esr.models import priors
 from esr.ranking.ranking import Ranking
 from esr.text import dates
 from esr.text.document import ATTRIBUTES
-from webui.arguments.query_string import check_text, decode_arguments
-from webui.arguments.request import SearchRequest, read_search
+from webui.arguments.request import SearchRequest, check_text, decode_arguments, read_search
 from webui.arguments.table import PAGE
 from webui.running.request_errors import RequestError
 from webui.running.settings import Settings

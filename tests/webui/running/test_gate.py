@@ -21,8 +21,8 @@ from esr.ranking.searcher import Searcher
 from tests.support.fake_index import STORM, FakeIndex
 from tests.support.processes import wait_until
 from webui.app import create_app
-from webui.running import beside
-from webui.running.gate import FAILURES, PAUSE, Busy, CircuitBreaker, FairSemaphore, Gate
+from webui.running import gate
+from webui.running.gate import FAILURES, PAUSE, Busy, CircuitBreaker, FairSemaphore, Gate, start_beside
 from webui.running.rate_limit import COMPLETIONS_PER_REQUEST, SlidingWindow, Standing, client_key, parse_rate
 from webui.running.served_indexes import monitor
 from webui.running.settings import Settings
@@ -230,7 +230,7 @@ class ElsewhereIndex(FakeIndex):
 
 def test_what_is_asked_beside_a_search_is_answered_meanwhile() -> None:
     index = ElsewhereIndex("http://localhost:9200/news")
-    finish = beside.start(index, lambda: index.count())  # type: ignore[arg-type]
+    finish = start_beside(index, lambda: index.count())  # type: ignore[arg-type]
     assert index.asked.wait(60)
     index.may_answer.set()
     assert finish() != [threading.get_ident()]
@@ -239,7 +239,7 @@ def test_what_is_asked_beside_a_search_is_answered_meanwhile() -> None:
 def test_a_folder_is_asked_when_the_answer_is_wanted() -> None:
     index = ElsewhereIndex("news")
     index.may_answer.set()
-    finish = beside.start(index, lambda: index.count())  # type: ignore[arg-type]
+    finish = start_beside(index, lambda: index.count())  # type: ignore[arg-type]
     assert not index.asked.wait(0.1)
     assert finish() == [threading.get_ident()]
 
@@ -247,10 +247,10 @@ def test_a_folder_is_asked_when_the_answer_is_wanted() -> None:
 def test_with_all_threads_taken_the_request_asks_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     index = ElsewhereIndex("http://localhost:9200/news")
     with ThreadPoolExecutor(1) as threads:
-        monkeypatch.setattr(beside, "_THREADS", threads)
-        first = beside.start(index, lambda: index.count())  # type: ignore[arg-type]
+        monkeypatch.setattr(gate, "_THREADS", threads)
+        first = start_beside(index, lambda: index.count())  # type: ignore[arg-type]
         assert index.asked.wait(60)
-        finish = beside.start(index, threading.get_ident)  # type: ignore[arg-type]
+        finish = start_beside(index, threading.get_ident)  # type: ignore[arg-type]
         assert finish() == threading.get_ident()
         index.may_answer.set()
         assert first() != [threading.get_ident()]
@@ -265,7 +265,7 @@ def test_the_breaker_goes_by_the_search_and_not_by_what_is_beside_it(
     index.may_answer.set()
     monitored = monitor(index, breaker)  # type: ignore[arg-type]
     for _ in range(FAILURES):
-        finish = beside.start(monitored, lambda: monitored.count([], NO_FILTERS))
+        finish = start_beside(monitored, lambda: monitored.count([], NO_FILTERS))
         with pytest.raises(EngineUnreachable) if fails else nullcontext():
             finish()
     with nullcontext() if fails else pytest.raises(EngineUnreachable):
