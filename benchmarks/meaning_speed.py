@@ -38,8 +38,7 @@ from esr.batch import topics
 from esr.elastic.index import ElasticsearchIndex
 from esr.encoders import DEFAULT, load_encoder, quantize
 from esr.encoders.onnx_encoder import Encoder, Floats, normalize
-from esr.enrichment.enricher import Enricher
-from esr.enrichment.sentence_vectors import SentenceVectors, VectorSettings
+from esr.enrichment.enricher import Enricher, SentenceVectors, VectorSettings
 from esr.folder.format.layers import Layer, LayerSpan
 from esr.folder.index import EmbeddedIndex
 from esr.folder.search import similarity

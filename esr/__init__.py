@@ -9,8 +9,14 @@ if TYPE_CHECKING:
     from esr.corpus.concordance import Concordance, Line
     from esr.corpus.frequencies import Frequencies, Frequency
     from esr.corpus.keyness import KeyWord, KeyWords
-    from esr.corpus.name_lists import Companion, ListedName, NameNetwork, NamePage
-    from esr.corpus.quotations import Quotation, Quotations
+    from esr.corpus.names_and_quotes import (
+        Companion,
+        ListedName,
+        NameNetwork,
+        NamePage,
+        Quotation,
+        Quotations,
+    )
     from esr.errors import (
         EngineUnreachable,
         EsrError,
@@ -98,8 +104,7 @@ _MODULES = {
     "esr.errors": "EngineUnreachable EsrError IndexClosed IndexMissing IndexUnusable InputError UsageError",
     "esr.corpus.collocations": "Collocation Collocations Contrasted ContrastedCollocations",
     "esr.corpus.concordance": "Concordance Line",
-    "esr.corpus.quotations": "Quotation Quotations",
-    "esr.corpus.name_lists": "Companion ListedName NameNetwork NamePage",
+    "esr.corpus.names_and_quotes": "Quotation Quotations Companion ListedName NameNetwork NamePage",
     "esr.corpus.frequencies": "Frequencies Frequency",
     "esr.corpus.keyness": "KeyWord KeyWords",
     "esr.following.timeline": "Peak Series Timeline",

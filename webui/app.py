@@ -17,7 +17,7 @@ from esr.errors import EsrError, UsageError
 from esr.plans.plan import CollectionStatistics
 from esr.ranking.searcher import Searcher
 from webui.access import guard
-from webui.api.openapi import install_api
+from webui.api.operations import install_api
 from webui.pages import batch, kept, names, timeline, views, words
 from webui.pages.home import Home, describe_collection
 from webui.pages.rendering import PageRenderer, install_filters

@@ -16,8 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from esr.enrichment.quote_marks import JoinedText
-from esr.enrichment.quotes import find_quotations
+from esr.enrichment.quotes import JoinedText, find_quotations
 from esr.text.document import Document
 from esr.text.validate import build_document
 

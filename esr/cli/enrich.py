@@ -12,9 +12,8 @@ from esr.cli import options
 from esr.cli.source_options import parse_slice
 from esr.encoders import DEFAULT as DEFAULT_ENCODER
 from esr.encoders import KNOWN
-from esr.enrichment.enricher import Enricher
+from esr.enrichment.enricher import DEFAULT_SETTINGS, DEFAULT_TITLE_WEIGHT, Enricher, VectorSettings
 from esr.enrichment.recipe import check_parts
-from esr.enrichment.sentence_vectors import DEFAULT_SETTINGS, DEFAULT_TITLE_WEIGHT, VectorSettings
 from esr.features import RULES
 from esr.features.feature import DEFAULT_RULE
 from esr.index.enrichment_run import run_enrichment

@@ -13,20 +13,23 @@ from esr.cli import options
 from esr.cli.options import FILE
 from esr.cli.output import data_format_option, write_table
 from esr.cli.ranking_options import filter_options
-from esr.corpus.name_lists import (
+from esr.corpus.names_and_quotes import (
     COMPANIONS,
     EDGE_COLUMNS,
     NAMES,
+    QUOTATIONS,
     SENTENCES,
     Companion,
     ListedName,
     NamePage,
+    Quotations,
     build_network,
+    check_quotations,
+    find_quotations,
     list_names,
     read_name,
     select,
 )
-from esr.corpus.quotations import QUOTATIONS, Quotations, check_quotations, find_quotations
 from esr.errors import UsageError
 from esr.index.filters import Filters
 from esr.index.names import ENTITY_TYPES

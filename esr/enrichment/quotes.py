@@ -1,18 +1,160 @@
-"""Finds quotations in a document, each with its speaker, by the rules of `quote_rules`.
+"""Finds quotations in a document, each with its speaker, by the rules of its language.
 
 What stands between marks is a quotation if a verb of speech governs it, or if it is a sentence of its own; a
 word or a title in marks is none. Its speaker is named beside the verb, or is that of the quotation before.
+
+Marks are paired across sentences. A paragraph that repeats the opening mark continues the speech of the one
+before. An opening mark without a closing one extends to the end of its paragraph, or of its sentence where
+paragraphs are unknown.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from esr.enrichment.quote_marks import JoinedText, Spans, pair_marks
-from esr.enrichment.quote_speakers import DocumentNames, Grammar, Phrase, grammar
+from esr.enrichment.quote_speakers import CLOSING_MARKS, DocumentNames, Grammar, Phrase, grammar
 from esr.text.document import Document, Quote
+
+MAX_SENTENCES = 10
+"""The longest distance from an opening mark to its closing one where paragraphs are unknown."""
+_SINGLE = "‘‚›‹"
+"""Marks that are also other characters: they count only in pairs."""
+_SAME_SIDE = "“„「『«``"
+"""Marks that open even directly after another mark."""
+_CHARACTERS = "".join(
+    sorted({c for c in "".join([*CLOSING_MARKS, *CLOSING_MARKS.values()]) if c not in "`'"})
+)
+_MARK = re.compile(f"``|''|[{_CHARACTERS}]")
+
+Spans = list[tuple[int, int]]
+"""Characters of the joined text, one piece for each paragraph."""
+
+
+class JoinedText:
+    """The sentences of a document as one text, with a line break between paragraphs."""
+
+    def __init__(self, document: Document) -> None:
+        self.starts: list[int] = []
+        parts: list[str] = []
+        length, before = 0, None
+        for n, sentence in enumerate(document.sentences):
+            paragraph = sentence.paragraph
+            if n:
+                is_new = paragraph is not None and before is not None and paragraph != before
+                parts.append("\n" if is_new else " ")
+                length += 1
+            self.starts.append(length)
+            parts.append(sentence.text.replace("\n", " "))
+            length += len(sentence.text)
+            before = paragraph
+        self.text = "".join(parts)
+        self.has_paragraphs = "\n" in self.text
+
+    def sentence_at(self, position: int) -> int:
+        return bisect_right(self.starts, position) - 1
+
+    def sentence_start(self, position: int) -> int:
+        return self.starts[self.sentence_at(position)]
+
+    def sentence_end(self, position: int) -> int:
+        number = self.sentence_at(position) + 1
+        return self.starts[number] - 1 if number < len(self.starts) else len(self.text)
+
+    def paragraph_end(self, position: int) -> int:
+        end = self.text.find("\n", position)
+        return len(self.text) if end < 0 else end
+
+    def spans_by_sentence(self, pieces: Spans) -> list[tuple[int, int, int]]:
+        """The pieces as sentence, start and end, in characters of the sentence."""
+        found = []
+        for start, end in pieces:
+            for number in range(self.sentence_at(start), self.sentence_at(max(start, end - 1)) + 1):
+                first = self.starts[number]
+                last = self.sentence_end(first)
+                begin, stop = max(start, first), min(end, last)
+                if self.text[begin:stop].strip():
+                    found.append((number, begin - first, stop - first))
+        return found
+
+
+def pair_marks(text: JoinedText) -> list[Spans]:
+    """The pieces of each text between paired marks, marks included, in order. Marks within are skipped."""
+    found: list[Spans] = []
+    pieces: Spans = []
+    opening, start = "", 0
+    for match in _MARK.finditer(text.text):
+        mark, at = match[0], match.start()
+        opens = _opens(text.text, match)
+        if opening and _is_too_far(text, start, at):
+            end = _end_of_unclosed(text, start)
+            if opens and mark == opening and text.has_paragraphs and not text.text[end:at].strip():
+                pieces.append((start, end))
+                start = at
+                continue
+            if opening not in _SINGLE:
+                found.append([*pieces, (start, end)])
+            opening, pieces = "", []
+        if not opening:
+            if opens:
+                opening, start = mark, at
+        elif mark in _closing_marks(opening) and _closes(text.text, match, opening):
+            found.append([*pieces, (start, match.end())])
+            opening, pieces = "", []
+        elif opens and (mark == opening or (opening in _SINGLE and mark not in _SINGLE)):
+            opening, start = mark, at  # the one before was not closed
+    if opening and opening not in _SINGLE:
+        found.append([*pieces, (start, _end_of_unclosed(text, start))])
+    return found
+
+
+def _end_of_unclosed(text: JoinedText, start: int) -> int:
+    return text.paragraph_end(start) if text.has_paragraphs else text.sentence_end(start)
+
+
+def _is_too_far(text: JoinedText, start: int, at: int) -> bool:
+    if text.has_paragraphs:
+        return "\n" in text.text[start:at]
+    return text.sentence_at(at) - text.sentence_at(start) > MAX_SENTENCES
+
+
+def _closing_marks(opening: str) -> str:
+    """Straight and curly marks may be mixed."""
+    return CLOSING_MARKS[opening] + {"“": '"', '"': "”"}.get(opening, "")
+
+
+def _around(text: str, match: re.Match[str]) -> tuple[str, str]:
+    """The characters before and after a mark."""
+    return text[max(match.start() - 1, 0) : match.start()], text[match.end() : match.end() + 1]
+
+
+def _opens(text: str, match: re.Match[str]) -> bool:
+    mark, (before, after) = match[0], _around(text, match)
+    if mark not in CLOSING_MARKS:
+        return False
+    is_free = not before or before.isspace() or before in "([{—–-:：…/" or before in CLOSING_MARKS
+    if mark in "「『":
+        return True
+    if mark in "‘‚":
+        return is_free and after.isalpha()
+    if mark in _SAME_SIDE:
+        has_text = bool(after) and (not after.isspace() or mark == "«")
+        return has_text and (is_free or not before.isascii() or (after.isalnum() and not before.isalnum()))
+    return is_free and bool(after) and not after.isspace() and after not in ">,;)"
+
+
+def _closes(text: str, match: re.Match[str], opening: str) -> bool:
+    mark, (before, after) = match[0], _around(text, match)
+    if opening in _SINGLE:
+        return not after.isalnum() and not before.isspace()
+    if mark == opening or mark in CLOSING_MARKS:  # which might open as well
+        if before.isspace():
+            return not after or after.isspace() or opening == "«"
+        return mark != "“" or opening != "“" or not after.isalnum()
+    return True
+
 
 VERSION = 2
 """To be raised when the rules change."""

@@ -2,7 +2,6 @@
 
 # Registers them, in the order in which lists show them.
 from esr.features import subjectivity  # noqa: F401 isort: skip
-from esr.features import opinion  # noqa: F401 isort: skip
 from esr.features import entities  # noqa: F401 isort: skip
 from esr.features import quote, shape, furniture  # noqa: F401 isort: skip
 from esr.features.feature import FEATURES, NEEDS, RULES, Feature, get

@@ -14,8 +14,16 @@ from esr.corpus.collocations import COLLOCATIONS, MIN_COUNT, WINDOW, By, Colloca
 from esr.corpus.concordance import LINES, WIDTH, Concordance, Unit
 from esr.corpus.frequencies import Frequencies, Grouping
 from esr.corpus.keyness import KEY_WORDS, KeyWords
-from esr.corpus.name_lists import COMPANIONS, NAMES, SENTENCES, ListedName, NameNetwork, NamePage
-from esr.corpus.quotations import QUOTATIONS, Quotations
+from esr.corpus.names_and_quotes import (
+    COMPANIONS,
+    NAMES,
+    QUOTATIONS,
+    SENTENCES,
+    ListedName,
+    NameNetwork,
+    NamePage,
+    Quotations,
+)
 from esr.following.novelty import DEFAULT_THRESHOLD
 from esr.following.timeline import PEAKS, Interval, Timeline
 from esr.index.factory import Where

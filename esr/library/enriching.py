@@ -7,9 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from esr.enrichment.enricher import Enricher
+from esr.enrichment.enricher import DEFAULT_SETTINGS, Enricher, VectorSettings
 from esr.enrichment.recipe import check_parts
-from esr.enrichment.sentence_vectors import DEFAULT_SETTINGS, VectorSettings
 from esr.features.feature import DEFAULT_RULE
 from esr.index.contract import Index
 from esr.index.enrichment_run import EnrichmentReport, run_enrichment

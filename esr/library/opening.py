@@ -58,7 +58,7 @@ def load(where: Where, *paths: Where, **options: Unpack[LoadOptions]) -> Index:
     `options` are those of `LoadOptions`. Raises UsageError if there is an index already (see `if_exists`),
     and InputError with the place of what is wrong.
     """
-    from esr.library.sources import Files
+    from esr.library.loading import Files
 
     return load_index(where, Files(fspath(path) for path in paths), options)
 

@@ -27,20 +27,23 @@ from esr.corpus.collocations import (
 from esr.corpus.concordance import LINES, SORTS, WIDTH, Concordance, Unit, build_concordance
 from esr.corpus.frequencies import GROUPINGS, Frequencies, Grouping, count_frequencies
 from esr.corpus.keyness import KEY_WORDS, ORDERS, KeyWords, find_key_words
-from esr.corpus.name_lists import (
+from esr.corpus.names_and_quotes import (
     COMPANIONS,
     NAMES,
+    QUOTATIONS,
     SENTENCES,
     ListedName,
     NameNetwork,
     NamePage,
+    Quotations,
     Selection,
     build_network,
+    check_quotations,
+    find_quotations,
     list_names,
     read_name,
     select,
 )
-from esr.corpus.quotations import QUOTATIONS, Quotations, check_quotations, find_quotations
 from esr.errors import UsageError, unknown
 from esr.following.lists import find_passages
 from esr.following.novelty import (
@@ -456,7 +459,7 @@ class Index:
         Returns the numbers of documents that were added, changed and unchanged. Raises InputError with the
         place of what is wrong.
         """
-        from esr.library.sources import open_source
+        from esr.library.loading import open_source
 
         check_names(options, AppendOptions.__annotations__)
         pipeline = open_source(rows, options)
@@ -544,8 +547,7 @@ class Index:
 
 def load_index(where: Where, rows: Iterable[object], options: Mapping[str, Any]) -> Index:
     """Load rows, or files if these are a list of paths, into a new generation, and open the index."""
-    from esr.library.loading import load_pipeline
-    from esr.library.sources import open_source
+    from esr.library.loading import load_pipeline, open_source
 
     check_names(options, LoadOptions.__annotations__)
     pipeline, login = open_source(rows, options), read_login(options)

@@ -1,7 +1,9 @@
 """From the fields that a loader read to those of a document, with remarks on every change made unasked.
 
 Values that are no field of documents become metadata. Agencies send articles in advance, so embargoes are
-checked: such articles must not be searchable before their release.
+checked: such articles must not be searchable before their release. Of the entries of WordPress, only
+published posts and pages that anyone may read are articles: its exports (WXR) and its REST interface also
+have drafts, revisions, menus, styles and posts with a password.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import Any
 
 from esr.errors import InputError, to_one_line
 from esr.extras import require
-from esr.loaders import page, wordpress
+from esr.loaders import page
 from esr.loaders.fields import (
     FIELDS,
     KnownColumn,
@@ -123,7 +125,7 @@ class RecordAdapter:
 
     def adapt(self, record: Record, format: Format) -> Record | Malformed | Skipped:
         """The record with the fields of a document. Raises InputError if a column is missing in all rows."""
-        if format.any_names and (skipped := wordpress.check_rest(record.where, record.fields)):
+        if format.any_names and (skipped := check_wordpress_rest(record.where, record.fields)):
             return skipped
         try:
             fields = apply_mapping(record, self._mapping, format.tabular)
@@ -293,3 +295,36 @@ def is_embargoed(until: str) -> bool:
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+_ARTICLES = ("post", "page")
+
+
+def check_wordpress_export(where: str, entry: Mapping[str, Any]) -> Skipped | None:
+    """The entry of an export as Skipped, or None if it is to be read. `entry` is as feedparser reads it.
+
+    Entries of other feeds are never skipped.
+    """
+    return _check_wordpress(
+        where, entry.get("wp_post_type"), entry.get("wp_status"), bool(entry.get("wp_post_password"))
+    )
+
+
+def check_wordpress_rest(where: str, fields: Mapping[str, Any]) -> Skipped | None:
+    """The object of the REST interface as Skipped, or None if it, or any other object, is to be read."""
+    content = fields.get("content")
+    if not isinstance(content, dict) or "rendered" not in content:
+        return None
+    return _check_wordpress(where, fields.get("type"), fields.get("status"), content.get("protected") is True)
+
+
+def _check_wordpress(where: str, type: Any, status: Any, has_password: bool) -> Skipped | None:
+    if type not in (None, *_ARTICLES):
+        reason = "no post or page of WordPress"
+    elif status not in (None, "publish"):
+        reason = "not published in WordPress"
+    elif has_password:
+        reason = "protected by a password in WordPress"
+    else:
+        return None
+    return Skipped(where, reason, is_lasting=True)

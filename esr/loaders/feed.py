@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from esr.errors import InputError, to_one_line
-from esr.loaders import page, wordpress
+from esr.loaders import page
+from esr.loaders.adapter import check_wordpress_export
 from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, ReadResult, Record, Source, register
 from esr.loaders.ids import make_id
@@ -42,7 +43,7 @@ def read(source: Source) -> Iterator[ReadResult]:
         raise InputError(where, f"broken feed: {to_one_line(problem)}; fetch it again or correct it")
     for number, entry in enumerate(parsed.entries, 1):
         where = f"{source.name}:entry {number}"
-        if skipped := wordpress.check_export(where, entry):
+        if skipped := check_wordpress_export(where, entry):
             yield skipped
             continue
         try:

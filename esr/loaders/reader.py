@@ -15,22 +15,27 @@ from typing import Any
 
 from esr.errors import InputError, UsageError, to_one_line
 from esr.extras import require
-from esr.loaders import archives, ir_datasets
+from esr.loaders import ir_datasets
 from esr.loaders.adapter import RecordAdapter
 from esr.loaders.encoding import decode_source
 from esr.loaders.fields import apply_constants, find_replaced
 from esr.loaders.files import (
+    ARCHIVE_SUFFIXES,
     DEFAULT_LIMITS,
     EVERYTHING,
+    MAX_ARCHIVE_DEPTH,
     STANDARD_INPUT,
+    ArchiveType,
     Budget,
     ExpansionError,
     FileFilter,
     FoundFile,
     Limits,
     PeekedSource,
+    detect_archive_type,
     display_name,
     iterate_files,
+    iterate_members,
     open_source,
     raise_input_errors,
 )
@@ -81,7 +86,7 @@ def detect_container(file: PeekedSource, required: Format | None) -> Format | No
 
     If a format is required, only files in it are documents.
     """
-    if archives.detect_archive_type(file) != "zip":
+    if detect_archive_type(file) != "zip":
         return None
     suffix = PurePath(file.source.id_path).suffix.lower()
     candidates = [required] if required else FORMATS.values()
@@ -216,7 +221,7 @@ class SourceReader:
     ) -> Iterator[ReadResult]:
         """The records of a file or an archive. Files in an unknown format are added to `unknown`."""
         container = detect_container(file, self._format)
-        archive_type = None if container else archives.detect_archive_type(file)
+        archive_type = None if container else detect_archive_type(file)
         if archive_type:
             inside: list[UnknownFiles] = []
             is_empty = True
@@ -225,7 +230,7 @@ class SourceReader:
                 yield result
             archive = _to_unknown(file.source)
             # Formats such as .pptx are archives; their members are no files of their own.
-            is_file = bool(inside) and is_empty and archive.ending not in archives.SUFFIXES
+            is_file = bool(inside) and is_empty and archive.ending not in ARCHIVE_SUFFIXES
             for files in [archive] if is_file else inside:
                 self._add_unknown(files, unknown)
             return
@@ -344,17 +349,17 @@ class SourceReader:
     def _read_archive(
         self,
         file: PeekedSource,
-        archive_type: archives.ArchiveType,
+        archive_type: ArchiveType,
         budget: Budget,
         below: str | None,
         unknown: list[UnknownFiles],
         depth: int,
     ) -> Iterator[ReadResult]:
         name = file.source.name
-        if depth == archives.MAX_DEPTH:
+        if depth == MAX_ARCHIVE_DEPTH:
             raise InputError(name, f"is nested in {depth} archives: unpack them")
         is_empty = True
-        for member in archives.iterate_members(file, archive_type, budget):
+        for member in iterate_members(file, archive_type, budget):
             is_member_empty = True
             member_below = "/".join(filter(None, (below, member.source.name.removeprefix(f"{name}/"))))
             if not self._options.files.accepts(member_below):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from playwright.sync_api import Browser
 
-from esr.lab.report.moves import find_moves, render_moves
 from esr.lab.report.page import ReportPage
 from esr.lab.report.page import render as render_report
-from esr.lab.report.rankings import compute_gains
+from esr.lab.report.rankings import compute_gains, find_moves, render_moves
 from esr.lab.results import evaluate_runs
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from esr.cli import enrich as command
-from esr.enrichment.sentence_vectors import DEFAULT_SETTINGS, VectorSettings
+from esr.enrichment.enricher import DEFAULT_SETTINGS, VectorSettings
 from esr.errors import UsageError
 from esr.ranking.searcher import open_searcher
 from tests.cli.conftest import Esr

@@ -15,8 +15,15 @@ from msgspec.structs import replace
 
 import esr
 from esr.cli.main import main
-from esr.corpus.name_lists import Companion, ListedName, build_network, list_names, read_name, select
-from esr.corpus.quotations import find_quotations
+from esr.corpus.names_and_quotes import (
+    Companion,
+    ListedName,
+    build_network,
+    find_quotations,
+    list_names,
+    read_name,
+    select,
+)
 from esr.errors import UsageError
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.names import Aliases

@@ -11,9 +11,9 @@ import pytest
 
 from esr.encoders import Encoder, load_cross_encoder, load_encoder, quantize
 from esr.encoders.cross_encoder import CrossEncoder, open_cross_encoder
-from esr.encoders.folder import find_folder
+from esr.encoders.loading import find_folder
 from esr.encoders.served import ServedEncoder, ServerProblem
-from esr.enrichment.sentence_vectors import SentenceVectors, VectorSettings
+from esr.enrichment.enricher import SentenceVectors, VectorSettings
 from esr.errors import EsrError, InputError, UsageError
 from esr.text.document import Document, Sentence
 from tests.support.fake_enricher import write_tiny_cross_encoder, write_tiny_encoder

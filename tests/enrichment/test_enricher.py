@@ -13,10 +13,9 @@ import pytest
 
 from esr.dependency.parses import decode, encode
 from esr.encoders import load_encoder, quantize
-from esr.enrichment import enricher, sentence_vectors
-from esr.enrichment.enricher import Annotator, Enricher, Output
+from esr.enrichment import enricher
+from esr.enrichment.enricher import Annotator, Enricher, Output, SentenceVectors, VectorSettings
 from esr.enrichment.recipe import Recipe
-from esr.enrichment.sentence_vectors import SentenceVectors, VectorSettings
 from esr.enrichment.spacy_models import installed_models
 from esr.errors import InputError, UsageError
 from esr.features import FEATURES
@@ -554,7 +553,7 @@ def test_equal_texts_are_encoded_once(encoder: str, monkeypatch: pytest.MonkeyPa
     vectors = SentenceVectors(VectorSettings(encoder, 0.0))
     first = vectors.encode(TITLED)
     assert first[0] == first[2] == vectors.encode(UNTITLED)[0] and texts == ["storm rose", "bank fraud"]
-    monkeypatch.setattr(sentence_vectors, "_CACHED_TEXTS", 1)
+    monkeypatch.setattr(enricher, "_CACHED_TEXTS", 1)
     small = SentenceVectors(VectorSettings(encoder, 0.0))
     assert small.encode(TITLED) == first and len(texts) == 4
     assert small.encode(TITLED) == first and len(texts) == 5, "what is forgotten is encoded again"

@@ -18,8 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esr.enrichment.enricher import Enricher
-from esr.enrichment.sentence_vectors import VectorSettings
+from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.errors import UsageError
 from esr.following import novelty
 from esr.following.novelty import (

@@ -16,11 +16,10 @@ from clients import esr_client
 from esr import models
 from esr.corpus.frequencies import Grouping, count_frequencies
 from esr.corpus.keyness import find_key_words
-from esr.corpus.name_lists import Selection, build_network, list_names
+from esr.corpus.names_and_quotes import Selection, build_network, list_names
 from esr.dependency.parses import encode
-from esr.enrichment.enricher import Enricher
+from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.enrichment.recipe import Recipe
-from esr.enrichment.sentence_vectors import VectorSettings
 from esr.errors import IndexMissing, UsageError
 from esr.folder.write import segment_writer
 from esr.following.timeline import build_timeline

@@ -15,8 +15,7 @@ import esr
 from esr import loaders
 from esr.cli import main
 from esr.elastic.cluster import Cluster
-from esr.enrichment.enricher import Enricher
-from esr.enrichment.sentence_vectors import VectorSettings
+from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.index.factory import open_delivery
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import Hit

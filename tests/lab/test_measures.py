@@ -39,12 +39,14 @@ from esr.lab.comparison import (
     read_results,
 )
 from esr.lab.grid import cross_validate
-from esr.lab.judging import condense, make_pool, measure_agreement
 from esr.lab.measures import (
     RESAMPLES,
     compare_systems,
+    condense,
     correct_by_holm,
     correct_p_values,
+    make_pool,
+    measure_agreement,
     read_qrels,
     unknown_sentences,
     without_relevant,

@@ -15,8 +15,7 @@ from msgspec.structs import replace
 import esr
 from esr import features, models
 from esr.encoders import load_cross_encoder, load_encoder, quantize
-from esr.enrichment.enricher import Enricher
-from esr.enrichment.sentence_vectors import VectorSettings
+from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.errors import InputError, UsageError
 from esr.folder.search import similarity
 from esr.folder.search.kernel_loader import Loader

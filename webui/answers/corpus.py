@@ -14,8 +14,16 @@ from esr.corpus.collocations import (
 )
 from esr.corpus.frequencies import Frequencies, count_frequencies
 from esr.corpus.keyness import KeyWords, find_key_words
-from esr.corpus.name_lists import ListedName, NamePage, Selection, list_names, read_name, select
-from esr.corpus.quotations import Quotations, find_quotations
+from esr.corpus.names_and_quotes import (
+    ListedName,
+    NamePage,
+    Quotations,
+    Selection,
+    find_quotations,
+    list_names,
+    read_name,
+    select,
+)
 from esr.query import ParsedQuery, parse
 from esr.ranking.searcher import Searcher
 from webui.answers.lists import SERVED_SENTENCES

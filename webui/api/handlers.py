@@ -19,7 +19,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from esr import models
-from esr.corpus.name_lists import build_network
+from esr.corpus.names_and_quotes import build_network
 from esr.dependency.dependence_signals import SIGNALS
 from esr.errors import UsageError
 from esr.features import FEATURES

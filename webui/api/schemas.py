@@ -15,8 +15,7 @@ from esr.corpus.collocations import Collocation, Contrasted
 from esr.corpus.concordance import Line
 from esr.corpus.frequencies import GROUPINGS
 from esr.corpus.keyness import KeyWord
-from esr.corpus.name_lists import Companion, Edge, ListedName, NamePage
-from esr.corpus.quotations import Quotation
+from esr.corpus.names_and_quotes import Companion, Edge, ListedName, NamePage, Quotation
 from esr.following.timeline import INTERVALS
 from esr.index.filters import FACET_FIELDS
 from esr.index.hits import SentenceRecord

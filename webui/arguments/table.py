@@ -19,8 +19,7 @@ from esr.corpus.concordance import LINES, WIDTH
 from esr.corpus.concordance import SORTS as LINE_SORTS
 from esr.corpus.frequencies import GROUPINGS
 from esr.corpus.keyness import KEY_WORDS, ORDERS
-from esr.corpus.name_lists import COMPANIONS, MAX_NETWORK, NAMES, SENTENCES
-from esr.corpus.quotations import QUOTATIONS
+from esr.corpus.names_and_quotes import COMPANIONS, MAX_NETWORK, NAMES, QUOTATIONS, SENTENCES
 from esr.following.exports import FIELDS as EXPORT_FIELDS
 from esr.following.timeline import INTERVALS, MAX_PEAKS, PEAKS
 from esr.index.filters import FACET_FIELDS

@@ -9,8 +9,7 @@ from functools import partial
 from flask import Flask, Response, request
 from msgspec.structs import replace
 
-from esr.corpus.name_lists import ListedName
-from esr.corpus.quotations import Quotations
+from esr.corpus.names_and_quotes import ListedName, Quotations
 from esr.following.timeline import Timeline
 from esr.index.contract import Index
 from esr.index.filters import DAY

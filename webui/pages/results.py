@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from esr.corpus.quotations import Quotation
+from esr.corpus.names_and_quotes import Quotation
 from esr.index.contract import Index
 from esr.index.hits import Hit, SentenceRecord
 from esr.query import ParsedQuery

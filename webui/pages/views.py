@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from werkzeug.wrappers import Response as Redirect
 
 from esr.batches import batched
-from esr.corpus.name_lists import ListedName, Selection, list_names
+from esr.corpus.names_and_quotes import ListedName, Selection, list_names
 from esr.errors import EsrError, UsageError
 from esr.following.citations import CITATIONS, CitationFormat, feed_urn, text_digest
 from esr.following.exports import EXPORTS, FIELDS, RANK, ExportFormat, Row

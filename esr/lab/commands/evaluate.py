@@ -19,13 +19,13 @@ from esr.errors import EsrError, UsageError
 from esr.extras import require
 from esr.index.login_variables import redact
 from esr.lab.comparison import ComparisonPlan, build_cells, compute_cells, read_results
-from esr.lab.judging import condense
 from esr.lab.measures import (
     DEFAULT,
     RESAMPLES,
     SEED,
     Qrels,
     compare_systems,
+    condense,
     correct_p_values,
     parse,
     read_qrels,

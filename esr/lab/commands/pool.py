@@ -15,8 +15,7 @@ from esr.cli.output import open_output
 from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.index.login_variables import redact
-from esr.lab.judging import Agreement, Pool, make_pool, measure_agreement
-from esr.lab.measures import read_qrels, unknown_sentences
+from esr.lab.measures import Agreement, Pool, make_pool, measure_agreement, read_qrels, unknown_sentences
 from esr.lab.results import align_columns
 from esr.ranking.searcher import open_searcher
 

@@ -2,32 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 from tqdm import tqdm
 
 from esr.batch import topics
-from esr.batch.runs import choose_restrictions
+from esr.batch.runs import Scores, choose_restrictions, display_names, read_run, remove_duplicates
 from esr.batch.topics import TITLE
 from esr.cli.output import check_output, open_output
 from esr.cli.ranking_options import ranking_options
 from esr.errors import EsrError, UsageError
 from esr.extras import require
 from esr.lab.commands.evaluate import measures_option, parse_measures
-from esr.lab.report.inputs import Inputs, read_inputs
+from esr.lab.measures import Qrels, read_qrels, without_relevant
 from esr.lab.results import RunEvaluation, evaluate_runs
 from esr.lab.tuner import build_tasks
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 
 if TYPE_CHECKING:
-    from esr.lab.report.moves import TopicMoves
     from esr.lab.report.page import Picture
+    from esr.lab.report.rankings import TopicMoves
     from esr.lab.tuner import Task
     from esr.ranking.searcher import Searcher
+
+
+_MAX_EXAMPLES = 5
+
+
+class Inputs(NamedTuple):
+    """Judgements and runs by name.
+
+    `baseline` names one of the runs; `notes` are for readers of the report.
+    """
+
+    qrels: Qrels
+    runs: dict[str, Scores]
+    baseline: str | None
+    notes: list[str]
+
+
+def read_inputs(
+    qrels: str, runs: Sequence[str], baseline: str | None, kinds: Mapping[str, str] | None
+) -> Inputs:
+    """Read judgements and runs. The baseline becomes the first run, whether it is among `runs` or not.
+
+    Runs are named by their tags, or all by their paths if two have the same tag. Raises InputError.
+    """
+    judged = read_qrels(qrels)
+    paths = remove_duplicates([*([baseline] if baseline else []), *runs])
+    by_path = {path: read_run(path) for path in paths}
+    names = display_names(by_path)
+    notes = [*_check_judgements(judged, kinds)]
+    scores = {names[path]: run.scores for path, run in by_path.items()}
+    notes += _check_runs(scores, judged)
+    return Inputs(judged, scores, names[baseline] if baseline else None, notes)
+
+
+def _check_judgements(judged: Qrels, kinds: Mapping[str, str] | None) -> Iterator[str]:
+    start = f"{{}} of {len(judged):,} judged topics have no "
+    yield from _format_note(start + "relevant sentence and score 0", without_relevant(judged))
+    if kinds is not None:
+        yield from _format_note(start + "type", [topic for topic in judged if topic not in kinds])
+
+
+def _check_runs(runs: Mapping[str, Scores], judged: Qrels) -> Iterator[str]:
+    """Notes on missing and unjudged topics. Runs with the same topics share a note."""
+    lacks = _group_runs({run: [t for t in judged if t not in scores] for run, scores in runs.items()})
+    for missing, names in lacks.items():
+        verb = "lack" if len(names) > 1 else "lacks"
+        text = f"{_join_names(names)} {verb} {{}} of {len(judged):,} judged topics, which score 0"
+        yield from _format_note(text, missing)
+    extras = _group_runs({run: [t for t in scores if t not in judged] for run, scores in runs.items()})
+    for extra, names in extras.items():
+        verb = "answer" if len(names) > 1 else "answers"
+        text = f"{_join_names(names)} {verb} {{}} topics without judgements, which are ignored"
+        yield from _format_note(text, extra)
+
+
+def _group_runs(topics_by_run: Mapping[str, Sequence[str]]) -> dict[tuple[str, ...], list[str]]:
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for run, judged in topics_by_run.items():
+        groups.setdefault(tuple(sorted(judged)), []).append(run)
+    return groups
+
+
+def _join_names(names: Sequence[str]) -> str:
+    """List the first names, escaped for `str.format`."""
+    more = f" and {len(names) - _MAX_EXAMPLES} more" if len(names) > _MAX_EXAMPLES else ""
+    text = ", ".join(names[:_MAX_EXAMPLES]) + more
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _format_note(text: str, ids: Sequence[str]) -> Iterator[str]:
+    """A note with the number of ids in place of {}, followed by the first ids; nothing without ids."""
+    if ids:
+        examples = ", ".join(ids[:_MAX_EXAMPLES]) + (", …" if len(ids) > _MAX_EXAMPLES else "")
+        yield f"{text.format(format(len(ids), ','))}: {examples}"
+
 
 _FILE = click.Path(dir_okay=False)
 _DEFAULT_MEASURE = "AP"
@@ -114,7 +189,7 @@ def report(
         click.echo(note, err=True)
     results = evaluate_runs(names, data.qrels, data.runs, baseline=data.baseline, kinds=kinds)
     from esr.lab.report import page  # deferred: it imports matplotlib
-    from esr.lab.report.moves import read_texts, render_moves
+    from esr.lab.report.rankings import read_texts, render_moves
 
     measure = _DEFAULT_MEASURE if _DEFAULT_MEASURE in names else names[0]
     drawings, moves = _draw_runs(data, results, measure)
@@ -141,8 +216,13 @@ def report(
 def _draw_runs(
     data: Inputs, results: list[RunEvaluation], measure: str
 ) -> tuple[list[Picture], list[TopicMoves]]:
-    from esr.lab.report.moves import find_moves
-    from esr.lab.report.rankings import build_gains, build_precision_recall, compute_curves, compute_gains
+    from esr.lab.report.rankings import (
+        build_gains,
+        build_precision_recall,
+        compute_curves,
+        compute_gains,
+        find_moves,
+    )
 
     drawings = [build_precision_recall(compute_curves(data.qrels, data.runs))]
     if data.baseline is None or len(results) < 2:

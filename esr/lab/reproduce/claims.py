@@ -23,8 +23,8 @@ from esr.lab.reproduce.judging import (
     near,
     ordered,
 )
-from esr.lab.reproduce.pooled import POOLED_SYSTEMS, READINGS
 from esr.lab.reproduce.systems import MRF_SUFFIXES, RECALL_MEASURES, TDSR_READINGS, TOP_MEASURES
+from esr.lab.reproduce.training import POOLED_SYSTEMS, READINGS
 
 PUBLISHED: Mapping[str, Mapping[str, float]] = {
     "2003": {"tfisf": 0.308, "okapi": 0.239, "kld": 0.281, "tdsr": 0.355},

@@ -16,11 +16,9 @@ from esr.lab import measures
 from esr.lab.curves import Estimates
 from esr.lab.reproduce.annotations import NAMES, OPINIONS
 from esr.lab.reproduce.claims import TARGETS
-from esr.lab.reproduce.data import Year, find_raw_files, load
+from esr.lab.reproduce.data import Year, find_raw_files, load, measure_year
 from esr.lab.reproduce.judging import CROSSED, Example, ExperimentResults, Promotion, Verdict, judge
-from esr.lab.reproduce.pooled import Pooled, cross, measure_pooled
 from esr.lab.reproduce.second_task import measure_second_task
-from esr.lab.reproduce.statistics import measure_year
 from esr.lab.reproduce.systems import (
     BOTH_YEARS,
     STATISTICS,
@@ -31,7 +29,16 @@ from esr.lab.reproduce.systems import (
     TrainedSystem,
     with_prior,
 )
-from esr.lab.reproduce.training import YearExperiment, build_index, open_grid, open_indexes, read_feature
+from esr.lab.reproduce.training import (
+    Pooled,
+    YearExperiment,
+    build_index,
+    cross,
+    measure_pooled,
+    open_grid,
+    open_indexes,
+    read_feature,
+)
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Sentence

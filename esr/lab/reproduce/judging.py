@@ -17,9 +17,8 @@ import numpy.typing as npt
 
 from esr.lab.curves import Estimates
 from esr.lab.measures import SystemComparison, compare_systems
-from esr.lab.reproduce.data import YEARS, Findings
+from esr.lab.reproduce.data import YEARS, Findings, YearStatistics
 from esr.lab.reproduce.second_task import SecondTask
-from esr.lab.reproduce.statistics import YearStatistics
 from esr.lab.reproduce.systems import MAIN, Protocol, SystemFigures, TrainedSystem
 from esr.lab.results import format_difference, format_p
 from esr.plans.evaluate import Array

@@ -12,10 +12,10 @@ from esr.lab.curves import Estimates
 from esr.lab.measures import SystemComparison
 from esr.lab.reproduce.claims import ADDED
 from esr.lab.reproduce.judging import MARKS, ExperimentResults, Verdict
-from esr.lab.reproduce.pooled import READINGS
 from esr.lab.reproduce.second_task import EVERYTHING
 from esr.lab.reproduce.systems import BASELINES as BASELINE_GROUP
 from esr.lab.reproduce.systems import MEASURES, RECALL_MEASURES, SYSTEMS, TDSR, TOP_MEASURES
+from esr.lab.reproduce.training import READINGS
 from esr.wording import table_lines
 
 BASELINES = ("tfisf", "dir")

@@ -16,9 +16,8 @@ from msgspec.structs import replace
 from esr.errors import UsageError
 from esr.folder.write.folder_writer import FolderWriter
 from esr.index.writer import Description
+from esr.lab.commands.report import read_inputs
 from esr.lab.report import page
-from esr.lab.report.inputs import read_inputs
-from esr.lab.report.moves import Move, TopicMoves, _choose_moves, find_moves, render_moves
 from esr.lab.report.page import (
     DARK,
     INK,
@@ -44,6 +43,9 @@ from esr.lab.report.parameters import (
 from esr.lab.report.rankings import (
     RECALL,
     Gains,
+    Move,
+    TopicMoves,
+    _choose_moves,
     build_gains,
     build_precision_recall,
     compute_curves,
@@ -51,10 +53,12 @@ from esr.lab.report.rankings import (
     draw_gains,
     draw_lengths,
     draw_precision_recall,
+    find_moves,
     gain_rows,
     length_rows,
     measure_lengths,
     merge_steps,
+    render_moves,
 )
 from esr.lab.results import evaluate_runs
 from esr.lab.tuner import Task, Tuner

@@ -38,7 +38,6 @@ from esr.lab.reproduce.judging import (
     sign_changes,
     tuned_to,
 )
-from esr.lab.reproduce.pooled import POOLED_SYSTEMS
 from esr.lab.reproduce.systems import (
     BOTH_YEARS,
     SUBJECTIVE,
@@ -50,6 +49,7 @@ from esr.lab.reproduce.systems import (
     with_prior,
 )
 from esr.lab.reproduce.training import (
+    POOLED_SYSTEMS,
     YearExperiment,
     add_counts,
     build_index,

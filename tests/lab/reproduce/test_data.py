@@ -15,7 +15,17 @@ import pytest
 
 from esr.errors import EsrError, InputError, UsageError
 from esr.lab.reproduce.annotations import read_names, read_opinions, read_parses, write_texts
-from esr.lab.reproduce.data import NAMES, NEW_NAMES, YEARS, Year, find_raw_files, load, read_corpus, unpack
+from esr.lab.reproduce.data import (
+    NAMES,
+    NEW_NAMES,
+    YEARS,
+    Year,
+    find_raw_files,
+    load,
+    measure_year,
+    read_corpus,
+    unpack,
+)
 from esr.lab.reproduce.judging import ExperimentResults
 from esr.lab.reproduce.output import as_json, as_markdown
 from esr.lab.reproduce.second_task import (
@@ -25,7 +35,6 @@ from esr.lab.reproduce.second_task import (
     judge,
     measure_second_task,
 )
-from esr.lab.reproduce.statistics import measure_year
 from esr.text.analyzer import get_analyzer
 from esr.text.document import ParseWord
 from tests.lab.reproduce import miniature

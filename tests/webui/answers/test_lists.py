@@ -1,22 +1,216 @@
-""""""
+"""What hits of the API hold, and how hits become entries of lists."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
+from flask.testing import FlaskClient
 
 from esr.index.hits import Hit
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, open_searcher
+from esr.text.document import Document, Sentence
+from tests.support.elasticsearch import fresh, load
 from tests.support.fake_index import STORM, FakeIndex
+from tests.support.page_corpus import error, get, ids
 from webui.answers.explanations import ExplainedSentence, explain_sentence
 from webui.answers.lists import Entry, arrange_hits, build_entries, hits_to_fetch
+from webui.api.operation import BASE
+from webui.app import create_app
 from webui.arguments.request import Arrangement, SearchRequest
 from webui.running.settings import Settings
+
+
+def document(id: str, texts: list[str], **known: Any) -> Document:
+    return Document(id, tuple(Sentence(f"{id}.s{n}", text) for n, text in enumerate(texts)), **known)
+
+
+DOCUMENTS = [
+    document(
+        "a",
+        ["It blew all night.", "The storms damaged forty houses.", "Nobody was hurt.", "Help came."],
+        title="After the storm",
+        source="The Example",
+        metadata={"desk": "Berlin", "print": {"page": 7, "extras": [1, 2]}},
+    ),
+    document("b", ["A storm and a flood came.", "The flood took a bridge."], metadata={"desk": "Bonn"}),
+    document("c", ["A stormy day \U0001f327 in the storm."]),
+]
+
+
+@pytest.fixture(
+    scope="module", params=["folder", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)]
+)
+def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
+    with ExitStack() as stack:
+        if request.param == "folder":
+            where = str(tmp_path_factory.mktemp("hits") / "index")
+        else:
+            where = stack.enter_context(fresh(request.getfixturevalue("elasticsearch_url")))
+        load(where, DOCUMENTS)
+        yield create_app(stack.enter_context(open_searcher(where)), Settings(access_log=0)).test_client()
+
+
+def hits(client: FlaskClient, path: str = "/search", **arguments: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = get(client, path, **{"q": "storm", **arguments})["hits"]
+    return found
+
+
+def by_id(client: FlaskClient, **arguments: Any) -> dict[str, dict[str, Any]]:
+    return {hit["sentence_id"]: hit for hit in hits(client, **arguments)}
+
+
+def test_a_hit_has_the_chosen_fields_and_its_id(client: FlaskClient) -> None:
+    whole = hits(client)
+    chosen = hits(client, fields=["text, score", "title"])
+    names = ("sentence_id", "text", "score", "title")
+    assert chosen == [{name: hit[name] for name in names} for hit in whole]
+    assert hits(client, fields="folded") == [
+        {"sentence_id": hit["sentence_id"], "folded": hit["folded"]} for hit in whole
+    ]
+    (first, *_) = hits(client, q="storm flood", fields="text,passage,more,reason")
+    texts = [{"sentence_id": s.id, "text": s.text} for s in DOCUMENTS[1].sentences]
+    assert first == {**texts[0], "passage": texts, "more": 0, "reason": None}
+    similar = get(client, "/similar", id="a.s1", fields="text", own="yes")["hits"]
+    assert similar and all(hit.keys() == {"sentence_id", "text"} for hit in similar)
+
+
+def test_a_field_that_hits_do_not_have_is_an_error(client: FlaskClient) -> None:
+    for name, message in {
+        "txt": "did you mean 'text'",
+        "author": "did you mean 'authors'",
+        "meta.": "known",
+    }.items():
+        found = error(client, "/search", q="storm", fields=f"score,{name}")
+        assert found["field"] == "fields" and message in found["message"]
+
+
+def test_matches_are_where_words_of_the_query_stand(client: FlaskClient) -> None:
+    found = by_id(client, q="storm flood", fields="text,matches", passages="no")
+    words = {
+        id: [hit["text"][match["start"] : match["end"]] for match in hit["matches"]]
+        for id, hit in found.items()
+    }
+    assert words["a.s1"] == ["storms"] and words["b.s0"] == ["storm", "flood"]
+    assert words["c.s0"][-1] == "storm"  # after a character outside the basic plane
+    assert words["a.s0"] == []
+
+
+def test_the_metadata_of_a_document_is_in_its_hits(client: FlaskClient) -> None:
+    whole = by_id(client, fields="metadata")
+    assert whole["a.s1"]["metadata"] == DOCUMENTS[0].metadata
+    assert whole["c.s0"]["metadata"] == {}
+    keys = by_id(client, fields="meta.desk,meta.print.page,meta.nope")
+    assert keys["a.s1"] == {"sentence_id": "a.s1", "metadata": {"desk": "Berlin", "print.page": 7}}
+    assert keys["b.s0"]["metadata"] == {"desk": "Bonn"}
+
+
+def test_a_permalink_leads_to_the_sentence(client: FlaskClient) -> None:
+    (hit,) = hits(client, document="b", require="all", q="storm flood", fields="permalink")[:1]
+    leads = client.get(hit["permalink"].removeprefix("http://localhost"))
+    assert (leads.status_code, leads.headers["Location"]) == (302, "/document?id=b#s0")
+
+
+def test_a_window_has_the_sentences_around_a_hit(client: FlaskClient) -> None:
+    texts = [sentence.text for sentence in DOCUMENTS[0].sentences]
+    for n in (1, 2, 20):
+        window = by_id(client, window=n, fields="text")["a.s1"]["window"]
+        assert window == {"before": texts[:1], "after": texts[2 : 2 + n]}
+    assert by_id(client, window=2, passages="no")["a.s3"]["window"] == {"before": texts[1:3], "after": []}
+    assert by_id(client, window=2, passages="no")["b.s1"]["window"] == {
+        "before": ["A storm and a flood came."],
+        "after": [],
+    }
+    assert "window" not in by_id(client, window=0)["a.s1"]
+
+
+def characters(found: list[dict[str, Any]]) -> int:
+    windows = [hit.get("window", {"before": [], "after": []}) for hit in found]
+    around = [text for window in windows for text in (*window["before"], *window["after"])]
+    return sum(map(len, [*around, *(hit["text"] for hit in found)]))
+
+
+@pytest.mark.parametrize("window", [0, 1, 3])
+def test_the_texts_of_an_answer_keep_within_the_budget(client: FlaskClient, window: int) -> None:
+    whole = hits(client, fields="text", fold="no")
+    for budget in range(1, 400, 23):
+        found = hits(client, fields="text", fold="no", window=window, budget=budget)
+        assert characters(found) <= budget or len(found) == 1
+        listed = [hit["sentence_id"] for hit in found]
+        assert listed == [hit["sentence_id"] for hit in whole[: len(listed)]]
+        if len(found) < len(whole):
+            assert characters(whole[: len(found) + 1]) > budget
+
+
+def test_a_budget_gives_the_nearest_sentences_to_all_hits_first(client: FlaskClient) -> None:
+    arguments = {"document": "a", "fields": "text", "fold": "no", "passages": "no", "window": 2}
+    found = by_id(client, **arguments)
+    size = sum(len(hit["text"]) for hit in found.values())
+    nearest = sum(
+        len(t) for n in range(4) for t in [s.text for s in DOCUMENTS[0].sentences[max(0, n - 1) : n + 2]]
+    )
+    limited = by_id(client, **arguments, budget=nearest)
+    assert nearest > size and characters([*limited.values()]) == nearest
+    assert limited["a.s1"]["window"] == {"before": ["It blew all night."], "after": ["Nobody was hurt."]}
+    assert limited["a.s0"]["window"] == {"before": [], "after": ["The storms damaged forty houses."]}
+
+
+def test_pages_of_a_budget_fit_together(client: FlaskClient) -> None:
+    whole, found, token = ids({"hits": hits(client)}), [], None
+    for _ in range(20):
+        page = get(client, "/search", q="storm", budget=60, **({"after": token} if token else {}))
+        found += ids(page)
+        token = page["next"]
+        if token is None:
+            break
+    assert found == whole
+
+
+def test_a_search_as_json_is_the_same_search(client: FlaskClient) -> None:
+    arguments = {
+        "q": "storm",
+        "k": 3,
+        "fields": ["text", "meta.desk"],
+        "window": 1,
+        "fold": "no",
+        "overlap": 0.5,
+    }
+    filters = {"meta": ["desk=berlin", "desk=bonn"], "document": ["a", "b"]}
+    ranking = {"model": "dir", "params": {"mu": 9}}
+    body = {**arguments, "k": 3.0, "filters": filters, "ranking": ranking}  # JSON has no other numbers
+    answer = client.post(f"{BASE}/search", json=body)
+    assert answer.status_code == 200, answer.text
+    alone = get(client, "/search", **arguments, **filters, model="dir", params__mu=9)
+    assert answer.get_json() | {"took_ms": 0} == alone | {"took_ms": 0}
+    assert len(alone["hits"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"q": 7}, "q"),
+        ({"k": "3"}, "k"),
+        ({"q": "a\x00b"}, "q"),
+        ({"sort": "age"}, "sort"),
+        ({"filters": {"source": "x"}}, "filters.source"),
+        ({"filters": {"from": "soon"}}, "from"),
+        ({"ranking": {"model": "nope"}}, "ranking"),
+        ({"fields": ["nope"]}, "fields.0"),
+        ({"model": "dir"}, None),
+        ({"offset": 1, "after": "x"}, "after"),
+    ],
+)
+def test_an_error_in_a_body_names_its_key(
+    client: FlaskClient, change: dict[str, Any], field: str | None
+) -> None:
+    answer = client.post(f"{BASE}/search", json={"q": "storm"} | change)
+    assert (answer.status_code, answer.get_json()["error"]["field"]) == (400, field)
+
 
 ROWS = [
     ("a", "2017-03-01"),

@@ -36,9 +36,8 @@ from tests.support.distribution import cache_folder, fill_and_rename, locked
 from tests.support.needed import end_test, need
 from tests.support.page_corpus import error, get, ids
 from tools.references.api import LIMITS, text
-from webui.api.openapi import openapi_document
 from webui.api.operation import BASE, ERRORS, json_response
-from webui.api.operations import OPERATIONS
+from webui.api.operations import OPERATIONS, openapi_document
 from webui.api.schemas import SCHEMAS
 from webui.app import create_app
 from webui.arguments.table import PAGE as table_PAGE
