@@ -1,4 +1,4 @@
-"""Loaders: one file per source format, and the reader that finds, decompresses and reads source files.
+"""Loaders of source formats, and the reader that finds, decompresses and reads source files.
 
 Importing this package registers every format. To add one, write a file that ends in `register(Format(…))` and
 import it here.
@@ -10,8 +10,6 @@ from esr.loaders import (
     mail,
     mediawiki,
     newsml,
-    newsml1,
-    nitf,
     ocr,
     office,
     page,
@@ -62,8 +60,6 @@ __all__ = [
     "mail",
     "mediawiki",
     "newsml",
-    "newsml1",
-    "nitf",
     "ocr",
     "office",
     "page",

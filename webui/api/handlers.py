@@ -52,8 +52,8 @@ from webui.answers.corpus import (
 )
 from webui.answers.downloads import INCOMPLETE_HEADER, SKIPPED_HEADER
 from webui.answers.explanations import compare_rankings, explain_sentence, score_document
-from webui.answers.hit_fields import HitWriter
 from webui.answers.lists import (
+    HitWriter,
     count_values,
     find_similar,
     list_occurrences,

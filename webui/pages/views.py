@@ -39,8 +39,7 @@ from webui.answers.explanations import (
     explain_sentence,
     score_document,
 )
-from webui.answers.hit_fields import HitWriter, sentence_link
-from webui.answers.lists import Listing, find_similar, list_hits, rank_sentences
+from webui.answers.lists import HitWriter, Listing, find_similar, list_hits, rank_sentences, sentence_link
 from webui.arguments.form import Links
 from webui.arguments.rankings import BY_MEANING, parse_ranking, ranking_label
 from webui.arguments.request import (
