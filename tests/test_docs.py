@@ -26,7 +26,7 @@ from esr.cli import main
 from esr.encoders import KNOWN
 from esr.lab.reproduce.claims import TARGETS
 from esr.models import priors
-from esr.models.forms import FORMS
+from esr.models.adjustment import FORMS
 from esr.ranking import boosts
 from esr.ranking.ranking import SHIPPED
 from esr.text.analyzer import BY_LANGUAGE, all_definitions

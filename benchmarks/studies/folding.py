@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from benchmarks.speed import corpus
 from esr.following.novelty import Overlap, Terms, find_overlaps, group_repeats
-from esr.models.idf import rarity
+from esr.models.tfidf_models import rarity
 from esr.text.analyzer import get_analyzer
 
 MIN_CHARACTERS, MIN_BLOCK, WINDOW = 40, 8, 20

@@ -17,7 +17,7 @@ from esr.errors import UsageError
 from esr.index.filters import Filters, build_attribute_filters
 from esr.index.names import ENTITY_TYPES
 from esr.models import priors
-from esr.models.forms import FORMS
+from esr.models.adjustment import FORMS
 from esr.plans.plan import CANDIDATES
 from esr.query import ParsedQuery, in_language, literal, parse
 from esr.ranking import boosts

@@ -18,7 +18,7 @@ from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import Hit
-from esr.models.idf import rarity
+from esr.models.tfidf_models import rarity
 from esr.query.interpretation import Interpretation
 from esr.query.parser import literal
 from esr.ranking.answers import require_record

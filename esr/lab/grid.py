@@ -19,7 +19,7 @@ from esr import models
 from esr.errors import UsageError, unknown
 from esr.lab.curves import CurveTraining, train_curves
 from esr.lab.tuner import Figures, Task, Tuner
-from esr.models.forms import get_form
+from esr.models.adjustment import get_form
 from esr.parameter import Parameter, Value
 from esr.plans.plan import CollectionStatistics, Statistics
 from esr.ranking import boosts

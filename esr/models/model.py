@@ -1,4 +1,4 @@
-"""Ranking models as data, and their registry."""
+"""Ranking models as data, the shares of their contexts, and their registry."""
 
 from __future__ import annotations
 
@@ -18,6 +18,14 @@ CONTEXTS: dict[Context, str] = {
     "surrounding": "the previous sentence, the sentence and the next one",
     "both": "the surrounding sentences and the document, each with a share of its own",
 }
+ALL_CONTEXTS: tuple[Context, ...] = ("document", "surrounding", "both")
+NU = Parameter(
+    "nu",
+    "share of the surrounding sentences, beside the document's",
+    0.2,
+    only_with="both",
+    grid=(0.0, 0.1, 0.2, 0.3, 0.4),
+)
 
 
 class Query(Struct, frozen=True):
@@ -50,6 +58,25 @@ class Settings(Struct, frozen=True):
     def nu(self) -> float:
         """The share of the surrounding if both contexts are used, else 0."""
         return self["nu"] if self.context == "both" else 0.0
+
+
+class ContextShares(NamedTuple):
+    surrounding: float
+    document: float
+
+
+def context_shares(settings: Settings, share: float) -> ContextShares:
+    """`share` for a single context; with both, `share` for the document and `nu` for the surrounding."""
+    if settings.context == "surrounding":
+        return ContextShares(share, 0.0)
+    return ContextShares(settings.nu, share)
+
+
+def check_at_most_one(name: str, total: float, *, strictly: bool = False) -> None:
+    """Raise UsageError, naming the sum, if these shares exceed 1, or with `strictly` if they reach it."""
+    tolerance = 1e-12
+    if total > 1.0 + tolerance or (strictly and total > 1.0 - tolerance):
+        raise UsageError(f"{name} must be {'below' if strictly else 'at most'} 1, not {total:g}")
 
 
 class WeightedQuery(NamedTuple):

@@ -10,10 +10,9 @@ from collections.abc import Callable
 from functools import partial
 
 from esr.dependency import mrf, tdsr
-from esr.models import dir, jm, tfisf
-from esr.models.idf import tfisf_idf
-from esr.models.likelihood import weighted_terms
-from esr.models.model import ALIASES, Model, Query, SecondStage, Settings, WeightedQuery, register
+from esr.models.language_models import DIR, JM
+from esr.models.model import ALIASES, Model, Query, SecondStage, Settings, WeightedQuery
+from esr.models.tfidf_models import TFISF, tfisf_idf
 from esr.plans.plan import PlanTerm, Saturation, Smoothing
 
 # Parameters of the single-term models that are fixed in these models.
@@ -35,8 +34,8 @@ def _binary(settings: Settings, query: Query) -> WeightedQuery:
 
 
 F_I: dict[str, Callable[[Settings, Query], WeightedQuery]] = {
-    "dir": lambda settings, query: WeightedQuery(weighted_terms(settings, query), dir.transform(settings)),
-    "jm": lambda settings, query: WeightedQuery(weighted_terms(settings, query), jm.transform(settings)),
+    "dir": DIR.plan,
+    "jm": JM.plan,
     "tfisf": _tfisf,
     "binary": _binary,
 }
@@ -52,7 +51,7 @@ def _mrf_plan(settings: Settings, query: Query) -> WeightedQuery:
 
 
 def _tdsr_plan(settings: Settings, query: Query) -> WeightedQuery:
-    return tfisf.plan(_first_stage_settings(settings), query)
+    return TFISF.plan(_first_stage_settings(settings), query)
 
 
 def _tdsr_second_stage(settings: Settings) -> SecondStage:
@@ -63,29 +62,28 @@ def _mrf_second_stage(signal: str | None, settings: Settings) -> SecondStage:
     return SecondStage(settings["lambda_I"], signal)
 
 
-TDSR = register(
-    Model(
-        "tdsr",
-        "the sentence's best set of query terms in its dependency tree, over candidates by tfisf",
-        "Cai, Bu, Chen & Liu 2007; docs/formulas.md, section C",
-        _tdsr_plan,
-        tdsr.PARAMETERS,
-        second_stage=_tdsr_second_stage,
-    )
+TDSR = Model(
+    "tdsr",
+    "the sentence's best set of query terms in its dependency tree, over candidates by tfisf",
+    "Cai, Bu, Chen & Liu 2007; docs/formulas.md, section C",
+    _tdsr_plan,
+    tdsr.PARAMETERS,
+    second_stage=_tdsr_second_stage,
 )
-ALIASES.update(mrf.ALIASES)
-for _name, _signal, _cliques in (
-    ("mrf_fidm", None, "single query terms (full independence)"),
-    ("mrf_sdm", "mrf_sdm", "single terms and pairs of neighbours (sequential dependence)"),
-    ("mrf_fdm", "mrf_fdm", "single terms and all their sets (full dependence)"),
-):
-    register(
-        Model(
-            _name,
-            f"Markov random field of {_cliques} over the dependency tree",
-            "Cai, Chen, Liu, Bu & Huang 2007; docs/formulas.md, section D",
-            _mrf_plan,
-            mrf.PARAMETERS,
-            second_stage=partial(_mrf_second_stage, _signal),
-        )
+
+
+def _mrf(name: str, signal: str | None, cliques: str) -> Model:
+    return Model(
+        name,
+        f"Markov random field of {cliques} over the dependency tree",
+        "Cai, Chen, Liu, Bu & Huang 2007; docs/formulas.md, section D",
+        _mrf_plan,
+        mrf.PARAMETERS,
+        second_stage=partial(_mrf_second_stage, signal),
     )
+
+
+MRF_FIDM = _mrf("mrf_fidm", None, "single query terms (full independence)")
+MRF_SDM = _mrf("mrf_sdm", "mrf_sdm", "single terms and pairs of neighbours (sequential dependence)")
+MRF_FDM = _mrf("mrf_fdm", "mrf_fdm", "single terms and all their sets (full dependence)")
+ALIASES.update(mrf.ALIASES)

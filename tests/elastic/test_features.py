@@ -23,8 +23,7 @@ from esr.elastic.search.sentence_search import Presumption, SnapshotOutdated
 from esr.elastic.statistics import static_bounds
 from esr.errors import EsrError, IndexMissing, UsageError
 from esr.index.filters import Filters
-from esr.models.adjustment import Adjustment, adjustment_from_dict, feature_column
-from esr.models.forms import FORMS, get_form
+from esr.models.adjustment import FORMS, Adjustment, adjustment_from_dict, feature_column, get_form
 from esr.plans.evaluate import apply_static_score
 from esr.plans.plan import CollectionStatistics, Plan, PlanTerm, Saturation, Smoothing
 from esr.ranking.ranking import Ranking

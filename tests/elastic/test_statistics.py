@@ -34,7 +34,7 @@ from esr.elastic.vectors import encode_vector, index_vectors, map_vectors, sourc
 from esr.errors import UsageError
 from esr.following.novelty import weigh_by_rarity
 from esr.models.adjustment import fit_curve
-from esr.models.idf import rarity
+from esr.models.tfidf_models import rarity
 from esr.plans.evaluate import apply_static_score
 from esr.plans.plan import CollectionStatistics, Curve, StaticScore, TermStatistics
 from esr.ranking.searcher import open_searcher

@@ -52,7 +52,7 @@ from esr.lab.measures import (
     without_relevant,
 )
 from esr.lab.tuner import Task, Tuner
-from esr.models.likelihood import MU_GRID
+from esr.models.language_models import MU_GRID
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from tests.lab.tuning.conftest import (

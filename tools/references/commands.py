@@ -16,7 +16,7 @@ from esr.encoders import HUB_MODELS, KNOWN
 from esr.index.limits import CACHE_VARIABLES, DEFAULT_CACHE_LIMIT
 from esr.index.login_variables import VARIABLES
 from esr.models import CONTEXTS, Model, priors
-from esr.models.forms import FORMS, Form
+from esr.models.adjustment import FORMS, Form
 from esr.plans.plan import CANDIDATES
 from esr.ranking import boosts
 from esr.ranking.rerank_context import ENCODER_VARIABLES

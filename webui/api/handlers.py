@@ -27,7 +27,7 @@ from esr.index.contract import Index
 from esr.index.filters import FACET_FIELDS, Filters
 from esr.index.names import entity_key, parse_name_filter
 from esr.models import priors
-from esr.models.forms import FORMS
+from esr.models.adjustment import FORMS
 from esr.plans.plan import CANDIDATES, CollectionStatistics
 from esr.query import in_language, literal, parse
 from esr.ranking import boosts

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 from esr import features, models
 from esr.errors import UsageError, unknown
 from esr.models import Model, priors
-from esr.models.adjustment import BUILTIN_FEATURES, Adjustment, parse_adjustment
-from esr.models.forms import FORMS, Form
+from esr.models.adjustment import BUILTIN_FEATURES, FORMS, Adjustment, Form, parse_adjustment
 from esr.models.priors import check_weight
 from esr.parameter import Parameter
 from esr.plans.plan import CANDIDATES

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from esr.following.novelty import find_overlaps, group_repeats
 from esr.lab.reproduce.data import ANALYZER, Year
-from esr.models.idf import rarity
+from esr.models.tfidf_models import rarity
 from esr.text.analyzer import get_analyzer
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

@@ -59,8 +59,8 @@ from esr.lab.reproduce.training import (
 )
 from esr.lab.tuner import Task
 from esr.models.adjustment import Adjustment
-from esr.models.bm25 import K1_GRID
-from esr.models.likelihood import MU_GRID
+from esr.models.language_models import MU_GRID
+from esr.models.tfidf_models import K1_GRID
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from tests.lab.reproduce.conftest import GRID

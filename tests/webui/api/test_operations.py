@@ -27,7 +27,7 @@ from esr.dependency.dependence_signals import SIGNALS
 from esr.errors import UsageError
 from esr.features import FEATURES
 from esr.models import priors
-from esr.models.forms import FORMS
+from esr.models.adjustment import FORMS
 from esr.plans.plan import CANDIDATES
 from esr.ranking import boosts
 from esr.ranking.searcher import open_searcher

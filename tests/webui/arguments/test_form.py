@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from esr import models
 from esr.models import priors
-from esr.models.forms import FORMS
+from esr.models.adjustment import FORMS
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from esr.text.document import VECTORS

@@ -1,4 +1,4 @@
-"""Every form by hand, the curves, and what makes no adjustment."""
+"""Adjustments: every form by hand, the curves, and what makes no adjustment."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from scipy.interpolate import PchipInterpolator
 
 from esr.errors import UsageError
 from esr.models.adjustment import (
+    FORMS,
     Adjustment,
     adjustment_from_dict,
     feature_column,
@@ -21,7 +22,6 @@ from esr.models.adjustment import (
     parse_adjustment,
     pchip_slopes,
 )
-from esr.models.forms import FORMS
 from esr.plans.evaluate import apply_static_score, evaluate_curve
 
 NAN = math.nan
