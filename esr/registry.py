@@ -1,10 +1,17 @@
-"""Registries: items by name, such as models, priors and formats."""
+"""Registries of items such as models, boosts and formats, and the parameters of items.
+
+A parameter has a name, a range and a default, by which values are checked.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, TypeVar
 
-from esr.errors import unknown
+from msgspec import Struct
+
+from esr.errors import UsageError, unknown
 
 
 class Named(Protocol):
@@ -31,3 +38,123 @@ class Registry(dict[str, T]):
         if name not in self:
             raise unknown(self._kind, name, self)
         return self[name]
+
+
+Value = float | str
+
+TENTHS = tuple(n / 10 for n in range(11))
+INNER_TENTHS = TENTHS[1:-1]
+
+
+class Parameter(Struct, frozen=True):
+    """A number in a range, or one of several choices.
+
+    `open_low` and `open_high` exclude the bound itself. `only_with` names the context in which the parameter
+    has an effect. `grid` has the values that tuning tries, those of the papers if given (docs/formulas.md,
+    A.14); a parameter without a grid is tuned only on request. An `integer` takes no fractions.
+    """
+
+    name: str
+    description: str
+    default: Value
+    low: float = 0.0
+    high: float = 1.0
+    open_low: bool = False
+    open_high: bool = False
+    choices: tuple[str, ...] = ()
+    only_with: str | None = None
+    grid: tuple[Value, ...] = ()
+    integer: bool = False
+
+    @property
+    def range(self) -> str:
+        """The allowed values, for people."""
+        if self.choices:
+            return " | ".join(self.choices)
+        return f"whole, {self._interval}" if self.integer else self._interval
+
+    @property
+    def _interval(self) -> str:
+        high = ")" if self.open_high or math.isinf(self.high) else "]"
+        return f"{'(' if self.open_low else '['}{self.low:g}, {self.high:g}{high}"
+
+    def check(self, value: Any) -> Value:
+        """Return the checked value. Raises UsageError with the allowed values. Text may give a number."""
+        if self.choices:
+            if value not in self.choices:
+                raise UsageError(f"parameter {self.name!r} must be one of {self.range}, not {value!r}")
+            return str(value)
+        try:
+            number = math.nan if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        too_low = number <= self.low if self.open_low else number < self.low
+        too_high = number >= self.high if self.open_high else number > self.high
+        is_fraction = self.integer and not number.is_integer()
+        if math.isnan(number) or math.isinf(number) or too_low or too_high or is_fraction:
+            kind = "a whole number" if self.integer else "a number"
+            raise UsageError(f"parameter {self.name!r} must be {kind} in {self._interval}, not {value!r}")
+        return number
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "description": self.description,
+            "default": self.default,
+            "range": self.range,
+            "choices": list(self.choices),
+            "only_with": self.only_with,
+            "grid": list(self.grid),
+        }
+
+
+def check_parameters(
+    owner: str, parameters: Sequence[Parameter], values: Mapping[str, Any]
+) -> dict[str, Value]:
+    """All parameters by name, with defaults filled in. Raises UsageError for a bad name or value."""
+    by_name = {parameter.name: parameter for parameter in parameters}
+    for name in values:
+        if name not in by_name:
+            raise unknown(f"parameter of {owner}", str(name), by_name)
+    return {name: parameter.check(values.get(name, parameter.default)) for name, parameter in by_name.items()}
+
+
+class Parametrised(Protocol):
+    """A registered item with parameters: a boost, a signal."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def parameters(self) -> tuple[Parameter, ...]: ...
+
+
+def describe(item: Parametrised) -> dict[str, Any]:
+    """The item's description as JSON, for lists that programs read."""
+    return {
+        "name": item.name,
+        "description": item.description,
+        "source": item.source,
+        "parameters": [parameter.as_dict() for parameter in item.parameters],
+    }
+
+
+def parse_values(flag: str, text: str, parts: Sequence[str]) -> dict[str, str]:
+    """Read the values of `[WEIGHT][:PARAMETER=VALUE...]`, split at colons; the weight is named `w`.
+
+    Raises UsageError, naming the flag and its whole text.
+    """
+    values: dict[str, str] = {}
+    for position, part in enumerate(parts):
+        name, equals, value = part.partition("=")
+        if not equals:
+            name, value = "w", part
+        if name in values or (not equals and position):
+            raise UsageError(
+                f"{flag} {text!r}: give each parameter once, and all but a leading weight as NAME=VALUE"
+            )
+        values[name] = value
+    return values

@@ -32,9 +32,9 @@ from esr.lab.measures import compare_systems, read_qrels
 from esr.lab.report.parameters import estimate_feature_curves
 from esr.lab.tuner import Tuner, build_tasks
 from esr.models.adjustment import Adjustment
-from esr.parameter import Value
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
+from esr.registry import Value
 from esr.wording import table_lines
 
 # Claims of the second paper (docs/formulas.md, B.11), tested on the figures and curves of one collection.

@@ -34,9 +34,8 @@ from esr.index.factory import (
     restore_index,
     verify_index,
 )
-from esr.index.generations import KEPT, SERVING, STATES, Drift, Generation, describe_missing
+from esr.index.generations import KEPT, SERVING, STATES, CopyReport, Drift, Generation, describe_missing
 from esr.index.login_variables import redact
-from esr.index.safekeeping import CopyReport
 from esr.index.writer import LoadOptions
 from esr.plans.plan import Mixture
 from esr.processes import exit_on_sigterm

@@ -21,8 +21,7 @@ from esr.models.adjustment import FORMS
 from esr.plans.plan import CANDIDATES
 from esr.query import ParsedQuery, in_language, literal, parse
 from esr.ranking import boosts
-from esr.ranking.ranking import SHIPPED
-from esr.ranking.ranking_keywords import build_ranking
+from esr.ranking.ranking import SHIPPED, build_ranking
 from esr.text.dates import parse_date_end, parse_date_start
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -16,8 +16,7 @@ from msgspec import Struct
 from esr.dependency import mrf, tdsr
 from esr.dependency.cliques import Array, ParsedSentences, SetFamily
 from esr.dependency.mrf import Potentials
-from esr.parameter import Parameter, Value, describe
-from esr.registry import Registry
+from esr.registry import Parameter, Registry, Value, describe
 
 Settings = Mapping[str, Value]
 

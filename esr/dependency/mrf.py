@@ -23,7 +23,7 @@ from msgspec import Struct
 from esr.dependency.cliques import HEIGHTS, Array, CliqueEvidence, Cliques, SetFamily
 from esr.dependency.parses import Flags, Indices
 from esr.errors import unknown
-from esr.parameter import TENTHS, Parameter, check_parameters
+from esr.registry import TENTHS, Parameter, check_parameters
 
 
 class Decay(NamedTuple):

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from esr.dependency.cliques import Array, CliqueEvidence
 from esr.dependency.parses import Indices
-from esr.parameter import INNER_TENTHS, Parameter
+from esr.registry import INNER_TENTHS, Parameter
 
 FORMS: dict[str, Callable[[float, float, Array, Array], Array]] = {
     "exp": lambda alpha, beta, size, distance: alpha ** (1.0 / size) * beta**distance,

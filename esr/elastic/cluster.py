@@ -27,10 +27,9 @@ from elastic_transport import (
 from elasticsearch import ApiError, AuthorizationException, Elasticsearch
 from elasticsearch.serializer import JsonSerializer
 
-from esr.elastic.dialect import ELASTICSEARCH, Dialect
+from esr.elastic.dialect import ELASTICSEARCH, Dialect, ServerTransport
 from esr.elastic.location import documents_index, parse_location, sentences_index
 from esr.elastic.login import BUSY, ErrorTranslator, Login
-from esr.elastic.transport import ServerTransport
 from esr.errors import IndexClosed, IndexMissing, IndexUnusable
 from esr.index.limits import time_remaining
 from esr.json_text import read_json

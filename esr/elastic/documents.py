@@ -14,7 +14,7 @@ import numpy as np
 
 from esr.batches import batched
 from esr.elastic.cluster import Cluster
-from esr.elastic.quotes import decode_quotes
+from esr.elastic.fields import decode_quotes
 from esr.elastic.requests import hits_of, search, search_pages, total_of
 from esr.index.hits import SentenceRecord
 from esr.index.names import ENTITY_TYPES

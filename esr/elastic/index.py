@@ -24,11 +24,10 @@ from esr.elastic.documents import (
     read_documents,
     read_documents_at,
 )
-from esr.elastic.fields import WORDS_FIELD, sentence_field
+from esr.elastic.fields import WORDS_FIELD, decode_quotes, sentence_field
 from esr.elastic.impacts import Slack, find_slack
-from esr.elastic.quotes import decode_quotes
 from esr.elastic.requests import hits_of, search
-from esr.elastic.search import bound_query, score_query
+from esr.elastic.search import plan_query
 from esr.elastic.search.counts import (
     count_days,
     count_sentences,
@@ -44,8 +43,8 @@ from esr.elastic.search.evidence import SCRIPTS as SIMILARITY_SCRIPTS
 from esr.elastic.search.evidence import EvidenceReader, SimilarityReader, add_rescoring, find_nearest
 from esr.elastic.search.facets import count_facets
 from esr.elastic.search.filters import condition_query, filter_clauses, names_clause
+from esr.elastic.search.plan_query import RECORD_FIELDS, search_body
 from esr.elastic.search.pruned_search import search_pruned
-from esr.elastic.search.score_query import RECORD_FIELDS, search_body
 from esr.elastic.search.sentence_search import (
     Presumption,
     Search,
@@ -234,8 +233,7 @@ class ElasticsearchSnapshot:
         scripts = [
             {"script_score": {"query": {"match_all": {}}, "script": {"id": script}}}
             for script in (
-                *score_query.SCRIPTS,
-                *bound_query.SCRIPTS,
+                *plan_query.SCRIPTS,
                 *SIMILARITY_SCRIPTS,
                 *STATISTICS_SCRIPTS,
             )

@@ -278,7 +278,7 @@ class FolderSnapshot:
         conditions = [resolve_condition(self, each) for each in conditions]
         if LOADER.kernel is None:
             return [count_masked(each, cache, filters) for each in conditions]
-        from esr.folder.search.counting import count_sentences  # a single search does without it
+        from esr.folder.search.counts import count_sentences  # a single search does without it
 
         return count_sentences(LOADER.kernel, conditions, cache, filters)
 
@@ -320,7 +320,7 @@ class FolderSnapshot:
     def texts(
         self, condition: Condition, k: int, filters: Filters, *, oldest_first: bool = False
     ) -> SentenceTexts:
-        from esr.folder.search.frequencies import read_texts  # searches do without it
+        from esr.folder.search.counts import read_texts  # searches do without it
 
         cache = self.cache
         condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
@@ -331,14 +331,14 @@ class FolderSnapshot:
         return {term: of_term.sf for term, of_term in self.statistics(terms).terms.items()}
 
     def count_words(self, words: Sequence[str]) -> Mapping[str, int]:
-        from esr.folder.search.frequencies import count_words  # searches do without it
+        from esr.folder.search.counts import count_words  # searches do without it
 
         return count_words(words, self.cache)
 
     def count_terms(
         self, condition: Condition, filters: Filters, most: int, language: str | None = None
     ) -> Mapping[str, int]:
-        from esr.folder.search.frequencies import count_terms
+        from esr.folder.search.counts import count_terms
 
         cache = self.cache
         return count_terms(resolve_condition(self, condition), cache, resolve_filters(self, filters))
@@ -346,7 +346,7 @@ class FolderSnapshot:
     def sum_lengths(
         self, by: LengthGroups, filters: Filters, condition: Condition | None = None
     ) -> Mapping[Any, int]:
-        from esr.folder.search.frequencies import sum_lengths
+        from esr.folder.search.counts import sum_lengths
 
         condition = condition and resolve_condition(self, condition)
         return sum_lengths(by, self.cache, resolve_filters(self, filters), condition)

@@ -11,9 +11,16 @@ from msgspec.structs import replace
 from esr.following.novelty import MANY, analyze_hits, group_hits, hits_to_fold
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import Hit
-from esr.ranking.passages import MOST_OF_DOCUMENT, Passage, build_passages, single
+from esr.ranking.passages import (
+    MOST_OF_DOCUMENT,
+    Passage,
+    build_passages,
+    explain_wordless,
+    find_wordless,
+    select_answering,
+    single,
+)
 from esr.ranking.prepared_query import Answer, PreparedQuery
-from esr.ranking.reasons import explain_wordless, find_wordless, select_answering
 
 
 def find_passages(

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from esr.errors import UsageError, unknown
 from esr.index.contract import Index
-from esr.index.generations import Generations, StoredPriors
+from esr.index.generations import CopyReport, Generations, StoredPriors, Verification, verify_generations
 from esr.index.login_variables import redact
-from esr.index.safekeeping import CopyReport, Verification, verify_generations
 from esr.index.writer import (
     IF_EXISTS,
     PROFILES,

@@ -1,4 +1,6 @@
-"""Generations, the complete collections at one location, one of them serving; stored importance priors.
+"""Generations, the complete collections at one location, one of them serving; their safety and their priors.
+
+For their safety, `esr verify` finds damage, and `esr backup` and `esr restore` copy them.
 
 Stored priors depend on p(t|C), so they drift when documents are added or removed. `StoredPriors` measures the
 drift and recomputes them.
@@ -209,3 +211,56 @@ class StoredPriors(Protocol):
         """Recompute all priors from the present p(t|C). Searches continue. Can be stopped and repeated."""
 
     def close(self) -> None: ...
+
+
+class Damaged(Struct, frozen=True):
+    """A damaged part of an index, and the generations that it belongs to; none for what all of them need."""
+
+    path: str
+    problem: str
+    generations: tuple[str, ...] = ()
+
+
+class Verification(Struct, frozen=True):
+    """The result of a verification.
+
+    `is_fast`: only sizes and times were compared, and small files were read. `unknown` are parts without
+    checksums, which older versions have written. `advice` says what to do.
+    """
+
+    files: int
+    size_bytes: int
+    is_fast: bool
+    damaged: tuple[Damaged, ...] = ()
+    unknown: tuple[str, ...] = ()
+    advice: str = ""
+    seconds: float = 0.0
+
+
+class CopyReport(Struct, frozen=True):
+    """What a backup or its restoring has done: bytes by the way they came, and what the copy serves."""
+
+    documents: int
+    sentences: int
+    generations: int
+    copied_bytes: int = 0
+    linked_bytes: int = 0
+    present_bytes: int = 0
+    seconds: float = 0.0
+
+
+def verify_generations(generations: Sequence[Generation]) -> Verification:
+    """The result for an engine that compares the checksums of its files itself: missing parts are damage."""
+    damaged = [
+        Damaged(part, "it is missing", (generation.name,))
+        for generation in generations
+        for part in generation.missing
+    ]
+    damaged += [
+        Damaged(generation.name, "not all of its shards are open", (generation.name,))
+        for generation in generations
+        if generation.state in (SERVING, KEPT) and not generation.missing and generation.documents is None
+    ]
+    size = sum(generation.size_bytes or 0 for generation in generations)
+    advice = f"esr indices shows the generations: go back with esr rollback, or {LOAD_OVER}"
+    return Verification(0, size, True, tuple(damaged), advice=advice if damaged else "")

@@ -22,11 +22,11 @@ from esr.extras import require
 from esr.lab.measures import unknown_sentences
 from esr.lab.tuner import Task
 from esr.models.adjustment import FORMS, Adjustment, feature_column, fit_curve
-from esr.parameter import Parameter
 from esr.plans.evaluate import Array
 from esr.plans.plan import Curve
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery
+from esr.registry import Parameter
 
 Counts = npt.NDArray[np.int64]
 MAX_VALUES = 1000

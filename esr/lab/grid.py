@@ -20,10 +20,10 @@ from esr.errors import UsageError, unknown
 from esr.lab.curves import CurveTraining, train_curves
 from esr.lab.tuner import Figures, Task, Tuner
 from esr.models.adjustment import get_form
-from esr.parameter import Parameter, Value
 from esr.plans.plan import CollectionStatistics, Statistics
 from esr.ranking import boosts
 from esr.ranking.ranking import Ranking
+from esr.registry import Parameter, Value
 
 Grid = Mapping[str, Sequence[Value]]
 

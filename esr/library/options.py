@@ -15,9 +15,8 @@ from esr import models
 from esr.errors import UsageError, unknown
 from esr.index.filters import NO_FILTERS, Filters, Moment, Texts, read_filters
 from esr.query import ParsedQuery, in_language, literal, parse
-from esr.ranking.ranking import Ranking
-from esr.ranking.ranking_keywords import Texts as RankingTexts
-from esr.ranking.ranking_keywords import build_ranking
+from esr.ranking.ranking import Ranking, build_ranking
+from esr.ranking.ranking import Texts as RankingTexts
 
 Number = float | int | str
 

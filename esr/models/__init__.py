@@ -4,7 +4,7 @@ from esr.models.language_models import DIR, JM, KLD, THREE_MIXTURE, TWO_STAGE, T
 from esr.models.model import CONTEXTS, MODELS, Context, Model, Query, Settings, get, register
 from esr.models.term_dependence import MRF_FDM, MRF_FIDM, MRF_SDM, TDSR
 from esr.models.tfidf_models import BM25, BM25F, TFISF, TFMIX
-from esr.parameter import Parameter
+from esr.registry import Parameter
 
 for _model in (
     *(BM25, BM25F, DIR, JM, KLD, TFISF, TDSR, MRF_FIDM, MRF_SDM, MRF_FDM, TFMIX),

@@ -22,10 +22,9 @@ from msgspec import Struct, field
 from msgspec.structs import force_setattr
 
 from esr.errors import UsageError, unknown
-from esr.parameter import Parameter, check_parameters, parse_values
 from esr.plans.evaluate import Array
 from esr.plans.plan import FEATURE_PREFIX, Curve, StaticScore, StaticScoreForm
-from esr.registry import Registry
+from esr.registry import Parameter, Registry, check_parameters, parse_values
 
 WEIGHT = Parameter(
     "w",

@@ -19,8 +19,8 @@ from esr.models.model import (
     check_at_most_one,
     context_shares,
 )
-from esr.parameter import INNER_TENTHS, Parameter
 from esr.plans.plan import Affine, Mixture, PlanTerm
+from esr.registry import INNER_TENTHS, Parameter
 
 BACKGROUND = Parameter(
     "background",

@@ -8,9 +8,8 @@ from typing import Any, Literal, NamedTuple
 from msgspec import Struct
 
 from esr.errors import UsageError, unknown
-from esr.parameter import Parameter, Value, check_parameters
 from esr.plans.plan import CandidateRule, Mixture, PlanTerm, Saturation, Statistics
-from esr.registry import Registry
+from esr.registry import Parameter, Registry, Value, check_parameters
 
 Context = Literal["document", "surrounding", "both"]
 CONTEXTS: dict[Context, str] = {

@@ -17,8 +17,8 @@ from esr.models.model import (
     check_at_most_one,
     context_shares,
 )
-from esr.parameter import TENTHS, Parameter
 from esr.plans.plan import PlanTerm, Saturation, Smoothing
+from esr.registry import TENTHS, Parameter
 
 IDF = Parameter(
     "idf",

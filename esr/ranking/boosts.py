@@ -18,9 +18,8 @@ from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.index.hits import Hit
 from esr.models.adjustment import Adjustment
-from esr.parameter import Parameter, check_parameters, describe, parse_values
 from esr.plans.plan import PlanTerm, StaticScore
-from esr.registry import Registry
+from esr.registry import Parameter, Registry, check_parameters, describe, parse_values
 
 WEIGHT = "w"
 """The parameter that every boost has: it multiplies everything the boost adds."""

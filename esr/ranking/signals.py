@@ -34,10 +34,10 @@ from esr.errors import UsageError, unknown
 from esr.index.contract import Index, mean_known
 from esr.models import Model, priors
 from esr.models.adjustment import feature_column
-from esr.parameter import Parameter, Value, check_parameters, describe, parse_values
 from esr.plans.evaluate import Array
 from esr.plans.plan import DAY, Plan
 from esr.ranking.rerank_context import CROSS_VARIABLE, RerankContext
+from esr.registry import Parameter, Value, check_parameters, describe, parse_values
 from esr.text.document import PARSE, VECTORS
 
 # The signal `meaning`

@@ -178,7 +178,7 @@ def test_the_words_of_an_index_give_the_lines_of_its_texts(
     load(where, [*documents[25:], document("undated", *QUERIES[name])], if_exists="append")
     made: list[list[Any]] = []
     for worth in (4_000, 0):  # by the words, then by the texts
-        monkeypatch.setattr("esr.folder.search.frequencies._WORDS_PER_TEXT", worth)
+        monkeypatch.setattr("esr.folder.search.counts._WORDS_PER_TEXT", worth)
         with open_searcher(where) as searcher:
             texts = searcher.index.texts(HasWords(("the",)), 9, NO_FILTERS)
             assert (texts.read_words() is None) == (not worth or not texts.total)

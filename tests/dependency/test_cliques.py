@@ -27,7 +27,7 @@ from esr.dependency.cliques import (
 )
 from esr.dependency.mrf import Decay
 from esr.errors import UsageError
-from esr.parameter import check_parameters
+from esr.registry import check_parameters
 from esr.text.document import ParseWord
 from tests.support import dependency_definition as definition
 from tests.support import worked_examples as worked

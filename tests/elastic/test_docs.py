@@ -131,7 +131,7 @@ def test_conditions_let_through_what_esr_does(where: str, outputs: list[str]) ->
     "ranking", [{"model": "2si"}, {"model": "3mm"}, {"model": "bm25"}, {"model": "tfmix"}], ids=str
 )
 def test_the_shift_is_what_the_page_says(where: str, outputs: list[str], ranking: dict[str, Any]) -> None:
-    from esr.elastic.search.score_query import search_body
+    from esr.elastic.search.plan_query import search_body
     from esr.index.filters import Filters
     from esr.ranking.ranking import Ranking
 

@@ -221,7 +221,7 @@ def test_a_shard_that_fails_makes_the_answer_incomplete(where: str) -> None:
 
 def test_a_missing_script_makes_the_index_unusable(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     load(where, DOCUMENTS)
-    monkeypatch.setattr("esr.elastic.search.score_query.LENGTH_LIST_SCRIPT", "esr-gone-v1")
+    monkeypatch.setattr("esr.elastic.search.plan_query.LENGTH_LIST_SCRIPT", "esr-gone-v1")
     with open_searcher(where) as searcher, pytest.raises(IndexUnusable, match="lacks a stored script"):
         searcher.search("flood")
 

@@ -18,7 +18,7 @@ import esr
 from esr import resources
 from esr.elastic.cluster import AliasTargets
 from esr.elastic.search import pruned_search
-from esr.elastic.search.score_query import SCORE_SCRIPT, score_query
+from esr.elastic.search.plan_query import SCORE_SCRIPT, score_query
 from esr.elastic.search.sentence_search import Presumption, SnapshotOutdated
 from esr.elastic.statistics import static_bounds
 from esr.errors import EsrError, IndexMissing, UsageError
@@ -229,7 +229,7 @@ def test_both_engines_name_the_features_they_have(engines: Engines) -> None:
 
 
 def test_a_query_for_other_applications_carries_the_features(engines: Engines) -> None:
-    from esr.elastic.search.score_query import search_body
+    from esr.elastic.search.plan_query import search_body
 
     curve = {"values": [0, 1], "adds": [-1.5, 2]}
     ranking = Ranking.from_dict(

@@ -14,7 +14,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from esr.elastic.cluster import Cluster
-from esr.elastic.search import bound_query, counts, score_query
+from esr.elastic.search import counts, plan_query
 from esr.text.document import Document, ParseWord, Sentence
 from tests.support.elasticsearch import (
     document,
@@ -179,12 +179,11 @@ def test_the_server_is_not_ready_without_the_stored_scripts_or_with_an_index_of_
                 return answer.status_code, answer.get_json()["indexes"]["news"]
 
             assert readiness() == (200, "ok")
-            for module in (bound_query, score_query):
-                for gone in module.SCRIPTS:
-                    scripts = ["esr-gone-v1" if script == gone else script for script in module.SCRIPTS]
-                    with monkeypatch.context() as patch:
-                        patch.setattr(module, "SCRIPTS", scripts)
-                        assert readiness() == (503, "index_unusable"), gone
+            for gone in plan_query.SCRIPTS:
+                scripts = ["esr-gone-v1" if script == gone else script for script in plan_query.SCRIPTS]
+                with monkeypatch.context() as patch:
+                    patch.setattr(plan_query, "SCRIPTS", scripts)
+                    assert readiness() == (503, "index_unusable"), gone
             with monkeypatch.context() as patch:
                 patch.setattr("esr.elastic.meta.FORMAT", 99)
                 assert readiness() == (503, "index_unusable")

@@ -20,7 +20,6 @@ from esr.errors import UsageError, unknown
 from esr.models import Model, priors
 from esr.models.adjustment import BUILTIN_FEATURES, FORMS, Adjustment, Form, parse_adjustment
 from esr.models.priors import check_weight
-from esr.parameter import Parameter
 from esr.plans.plan import CANDIDATES
 from esr.ranking import boosts
 from esr.ranking.boosts import Boost
@@ -28,6 +27,7 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import CROSS_VARIABLE
 from esr.ranking.reranker import DEPTH
 from esr.ranking.signals import CROSS, SECONDS, RankingSignal, SignalType, parse_signal, signal_types
+from esr.registry import Parameter
 from esr.text.document import PARTS, VECTORS
 from webui.arguments.table import MAX_DEPTH, PARAMETER, PRIOR, is_ranking_argument
 from webui.arguments.values import parse_whole

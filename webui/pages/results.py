@@ -17,9 +17,9 @@ from esr.index.hits import Hit, SentenceRecord
 from esr.query import ParsedQuery
 from esr.query.interpretation import ReadGroup, Reading
 from esr.ranking.answers import require_record
+from esr.ranking.passages import describe_match
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.query_report import QueryReport, report_query
-from esr.ranking.reasons import describe_match
 from esr.ranking.searcher import Searcher
 from esr.text.analyzer import Analyzer
 from webui.answers.lists import Entry, prepare_search, rank_and_arrange

@@ -24,8 +24,7 @@ from esr.index.filters import Filters
 from esr.index.hits import SentenceRecord
 from esr.query import literal
 from esr.ranking.answers import COLUMNS, require_record
-from esr.ranking.passages import single
-from esr.ranking.reasons import describe_match
+from esr.ranking.passages import describe_match, single
 from esr.ranking.searcher import Searcher
 from esr.text.document import Document
 from esr.text.sentences import name_language

@@ -16,16 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from esr.elastic.dialect import NAMED_SCORES
 from esr.elastic.documents import decode_sentence
 from esr.elastic.requests import hits_of, total_of
-from esr.elastic.search.bound_query import (
-    BoundQuery,
-    NearQueries,
-    bound_query,
-    near_queries,
-    sentence_bounds,
-    with_named_scores,
-)
 from esr.elastic.search.filters import (
     DocumentPart,
     Query,
@@ -36,9 +29,17 @@ from esr.elastic.search.filters import (
     part_clause,
     scored_candidate_query,
 )
-from esr.elastic.search.score_query import SORT, score_query
+from esr.elastic.search.plan_query import (
+    SORT,
+    BoundQuery,
+    NearQueries,
+    bound_query,
+    near_queries,
+    score_query,
+    sentence_bounds,
+    with_named_scores,
+)
 from esr.elastic.search.sentence_search import PAGE, Search, decode_hit, hit_fields
-from esr.elastic.transport import NAMED_SCORES
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import Hit, SearchResult
 from esr.plans.bounds import Numbers

@@ -18,13 +18,13 @@ from msgspec.structs import replace
 
 from esr.batches import batched
 from esr.elastic.cluster import AliasTargets, Cluster
+from esr.elastic.dialect import NAMED_SCORES
 from esr.elastic.documents import decode_sentence
 from esr.elastic.impacts import Slack
 from esr.elastic.requests import hits_of, msearch, search, total_of
 from esr.elastic.search.filters import Query
-from esr.elastic.search.score_query import RECORD_FIELDS, SORT, score_query
+from esr.elastic.search.plan_query import RECORD_FIELDS, SORT, score_query
 from esr.elastic.statistics import MAX_AGE
-from esr.elastic.transport import NAMED_SCORES
 from esr.errors import UsageError
 from esr.index.filters import Filters
 from esr.index.hits import Hit, SearchResult

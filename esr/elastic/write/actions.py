@@ -24,9 +24,8 @@ import numpy.typing as npt
 from esr.dependency.parses import encode
 from esr.elastic.cluster import Cluster
 from esr.elastic.dialect import SEPARATOR, VALUES_FIELD
-from esr.elastic.fields import written_terms
+from esr.elastic.fields import encode_quotes, written_terms
 from esr.elastic.impacts import MAXIMA_FIELD, code_weight, pack_lengths, pack_maxima
-from esr.elastic.quotes import encode_quotes
 from esr.elastic.vocabulary import KEYS_FIELD
 from esr.elastic.write.bulk import Action, RejectedItem, end_retries_when, send_bulk
 from esr.folder.format.postings import batch_terms, read_batch

@@ -20,8 +20,8 @@ from esr.elastic import meta
 from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
 from esr.elastic.dialect import SEPARATOR
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
+from esr.elastic.fields import encode_quotes, map_quotes
 from esr.elastic.meta import install_templates
-from esr.elastic.quotes import encode_quotes, map_quotes
 from esr.elastic.requests import count, hits_of, refresh, search, search_pages
 from esr.elastic.vectors import encode_vector, index_vectors, map_vectors
 from esr.elastic.vocabulary import (

@@ -1,7 +1,8 @@
 """Reads documents ahead of a load and prepares them in batches, partly in a worker process.
 
 The result is the same as if each document were prepared when the load asks for it. The load survives the
-death of the worker process, and builds the batches that it left undone.
+death of the worker process, and builds the batches that it left undone. The worker process is
+`python -m esr.folder.write.prefetch ANALYZER title|no-title`.
 """
 
 from __future__ import annotations
@@ -9,18 +10,28 @@ from __future__ import annotations
 import os
 import pickle
 import select
+import signal
 import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from typing import Any, BinaryIO
 
 from esr.folder.format.document_codec import encode_document, encode_paragraphs
 from esr.folder.write.batches import Batch, BatchBuilder, PreparedDocument, split_batch
-from esr.folder.write.worker import LENGTH_BYTES, encode_message
 from esr.index.writer import Description
 from esr.text.document import Document, Located, custom_id_positions
+
+_LENGTH_BYTES = 8
+
+
+def _encode_message(content: Any) -> bytes:
+    """Encode a message in either direction: its length in bytes, then its content."""
+    encoded = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
+    return len(encoded).to_bytes(_LENGTH_BYTES) + encoded
+
 
 _PIPE_BYTES = 2**20  # on Linux; elsewhere pipes keep their size
 _RESPONSE_TIMEOUT = 10.0  # seconds; a batch takes hundredths of a second
@@ -39,7 +50,7 @@ class WorkerClient:
 
     def __init__(self, analyzer: str, title: bool) -> None:
         """Start the process. Raises OSError if that fails."""
-        command = [sys.executable, "-P", "-m", "esr.folder.write.worker"]
+        command = [sys.executable, "-P", "-m", "esr.folder.write.prefetch"]
         self._process = subprocess.Popen(
             [*command, analyzer, "title" if title else "no-title"],
             stdin=subprocess.PIPE,
@@ -59,7 +70,7 @@ class WorkerClient:
 
     def submit(self, documents: Sequence[bytes]) -> None:
         """Request the batch of documents, given as JSON."""
-        self._unsent.append(memoryview(encode_message(documents)))
+        self._unsent.append(memoryview(_encode_message(documents)))
 
     def receive(self) -> list[Batch]:
         """The batches that have arrived, in the order of the requests."""
@@ -109,11 +120,11 @@ class WorkerClient:
     def _decode(self) -> list[Batch]:
         """Decode the batches of complete messages."""
         batches: list[Batch] = []
-        while len(self._received) >= LENGTH_BYTES:
-            end = LENGTH_BYTES + int.from_bytes(self._received[:LENGTH_BYTES])
+        while len(self._received) >= _LENGTH_BYTES:
+            end = _LENGTH_BYTES + int.from_bytes(self._received[:_LENGTH_BYTES])
             if len(self._received) < end:
                 break
-            batches.append(pickle.loads(self._received[LENGTH_BYTES:end]))
+            batches.append(pickle.loads(self._received[_LENGTH_BYTES:end]))
             del self._received[:end]
         return batches
 
@@ -261,3 +272,28 @@ class _Prefetcher:
 
     def _build(self, pending: _PendingBatch) -> None:
         pending.batch = self._builder.build(pending.with_payload, pending.encoded)
+
+
+def _read_message(stream: BinaryIO) -> Any:
+    """Read the next message, None at the end."""
+    length = stream.read(_LENGTH_BYTES)
+    if len(length) < _LENGTH_BYTES:
+        return None
+    encoded = stream.read(int.from_bytes(length))
+    return pickle.loads(encoded)
+
+
+def main(analyzer: str, title: str) -> None:
+    """The worker process. It writes no files, keeps no state, and ends with its input, so also with the load.
+
+    It reads some hundred documents at a time as JSON from standard input, and answers with their batch.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the load gets the signal too, and ends this process
+    builder = BatchBuilder(analyzer, title == "title")
+    while (documents := _read_message(sys.stdin.buffer)) is not None:
+        sys.stdout.buffer.write(_encode_message(builder.build_from_json(documents)))
+        sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

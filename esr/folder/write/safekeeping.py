@@ -53,8 +53,7 @@ from esr.folder.format.manifest import (
     remove_checkpoint,
 )
 from esr.folder.format.segment import Segment, read_counts
-from esr.index.generations import LOAD_OVER
-from esr.index.safekeeping import CopyReport, Damaged, Verification
+from esr.index.generations import LOAD_OVER, CopyReport, Damaged, Verification
 
 
 def verify(folder: Path, *, fast: bool) -> Verification:

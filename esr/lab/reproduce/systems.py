@@ -14,9 +14,9 @@ from esr.lab import measures
 from esr.lab.reproduce.annotations import NAMES, OPINIONS
 from esr.lab.reproduce.data import YEARS
 from esr.models.language_models import MU_GRID
-from esr.parameter import Value
 from esr.plans.plan import CandidateRule
 from esr.ranking.ranking import Ranking
+from esr.registry import Value
 
 BASELINES = "baselines"
 OPINION = "tfisf with features of opinion"

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from esr.elastic.impacts import Slack, choose_base, find_slack, has_bounds
 from esr.elastic.index import ElasticsearchIndex
 from esr.elastic.requests import count
-from esr.elastic.search import bound_query, pruned_search
+from esr.elastic.search import plan_query, pruned_search
 from esr.elastic.search import pruned_search as bounded_sentences
 from esr.elastic.search.sentence_search import Search
 from esr.enrichment.recipe import Recipe
@@ -219,11 +219,11 @@ def test_other_plans_list_documents(
     if change == "a prior":
         plan = make_plan(adverse, "bank flood", Ranking(priors={"importance": 1.0}))
     elif change == "a great slack":
-        monkeypatch.setattr(bound_query, "_GREATEST_SLACK", -0.1)
+        monkeypatch.setattr(plan_query, "_GREATEST_SLACK", -0.1)
     elif change == "a great weight":
         plan = replace(plan, terms=(plan.terms[0]._replace(weight=17.0), *plan.terms[1:]))
     else:
-        monkeypatch.setattr(bound_query, "_MOST_TERMS", 1)
+        monkeypatch.setattr(plan_query, "_MOST_TERMS", 1)
     assert not isinstance(check_pruned(adverse, plan, 7, Filters()), Unprunable)
     assert not listings
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from esr.elastic import impacts as impacts
 from esr.elastic.index import ElasticsearchIndex
-from esr.elastic.search import bound_query, pruned_search
+from esr.elastic.search import plan_query, pruned_search
 from esr.elastic.search.pruned_search import BoundedDocuments, DocumentPage
 from esr.elastic.search.sentence_search import Search
 from esr.enrichment.recipe import Recipe
@@ -305,7 +305,7 @@ def test_a_plan_without_a_bound_is_answered_in_full_and_says_so(adverse: Elastic
 def test_lengths_beyond_the_greatest_that_is_stored_keep_the_answer_exact(
     elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (impacts, bound_query):
+    for module in (impacts, plan_query):
         monkeypatch.setattr(module, "GREATEST_LENGTH", 8)
     rng = random.Random(5)
     bodies = [
@@ -319,7 +319,7 @@ def test_lengths_beyond_the_greatest_that_is_stored_keep_the_answer_exact(
             ranking = Ranking.from_dict({"model": model, "context": context, "candidates": rule})
             result = check_pruned(index.snapshot(), make_plan(index, query, ranking), 3, Filters())
             assert not isinstance(result, Unprunable), result
-        for module in (impacts, bound_query):
+        for module in (impacts, plan_query):
             monkeypatch.setattr(module, "GREATEST_LENGTH", 7)
         answer = index.snapshot().search(make_plan(index, "bank", Ranking()), 3, Filters())
         assert answer.exhaustive == "a sentence has more than 7 terms"

@@ -19,9 +19,9 @@ from esr.following.timeline import Series, Timeline
 from esr.index.filters import NO_FILTERS, Filters
 from esr.query import parse
 from esr.ranking.explain import Explanation, explain
+from esr.ranking.passages import describe_match
 from esr.ranking.query_report import report_query, report_reading
 from esr.ranking.ranking import Ranking
-from esr.ranking.reasons import describe_match
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Quote, Sentence

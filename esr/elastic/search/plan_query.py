@@ -1,4 +1,7 @@
-"""A plan as a query whose scores are upper bounds, for the sentences of documents or for single sentences.
+"""A plan as Elasticsearch queries: its scores, and upper bounds of them for documents or single sentences.
+
+The query of scores has one script per term, and one over their sum. The sources of scripts are constant and
+stored, and all variables are in `params`, so that scripts are compiled once.
 
 The bounds of documents come from the term maxima in their entries. For one document, the scripts compute what
 `esr.plans.bounds` computes for arrays, from less data, so their bounds are somewhat higher. Most sentences of
@@ -12,10 +15,13 @@ script: what a term adds to any sentence far from it is one number, and the rest
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
+from msgspec.structs import asdict
+
+from esr.elastic.fields import INDEXED_FIELD, indexed_field
 from esr.elastic.impacts import EMPTY, GREATEST_LENGTH, IMPACT_BOOST, IMPACTS_FIELD, MAXIMA_FIELD, Slack
 from esr.elastic.search.filters import (
     Query,
@@ -23,30 +29,233 @@ from esr.elastic.search.filters import (
     document_query,
     document_rule_clause,
     filter_clauses,
+    required_value_clauses,
     rule_clause,
 )
-from esr.elastic.search.score_query import mixture_numbers
-from esr.elastic.statistics import static_bounds
+from esr.elastic.statistics import GREATEST_OFFSET, GREATEST_SCORE, static_bounds
+from esr.errors import EsrError, UsageError
 from esr.index.filters import Filters
+from esr.index.hits import SentenceRecord
 from esr.plans.bounds import Bound
 from esr.plans.evaluate import Array
-from esr.plans.plan import CollectionStatistics, FieldName, Mixture, Plan, PlanTerm, Unprunable
+from esr.plans.plan import (
+    CollectionStatistics,
+    FieldName,
+    Mixture,
+    Plan,
+    PlanTerm,
+    Saturation,
+    StaticScore,
+    StaticScoreForm,
+    Unprunable,
+)
+
+
+def mixture_numbers(
+    transform: Mixture,
+    term: PlanTerm,
+    own: Iterable[float],
+    middle: Iterable[float],
+    wide: Iterable[float],
+) -> list[float]:
+    """The numbers of a mixture's term for esr-mixture-list-v1 and the scripts of bounds; each needs one more.
+
+    A list is faster for scripts to read than names. `own`, `middle` and `wide` are two numbers each: a
+    field's share at beta = 0, and its slope in beta.
+    """
+    numbers = [transform.mu, term.background, term.weight, *transform.collection]
+    return [*numbers, *own, *middle, *wide]
+
+
+MIXTURE_SCRIPT, SATURATION_SCRIPT, SCORE_SCRIPT = "esr-mixture-v2", "esr-saturation-v1", "esr-score-v2"
+MIXTURE_LIST_SCRIPT, LENGTH_LIST_SCRIPT = "esr-mixture-list-v1", "esr-length-list-v1"
+_LENGTH_FIELD: dict[FieldName, str] = {
+    "sentence": "length",
+    "surrounding": "surrounding_length",
+    "document": "document_length",
+}
+_FORM_PARAMS: dict[StaticScoreForm, tuple[str, ...]] = {"log": ("shift",), "satu": ("k",), "sigm": ("k", "a")}
+"""The parameters of the forms that have some."""
+
+
+class ScoreQuery(NamedTuple):
+    """A query, and the shift from its scores to those of the formula."""
+
+    query: Query
+    shift: float
+
+
+def score_query(
+    plan: Plan,
+    collection: CollectionStatistics,
+    filters: Filters,
+    *,
+    standalone: bool = False,
+    is_own: bool = False,
+    within: Query | None = None,
+) -> ScoreQuery:
+    """The query of a plan. `within` restricts it to candidates that also match this clause.
+
+    `standalone` leaves p(t|C) to the engine's own statistics (`_termStats`), so that the query depends only
+    on its terms and the collection's length. It requires `search_type=dfs_query_then_fetch`, and exists for
+    mixtures only. `is_own`: only esr reads the query, so that its parameters can be lists, which is faster.
+    """
+    nested = _nested_fields(plan)
+    clauses = [_term_clause(plan, term, nested, collection, standalone, is_own) for term in plan.terms]
+    filter = filter_clauses(filters) + condition_clauses(plan) + required_value_clauses(plan)
+    filter += [] if within is None else [within]
+    if _terms_match_candidates(plan, nested):
+        minimum = 1
+    else:
+        minimum = 0
+        filter.append(rule_clause(plan))
+    query: Query = {"bool": {"should": clauses, "minimum_should_match": minimum, "filter": filter}}
+    offset = _offset(plan, collection)
+    transform = plan.transform
+    params: dict[str, Any] = {"query": 0, "mu": 0, "collection": [1, 0]}
+    shift = -offset
+    if isinstance(transform, Mixture):
+        params = {"query": plan.query_weight, "mu": transform.mu, "collection": list(transform.collection)}
+        shift += math.fsum(term.weight * math.log(term.background) for term in plan.terms if term.own)
+    else:
+        shift += math.fsum(term.weight * _limit(transform) for term in plan.terms if term.weight < 0)
+    params |= {
+        "statics": [_static_score_params(static_score) for static_score in plan.static_scores],
+        "offset": offset,
+    }
+    script = {"id": SCORE_SCRIPT, "params": params}
+    if is_own and not plan.static_scores:
+        numbers = [offset, params["query"], params["mu"], *params["collection"]]
+        script = {"id": LENGTH_LIST_SCRIPT, "params": {"numbers": numbers}}
+    return ScoreQuery({"script_score": {"query": query, "script": script}}, shift)
+
+
+def _nested_fields(plan: Plan) -> list[FieldName]:
+    """The fields in which to look for a term, each inside the next. The sentence is always one of them."""
+    used = set(plan.transform.fields()) | {"sentence"}
+    if plan.candidates == "context":
+        used.add(plan.context)
+    return [name for name in INDEXED_FIELD if name in used]
+
+
+def _terms_match_candidates(plan: Plan, nested: list[FieldName]) -> bool:
+    """Whether the clauses of the terms match exactly the candidates, without any other clause."""
+    by_rule = {"matching": len(nested) == 1, "context": nested[-1] == plan.context, "all": False}
+    never_negative = all(term.weight >= 0 for term in plan.terms)
+    return never_negative and by_rule[plan.candidates] and len(plan.candidate_terms) == len(plan.terms)
+
+
+def _term_clause(
+    plan: Plan,
+    term: PlanTerm,
+    nested: list[FieldName],
+    collection: CollectionStatistics,
+    standalone: bool,
+    is_own: bool,
+) -> Query:
+    in_fields = [{"term": {indexed_field(name, term.term): term.term}} for name in nested]
+    # A term in any field is also in the outermost one. The inner clauses provide counts.
+    query: Query = {"bool": {"must": in_fields[-1:], "should": in_fields[:-1]}}
+    if term.weight < 0:
+        # A sentence without the term gets the whole shift, so every sentence must match.
+        query = {"bool": {"should": in_fields, "must": [{"match_all": {}}]}}
+    transform = plan.transform
+    unused = [0, 0] if isinstance(transform, Mixture) else [0, 0, 1]
+    # `own` is the sentence, `wide` the outermost other field, `middle` the field between.
+    roles = {"own": nested[0], "wide": nested[-1] if len(nested) > 1 else None}
+    roles["middle"] = nested[1] if len(nested) > 2 else None
+    params: dict[str, Any] = {
+        role: list(getattr(transform, name)) if name else unused for role, name in roles.items()
+    }
+    wide_length = _LENGTH_FIELD[nested[-1]]
+    if isinstance(transform, Mixture) and is_own:
+        script = MIXTURE_LIST_SCRIPT
+        params = {"numbers": [*mixture_numbers(transform, term, **params), wide_length]}
+    elif isinstance(transform, Mixture):
+        script = MIXTURE_SCRIPT
+        params |= {"wide_length": wide_length, "mu": transform.mu, "collection": list(transform.collection)}
+        params |= {"background": term.background, "occurrences": collection.occurrences}
+        params |= {"standalone": standalone, "weight": term.weight}
+    else:
+        script = SATURATION_SCRIPT
+        params |= {"wide_length": wide_length, "weight": term.weight}
+        params |= {"k1": -1 if transform.k1 is None else transform.k1}
+    return {"script_score": {"query": query, "script": {"id": script, "params": params}}}
+
+
+def _limit(transform: Saturation) -> float:
+    """The limit that the curve of a saturation stays below."""
+    assert transform.k1 is not None, "only BM25 has negative weights"
+    return transform.k1 + 1.0
+
+
+def _static_score_params(static_score: StaticScore) -> dict[str, Any]:
+    """A static score as the script reads it: with the parameters of its own form only."""
+    names = ("column", "form", "weight", "constant", *_FORM_PARAMS.get(static_score.form, ()))
+    return {name: getattr(static_score, name) for name in names} | (
+        asdict(static_score.curve) if static_score.curve else {}
+    )
+
+
+def _offset(plan: Plan, collection: CollectionStatistics) -> float:
+    """The offset that keeps every score above 0, since Elasticsearch rejects negative scores.
+
+    Raises EsrError if the static scores add more than 32-bit scores can resolve.
+    """
+    lowest = 0.0
+    transform = plan.transform
+    if isinstance(transform, Mixture):
+        mu, (constant, slope) = transform.mu, transform.collection
+        betas = (mu / (collection.longest_sentence + mu), 1.0) if mu else (0.0, 0.0)
+        lowest += plan.query_weight * math.log(min(constant + slope * beta for beta in betas))
+    for static_score in plan.static_scores:
+        low, high = static_bounds(static_score, collection)
+        if low < -GREATEST_OFFSET or high > GREATEST_SCORE:
+            raise EsrError(
+                f"{static_score.column} adds from {low:g} to {high:g}, more than the 32-bit scores of "
+                "Elasticsearch can resolve: lower its weight, or use the form satu or log"
+            )
+        lowest += low
+    return max(0.0, -lowest)
+
+
+RECORD_FIELDS = list(SentenceRecord._fields)
+SORT: list[dict[str, str]] = [{"_score": "desc"}, {"ordinal": "asc"}]
+
+
+def search_body(
+    plan: Plan, collection: CollectionStatistics, filters: Filters, k: int, *, standalone: bool = False
+) -> dict[str, Any]:
+    """The body for `_search`. Raises UsageError for a standalone query of a model that has none."""
+    if not plan.terms:
+        raise UsageError("no document contains a term of the query: there is nothing to search for")
+    if standalone and not isinstance(plan.transform, Mixture):
+        raise UsageError("--standalone is for language models: other models need more than p(t|C)")
+    query = score_query(plan, collection, filters, standalone=standalone).query
+    return {"query": query, "size": k, "sort": SORT, "_source": RECORD_FIELDS}
+
 
 Amount = Literal["bound", "far", "lift"]
 """The most that a term adds: to any sentence, to one far from it, and the increment for one near it."""
-_MIXTURE_SCRIPTS: Mapping[Amount, str] = {
+_MIXTURE_BOUND_SCRIPTS: Mapping[Amount, str] = {
     "bound": "esr-mixture-bound-v2",
     "far": "esr-mixture-far-v1",
     "lift": "esr-mixture-lift-v1",
 }
-_SATURATION_SCRIPTS: Mapping[Amount, str] = {
+_SATURATION_BOUND_SCRIPTS: Mapping[Amount, str] = {
     "bound": "esr-saturation-bound-v1",
     "far": "esr-saturation-far-v1",
     "lift": "esr-saturation-lift-v1",
 }
 BASE_SCRIPT = "esr-base-v2"
-SCRIPTS = (*_MIXTURE_SCRIPTS.values(), *_SATURATION_SCRIPTS.values(), BASE_SCRIPT)
-ROLES: dict[str, FieldName] = {"own": "sentence", "middle": "surrounding", "wide": "document"}
+SCRIPTS = (
+    *(MIXTURE_SCRIPT, SATURATION_SCRIPT, SCORE_SCRIPT, MIXTURE_LIST_SCRIPT, LENGTH_LIST_SCRIPT),
+    *_MIXTURE_BOUND_SCRIPTS.values(),
+    *_SATURATION_BOUND_SCRIPTS.values(),
+    BASE_SCRIPT,
+)
+"""All stored scripts of plans."""
+_ROLES: dict[str, FieldName] = {"own": "sentence", "middle": "surrounding", "wide": "document"}
 _ROUNDING = 1e-6
 """More than the relative error of one operation on 32-bit scores."""
 _MANY_TERMS = 100
@@ -123,18 +332,18 @@ class NearQueries(NamedTuple):
 
 def near_queries(plan: Plan, collection: CollectionStatistics) -> NearQueries:
     """The queries of a plan that has bounds. `far` matches every document."""
-    clauses = [_term_clause(plan, term, "far") for term in plan.terms]
+    clauses = [_bound_clause(plan, term, "far") for term in plan.terms]
     query: Query = {"bool": {"should": clauses, "filter": [{"match_all": {}}]}}
     impact: Query | None = None
     if 0 < len(plan.terms) <= _MANY_TERMS:
-        impact = {"dis_max": {"queries": [_term_clause(plan, term, "lift") for term in plan.terms]}}
+        impact = {"dis_max": {"queries": [_bound_clause(plan, term, "lift") for term in plan.terms]}}
     field: FieldName = "surrounding" if "surrounding" in plan.transform.fields() else "sentence"
     return NearQueries(_with_rest(plan, collection, query), impact, field)
 
 
 def _term_sum(plan: Plan, filters: Filters) -> Query:
     """A query that scores documents which may have candidates by the sum of what each term can add."""
-    clauses = [_term_clause(plan, term) for term in plan.terms]
+    clauses = [_bound_clause(plan, term) for term in plan.terms]
     filter = filter_clauses(filters, of="documents")
     of_condition = None if plan.condition is None else document_query(plan.condition)
     filter += [] if of_condition is None else [of_condition]
@@ -147,7 +356,7 @@ def _term_sum(plan: Plan, filters: Filters) -> Query:
     }
 
 
-def _term_clause(plan: Plan, term: PlanTerm, amount: Amount = "bound") -> Query:
+def _bound_clause(plan: Plan, term: PlanTerm, amount: Amount = "bound") -> Query:
     """A query for what a term adds to a document. Its script reads the weight of the term maxima.
 
     The clause on `context` adds nothing to the score; it provides the count.
@@ -155,12 +364,12 @@ def _term_clause(plan: Plan, term: PlanTerm, amount: Amount = "bound") -> Query:
     count: Query = {"term": {"context": {"value": term.term, "boost": 0}}}
     query = {"bool": {"should": [{"term": {MAXIMA_FIELD: term.term}}, count]}}
     transform = plan.transform
-    params: dict[str, Any] = {role: list(getattr(transform, name)) for role, name in ROLES.items()}
+    params: dict[str, Any] = {role: list(getattr(transform, name)) for role, name in _ROLES.items()}
     if isinstance(transform, Mixture):
-        script = _MIXTURE_SCRIPTS[amount]
+        script = _MIXTURE_BOUND_SCRIPTS[amount]
         params = {"numbers": [*mixture_numbers(transform, term, **params), not term.own]}
     else:
-        script = _SATURATION_SCRIPTS[amount]
+        script = _SATURATION_BOUND_SCRIPTS[amount]
         params |= {"weight": term.weight, "k1": -1 if transform.k1 is None else transform.k1}
     if amount == "far":
         query = count

@@ -1,4 +1,4 @@
-"""Parameters, hashes, and what concerns processes: variables, interrupts, scratch folders."""
+"""Parameters of registered items, hashes, and processes: variables, interrupts, scratch folders."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pytest
 
 from esr.errors import InputError, UsageError
 from esr.hashing import hash64
-from esr.parameter import Parameter
 from esr.processes import defer_interrupt, scratch_folder, set_environment
+from esr.registry import Parameter
 
 CLOSED = Parameter("b", "", 0.5)
 OPEN = Parameter("lambda", "", 0.5, open_low=True, open_high=True)

@@ -12,7 +12,7 @@ import pytest
 
 from esr.folder.index import EmbeddedIndex
 from esr.folder.search.candidates import count_masked
-from esr.folder.search.counting import count_sentences
+from esr.folder.search.counts import count_sentences
 from esr.folder.search.kernel_loader import KERNEL
 from esr.folder.write import segment_writer
 from esr.index.filters import NO_FILTERS, Filters
