@@ -19,10 +19,10 @@ from esr.dependency import dependence_signals
 from esr.folder.format import manifest
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.search.cache import SearchCache
+from esr.folder.search.candidates import search_exhaustive
 from esr.folder.search.kernel_loader import LOADER
 from esr.folder.search.memory import SearchMemory
 from esr.folder.search.records import DocumentCache, read_records
-from esr.folder.search.top_k import search_exhaustive
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import Hit, LazyHits
 from esr.models import MODELS

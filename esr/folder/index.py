@@ -21,7 +21,7 @@ from esr.folder.format.files import size_on_disk
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.search import vocabulary
 from esr.folder.search.cache import SearchCache
-from esr.folder.search.candidates import TopK, count_masked, mask_allowed, read_candidates
+from esr.folder.search.candidates import TopK, count_masked, mask_allowed, read_candidates, search_exhaustive
 from esr.folder.search.evidence import read_column, read_evidence
 from esr.folder.search.facets import count_days, count_facets, count_names, find_by_date
 from esr.folder.search.kernel_loader import LOADER
@@ -35,7 +35,6 @@ from esr.folder.search.records import (
     sentence_ids,
 )
 from esr.folder.search.similarity import find_nearest, may_use_bits, prepare_bits, read_similarities
-from esr.folder.search.top_k import search_exhaustive, search_pruned
 from esr.index.contract import Index, LengthGroups, Result, Similarities, SimilarityRescoring
 from esr.index.filters import (
     DayCounts,
@@ -151,7 +150,13 @@ class FolderSnapshot:
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         cache = self.cache
         plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
-        answer, exhaustive = search_pruned(plan, cache, k, filters), None
+        exhaustive = None
+        answer: TopK | Unprunable = Unprunable(LOADER.reason)
+        if LOADER.kernel is not None:
+            # Imported here, since a search from the command line ends before the kernel is loaded.
+            from esr.folder.search.pruned_search import search_pruned
+
+            answer = search_pruned(LOADER.kernel, plan, cache, k, filters)
         if isinstance(answer, Unprunable):
             exhaustive = answer.reason
             with LOADER.count_time():

@@ -18,8 +18,7 @@ from msgspec.structs import replace
 from esr.dependency import mrf
 from esr.dependency.cliques import CliqueEvidence, ParsedSentences, SetFamily
 from esr.dependency.dependence_signals import SIGNALS, best_sets, mrf_potentials
-from esr.dependency.drawing import text_tree
-from esr.dependency.explanation import Relation, TermSet, find_best_set, find_relations
+from esr.dependency.explanation import Relation, TermSet, find_best_set, find_relations, text_tree
 from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters

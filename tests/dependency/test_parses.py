@@ -14,8 +14,16 @@ from hypothesis import strategies as st
 
 from esr.dependency import mrf, tdsr
 from esr.dependency.cliques import clique_evidence
-from esr.dependency.drawing import PATH_COLOUR, SET_COLOUR, lay_out, svg_tree, text_tree, words_between
-from esr.dependency.explanation import find_best_set, find_relations
+from esr.dependency.explanation import (
+    PATH_COLOUR,
+    SET_COLOUR,
+    find_best_set,
+    find_relations,
+    lay_out,
+    svg_tree,
+    text_tree,
+    words_between,
+)
 from esr.dependency.parses import Forest, decode, encode
 from esr.errors import IndexUnusable
 from esr.hashing import hash64

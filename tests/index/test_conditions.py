@@ -19,7 +19,7 @@ import pytest
 import esr
 import esr.errors
 from esr import loaders
-from esr.folder.search.top_k import search_exhaustive
+from esr.folder.search.candidates import search_exhaustive
 from esr.index.filters import NO_FILTERS, resolve_plan
 from esr.query import Clause, Group, date_start
 from esr.query.query import Conjunction, Disjunction, Expression, Negation

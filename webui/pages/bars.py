@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from esr.dependency.drawing import svg_tree
-from esr.dependency.explanation import Relation, TermSet
+from esr.dependency.explanation import Relation, TermSet, svg_tree
 from esr.ranking.explain import Addition, Explanation
 from esr.ranking.ranking import Origin
 from esr.ranking.signals import NAME

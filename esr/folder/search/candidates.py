@@ -1,4 +1,7 @@
-"""The candidates of a plan: sentences that satisfy its rule, its condition and the filters."""
+"""The candidates of a plan: sentences that satisfy its rule, its condition and the filters.
+
+A search that cannot be pruned scores every candidate.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,12 @@ from esr.folder.format.files import Mask, Numbers
 from esr.folder.format.segment import Segment
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.conditions import mask_documents, mask_entities
-from esr.folder.search.evidence import read_evidence
+from esr.folder.search.evidence import read_evidence, read_importance
 from esr.folder.search.records import Location, find_sentence, sentence_id
 from esr.index.filters import Filters
 from esr.index.hits import EVIDENCE_COLUMNS, CandidateEvidence
 from esr.plans.condition import Condition
-from esr.plans.evaluate import Array, concatenate
+from esr.plans.evaluate import Array, concatenate, score_sentences, top_k
 from esr.plans.plan import FIELDS, Plan
 
 
@@ -138,3 +141,24 @@ class TopK(NamedTuple):
     scores: Array
     total: int
     scored: int
+
+
+def search_exhaustive(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> TopK:
+    """Search by scoring every candidate."""
+    snapshot = cache.snapshot
+    columns = [static_score.column for static_score in plan.static_scores]
+    terms = [term.term for term in plan.terms]
+    ordinals, values = [np.zeros(0, np.int64)], [np.zeros(0)]
+    scored = 0
+    for owner, numbers in enumerate(select_candidates(plan, cache, filters)):
+        importance = read_importance(snapshot, columns, owner)
+        fields = plan.transform.fields()
+        evidence = read_evidence(terms, fields, columns, snapshot.segments[owner], importance, numbers)
+        scores = score_sentences(plan, evidence)
+        has_score = np.flatnonzero(np.isfinite(scores))
+        scored += len(numbers)
+        ordinals.append(numbers[has_score] + snapshot.statistics.sentence_bases[owner])
+        values.append(scores[has_score])
+    all_ordinals, all_scores = np.concatenate(ordinals), np.concatenate(values)
+    best = top_k(all_scores, k)
+    return TopK(all_ordinals[best], all_scores[best], len(all_scores), scored)

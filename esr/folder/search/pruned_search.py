@@ -1,4 +1,10 @@
-"""The pruned search: binds a plan to a snapshot, calls the kernel, and ranks what it selects."""
+"""The pruned search: binds a plan to a snapshot, calls the kernel, and ranks what it selects.
+
+Pruning gives every document with a candidate an upper bound of its best sentence's score (`esr.plans.bounds`)
+and visits documents by falling bounds until none reaches the k-th score. Bounds equal to it are visited, so
+the answer is that of scoring everything, ties included. Bounds are computed from the postings for any
+parameters of the plan; nothing is stored for them.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +67,7 @@ class PrunedSearch(NamedTuple):
         return self.impacts.bound.rounding_margin(self.plan, greatest)
 
 
-def bind(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> PrunedSearch | Unprunable:
+def _bind(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> PrunedSearch | Unprunable:
     """Bind a plan to a commit. Returns Unprunable if there are no bounds for it."""
     impacts = cache.impacts.get(plan.transform)
     reason = impacts.bound.unavailable_reason(plan.terms)
@@ -96,14 +102,24 @@ def _concatenate(masks: Iterable[Mask | None]) -> Mask | None:
     return np.concatenate(parts) if parts else None
 
 
-MAX_STATIC_SCORE = 1e30
+_MAX_STATIC_SCORE = 1e30
 """Greatest contribution of static scores that can be pruned: the kernel holds them in 32 bits."""
 _NO_MASK, _NO_BITS, _NO_SCORES = np.zeros(0, bool), np.zeros(0, np.uint64), np.zeros((0, 0))
 _NO_STATIC_SCORES = tuple(layout.StaticScores(np.zeros(0), np.zeros(0, np.float32), False))
 _NO_FILTERS = tuple(layout.Filters(_NO_MASK, _NO_MASK, _NO_BITS))
 
 
-def topk_numba(kernel: Any, query: PrunedSearch) -> TopK:
+def search_pruned(kernel: Any, plan: Plan, cache: SearchCache, k: int, filters: Filters) -> TopK | Unprunable:
+    """Search with the kernel. Returns Unprunable if every candidate has to be scored."""
+    query = _bind(plan, cache, k, filters)
+    if isinstance(query, Unprunable):
+        return query
+    if query.static_scores is not None and query.static_scores.greatest > _MAX_STATIC_SCORE:
+        return Unprunable(f"a prior or a feature adds more than {_MAX_STATIC_SCORE:g}")
+    return _select(kernel, query)
+
+
+def _select(kernel: Any, query: PrunedSearch) -> TopK:
     """Search with the kernel. The sentences that it selects are scored exactly."""
     plan, cache = query.plan, query.cache
     if not cache.snapshot.statistics.sentence_bases[-1]:

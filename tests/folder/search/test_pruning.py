@@ -19,9 +19,9 @@ from esr.enrichment.recipe import Recipe
 from esr.folder.format.files import save_array
 from esr.folder.format.segment import POSTINGS
 from esr.folder.index import EmbeddedIndex
-from esr.folder.search.candidates import TopK
+from esr.folder.search.candidates import TopK, search_exhaustive
 from esr.folder.search.kernel_loader import KERNEL, LOADER
-from esr.folder.search.top_k import search_exhaustive, search_pruned
+from esr.folder.search.pruned_search import search_pruned
 from esr.folder.write.segment_writer import FULL_TERMS
 from esr.index.filters import Filters
 from esr.plans.condition import Condition
@@ -59,7 +59,7 @@ KS = (1, 2, 7, 100_000)
 def check_pruned(index: EmbeddedIndex, plan: Plan, k: int, filters: Filters) -> TopK | Unprunable:
     """Hold the pruned answer to the exhaustive one, and return it."""
     cache = index.cache
-    answer = search_pruned(plan, cache, k, filters)
+    answer = search_pruned(LOADER.kernel, plan, cache, k, filters)
     if not isinstance(answer, Unprunable):
         expected = search_exhaustive(plan, cache, k, filters)
         assert answer.ordinals.tolist() == expected.ordinals.tolist(), (plan, k, filters)
