@@ -1,7 +1,4 @@
-"""
-
-What all boosts share: how they are written, saved, switched off, and that they add no candidates.
-"""
+"""What all boosts share: how they are written, saved, switched off, and that they add no candidates."""
 
 from __future__ import annotations
 
@@ -25,8 +22,28 @@ from esr.ranking.boosts import add_terms, answer_feature
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Origin, Ranking
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.text.document import Located
-from tests.support.folder_index import boost_corpus, document, load
+from esr.text.document import Located, ParseWord, Sentence
+from tests.support.folder_index import append, boost_corpus, document, load
+
+NEWS = [
+    document(
+        "a",
+        Sentence("a0", "migration policy bank", {"pers": 2, "numbers": 0}, (ParseWord("policy", -1),)),
+        Sentence("a1", "migrants vote", {"pers": 0, "numbers": 3}),
+        Sentence("a2", "migration court"),
+    ),
+    document("b", "migrations migrating migraine", "bank bank vote", "migrationist"),
+]
+
+
+@pytest.fixture
+def searcher(tmp_path: Path) -> Iterator[Searcher]:
+    """A small collection in two segments, whose terms begin alike, and whose sentences have features."""
+    load(tmp_path / "index", NEWS)
+    append(tmp_path / "index", document("c", "migratory birds", "migration22 bank"))
+    with open_searcher(str(tmp_path / "index")) as opened_searcher:
+        yield opened_searcher
+
 
 RANKING = Ranking(boosts={"answer_type": 0.3})
 
