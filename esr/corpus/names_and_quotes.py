@@ -309,6 +309,8 @@ def _printable(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
+# Quotations
+
 QUOTATIONS = 20
 """How many quotations are shown."""
 

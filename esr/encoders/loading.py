@@ -203,6 +203,8 @@ def _unpack(path: Path, description: EncoderDescription, folder: Path) -> None:
     (folder / FILE).write_text(json.dumps(description.as_dict(), indent=1) + "\n", "utf-8")
 
 
+# Each once for the whole process
+
 T = TypeVar("T")
 AnyEncoder = Encoder | ServedEncoder
 _lock = threading.Lock()

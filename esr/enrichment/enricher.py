@@ -60,6 +60,8 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 
+# Vectors: of sentences alone, with the document's title, or a mean of both
+
 # Increment it when a document's vectors change.
 VECTORS_VERSION = 1
 DEFAULT_TITLE_WEIGHT = 0.5

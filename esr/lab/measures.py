@@ -392,6 +392,8 @@ def _randomisation_test(ours: Any, theirs: Any, resamples: int, seed: int) -> fl
     return float(result.pvalue)
 
 
+# Pools, and how far judges agree
+
 Pool = dict[str, list[str]]
 """Sentences by topic."""
 

@@ -100,6 +100,8 @@ def _texts(name: str, value: Texts) -> tuple[str, ...]:
     return texts
 
 
+# A new index
+
 AUTO = "auto"
 """The option that lets a sample of the documents determine the analyzer."""
 SAMPLE = 300

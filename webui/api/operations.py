@@ -279,6 +279,9 @@ OPERATIONS = {
 }
 
 
+# Routes and the OpenAPI document
+
+
 def openapi_document(settings: Settings, server: str) -> dict[str, Any]:
     """The OpenAPI document of an API at the address `server`."""
     return {

@@ -269,6 +269,8 @@ def add_counts(counts: Sequence[ValueCounts]) -> ValueCounts:
     return ValueCounts(values, **sums)
 
 
+# The topics of both years in one collection
+
 READINGS = {
     "topic": "the documents of the topic",
     "pooled": "the documents of all topics of both years",
