@@ -2,7 +2,8 @@
 
 Products are sums of integers, so they are exact in any order. The bits of a vector are the signs of its
 distances from the mean of all vectors (as in RaBitQ). With two numbers of the vector they give an estimate of
-its product with a query, whose numbers are cut to three bits; a third number bounds the error.
+its product with a query, whose numbers are cut to three bits; a third number bounds the error. Bits and
+numbers are stored by blocks of 64 vectors, word by word: one instruction counts the bits of several vectors.
 """
 
 from __future__ import annotations
@@ -10,11 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from esr.folder.kernel.columns import prefetch
+from esr.folder.kernel.columns import count_trailing_zeros, prefetch
 from esr.folder.kernel.layout import LOST
 from esr.folder.kernel.numba_support import (
     DOUBLE,
@@ -30,29 +30,28 @@ from esr.folder.kernel.numba_support import (
     inlined,
 )
 
-WORDS, FACTORS = array(types.uint64, 2), array(types.float32, 2)
+WORDS, FACTORS, PLANES = array(types.uint64, 3), array(types.float32, 3), array(types.uint64, 2)
 ALLOWED = types.Array(types.boolean, 1, "C", readonly=True)
 ROWS = group(VECTORS, DOUBLES, LONG, LONG)
 QUERY = group(SHORTS, DOUBLE)
-ESTIMATE = group(WORDS, FACTORS, WORDS, DOUBLE, DOUBLE, DOUBLE, DOUBLE)
+ESTIMATE = group(WORDS, FACTORS, PLANES, DOUBLE, DOUBLE, DOUBLE, DOUBLE)
 ONE, TWO, NOTHING = np.uint64(1), np.uint64(2), -1
-AT_ONCE, AHEAD = 4096, 8
-"""Number of rows whose bounds are compared before any is multiplied, and how far ahead rows are fetched."""
+LANES = 64
+"""Number of vectors in a block."""
+AHEAD, LINE = 8, 64
+"""How many rows ahead rows are fetched, and the bytes of a line of the cache."""
 
 
 def _bit_counter() -> Any:
     """Create a function that returns the number of bits of a word that are 1.
 
-    The empty piece of assembly keeps the loop around it from being vectorised, which takes twice the time
-    where the processor counts bits of single words only.
+    LLVM makes a loop over words count several at once: with AVX-512 (VPOPCNTDQ), eight by one instruction.
     """
 
     @intrinsic
     def count(context: Any, word: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            number = ir.IntType(64)
-            kept = builder.asm(ir.FunctionType(number, [number]), "", "=r,0", arguments, False)
-            return builder.ctpop(kept)
+            return builder.ctpop(arguments[0])
 
         return types.uint64(types.uint64), generate
 
@@ -74,6 +73,16 @@ def multiply(vector, query):
     return total
 
 
+@inlined
+def _fetch(vectors, scales, row):
+    """Fetch a row and its scale into the cache; a number below 0 does no harm."""
+    dimensions = vectors.shape[1]
+    address = vectors.ctypes.data + row * dimensions
+    for byte in range(0, dimensions, LINE):
+        prefetch(address + byte)
+    prefetch(scales.ctypes.data + row * 8)
+
+
 @eager_jit(DOUBLES, VECTORS, LONGS, SHORTS)
 def multiply_vectors(products, vectors, rows, query):
     """Set `products`, of shape (n,), to the products of the query with these rows."""
@@ -81,10 +90,12 @@ def multiply_vectors(products, vectors, rows, query):
         products[n] = multiply(vectors[rows[n]], query)
 
 
-@eager_jit(FLOATS, DOUBLES, ROWS, ALLOWED, QUERY, ESTIMATE)
-def bound_vectors(bounds, seeds, rows, allowed, query, estimate):
-    """Set the bounds of the products of rows, and a seed for each block of them: the product of the row with
-    the greatest bound, -inf if none is allowed.
+@eager_jit(LONGS, FLOATS, DOUBLES, ROWS, ALLOWED, QUERY, ESTIMATE, DOUBLE)
+def bound_vectors(numbers, bounds, seeds, rows, allowed, query, estimate, limit):
+    """Write the numbers and bounds of the rows whose products may reach a limit. Returns how many they are.
+
+    Sets `seeds`, of shape (64 G,), to the products of the rows with the greatest bounds: in each of G groups
+    of blocks, the greatest of those with the same place in a block; -inf if none is allowed.
 
     `rows`: vectors, their scales (NaN for none), start and stop. `allowed` is the mask of the rows from start
     to stop, empty for all. `query`: values and scale. `estimate`: bits and factors of the vectors, the
@@ -95,52 +106,88 @@ def bound_vectors(bounds, seeds, rows, allowed, query, estimate):
     values, scale = query
     words, factors, planes, of_mean, step, of_error, rounding = estimate
     most, twice = step * 7.0 * len(values), step * 2.0
-    block = -(-(stop - start) // len(seeds))
-    for b in range(len(seeds)):
-        best, greatest = NOTHING, -np.inf
-        for n in range(start + b * block, min(start + (b + 1) * block, stop)):
-            ones = twos = fours = np.uint64(0)
+    differences, block = np.empty(LANES, np.uint64), np.empty(LANES, np.float32)
+    greatest, best = np.empty(LANES, np.float32), np.empty(LANES, np.int64)
+    first, last, groups = start // LANES, -(-stop // LANES), len(seeds) // LANES
+    of_group = -(-(last - first) // groups)
+    size = 0
+    for g in range(groups):
+        for i in range(LANES):
+            greatest[i], best[i] = -np.inf, NOTHING
+        for b in range(first + g * of_group, min(first + (g + 1) * of_group, last)):
+            for i in range(LANES):
+                differences[i] = 0
             for w in range(words.shape[1]):
-                word = words[n, w]
-                ones += _count_bits(word ^ planes[w, 0])
-                twos += _count_bits(word ^ planes[w, 1])
-                fours += _count_bits(word ^ planes[w, 2])
-            differences = np.float64(np.int64(ones + (twos << ONE) + (fours << TWO)))
-            estimated = of_mean * factors[n, 0] + factors[n, 1] * (most - twice * differences)
-            bound = estimated + of_error * factors[n, 2] + rounding
-            if len(allowed) and not allowed[n - start]:
-                bound = -np.inf
-            bounds[n - start] = bound
-            if bound > greatest:
-                best, greatest = n, bound
-        seeds[b] = -np.inf if best == NOTHING else multiply(vectors[best], values) * (scales[best] * scale)
+                ones, twos, fours = planes[w, 0], planes[w, 1], planes[w, 2]
+                for i in range(LANES):
+                    word = words[b, w, i]
+                    counted = _count_bits(word ^ ones) + (_count_bits(word ^ twos) << ONE)
+                    differences[i] += counted + (_count_bits(word ^ fours) << TWO)
+            for i in range(LANES):
+                estimated = of_mean * factors[b, 0, i]
+                estimated += factors[b, 1, i] * (most - twice * np.float64(np.int64(differences[i])))
+                block[i] = estimated + of_error * factors[b, 2, i] + rounding
+            if len(allowed) or b * LANES < start or (b + 1) * LANES > stop:
+                for i in range(LANES):
+                    n = b * LANES + i
+                    if n < start or n >= stop or (len(allowed) and not allowed[n - start]):
+                        block[i] = np.nan
+            reaching = np.uint64(0)
+            for i in range(LANES):
+                is_greater = block[i] > greatest[i]
+                greatest[i] = block[i] if is_greater else greatest[i]
+                best[i] = b * LANES + i if is_greater else best[i]
+                reaching |= np.uint64(block[i] >= limit) << np.uint64(i)
+            while reaching:
+                lane = np.int64(count_trailing_zeros(reaching))
+                numbers[size], bounds[size] = b * LANES + lane, block[lane]
+                reaching &= reaching - ONE
+                size += 1
+        for i in range(LANES):
+            _fetch(vectors, scales, best[i])
+        for i in range(LANES):
+            n, product = best[i], -np.inf
+            if n != NOTHING:
+                product = multiply(vectors[n], values) * (scales[n] * scale)
+            seeds[g * LANES + i] = product
+    return size
 
 
-@eager_jit(LONGS, DOUBLES, ROWS, ALLOWED, FLOATS, QUERY, DOUBLE)
-def select_vectors(numbers, products, rows, allowed, bounds, query, limit):
+@eager_jit(LONGS, DOUBLES, ROWS, ALLOWED, QUERY, DOUBLE)
+def multiply_all(numbers, products, rows, allowed, query, limit):
     """Write the numbers and products of the rows whose products exceed a limit. Returns how many they are.
 
-    Rows whose bounds are below the limit are not multiplied; without bounds, all are. Else as above.
+    The arguments are those of `bound_vectors`.
     """
     vectors, scales, start, stop = rows
     values, scale = query
-    address, dimensions = vectors.ctypes.data, len(values)
     size = 0
-    for begin in range(start, stop, AT_ONCE):
-        end = size
-        for n in range(begin, min(begin + AT_ONCE, stop)):
-            numbers[end] = n
-            is_allowed = not len(allowed) or allowed[n - start]
-            end += is_allowed and (not len(bounds) or bounds[n - start] >= limit)
-        for i in range(size, end):
-            if len(bounds) and i + AHEAD < end:
-                for byte in range(0, dimensions, 64):
-                    prefetch(address + numbers[i + AHEAD] * dimensions + byte)
-            n = numbers[i]
+    for n in range(start, stop):
+        if not len(allowed) or allowed[n - start]:
             product = multiply(vectors[n], values) * (scales[n] * scale)
             if product > limit:
                 numbers[size], products[size] = n, product
                 size += 1
+    return size
+
+
+@eager_jit(LONGS, DOUBLES, FLOATS, VECTORS, DOUBLES, QUERY, DOUBLE)
+def multiply_some(numbers, products, bounds, vectors, scales, query, limit):
+    """Like `multiply_all`, for the rows in `numbers` whose bounds reach the limit; overwrites `numbers`."""
+    values, scale = query
+    end = 0
+    for i in range(len(bounds)):
+        numbers[end] = numbers[i]
+        end += bounds[i] >= limit
+    size = 0
+    for i in range(end):
+        if i + AHEAD < end:
+            _fetch(vectors, scales, numbers[i + AHEAD])
+        n = numbers[i]
+        product = multiply(vectors[n], values) * (scales[n] * scale)
+        if product > limit:
+            numbers[size], products[size] = n, product
+            size += 1
     return size
 
 
@@ -149,11 +196,12 @@ def compute_bits(words, factors, vectors, scales, mean):
     """Set the bits and factors of vectors, NaN where there is none.
 
     The factors are the product with the mean, the length that a sign stands for, and a standard error for a
-    query of length 1.
+    query of length 1. Row n has the place n % 64 of block n // 64.
     """
     dimensions = len(mean)
     distances = np.empty(dimensions, np.float32)
     for n in range(len(scales)):
+        b, lane = n // LANES, n % LANES
         row, scale = vectors[n], np.float32(scales[n])
         of_mean = sum_of_sizes = sum_of_squares = np.float32(0.0)
         for i in range(dimensions):
@@ -166,9 +214,9 @@ def compute_bits(words, factors, vectors, scales, mean):
             word = np.uint64(0)
             for i in range(64 * w, min(64 * w + 64, dimensions)):
                 word |= np.uint64(distances[i] > 0) << np.uint64(i & 63)
-            words[n, w] = word
+            words[b, w, lane] = word
         size = sum_of_squares / sum_of_sizes if sum_of_sizes > 0 else np.float32(0.0)
         explained = sum_of_sizes / (size * dimensions) if size > 0 else np.float32(1.0)
-        factors[n, 0] = of_mean
-        factors[n, 1] = size
-        factors[n, 2] = size * np.sqrt(LOST + (1.0 - explained if explained < 1 else 0.0))
+        factors[b, 0, lane] = of_mean
+        factors[b, 1, lane] = size
+        factors[b, 2, lane] = size * np.sqrt(LOST + (1.0 - explained if explained < 1 else 0.0))

@@ -48,7 +48,14 @@ from esr.folder.kernel.layout import (
     Transform,
     Workspace,
 )
-from esr.folder.kernel.nearest import bound_vectors, compute_bits, multiply_vectors, select_vectors
+from esr.folder.kernel.nearest import (
+    LANES,
+    bound_vectors,
+    compute_bits,
+    multiply_all,
+    multiply_some,
+    multiply_vectors,
+)
 from esr.folder.kernel.numba_support import (
     COMMIT,
     DOUBLE_TABLE,
@@ -235,17 +242,19 @@ def top_k(rule, transform, terms, commit, static_scores, filters, scratch):
 
 
 __all__ = [
+    "LANES",
     "best_evidence",
     "bound_vectors",
     "compute_bits",
     "count_all",
     "count_any",
     "mark_positions",
+    "multiply_all",
+    "multiply_some",
     "multiply_vectors",
     "rank",
     "round_impacts",
     "search",
-    "select_vectors",
 ]
 
 

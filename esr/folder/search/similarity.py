@@ -35,9 +35,11 @@ if TYPE_CHECKING:
 Vectors = npt.NDArray[np.int8]
 _Run = Callable[..., Iterable[Any]]
 """`map`, or that of a pool."""
-LEAST_FOR_BITS = 2**20
+_Bounded = tuple[Numbers, npt.NDArray[np.float32]]
+"""Rows of a layer, and upper bounds of their products."""
+LEAST_FOR_BITS = 2**18
 """Number of vectors from which on bits pay. Fewer are all multiplied, in some milliseconds."""
-_LEAST_CHUNK, _MOST_CHUNK = 2**11, 2**16
+_LEAST_CHUNK, _MOST_CHUNK = 2**12, 2**17
 """Numbers of sentences of the first chunk and of the last ones: the limit rises fast at the beginning."""
 _CHUNK_WITHOUT_KERNEL = 2**14
 """Maximum number of sentences multiplied at once by numpy: as floats, some 25 MB with 384 dimensions."""
@@ -47,8 +49,10 @@ _ERRORS = 4.5
 """Standard errors by which a product may exceed its estimate. Of normal errors, 3.4e-6 are greater."""
 _WIDTH = 2.3
 """Standard deviations of a query's numbers that three bits span: of 2.0 to 2.6, the least error."""
-_SEEDS, _MOST_OF_BLOCK = 16, 256
-"""So many times k vectors are multiplied first, each the best of a block, and most vectors of a block."""
+_SEEDS, _MOST_OF_SEED = 16, 256
+"""About so many times k vectors are multiplied first, each with the greatest bound of a group, and the
+maximum number of vectors of a group.
+"""
 _SAMPLE = 2**13
 """Maximum number of vectors of a layer whose mean is that of the layer."""
 _QUERIES = 64
@@ -155,13 +159,13 @@ def find_nearest(
     chunks = list(_split(spans))
     with _threads(sum(chunk.stop - chunk.start for chunk in chunks)) as pool:
         run = pool.map if pool else map
-        bits = {}
-        if may_use_bits(cache, encoder):
-            bits = BITS.read({span.layer for _, span, _ in spans}, run)
         search = _Search(query, k)
+        bits = BITS.read({span.layer for _, span, _ in spans}, run) if may_use_bits(cache, encoder) else {}
         if bits:
-            search.bound(chunks, bits, run)
-        for chunk, (numbers, products) in zip(chunks, run(search.select, chunks), strict=True):
+            selected = run(search.multiply_some, chunks, search.bound(chunks, bits, run))
+        else:
+            selected = run(search.multiply_all, chunks)
+        for chunk, (numbers, products) in zip(chunks, selected, strict=True):
             search.add(chunk.base + numbers, products)
     return search.ordinals, search.products
 
@@ -194,8 +198,6 @@ class _Chunk(NamedTuple):
     mask: Mask | None
     start: int
     stop: int
-    covered: int
-    """The number of sentences in the chunks before."""
 
 
 def _split(spans: Iterable[tuple[int, LayerSpan, Mask | None]]) -> Iterator[_Chunk]:
@@ -203,8 +205,8 @@ def _split(spans: Iterable[tuple[int, LayerSpan, Mask | None]]) -> Iterator[_Chu
     for base, span, mask in spans:
         start = span.start
         while start < span.stop:
-            stop = min(start + min(max(_LEAST_CHUNK, covered // 8), most), span.stop)
-            yield _Chunk(base, span, mask, start, stop, covered)
+            stop = min(start + min(max(_LEAST_CHUNK, covered // 2), most), span.stop)
+            yield _Chunk(base, span, mask, start, stop)
             covered += stop - start
             start = stop
 
@@ -225,35 +227,51 @@ class _Search:
         self._numbers = query.array.astype(np.int16), query.scale
         self._limit = -np.inf
         """Only greater products may be among the best. Threads read it."""
-        self._bounds = np.zeros(0, np.float32)
-        """An upper bound of each product, empty if there are no bits."""
 
-    def bound(self, chunks: Sequence[_Chunk], bits: Mapping[Layer, VectorBits], run: _Run) -> None:
-        """Compute the bounds, and a limit from the products of those with the greatest bounds."""
-        self._bounds = np.empty(chunks[-1].covered + chunks[-1].stop - chunks[-1].start, np.float32)
+    def bound(self, chunks: Sequence[_Chunk], bits: Mapping[Layer, VectorBits], run: _Run) -> list[_Bounded]:
+        """Find the rows of each chunk that may be among the best, and a limit from the products of some.
+
+        A chunk is compared with the limit from the chunks before, so that few bounds are written.
+        """
         estimates = {layer: of_layer.estimate(self._query) for layer, of_layer in bits.items()}
-        block = min(max(len(self._bounds) // (_SEEDS * self._k), 1), _MOST_OF_BLOCK)
-        seeds = np.concatenate([*run(partial(self._bound_chunk, estimates, block), chunks)])
-        if len(seeds) >= self._k:
-            self._limit = np.nextafter(np.partition(seeds, -self._k)[-self._k], -np.inf)
+        count = sum(chunk.stop - chunk.start for chunk in chunks)
+        of_seed = min(max(count // (_SEEDS * self._k), 1), _MOST_OF_SEED)
+        bounded, best = [], np.zeros(0)
+        for of_chunk, seeds in run(partial(self._bound_chunk, estimates, of_seed), chunks):
+            bounded.append(of_chunk)
+            best = np.concatenate([best, seeds])
+            if len(best) >= self._k:
+                best = np.partition(best, -self._k)[-self._k :]
+                self._limit = np.nextafter(best[0], -np.inf)
+        return bounded
 
-    def _bound_chunk(self, estimates: Mapping[Layer, tuple[object, ...]], block: int, chunk: _Chunk) -> Array:
-        seeds = np.empty(-(-(chunk.stop - chunk.start) // block))
-        estimate = estimates[chunk.span.layer]
-        LOADER.kernel.bound_vectors(self._bounds_of(chunk), seeds, *_rows(chunk), self._numbers, estimate)
-        return seeds
+    def _bound_chunk(
+        self, estimates: Mapping[Layer, tuple[object, ...]], of_seed: int, chunk: _Chunk
+    ) -> tuple[_Bounded, Array]:
+        size, estimate = chunk.stop - chunk.start, estimates[chunk.span.layer]
+        numbers, bounds = np.empty(size, np.int64), np.empty(size, np.float32)
+        lanes = LOADER.kernel.LANES
+        seeds = np.empty(-(-size // (of_seed * lanes)) * lanes)
+        size = LOADER.kernel.bound_vectors(
+            numbers, bounds, seeds, *_rows(chunk), self._numbers, estimate, self._limit
+        )
+        return (numbers[:size].copy(), bounds[:size].copy()), seeds
 
-    def _bounds_of(self, chunk: _Chunk) -> npt.NDArray[np.float32]:
-        return self._bounds[chunk.covered : chunk.covered + chunk.stop - chunk.start]
+    def multiply_some(self, chunk: _Chunk, bounded: _Bounded) -> tuple[Numbers, Array]:
+        """Those of the bounded sentences of a chunk whose products exceed the limit, and these products."""
+        (numbers, bounds), layer = bounded, chunk.span.layer
+        products = np.empty(len(numbers))
+        size = LOADER.kernel.multiply_some(
+            numbers, products, bounds, layer.vectors, layer.vector_scales, self._numbers, self._limit
+        )
+        return numbers[:size] + chunk.span.first, products[:size]
 
-    def select(self, chunk: _Chunk) -> tuple[Numbers, Array]:
+    def multiply_all(self, chunk: _Chunk) -> tuple[Numbers, Array]:
         """The sentences of a chunk whose products exceed the limit, and these products."""
         size = chunk.stop - chunk.start
         if LOADER.kernel is not None:
             rows, products = np.empty(size, np.int64), np.empty(size)
-            size = LOADER.kernel.select_vectors(
-                rows, products, *_rows(chunk), self._bounds_of(chunk), self._numbers, self._limit
-            )
+            size = LOADER.kernel.multiply_all(rows, products, *_rows(chunk), self._numbers, self._limit)
             return rows[:size] + chunk.span.first, products[:size]
         numbers = np.arange(chunk.start, chunk.stop)
         numbers = numbers if chunk.mask is None else numbers[chunk.mask[numbers]]
@@ -273,10 +291,11 @@ class _Search:
 
 
 class VectorBits(NamedTuple):
-    """The bits of a layer's vectors, of shape (sentences, words), and what else an estimate needs."""
+    """The bits of a layer's vectors, of shape (blocks, words, 64), and what else an estimate needs."""
 
     words: npt.NDArray[np.uint64]
     factors: npt.NDArray[np.float32]
+    """Of shape (blocks, 3, 64)."""
     mean: npt.NDArray[np.float32]
     spread: float
     """What the standard errors are multiplied with. It is above 1 if some dimensions outweigh the others."""
@@ -342,19 +361,25 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 def _compute_bits(layer: Layer, run: _Run) -> VectorBits:
     vectors, scales = layer.vectors, layer.vector_scales
-    words, factors = np.empty((len(scales), _words(layer)), np.uint64), np.empty((len(scales), 3), np.float32)
+    lanes = LOADER.kernel.LANES
+    blocks = -(-len(scales) // lanes)
+    words, factors = (
+        np.zeros((blocks, _words(layer), lanes), np.uint64),
+        np.full((blocks, 3, lanes), np.nan, np.float32),
+    )
     known = np.flatnonzero(np.isfinite(scales))
     sample = known[:: max(len(known) // _SAMPLE, 1)]
     numbers = vectors[sample] * scales[sample, None].astype(np.float32)
     mean = numbers.sum(axis=0) / np.float32(max(len(sample), 1))
 
     def compute(start: int) -> None:
-        part = slice(start, start + _MOST_CHUNK)
-        LOADER.kernel.compute_bits(words[part], factors[part], vectors[part], scales[part], mean)
+        part, blocks = (slice(start // of, (start + _MOST_CHUNK) // of) for of in (1, lanes))
+        LOADER.kernel.compute_bits(words[blocks], factors[blocks], vectors[part], scales[part], mean)
 
     list(run(compute, range(0, len(scales), _MOST_CHUNK)))
+    of_sample = factors[sample // lanes, :, sample % lanes]
     longest = float(scales[known].max(initial=0.0)) * 127 * math.sqrt(layer.dimensions)
-    return VectorBits(words, factors, mean, _measure_spread(numbers - mean, factors[sample]), longest)
+    return VectorBits(words, factors, mean, _measure_spread(numbers - mean, of_sample), longest)
 
 
 def _measure_spread(distances: npt.NDArray[np.float32], factors: npt.NDArray[np.float32]) -> float:

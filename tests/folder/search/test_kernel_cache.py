@@ -9,7 +9,8 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -208,7 +209,7 @@ def collection(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collection]:
     LOADER.load()
     monkeypatch.setattr(similarity, "LEAST_FOR_BITS", 1)
     monkeypatch.setattr(similarity, "_LEAST_CHUNK", 100)
-    monkeypatch.setattr(similarity, "_MOST_OF_BLOCK", 16)
+    monkeypatch.setattr(similarity, "_MOST_OF_SEED", 16)
     loads = [
         [document(f"d{n}", "a storm", "the town", "a bank", source=f"source {n // 450}") for n in numbers]
         for numbers in (range(250), range(250, 450), range(450, 500))
@@ -223,16 +224,17 @@ def collection(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collection]:
 
 @pytest.fixture
 def multiplied(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The share of the bounds that reach the limit, by chunk."""
+    """The share of the rows that are multiplied, by chunk."""
     shares: list[float] = []
-    select = similarity._Search.select
+    multiply_some = similarity._Search.multiply_some
 
-    def note(search: similarity._Search, chunk: similarity._Chunk) -> tuple[Numbers, Array]:
-        bounds = search._bounds_of(chunk)
-        shares.append(float(np.mean(bounds >= search._limit)) if len(bounds) else 1.0)
-        return select(search, chunk)
+    def note(
+        search: similarity._Search, chunk: similarity._Chunk, bounded: similarity._Bounded
+    ) -> tuple[Numbers, Array]:
+        shares.append(float(np.sum(bounded[1] >= search._limit)) / (chunk.stop - chunk.start))
+        return multiply_some(search, chunk, bounded)
 
-    monkeypatch.setattr(similarity._Search, "select", note)
+    monkeypatch.setattr(similarity._Search, "multiply_some", note)
     return shares
 
 
@@ -259,6 +261,48 @@ def test_bits_find_the_nearest_that_filters_allow(collection: Collection, multip
         assert collection.find(query, 10, later) == collection.sort(query, 10, 1350)
         assert collection.find(query, 140, later) == collection.sort(query, 140, 1350)
     assert np.mean(multiplied) < 0.3
+
+
+@pytest.mark.parametrize("dimensions", [1, 63, 200, 384])
+@pytest.mark.parametrize("has_mask", [False, True])
+def test_no_product_exceeds_its_bound_and_each_seed_is_the_best_of_its_group(
+    dimensions: int, has_mask: bool
+) -> None:
+    LOADER.load()
+    draw = np.random.default_rng(dimensions)
+    size, start, stop = 1000, 70, 987  # no multiples of a block
+    vectors = draw.integers(-LARGEST, LARGEST + 1, (size, dimensions)).astype(np.int8)
+    scales = draw.uniform(0.001, 0.002, size)
+    scales[::9] = np.nan
+    query = QuantizedVector(vectors[500].tobytes(), 0.001)
+    layer = SimpleNamespace(vectors=vectors, vector_scales=scales, dimensions=dimensions)
+    estimate = similarity._compute_bits(cast(Layer, layer), map).estimate(query)
+    allowed = draw.random(stop - start) < 0.5 if has_mask else np.zeros(0, bool)
+    products = vectors.astype(int) @ query.array.astype(int) * (scales * query.scale)
+    is_wanted = np.isfinite(scales) & (np.arange(size) >= start) & (np.arange(size) < stop)
+    if has_mask:
+        is_wanted[start:stop] &= allowed
+
+    def bound(limit: float, groups: int) -> tuple[Numbers, Array, Array]:
+        numbers, bounds = np.empty(stop - start, np.int64), np.empty(stop - start, np.float32)
+        seeds = np.empty(64 * groups)
+        rows = (vectors, scales, start, stop), allowed, (query.array.astype(np.int16), query.scale)
+        found = LOADER.kernel.bound_vectors(numbers, bounds, seeds, *rows, estimate, limit)
+        return numbers[:found], bounds[:found], seeds
+
+    numbers, bounds, _ = bound(-np.inf, 1)
+    assert numbers.tolist() == np.flatnonzero(is_wanted).tolist()
+    assert (bounds >= products[numbers]).all()
+    limit = float(np.median(bounds))
+    reaching, higher, seeds = bound(limit, 5)
+    assert reaching.tolist() == numbers[bounds >= limit].tolist()
+    assert higher.tolist() == bounds[bounds >= limit].tolist()
+    blocks = np.full((5 * 3, 64), -np.inf)  # from block 1 to block 15
+    blocks.flat[numbers - 64] = bounds
+    best = blocks.reshape(5, 3, 64).argmax(axis=1) + 3 * np.arange(5)[:, None] + 1
+    of_best = products[np.minimum(64 * best + np.arange(64), size - 1)]
+    expected = np.where(np.isfinite(blocks.reshape(5, 3, 64).max(axis=1)), of_best, -np.inf)
+    assert seeds.tolist() == expected.ravel().tolist()
 
 
 def test_bits_are_computed_once_for_each_layer(
