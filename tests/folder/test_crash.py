@@ -1,18 +1,26 @@
-"""`kill -9` of a load at any moment."""
+"""`kill -9` of a load at any moment, a full disk and an exhausted quota leave the last commit."""
 
 from __future__ import annotations
 
 import json
+import os
 import random
+import resource
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from esr.folder.index import EmbeddedIndex
+from esr.folder.write.generations import EmbeddedGenerations
 from tests.support.endurance import rounds
-from tests.support.folder_index import document, indexed_ids, load
+from tests.support.folder_index import document, file_contents, indexed_ids, load
 from tests.support.processes import ForkedProcess, run_esr
+
+pytestmark = pytest.mark.endurance
 
 SMALL_SEGMENTS = {"esr.folder.write.segment_writer:FULL_TERMS": 2500}
 DOCUMENTS, SENTENCES = 600, 8
@@ -38,7 +46,6 @@ def start(news: Path, where: Path, if_exists: str) -> ForkedProcess:
     return ForkedProcess(run_esr, ["load", news, *options], SMALL_SEGMENTS)
 
 
-@pytest.mark.endurance
 @pytest.mark.parametrize("if_exists", ["append", "replace"])
 def test_a_killed_load_leaves_the_last_commit_and_can_be_repeated(
     tmp_path: Path, news: Path, if_exists: str
@@ -75,7 +82,6 @@ def test_a_killed_load_leaves_the_last_commit_and_can_be_repeated(
     assert unfinished, "no load was killed in the middle: the test shows nothing"
 
 
-@pytest.mark.endurance
 def test_a_killed_first_load_can_be_repeated(tmp_path: Path, news: Path) -> None:
     for segments in (0, 1, 7):
         where = tmp_path / f"index{segments}"
@@ -88,3 +94,100 @@ def test_a_killed_first_load_can_be_repeated(tmp_path: Path, news: Path) -> None
         if not (where / "esr-index.json").exists() or indexed_ids(where) == []:
             start(news, where, "fail").finish()
         assert indexed_ids(where) == NEWS_IDS
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 2 MB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("mounting a small disk is not permitted here")
+    yield disk
+    # Lazily: what the test has opened stays mapped until Python collects it.
+    subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+@pytest.fixture
+def much_news(tmp_path: Path) -> Path:
+    """More than fits on the small disk or into one file; it hardly compresses."""
+    news = tmp_path / "news.jsonl"
+    with news.open("w") as file:
+        for n in range(60):
+            text = os.urandom(8_000).hex()
+            words = " ".join(text[i : i + 8] for i in range(0, len(text), 8))
+            file.write(f'{{"id": "n{n}", "language": "en", "sentences": [{{"text": "{words}"}}]}}\n')
+    return news
+
+
+def esr(*args: str, max_bytes: int | None = None) -> subprocess.CompletedProcess[str]:
+    def limit() -> None:
+        if max_bytes is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (max_bytes, max_bytes))
+
+    command = [sys.executable, "-c", "from esr.cli import main; main()", *args]
+    return subprocess.run(command, capture_output=True, text=True, preexec_fn=limit, timeout=60)
+
+
+def _assert_one_message(result: subprocess.CompletedProcess[str]) -> None:
+    assert result.returncode == 1
+    assert result.stdout == ""
+    (line,) = result.stderr.strip().splitlines()
+    assert line.startswith("Error: the disk is full") and "free some space and load again" in line
+
+
+def _assert_nothing_changes(where: Path, news: Path, max_bytes: int | None = None) -> None:
+    load(where, [document("A", "storm")])
+    before = file_contents(where)
+    for if_exists in ("append", "replace"):
+        analyzer = [] if if_exists == "append" else ["--analyzer", "english"]
+        options = ["--index", str(where), "--if-exists", if_exists, *analyzer]
+        _assert_one_message(esr("load", str(news), *options, max_bytes=max_bytes))
+        assert file_contents(where) == before
+    assert indexed_ids(where) == ["A.s0"]
+
+
+def test_a_full_disk_leaves_the_last_commit(small_disk: Path, much_news: Path) -> None:
+    _assert_nothing_changes(small_disk / "index", much_news)
+
+
+def test_a_first_load_on_a_full_disk_leaves_no_index(small_disk: Path, much_news: Path) -> None:
+    _assert_one_message(esr("load", str(much_news), "--index", str(small_disk / "index")))
+    assert list(small_disk.iterdir()) == []
+
+
+def test_a_disk_without_any_space_is_reported(small_disk: Path, much_news: Path) -> None:
+    with pytest.raises(OSError):
+        (small_disk / "ballast").write_bytes(b"x" * 3_000_000)
+    _assert_one_message(esr("load", str(much_news), "--index", str(small_disk / "index")))
+
+
+def test_a_generation_is_deleted_on_a_full_disk(small_disk: Path) -> None:
+    where, ballast = small_disk / "index", small_disk / "ballast"
+    load(where, [document("A", "storm")])
+    load(where, [document("B", "flood")], if_exists="replace")
+    for size in (100_000, 1_000, 1):  # to the last byte
+        with pytest.raises(OSError), ballast.open("ab", 0) as file:
+            while True:
+                file.write(b"x" * size)
+    _, kept = EmbeddedGenerations(str(where)).all()
+    result = esr("delete", str(where), kept.name, "--yes")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert [generation.state for generation in EmbeddedGenerations(str(where)).all()] == ["serving"]
+    assert indexed_ids(where) == ["B.s0"]
+
+
+def test_a_limit_on_file_sizes_leaves_the_last_commit(tmp_path: Path, much_news: Path) -> None:
+    _assert_nothing_changes(tmp_path / "index", much_news, max_bytes=300_000)
+
+
+def test_a_run_on_a_full_disk_leaves_no_partial_file(small_disk: Path, tmp_path: Path) -> None:
+    load(tmp_path / "index", [document("A", *["storm"] * 30_000)])
+    topics = tmp_path / "topics.tsv"
+    topics.write_text("".join(f"q{n}\tstorm\n" for n in range(4)))
+    index = ["--index", str(tmp_path / "index"), "-k", "30000"]
+    result = esr("run", str(topics), *index, "-o", str(small_disk / "esr.run"))
+    assert result.returncode == 1
+    assert result.stderr.strip().splitlines()[-1].startswith(f"Error: cannot write {small_disk}/esr.run")
+    assert list(small_disk.iterdir()) == []
