@@ -1,17 +1,30 @@
 """Batches of some hundred documents, prepared for a segment: compressed, and with numbered terms.
 
-A batch depends only on the JSON of its documents, so any process can build it at any time.
+A batch depends only on the JSON of its documents, so any process can build it at any time. A load reads
+documents ahead, and prepares them in batches, partly in a worker process. The result is the same as if each
+document were prepared when the load asks for it. The load survives the death of the worker process, and
+builds the batches that it left undone.
 """
 
 from __future__ import annotations
 
+import os
+import pickle
+import select
+import signal
+import subprocess
+import sys
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, NamedTuple
 
-from esr.folder.format.document_codec import compress, decode_texts
+from esr.folder.format.document_codec import compress, decode_texts, encode_document, encode_paragraphs
+from esr.index.writer import Description
 from esr.text.analyzer import WORDS_ANALYZER, Analyzer, get_analyzer
-from esr.text.document import Document
+from esr.text.document import Document, Located, custom_id_positions
 from esr.text.term_encoder import EncodedTexts, TermEncoder, interleave
 
 
@@ -116,3 +129,276 @@ def split_batch(batch: Batch, sizes: Sequence[int]) -> Iterator[Payload]:
         words = slice(word, word + sum(word_counts[texts]))
         yield Payload(blob, in_sentences, batch, texts, terms, words)
         text, term, word = texts.stop, terms.stop, words.stop
+
+
+_LENGTH_BYTES = 8
+
+
+def _encode_message(content: Any) -> bytes:
+    """Encode a message in either direction: its length in bytes, then its content."""
+    encoded = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
+    return len(encoded).to_bytes(_LENGTH_BYTES) + encoded
+
+
+_WORKER = "import sys; from esr.folder.write.batches import run_worker; run_worker(*sys.argv[1:])"
+"""The program of the worker process. Its arguments are the analyzer, and title or no-title."""
+_PIPE_BYTES = 2**20  # on Linux; elsewhere pipes keep their size
+_RESPONSE_TIMEOUT = 10.0  # seconds; a batch takes hundredths of a second
+_EXIT_TIMEOUT = 1.0  # seconds
+
+
+def can_start_worker() -> bool:
+    """Whether there is a spare processor, and pipes can be non-blocking."""
+    processors = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
+    can_spawn = bool(sys.executable) and not hasattr(sys, "frozen")
+    return os.name == "posix" and len(processors) > 1 and can_spawn
+
+
+class WorkerClient:
+    """The load's side of the worker process. Only `wait` blocks. Must be closed."""
+
+    def __init__(self, analyzer: str, title: bool) -> None:
+        """Start the process. Raises OSError if that fails."""
+        command = [sys.executable, "-P", "-c", _WORKER]
+        self._process = subprocess.Popen(
+            [*command, analyzer, "title" if title else "no-title"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))},
+        )
+        assert self._process.stdin and self._process.stdout
+        self._input, self._output = self._process.stdin, self._process.stdout
+        for pipe in (self._input, self._output):
+            os.set_blocking(pipe.fileno(), False)
+            _enlarge(pipe.fileno())
+        self._unsent: deque[memoryview] = deque()
+        self._received = bytearray()
+        self.is_alive = True
+
+    def submit(self, documents: Sequence[bytes]) -> None:
+        """Request the batch of documents, given as JSON."""
+        self._unsent.append(memoryview(_encode_message(documents)))
+
+    def receive(self) -> list[Batch]:
+        """The batches that have arrived, in the order of the requests."""
+        try:
+            self._send()
+            self._receive()
+            return self._decode()
+        except (OSError, EOFError, pickle.UnpicklingError):
+            self.is_alive = False
+            return []
+
+    def wait(self) -> None:
+        """Wait until a pipe is ready. A worker that does not respond in time is considered dead."""
+        poll = select.poll()
+        poll.register(self._output.fileno(), select.POLLIN)
+        if self._unsent:
+            poll.register(self._input.fileno(), select.POLLOUT)
+        self.is_alive = bool(poll.poll(_RESPONSE_TIMEOUT * 1000))
+
+    def close(self) -> None:
+        self._input.close()
+        self._output.close()
+        try:
+            self._process.wait(_EXIT_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _send(self) -> None:
+        try:
+            while self._unsent:
+                count = os.write(self._input.fileno(), self._unsent[0])
+                self._unsent[0] = self._unsent[0][count:]
+                if not self._unsent[0]:
+                    self._unsent.popleft()
+        except BlockingIOError:
+            pass
+
+    def _receive(self) -> None:
+        try:
+            while content := os.read(self._output.fileno(), _PIPE_BYTES):
+                self._received += content
+        except BlockingIOError:
+            return
+        raise EOFError
+
+    def _decode(self) -> list[Batch]:
+        """Decode the batches of complete messages."""
+        batches: list[Batch] = []
+        while len(self._received) >= _LENGTH_BYTES:
+            end = _LENGTH_BYTES + int.from_bytes(self._received[:_LENGTH_BYTES])
+            if len(self._received) < end:
+                break
+            batches.append(pickle.loads(self._received[_LENGTH_BYTES:end]))
+            del self._received[:end]
+        return batches
+
+
+def _enlarge(pipe: int) -> None:
+    """Make room for several batches in a pipe, so that neither side waits while the other works."""
+    if sys.platform == "linux":
+        import fcntl
+
+        with suppress(OSError):  # above the system's limit
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+
+
+BATCH_BYTES = 2**19
+WORKER_AFTER_BYTES = 2**22  # a third of a second's work; starting a process takes a tenth of a second
+MAX_IN_FLIGHT = 4  # batches
+
+
+@dataclass(slots=True)
+class _PendingBatch:
+    """Documents that have been read, and their batch once it is built."""
+
+    documents: list[tuple[Located, list[int], bytes, bool]] = field(default_factory=list)
+    """Documents, each with its explicit ids, its JSON, and whether it needs a payload."""
+    size: int = 0
+    batch: Batch | None = None
+
+    def add(self, located: Located, needs_payload: bool) -> None:
+        explicit_ids = custom_id_positions(located.document)
+        encoded = encode_document(located.document, explicit_ids)
+        self.documents.append((located, explicit_ids, encoded, needs_payload))
+        self.size += len(encoded)
+
+    @property
+    def with_payload(self) -> list[Document]:
+        return [located.document for located, _, _, needs_payload in self.documents if needs_payload]
+
+    @property
+    def encoded(self) -> list[bytes]:
+        return [encoded for _, _, encoded, needs_payload in self.documents if needs_payload]
+
+    def prepared(self) -> Iterator[PreparedDocument]:
+        assert self.batch
+        payloads = split_batch(self.batch, [len(document.sentences) for document in self.with_payload])
+        for (where, document), explicit_ids, encoded, needs_payload in self.documents:
+            payload = next(payloads) if needs_payload else None
+            paragraphs = encode_paragraphs(document)
+            yield PreparedDocument(where, document, explicit_ids, encoded, paragraphs, payload)
+
+
+def prepare(
+    documents: Iterable[Located],
+    description: Description,
+    needs_payload: Callable[[Document], bool] = lambda document: True,
+) -> Generator[PreparedDocument, None, None]:
+    """Yield the documents, prepared, in their order.
+
+    `needs_payload` is called once for each document, in order. Documents that are not to be written need
+    none.
+    """
+    problem: Exception | None = None
+    with closing(_Prefetcher(description)) as prefetcher:
+        pending = _PendingBatch()
+        try:
+            for located in documents:
+                pending.add(located, needs_payload(located.document))
+                if pending.size >= BATCH_BYTES:
+                    full, pending = pending, _PendingBatch()
+                    prefetcher.submit(full)
+                    yield from prefetcher.completed()
+        except Exception as error:  # raised after the documents that were read before it
+            problem = error
+        prefetcher.submit(pending)
+        yield from prefetcher.drain()
+    if problem:
+        raise problem
+
+
+class _Prefetcher:
+    """A queue of batches, built by the worker, or by this process when the worker is busy."""
+
+    def __init__(self, description: Description) -> None:
+        self._settings = description.analyzer, description.title
+        self._builder = BatchBuilder(*self._settings)
+        self._worker: WorkerClient | None = None
+        self._bytes = 0
+        self._queue: deque[_PendingBatch] = deque()
+        self._in_flight: deque[_PendingBatch] = deque()
+        """Batches of the queue that the worker is building."""
+
+    def submit(self, pending: _PendingBatch) -> None:
+        """Add a batch. It is built at once, or by the worker while more documents are read."""
+        self._queue.append(pending)
+        encoded = pending.encoded
+        before, self._bytes = self._bytes, self._bytes + sum(map(len, encoded))
+        if before <= WORKER_AFTER_BYTES < self._bytes and can_start_worker():
+            self._start_worker()
+        if self._worker and encoded and len(self._in_flight) < MAX_IN_FLIGHT:
+            self._in_flight.append(pending)
+            self._worker.submit(encoded)
+        else:
+            self._build(pending)
+        self._collect()
+
+    def completed(self) -> Iterator[PreparedDocument]:
+        """Yield the documents of the first batches, as far as they are built."""
+        while self._queue and self._queue[0].batch:
+            yield from self._queue.popleft().prepared()
+        while len(self._queue) > 2 * MAX_IN_FLIGHT:
+            yield from self._next()
+
+    def drain(self) -> Iterator[PreparedDocument]:
+        """Yield the remaining documents."""
+        while self._queue:
+            yield from self._next()
+
+    def close(self) -> None:
+        if self._worker:
+            self._worker.close()
+            self._worker = None
+
+    def _next(self) -> Iterator[PreparedDocument]:
+        while not self._queue[0].batch:
+            if not self._worker:
+                self._build(self._queue[0])
+                break
+            self._worker.wait()
+            self._collect()
+        return self._queue.popleft().prepared()
+
+    def _start_worker(self) -> None:
+        with suppress(OSError):  # without memory or a process for it, the load does all the work
+            self._worker = WorkerClient(*self._settings)
+
+    def _collect(self) -> None:
+        """Take the batches that the worker has built. If it has died, build the others here."""
+        if not self._worker:
+            return
+        for batch in self._worker.receive():
+            self._in_flight.popleft().batch = batch
+        if not self._worker.is_alive:
+            self.close()
+            while self._in_flight:
+                self._build(self._in_flight.popleft())
+
+    def _build(self, pending: _PendingBatch) -> None:
+        pending.batch = self._builder.build(pending.with_payload, pending.encoded)
+
+
+def _read_message(stream: BinaryIO) -> Any:
+    """Read the next message, None at the end."""
+    length = stream.read(_LENGTH_BYTES)
+    if len(length) < _LENGTH_BYTES:
+        return None
+    encoded = stream.read(int.from_bytes(length))
+    return pickle.loads(encoded)
+
+
+def run_worker(analyzer: str, title: str) -> None:
+    """The worker process. It writes no files, keeps no state, and ends with its input, so also with the load.
+
+    It reads some hundred documents at a time as JSON from standard input, and answers with their batch.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the load gets the signal too, and ends this process
+    builder = BatchBuilder(analyzer, title == "title")
+    while (documents := _read_message(sys.stdin.buffer)) is not None:
+        sys.stdout.buffer.write(_encode_message(builder.build_from_json(documents)))
+        sys.stdout.buffer.flush()

@@ -31,8 +31,7 @@ from esr.folder.format.manifest import (
 )
 from esr.folder.format.segment import Segment, is_position
 from esr.folder.format.strings import hash_strings
-from esr.folder.write.batches import PreparedDocument
-from esr.folder.write.prefetch import prepare
+from esr.folder.write.batches import PreparedDocument, prepare
 from esr.folder.write.segment_writer import SegmentWriter
 from esr.index.writer import (
     Description,

@@ -23,10 +23,10 @@ from esr.folder.format.segment import COUNT_BITS, POSTINGS, Segment, unpack
 from esr.folder.format.strings import BlobTable
 from esr.folder.write import columns as write_columns
 from esr.folder.write import merging, segment_writer
+from esr.folder.write.batches import prepare
 from esr.folder.write.columns import TokenizedTexts, build_columns
 from esr.folder.write.delivery import EmbeddedDelivery
 from esr.folder.write.merging import merge_segments
-from esr.folder.write.prefetch import prepare
 from esr.folder.write.segment_writer import SegmentWriter
 from esr.index.writer import Description
 from esr.text.document import Document, Located, ParseWord, Quote, Sentence

@@ -17,10 +17,8 @@ import pytest
 
 from esr.errors import InputError
 from esr.folder.format import manifest
-from esr.folder.write import prefetch, segment_writer
-from esr.folder.write import prefetch as worker_client
-from esr.folder.write.batches import Batch, BatchBuilder
-from esr.folder.write.prefetch import WorkerClient, prepare
+from esr.folder.write import batches, segment_writer
+from esr.folder.write.batches import Batch, BatchBuilder, WorkerClient, prepare
 from esr.index.writer import Description
 from esr.text.document import Document, Located, ParseWord, Sentence
 from tests.support.folder_index import document, load
@@ -69,21 +67,21 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> list[WorkerClient]:
             super().__init__(analyzer, title)
             started.append(self)
 
-    monkeypatch.setattr(prefetch, "WorkerClient", Recorded)
-    monkeypatch.setattr(prefetch, "can_start_worker", lambda: True)
-    monkeypatch.setattr(prefetch, "WORKER_AFTER_BYTES", 0)
-    monkeypatch.setattr(prefetch, "BATCH_BYTES", 700)
+    monkeypatch.setattr(batches, "WorkerClient", Recorded)
+    monkeypatch.setattr(batches, "can_start_worker", lambda: True)
+    monkeypatch.setattr(batches, "WORKER_AFTER_BYTES", 0)
+    monkeypatch.setattr(batches, "BATCH_BYTES", 700)
     monkeypatch.setattr(segment_writer, "FULL_TERMS", 300)
     # A busy machine makes a worker slow, but not dead.
-    monkeypatch.setattr(worker_client, "_RESPONSE_TIMEOUT", 60.0)
-    monkeypatch.setattr(worker_client, "_EXIT_TIMEOUT", 60.0)
+    monkeypatch.setattr(batches, "_RESPONSE_TIMEOUT", 60.0)
+    monkeypatch.setattr(batches, "_EXIT_TIMEOUT", 60.0)
     return started
 
 
 def expected(where: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bytes]]:
     """What a load without a second process writes."""
     with monkeypatch.context() as patch:
-        patch.setattr(prefetch, "can_start_worker", lambda: False)
+        patch.setattr(batches, "can_start_worker", lambda: False)
         load(where, NEWS)
     return contents(where)
 
@@ -101,7 +99,7 @@ def meanwhile(action: Callable[[], object], at: int = 100) -> Iterator[Located]:
 def test_files_are_the_same_with_and_without_a_worker(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: list[WorkerClient], in_flight: int
 ) -> None:
-    monkeypatch.setattr(prefetch, "MAX_IN_FLIGHT", in_flight)
+    monkeypatch.setattr(batches, "MAX_IN_FLIGHT", in_flight)
     load(tmp_path / "with", NEWS)
     assert [worker.is_alive for worker in workers] == [True]
     assert contents(tmp_path / "with") == expected(tmp_path / "without", monkeypatch)
@@ -154,8 +152,8 @@ def test_a_load_kills_a_worker_that_hangs(
     replace_python: Callable[[str], None],
 ) -> None:
     replace_python("exec sleep 600")
-    monkeypatch.setattr(worker_client, "_RESPONSE_TIMEOUT", 0.3)
-    monkeypatch.setattr(worker_client, "_EXIT_TIMEOUT", 0.1)
+    monkeypatch.setattr(batches, "_RESPONSE_TIMEOUT", 0.3)
+    monkeypatch.setattr(batches, "_EXIT_TIMEOUT", 0.1)
     load(tmp_path / "alone", NEWS)
     assert [worker._process.returncode for worker in workers] == [-signal.SIGKILL]
     assert contents(tmp_path / "alone") == expected(tmp_path / "without", monkeypatch)
@@ -208,30 +206,30 @@ def test_a_small_load_starts_no_worker(where: Path, monkeypatch: pytest.MonkeyPa
     def fail(*args: object) -> WorkerClient:
         raise AssertionError("a second process for a small load")
 
-    monkeypatch.setattr(prefetch, "WorkerClient", fail)
+    monkeypatch.setattr(batches, "WorkerClient", fail)
     load(where, NEWS)
 
 
 @pytest.mark.slow
 def test_a_worker_needs_a_second_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0}, raising=False)
-    assert not worker_client.can_start_worker()
+    assert not batches.can_start_worker()
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1}, raising=False)
-    assert worker_client.can_start_worker() == (os.name == "posix")
+    assert batches.can_start_worker() == (os.name == "posix")
 
 
 LOADER = """
 import sys, time
 from pathlib import Path
-from esr.folder.write import prefetch, segment_writer
+from esr.folder.write import batches, segment_writer
 from tests.support.folder_index import load
 from tests.folder.write.test_worker import NEWS
 
-prefetch.WORKER_AFTER_BYTES, prefetch.BATCH_BYTES, segment_writer.FULL_TERMS = 0, 700, 300
-prefetch.can_start_worker = lambda: True
+batches.WORKER_AFTER_BYTES, batches.BATCH_BYTES, segment_writer.FULL_TERMS = 0, 700, 300
+batches.can_start_worker = lambda: True
 clients = []
-start = prefetch.WorkerClient.__init__
-prefetch.WorkerClient.__init__ = lambda self, *args: (start(self, *args), clients.append(self))[0]
+start = batches.WorkerClient.__init__
+batches.WorkerClient.__init__ = lambda self, *args: (start(self, *args), clients.append(self))[0]
 
 def slowly():
     for n, located in enumerate(NEWS):
@@ -283,7 +281,7 @@ PLAIN = Description("plain", title=True)
 def test_documents_arrive_in_order_with_the_payloads_that_are_needed(
     monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    monkeypatch.setattr(prefetch, "BATCH_BYTES", size)
+    monkeypatch.setattr(batches, "BATCH_BYTES", size)
     stream = list(prepare(READ_AHEAD, PLAIN, lambda document: document.id != "n7"))
     assert [(prepared.where, prepared.document) for prepared in stream] == READ_AHEAD
     assert [prepared.document.id for prepared in stream if not prepared.payload] == ["n7"]
@@ -329,7 +327,7 @@ def test_an_error_while_building_a_batch_is_raised_unchanged(
             raise MemoryError("no more")
         return build(self, documents, encoded)
 
-    monkeypatch.setattr(prefetch, "BATCH_BYTES", 300)
+    monkeypatch.setattr(batches, "BATCH_BYTES", 300)
     monkeypatch.setattr(BatchBuilder, "build", fail_once)
     with pytest.raises(MemoryError, match="no more"):
         load(where, READ_AHEAD)
