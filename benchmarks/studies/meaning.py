@@ -16,8 +16,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from benchmarks.studies.results import COLLECTIONS as LARGER
 from benchmarks.studies.results import TOPICS
 from esr import loaders
@@ -30,7 +28,7 @@ from esr.index.writer import LoadOptions
 from esr.lab import measures
 from esr.lab.measures import SystemComparison, compare_systems, correct_p_values, read_qrels
 from esr.ranking.ranking import Ranking
-from esr.ranking.rerank_context import encode_query
+from esr.ranking.rerank_context import VectorWeights
 from esr.ranking.searcher import Searcher, open_searcher
 
 TARGET = Path(__file__).resolve().parents[2] / "docs" / "meaning-notes.md"
@@ -56,12 +54,15 @@ def by_ranking(ranking: Ranking) -> System:
 
 def with_settings(**settings: float) -> System:
     (signal,) = HYBRID.rerank
-    changed = {"signal": "meaning", "w": signal.weight, **settings}
-    return by_ranking(Ranking.from_dict({"rerank": [changed], "depth": HYBRID.depth}))
+    return by_ranking(
+        Ranking.from_dict({"rerank": [{**signal.as_dict(), **settings}], "depth": HYBRID.depth})
+    )
 
 
 def by_vectors(searcher: Searcher, query: str) -> Run:
-    encoder, vector = encode_query(searcher.index, query)
+    (signal,) = HYBRID.rerank
+    prepared = searcher.prepare(query, HYBRID, literal=True)
+    encoder, vector = prepared.vectors.vector(VectorWeights.of(signal.settings()))
     hits = searcher.index.nearest(encoder, vector, DEPTH, None, NO_FILTERS)
     return {hit.sentence_id: hit.score for hit in hits}
 
@@ -79,10 +80,11 @@ SYSTEMS: Mapping[str, System] = {
     MEANING: by_vectors,
     "reciprocal rank fusion of both": by_fusion,
     "`hybrid`": by_ranking(HYBRID),
+    "feedback 0": with_settings(feedback=0),
+    "empty 0": with_settings(empty=0),
+    "feedback 0, empty 0": with_settings(feedback=0, empty=0),
     "weight 15": with_settings(w=15),
     "weight 50": with_settings(w=50),
-    f"{DEPTH:,} candidates of each": by_ranking(replace(HYBRID, depth=DEPTH)),
-    "nu .2": with_settings(nu=0.2),
     "nu .2, lambda .1": with_settings(nu=0.2, **{"lambda": 0.1}),
 }
 

@@ -54,7 +54,7 @@ from esr.elastic.search.sentence_search import (
     look_up_sources,
 )
 from esr.elastic.statistics import STATISTICS_SCRIPTS, AliasStatistics, read_histogram
-from esr.elastic.vectors import GRAPH, EncoderReader
+from esr.elastic.vectors import GRAPH, EncoderReader, decode_vector, source_with_vectors
 from esr.elastic.vocabulary import NameReader, ValueReader
 from esr.elastic.write.enrichment import (
     ElasticsearchEnrichment,
@@ -81,7 +81,7 @@ from esr.plans.condition import Condition
 from esr.plans.evaluate import Evidence
 from esr.plans.plan import CollectionStatistics, Plan, Statistics, Unprunable
 from esr.text.analyzer import get_analyzer
-from esr.text.document import QUOTES, Document, QuantizedVector, Quote
+from esr.text.document import QUOTES, VECTORS, Document, QuantizedVector, Quote
 
 Remembered = TypeVar("Remembered")
 _MOST_REMEMBERED = 5_000
@@ -286,6 +286,16 @@ class ElasticsearchSnapshot:
             ordinals = [source["ordinal"] for source in look_up_sources(self.cluster, ids, ["ordinal"])]
         marks = self.opened.encoders.fingerprints(encoder)
         return SimilarityReader(self.cluster, marks, query).read(ordinals, contexts)
+
+    def vectors(
+        self, encoder: str, ids: Sequence[str], ordinals: Sequence[int] | None = None
+    ) -> list[QuantizedVector | None]:
+        source = source_with_vectors(self.cluster, ["enriched", VECTORS])
+        marks = set(self.opened.encoders.fingerprints(encoder))
+        return [
+            decode_vector(fields[VECTORS]) if VECTORS in fields and marks & {*fields["enriched"]} else None
+            for fields in look_up_sources(self.cluster, ids, source)
+        ]
 
     def nearest(
         self,

@@ -12,7 +12,7 @@ without reading every vector. Products are always those of the stored numbers.
 from __future__ import annotations
 
 import time
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -50,6 +50,13 @@ def encode_vector(vector: QuantizedVector, dialect: Dialect = ELASTICSEARCH) -> 
     array = vector.array if any(vector.values) else np.array([1, *vector.array[1:]], np.int8)
     values = array.tolist() if dialect.has_vectors else b64encode(array.tobytes()).decode()
     return {f"d{len(array)}": values, "scale": vector.scale}
+
+
+def decode_vector(field: Mapping[str, Any]) -> QuantizedVector:
+    """The vector in a stored field `vectors`."""
+    values = field[f"d{stored_dimensions(field)}"]
+    stored = b64decode(values) if isinstance(values, str) else np.array(values, np.int8).tobytes()
+    return QuantizedVector(stored, float(np.float32(field["scale"])))
 
 
 def map_vectors(cluster: Cluster, indices: Iterable[str], dimensions: int) -> None:

@@ -34,7 +34,13 @@ from esr.folder.search.records import (
     read_records,
     sentence_ids,
 )
-from esr.folder.search.similarity import find_nearest, may_use_bits, prepare_bits, read_similarities
+from esr.folder.search.similarity import (
+    find_nearest,
+    may_use_bits,
+    prepare_bits,
+    read_similarities,
+    read_vectors,
+)
 from esr.index.contract import Index, LengthGroups, Result, Similarities, SimilarityRescoring
 from esr.index.filters import (
     DayCounts,
@@ -249,6 +255,12 @@ class FolderSnapshot:
         snapshot = self.cache.snapshot
         locations = self._locate(snapshot, ids, ordinals)
         return read_similarities(snapshot, encoder, query, locations, contexts)
+
+    def vectors(
+        self, encoder: str, ids: Sequence[str], ordinals: Sequence[int] | None = None
+    ) -> list[QuantizedVector | None]:
+        snapshot = self.cache.snapshot
+        return read_vectors(snapshot, encoder, self._locate(snapshot, ids, ordinals))
 
     def nearest_is_exact(self) -> bool:
         encoder = self.encoder()

@@ -272,6 +272,15 @@ class Index(Vocabulary, Protocol):
         Vectors of other encoders are ignored. Raises UsageError for an unknown id.
         """
 
+    def vectors(
+        self, encoder: str, ids: Sequence[str], ordinals: Sequence[int] | None = None
+    ) -> list[QuantizedVector | None]:
+        """The vectors of these sentences, None for a sentence that has none by this encoder.
+
+        `ordinals` are those of this index's hits; with them, an engine need not look up the ids. Raises
+        UsageError for an unknown id.
+        """
+
     def nearest(
         self,
         encoder: str,

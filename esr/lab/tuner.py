@@ -39,8 +39,8 @@ from esr.processes import defer_interrupt, end_with_parent
 from esr.ranking import boosts
 from esr.ranking.prepared_query import PreparedQuery, score_nearest
 from esr.ranking.ranking import Ranking
-from esr.ranking.rerank_context import RerankContext, encode_query, load_parses, read_similarities
-from esr.ranking.reranker import merge_scores
+from esr.ranking.rerank_context import RerankContext, VectorWeights, load_parses
+from esr.ranking.reranker import Reranker, merge_scores
 from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
 
 
@@ -105,7 +105,7 @@ def retrieve_candidates(
     candidates = index.candidates(plan, filters) if prepared.has_candidates else _no_candidates(plan)
     by_words, nearest = len(candidates.evidence.lengths["sentence"]), np.zeros(0, np.intp)
     if reranker is not None and uses_vectors:
-        candidates, nearest = _add_nearest(prepared, plan, candidates, reranker.depth, filters)
+        candidates, nearest = _add_nearest(prepared, plan, candidates, reranker, filters)
     elif reranker is None:  # nobody else computes with the counts
         candidates = replace(candidates, evidence=candidates.evidence.pack())
     rows = [row for row in map(candidates.row_of, relevant) if row is not None]
@@ -121,8 +121,8 @@ def retrieve_candidates(
         return load_parses(index, prepared.counts, ids())
 
     @cache
-    def similarities(contexts: tuple[str, ...]) -> Similarities:
-        return read_similarities(index, prepared.interpretation.ranked_text, ids(), None, contexts)
+    def similarities(contexts: tuple[str, ...], weights: VectorWeights) -> Similarities:
+        return prepared.vectors.similarities(weights, ids(), None, contexts)
 
     terms = [term.term for term in plan.terms]
     context = RerankContext(
@@ -147,18 +147,17 @@ def _no_candidates(plan: Plan) -> CandidateEvidence:
 
 
 def _add_nearest(
-    prepared: PreparedQuery, plan: Plan, candidates: CandidateEvidence, depth: int, filters: Filters
+    prepared: PreparedQuery, plan: Plan, candidates: CandidateEvidence, reranker: Reranker, filters: Filters
 ) -> tuple[CandidateEvidence, npt.NDArray[np.intp]]:
     """Append the candidates that only vectors found, in collection order.
 
     Returns all candidates, and the rows of those that vectors found.
     """
-    text = prepared.interpretation.ranked_text
-    if not text.strip():
+    if not prepared.vectors.text.strip():
         return candidates, np.zeros(0, np.intp)
     index, by_words = prepared.index, len(candidates.evidence.lengths["sentence"])
-    encoder, vector = encode_query(index, text)
-    nearest = index.nearest(encoder, vector, depth, plan.condition, filters)
+    encoder, vector = prepared.vectors.vector(reranker.vector_weights)
+    nearest = index.nearest(encoder, vector, reranker.depth, plan.condition, filters)
     rows = [candidates.row_of(hit.sentence_id) for hit in nearest]
     new = sorted(
         (hit for hit, row in zip(nearest, rows, strict=True) if row is None), key=lambda hit: hit.ordinal

@@ -19,34 +19,35 @@ from msgspec.structs import replace
 
 from esr.errors import UsageError
 from esr.index.contract import Index
-from esr.index.filters import Filters, UnknownFilter, find_unknown_filters, read_filters
+from esr.index.filters import NO_FILTERS, Filters, UnknownFilter, find_unknown_filters, read_filters
 from esr.index.hits import Hit, LazyHits, SearchResult
 from esr.index.language import chosen_language, languages_of
 from esr.plans.condition import Condition, HasAttribute, HasEntity, HasSource, leaves
 from esr.plans.evaluate import Array, Evidence, score_sentences
 from esr.plans.plan import CandidateRule, Plan, StaticScore, Statistics
+from esr.processes import cached_property
 from esr.query.interpretation import Interpretation
 from esr.ranking import boosts
 from esr.ranking.furniture import search_best
 from esr.ranking.ranking import Origin, Ranking
-from esr.ranking.rerank_context import RerankContext, build_context, encode_query
+from esr.ranking.rerank_context import QueryVectors, RerankContext, build_context
 from esr.ranking.reranker import Candidates, Reranker, rerank, rerank_last
 
 
 def add_nearest(
-    index: Index, plan: Plan, text: str, result: SearchResult, depth: int, filters: Filters
+    index: Index, plan: Plan, query: QueryVectors, result: SearchResult, reranker: Reranker, filters: Filters
 ) -> Candidates:
-    """Add the `depth` nearest sentences to the best `depth` hits of the plan; the other hits stay below.
+    """Add the nearest sentences to the best hits of the plan, `depth` of each; the other hits stay below.
 
     The nearest sentences satisfy the plan's condition and the filters, but need none of its terms. They do
     not depend on the number of hits. Sentences without a score by the plan are left out.
     """
     hits = LazyHits.of(result.hits)
-    best = hits.head(depth)
-    if not text.strip():
+    best = hits.head(reranker.depth)
+    if not query.text.strip():
         return Candidates(hits, len(best), len(best), result.total)
-    encoder, vector = encode_query(index, text)
-    nearest = LazyHits.of(index.nearest(encoder, vector, depth, plan.condition, filters))
+    encoder, vector = query.vector(reranker.vector_weights)
+    nearest = LazyHits.of(index.nearest(encoder, vector, reranker.depth, plan.condition, filters))
     new = nearest.at(np.flatnonzero(~np.isin(nearest.ordinals, best.ordinals)))
     columns = [static_score.column for static_score in plan.static_scores]
     evidence = index.evidence([term.term for term in plan.terms], new.ids, columns, new.ordinals.tolist())
@@ -107,7 +108,10 @@ class Answer(Struct, frozen=True):
     unread: int | None = None
 
 
-class PreparedQuery(Struct, frozen=True):
+_WORDS = Ranking()
+
+
+class PreparedQuery(Struct, frozen=True, dict=True):
     """A query planned once for one ranking and one snapshot of an index, to search and explain often.
 
     `counts` has c(t,q) of the query's terms in order, including those its prefixes add; `expansions` has what
@@ -168,6 +172,16 @@ class PreparedQuery(Struct, frozen=True):
             unread=unread,
         )
 
+    @cached_property
+    def vectors(self) -> QueryVectors:
+        """The vectors of the query."""
+        return QueryVectors(self.index, self.interpretation.ranked_text, self._best_by_words)
+
+    def _best_by_words(self, k: int) -> Sequence[Hit]:
+        """The best k sentences of the whole index by the default ranking, without filters and conditions."""
+        plan = _WORDS.plan(self.counts, self.statistics)
+        return self.index.search(plan, k, NO_FILTERS, records=False).hits if plan.terms else ()
+
     @property
     def has_candidates(self) -> bool:
         """Whether the first stage can have candidates."""
@@ -182,8 +196,7 @@ class PreparedQuery(Struct, frozen=True):
     def add_candidates(self, result: SearchResult, reranker: Reranker, filters: Filters) -> Candidates:
         """Return the candidates of the second stage. `result` must have at least `depth` hits, or all."""
         if reranker.uses_vectors:
-            text = self.interpretation.ranked_text
-            return add_nearest(self.index, self.plan, text, result, reranker.depth, filters)
+            return add_nearest(self.index, self.plan, self.vectors, result, reranker, filters)
         best = min(reranker.depth, len(result.hits))
         return Candidates(LazyHits.of(result.hits), best, best, result.total)
 
@@ -191,8 +204,8 @@ class PreparedQuery(Struct, frozen=True):
         self, ids: Sequence[str], columns: Iterable[str], ordinals: Sequence[int] | None = None
     ) -> RerankContext:
         """The context in which the second stage reranks these sentences. `ordinals` belong to their hits."""
-        text = self.interpretation.ranked_text
-        return build_context(self.index, self.counts, self.statistics, ids, columns, ordinals, text)
+        query = self.vectors
+        return build_context(self.index, self.counts, self.statistics, ids, columns, ordinals, query)
 
     def static_scores(self) -> Iterator[tuple[Origin, StaticScore]]:
         """The static scores of the plan, each with its origin."""

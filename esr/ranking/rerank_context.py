@@ -1,13 +1,15 @@
 """What the second stage reads about the sentences it reranks: evidence, parses and similarities.
 
-The query's vector comes from the encoder that made the index's vectors.
+The query's vector is what the encoder of the index makes of the query's text, less what it makes of an empty
+query, plus the mean of the vectors of the best sentences of a first ranking (docs/formulas.md, F.1). The
+first ranking is the same for all rankings and filters, so none of these changes the vector.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -18,10 +20,13 @@ from esr.dependency.cliques import ParsedSentences
 from esr.errors import UsageError
 from esr.index.contract import Index, Similarities
 from esr.index.filters import NO_FILTERS
+from esr.index.hits import Hit
 from esr.plans import evaluate
 from esr.plans.condition import DateRange
 from esr.plans.evaluate import Array, Evidence
 from esr.plans.plan import Plan, Statistics
+from esr.processes import cached_property
+from esr.registry import Value
 from esr.text.dates import parse_date_start
 from esr.text.document import QuantizedVector
 
@@ -34,6 +39,10 @@ ENCODER_VARIABLES = {
     CROSS_VARIABLE: "the cross-encoder of the signal `cross`: hf:OWNER/NAME, an address or a folder",
     "ESR_MODEL_KEY": "the bearer token for models on servers",
 }
+FEEDBACK = 3
+"""The number of sentences whose mean vector is added: the best of a first ranking by words and meaning."""
+_CANDIDATES, _WEIGHT = 100, 30.0
+"""The first ranking adds so many times the similarity to the scores of so many of the best by words."""
 
 
 class QueryVector(NamedTuple):
@@ -41,6 +50,73 @@ class QueryVector(NamedTuple):
 
     encoder: str
     vector: QuantizedVector
+
+
+class VectorWeights(NamedTuple):
+    """The weights of what is subtracted from the vector of a query's text, and of what is added to it."""
+
+    empty: float
+    feedback: float
+
+    @staticmethod
+    def of(settings: Mapping[str, Value]) -> VectorWeights:
+        """Those among the settings of the signal `meaning`."""
+        return VectorWeights(float(settings["empty"]), float(settings["feedback"]))
+
+
+class QueryVectors:
+    """The vectors of a query for an index, one for each choice of weights.
+
+    `best_by_words` returns so many of the best sentences of the whole index by the default ranking.
+    """
+
+    def __init__(self, index: Index, text: str, best_by_words: Callable[[int], Sequence[Hit]]) -> None:
+        self._index = index
+        self.text = text
+        self._best_by_words = best_by_words
+
+    def vector(self, weights: VectorWeights) -> QueryVector:
+        """The vector for these weights. Raises as `encode_query`."""
+        from esr.encoders import quantize  # slow to import, needed by few searches
+
+        encoder, vector = encode_query(self._index, self.text)
+        total = _numbers(vector)
+        if weights.empty:
+            total = total - weights.empty * _numbers(encode_query(self._index, "").vector)
+        if weights.feedback:
+            total = total + weights.feedback * self._feedback
+        return QueryVector(encoder, quantize(total.astype(np.float32)) if any(weights) else vector)
+
+    def similarities(
+        self,
+        weights: VectorWeights,
+        ids: Sequence[str],
+        ordinals: Sequence[int] | None,
+        contexts: Collection[str],
+    ) -> Similarities:
+        """The similarities of the query to these sentences. Raises as `encode_query`."""
+        encoder, vector = self.vector(weights)
+        return self._index.similarities(encoder, vector, ids, ordinals, contexts)
+
+    @cached_property
+    def _feedback(self) -> Array:
+        """The mean vector of the best sentences, of shape (dimensions,): zeros if none has a vector."""
+        encoder, vector = encode_query(self._index, self.text)
+        hits = self._best_by_words(_CANDIDATES)
+        ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
+        if not hits:
+            return np.zeros(len(vector.values))
+        similarities = self._index.similarities(encoder, vector, ids, ordinals).sentence
+        scores = np.array([hit.score for hit in hits]) + _WEIGHT * similarities
+        known = np.flatnonzero(np.isfinite(scores))
+        best = known[np.lexsort((np.array(ordinals)[known], -scores[known]))[:FEEDBACK]].tolist()
+        stored = self._index.vectors(encoder, [ids[n] for n in best], [ordinals[n] for n in best])
+        found = [_numbers(each) for each in stored if each is not None]
+        return np.mean(found, axis=0) if found else np.zeros(len(vector.values))
+
+
+def _numbers(vector: QuantizedVector) -> Array:
+    return vector.array.astype(float) * vector.scale
 
 
 def encode_query(index: Index, text: str) -> QueryVector:
@@ -81,7 +157,7 @@ class RerankContext(Struct, frozen=True):
     terms: Sequence[str]
     evidence: Callable[[], Evidence]
     parses: Callable[[], ParsedSentences]
-    similarities: Callable[[tuple[str, ...]], Similarities]
+    similarities: Callable[[tuple[str, ...], VectorWeights], Similarities]
     """Similarities of the query's vector to the sentences, and to the named contexts."""
     newest_day: Callable[[], float] = lambda: math.nan
     """The day of the newest sentence of the index, in days since the epoch, NaN if none has a date."""
@@ -113,13 +189,14 @@ def build_context(
     ids: Sequence[str],
     columns: Iterable[str],
     ordinals: Sequence[int] | None = None,
-    text: str = "",
+    query: QueryVectors | None = None,
 ) -> RerankContext:
     """Build the context of these sentences of an index. `columns` are read in addition to the usual evidence.
 
-    `ordinals` are those of the sentences' hits, if they come from hits of this index. `text` is the query's
-    text.
+    `ordinals` are those of the sentences' hits, if they come from hits of this index. Only signals of meaning
+    and cross-encoders need the text and the vectors of the `query`.
     """
+    query = query or QueryVectors(index, "", lambda k: ())
     terms = [term for term in counts if statistics.terms[term].is_seen]
     return RerankContext(
         counts,
@@ -127,9 +204,9 @@ def build_context(
         terms,
         cache(lambda: index.evidence(terms, ids, columns, ordinals)),
         cache(lambda: load_parses(index, counts, ids, ordinals)),
-        cache(lambda contexts: read_similarities(index, text, ids, ordinals, contexts)),
+        cache(lambda contexts, weights: query.similarities(weights, ids, ordinals, contexts)),
         cache(lambda: read_newest_day(index)),
-        text,
+        query.text,
         cache(lambda: [record.text for record in index.sentences(ids)]),
     )
 
@@ -139,14 +216,6 @@ def read_newest_day(index: Index) -> float:
     hits = index.by_date(DateRange(), 1, NO_FILTERS).hits
     date = hits[0].record.date if hits and hits[0].record else None
     return math.nan if date is None else parse_date_start(date) / MILLISECONDS
-
-
-def read_similarities(
-    index: Index, text: str, ids: Sequence[str], ordinals: Sequence[int] | None, contexts: tuple[str, ...]
-) -> Similarities:
-    """The similarities of a query to these sentences. Raises EsrError without vectors or their encoder."""
-    query = encode_query(index, text)
-    return index.similarities(query.encoder, query.vector, ids, ordinals, contexts)
 
 
 def load_parses(

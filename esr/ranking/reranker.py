@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from esr.index.hits import Hit, LazyHits
 from esr.plans.evaluate import Array
-from esr.ranking.rerank_context import RerankContext
+from esr.ranking.rerank_context import RerankContext, VectorWeights
 from esr.ranking.signals import CROSS, Positions, RankingSignal, TreeEnsemble, cross_scores
 from esr.text.document import PARSE
 
@@ -74,6 +74,11 @@ class Reranker(Struct, frozen=True):
     @property
     def uses_vectors(self) -> bool:
         return any(signal.type.uses_vectors for signal in self.inputs)
+
+    @property
+    def vector_weights(self) -> VectorWeights:
+        """Those of the vector that finds the nearest sentences."""
+        return next(VectorWeights.of(s.settings()) for s in self.inputs if s.type.uses_vectors)
 
     def count_without_vector(self, context: RerankContext) -> int | None:
         """The number of sentences without a vector, None if no signal needs one."""

@@ -29,7 +29,7 @@ from esr.query.query import ParsedQuery, has_relative_dates, resolve_dates
 from esr.ranking import boosts
 from esr.ranking.prepared_query import Answer, PreparedQuery, elapsed_ms, plan_query
 from esr.ranking.ranking import NO_EXPANSIONS, Ranking
-from esr.ranking.rerank_context import encode_query
+from esr.ranking.rerank_context import VectorWeights
 from esr.ranking.signals import NAME
 from esr.text.analyzer import BY_LANGUAGE, language_group
 from esr.text.dates import normalise_date, parse_date_start
@@ -329,7 +329,7 @@ def build_rescoring(prepared: PreparedQuery, k: int, filters: Filters) -> Simila
     """The second stage as data for a request, including the current value for sentences without a vector."""
     index, ranking = prepared.index, prepared.ranking
     hits = index.search(prepared.plan, ranking.depth, filters, records=False).hits
-    encoder, vector = encode_query(index, prepared.interpretation.ranked_text)
+    encoder, vector = prepared.vectors.vector(VectorWeights.of(ranking.rerank[0].settings()))
     ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
     similarities = index.similarities(encoder, vector, ids, ordinals).sentence
     weight, window = ranking.rerank[0].weight, max(k, ranking.depth)

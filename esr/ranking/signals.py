@@ -36,7 +36,7 @@ from esr.models import Model, priors
 from esr.models.adjustment import feature_column
 from esr.plans.evaluate import Array
 from esr.plans.plan import DAY, Plan
-from esr.ranking.rerank_context import CROSS_VARIABLE, RerankContext
+from esr.ranking.rerank_context import CROSS_VARIABLE, FEEDBACK, RerankContext, VectorWeights
 from esr.registry import Parameter, Value, check_parameters, describe, parse_values
 from esr.text.document import PARSE, VECTORS
 
@@ -54,6 +54,13 @@ MEANING_WEIGHT = Parameter(
 PARAMETERS = (
     Parameter("nu", "share of the neighbours", 0.0, high=0.5, grid=(0.0, 0.1, 0.2, 0.3)),
     Parameter("lambda", "share of the document", 0.0, high=0.5, grid=(0.0, 0.1, 0.2)),
+    Parameter("empty", "share of the vector of an empty query, subtracted from the query's", 0.0, high=1.0),
+    Parameter(
+        "feedback",
+        f"share of the mean vector of the best {FEEDBACK} sentences of a first ranking, added to the query's",
+        0.0,
+        high=1.0,
+    ),
 )
 
 
@@ -61,7 +68,7 @@ def meaning_shares(context: RerankContext, settings: Mapping[str, Value]) -> Map
     """What sentence, neighbours and document add to the signal `meaning`, each of shape (n,)."""
     shares = {"neighbours": float(settings["nu"]), "document": float(settings["lambda"])}
     used = {name: share for name, share in shares.items() if share}
-    similarities = context.similarities(tuple(used))
+    similarities = context.similarities(tuple(used), VectorWeights.of(settings))
     parts = {"sentence": (1.0 - sum(used.values())) * similarities.sentence}
     for name, share in used.items():
         products = getattr(similarities, name)

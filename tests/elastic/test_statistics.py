@@ -4,6 +4,7 @@ bounds.
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import secrets
@@ -25,12 +26,13 @@ from esr import resources
 from esr.cli import main
 from esr.elastic import statistics
 from esr.elastic.cluster import Cluster
+from esr.elastic.dialect import ELASTICSEARCH, OPENSEARCH, Dialect
 from esr.elastic.impacts import COUNTS, FIRST, LENGTHS, SHARES, code_weight, pack_lengths, pack_maxima
 from esr.elastic.index import ElasticsearchIndex
 from esr.elastic.meta import install_templates
 from esr.elastic.requests import msearch_dfs
 from esr.elastic.statistics import TermStatisticsReader, static_bounds
-from esr.elastic.vectors import encode_vector, index_vectors, map_vectors, source_with_vectors
+from esr.elastic.vectors import decode_vector, encode_vector, index_vectors, map_vectors, source_with_vectors
 from esr.errors import UsageError
 from esr.following.novelty import weigh_by_rarity
 from esr.models.adjustment import fit_curve
@@ -312,6 +314,15 @@ def store(cluster: Cluster, vectors: list[QuantizedVector]) -> None:
     map_vectors(cluster, [cluster.alias], DIMENSIONS)
     for number, vector in enumerate(vectors):
         cluster.client.index(index=cluster.alias, id=str(number), document={"vectors": encode_vector(vector)})
+
+
+@pytest.mark.parametrize("dialect", [ELASTICSEARCH, OPENSEARCH], ids=["numbers", "bytes"])
+def test_a_stored_vector_is_read_again(dialect: Dialect) -> None:
+    for vector in draw_vectors(3):
+        field = json.loads(json.dumps(encode_vector(vector, dialect)))
+        assert decode_vector(field) == vector
+    zeros = decode_vector(encode_vector(QuantizedVector(bytes(DIMENSIONS), 0.0), dialect))
+    assert not np.any(zeros.array * zeros.scale)
 
 
 @pytest.mark.elasticsearch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import product
 from pathlib import Path
@@ -49,7 +49,13 @@ QUERIES = (
     "hurricane",
     "nothing gale",
 )
-SHARES = ((0.0, 0.0), (0.3, 0.0), (0.1, 0.2))
+SHARES: Sequence[Mapping[str, float]] = (
+    {},
+    {"nu": 0.3},
+    {"nu": 0.1, "lambda": 0.2},
+    {"empty": 0.6, "feedback": 0.4},
+    {"nu": 0.2, "feedback": 1.0},
+)
 DEPTH = 40
 """Fewer than match, so that the window has a border."""
 
@@ -101,14 +107,13 @@ def compare(places: tuple[str, str]) -> list[int | None]:
             right, got = (s.index.nearest(encoder, vector, k, None, NO_FILTERS) for s in (exact, other))
             assert [hit[:2] for hit in got] == [hit[:2] for hit in right], "to the last bit"
             assert len(got) == k
-        for nu, lambda_ in SHARES:
-            ranking = Ranking.from_dict(
-                {"depth": DEPTH, "rerank": [{"signal": "meaning", "w": 8, "nu": nu, "lambda": lambda_}]}
-            )
+        for shares in SHARES:
+            signal = {"signal": "meaning", "w": 8, **shares}
+            ranking = Ranking.from_dict({"depth": DEPTH, "rerank": [signal]})
             for query in QUERIES:
                 prepared = [searcher.prepare(query, ranking) for searcher in (exact, other)]
                 by_exact, by_other = (each.search(100) for each in prepared)
-                assert not differences(by_exact.hits, by_other.hits, 100), (nu, lambda_, query)
+                assert not differences(by_exact.hits, by_other.hits, 100), (shares, query)
                 assert by_exact.without_vector == by_other.without_vector
                 assert by_exact.total == by_other.total
                 missing.append(by_other.without_vector)
@@ -128,7 +133,8 @@ def compare(places: tuple[str, str]) -> list[int | None]:
 
 def check_request(where: str) -> None:
     """The request that `esr query` prints ranks what words find as esr does, without esr."""
-    ranking = Ranking.from_dict({"depth": DEPTH, "rerank": [{"signal": "meaning", "w": 8}]})
+    signal = {"signal": "meaning", "w": 8, "empty": 0.6, "feedback": 0.4}
+    ranking = Ranking.from_dict({"depth": DEPTH, "rerank": [signal]})
     with open_searcher(where) as searcher:
         for query in QUERIES[:4]:
             prepared = searcher.prepare(query, ranking)

@@ -86,11 +86,22 @@ def hybrid(w: float = 10.0, **params: float) -> Ranking:
     return Ranking.from_dict({"rerank": [{"signal": "meaning", "w": w, **params}]})
 
 
-def cosines(encoder: str, text: str = QUERY) -> dict[str, float]:
-    """Of the query with each sentence, with the 8-bit numbers of both."""
+def cosines(
+    encoder: str, text: str = QUERY, empty: float = 0.0, feedback: float = 0.0, best: Collection[str] = ()
+) -> dict[str, float]:
+    """Of the query with each sentence, with the 8-bit numbers of both.
+
+    `empty` times the vector of an empty query is subtracted from that of the query, and `feedback` times the
+    mean of the best sentences is added to it.
+    """
     loaded = load_encoder(encoder)
-    query = loaded.encode_query(text)
+    query, nothing = loaded.encode_query(text), loaded.encode_query("")
     vectors = {id: quantize(loaded.encode_passage(sentence)) for id, sentence in SENTENCES.items()}
+    if empty or feedback:
+        total = query.array * query.scale - empty * nothing.scale * nothing.array
+        for id in best:
+            total = total + feedback * vectors[id].array * vectors[id].scale / len(best)
+        query = quantize(np.float32(total))
     return {
         id: float(query.array.astype(int) @ vector.array.astype(int)) * query.scale * vector.scale
         for id, vector in vectors.items()
@@ -182,6 +193,52 @@ def test_where_words_find_few_or_nothing_the_nearest_sentences_are_candidates(
     assert [hit.sentence_id for hit in best] == [hit.sentence_id for hit in answer.hits[:3]]
     if not by_words:
         assert [hit.sentence_id for hit in best] == sorted(of_query, key=lambda id: -of_query[id])[:3]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("depth", [2, 50])
+def test_the_vector_of_an_empty_query_is_subtracted(searcher: Searcher, encoder: str, depth: int) -> None:
+    """From the products, and in the search for the nearest."""
+    text = "gale"  # in no sentence, so there is no feedback
+    of_query, plain = cosines(encoder, text, empty=0.6), cosines(encoder, text)
+    prepared = searcher.prepare(text, replace(hybrid(empty=0.6), depth=depth))
+    hits = prepared.search(100).hits
+    nearest = sorted(of_query, key=lambda id: -of_query[id])[:depth]
+    assert [hit.sentence_id for hit in hits] == nearest
+    assert nearest[:2] != sorted(plain, key=lambda id: -plain[id])[:2], "the example tells them apart"
+    for hit in hits:
+        second = explain(prepared, hit.sentence_id).second
+        assert second is not None and second.signals[0].value == pytest.approx(of_query[hit.sentence_id])
+        assert hit.score == pytest.approx(10 * of_query[hit.sentence_id]) == pytest.approx(second.score)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["2si", "bm25"])
+def test_the_mean_vector_of_the_best_sentences_is_added(searcher: Searcher, encoder: str, model: str) -> None:
+    """They are the best of a first ranking, which knows neither the model nor filters nor conditions."""
+    text = "river town"
+    first = {hit.sentence_id: hit.score for hit in searcher.search(text, 100).hits}
+    plain = cosines(encoder, text)
+    best = sorted(first, key=lambda id: -(first[id] + 30 * plain[id]))[:3]
+    assert set(best) != set(sorted(first, key=lambda id: -first[id])[:3]), "the example tells them apart"
+    ranking = replace(hybrid(empty=0.6, feedback=0.4), model=model)
+    of_query = cosines(encoder, text, empty=0.6, feedback=0.4, best=best)
+    for query, filters in (
+        (text, Filters()),
+        (text, Filters(documents=("a", "e"))),
+        (esr.parse_query(f"{text} -court"), Filters()),
+    ):
+        prepared = searcher.prepare(query, ranking)
+        hits = prepared.search(100, filters).hits
+        assert len(hits) > 3
+        for hit in hits:
+            explanation = explain(prepared, hit.sentence_id, filters)
+            assert explanation.second is not None
+            value = explanation.second.signals[0].value
+            assert value == pytest.approx(of_query[hit.sentence_id], abs=1e-12)
+            assert (
+                hit.score == pytest.approx(explanation.score) == pytest.approx(explanation.first + 10 * value)
+            )
 
 
 @pytest.mark.slow

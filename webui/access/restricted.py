@@ -162,6 +162,12 @@ class RestrictedIndex:
         self._check_shown(ids, ordinals)
         return self._index.similarities(encoder, query, ids, ordinals, contexts)
 
+    def vectors(
+        self, encoder: str, ids: Sequence[str], ordinals: Sequence[int] | None = None
+    ) -> list[QuantizedVector | None]:
+        self._check_shown(ids, ordinals)
+        return self._index.vectors(encoder, ids, ordinals)
+
     def _check_shown(self, ids: Sequence[str], ordinals: Sequence[int] | None) -> None:
         """Raise UsageError for the id of a hidden sentence. Ordinals are only those of hits."""
         if ordinals is None:

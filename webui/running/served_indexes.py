@@ -43,6 +43,7 @@ ENGINE_METHODS = frozenset(
         "quotes",
         "encoder",
         "similarities",
+        "vectors",
         "nearest",
         "nearest_is_exact",
         "facets",

@@ -105,8 +105,8 @@ PRODUCT_SCRIPT, MEANING_SCRIPT = "esr-product-v1", "esr-meaning-v1"
 SCRIPTS = (PRODUCT_SCRIPT, MEANING_SCRIPT)
 _BATCH = 5_000
 _NAN = float("nan")
-_GREATEST = 2.0
-"""The greatest absolute value of a similarity."""
+_GREATEST = 3.1
+"""No similarity is greater. The vector of a query is a sum of three of length 1, with shares of 1 at most."""
 _ROUNDING = 1e-6
 """Similarities with a smaller difference may change order in the 32 bits of a score."""
 _MORE = 20

@@ -206,7 +206,9 @@ def _missing(answer: Any, seconds: float) -> str | None:
 _BATCH = 1000
 
 
-def look_up_sources(cluster: Cluster, ids: Sequence[str], source: bool | list[str]) -> list[Any]:
+def look_up_sources(
+    cluster: Cluster, ids: Sequence[str], source: bool | list[str] | dict[str, Any]
+) -> list[Any]:
     """The `_source` of these sentences, or some of its fields, in this order.
 
     Raises UsageError for an unknown id.

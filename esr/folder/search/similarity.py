@@ -89,6 +89,20 @@ def read_similarities(
     return Similarities(**columns)
 
 
+def read_vectors(snapshot: Snapshot, encoder: str, locations: Locations) -> list[QuantizedVector | None]:
+    """The vectors of the sentences at these locations, None for those that the encoder made none of."""
+    recipes = recipes_of(snapshot, encoder)
+    vectors: list[QuantizedVector | None] = [None] * len(locations.numbers)
+    for owner, places, numbers in group_by_segment(locations):
+        for span in snapshot.segments[owner].enrichment.vector_spans:
+            inside = np.flatnonzero((numbers >= span.start) & (numbers < span.stop))
+            if span.recipe in recipes and len(inside):
+                stored = span.layer.stored_vectors(numbers[inside] - span.first)
+                for place, vector in zip(places[inside].tolist(), stored, strict=True):
+                    vectors[place] = vector
+    return vectors
+
+
 def multiply(segment: Segment, recipes: Collection[str], query: QuantizedVector, numbers: Numbers) -> Array:
     """The products of the query with the vectors of these sentences of a segment, NaN without a vector."""
     products = np.full(len(numbers), np.nan)
