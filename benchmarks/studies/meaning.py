@@ -16,6 +16,8 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from benchmarks.studies.results import COLLECTIONS as LARGER
 from benchmarks.studies.results import TOPICS
 from esr import loaders
@@ -30,6 +32,7 @@ from esr.lab.measures import SystemComparison, compare_systems, correct_p_values
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import VectorWeights
 from esr.ranking.searcher import Searcher, open_searcher
+from esr.ranking.signals import signal_from_dict
 
 TARGET = Path(__file__).resolve().parents[2] / "docs" / "meaning-notes.md"
 BEGIN, END = "<!-- figures: python -m benchmarks.studies.meaning -->", "<!-- end of figures -->"
@@ -54,9 +57,8 @@ def by_ranking(ranking: Ranking) -> System:
 
 def with_settings(**settings: float) -> System:
     (signal,) = HYBRID.rerank
-    return by_ranking(
-        Ranking.from_dict({"rerank": [{**signal.as_dict(), **settings}], "depth": HYBRID.depth})
-    )
+    changed = signal_from_dict({**signal.as_dict(), **settings})
+    return by_ranking(replace(HYBRID, rerank=(changed,)))
 
 
 def by_vectors(searcher: Searcher, query: str) -> Run:
@@ -80,6 +82,7 @@ SYSTEMS: Mapping[str, System] = {
     MEANING: by_vectors,
     "reciprocal rank fusion of both": by_fusion,
     "`hybrid`": by_ranking(HYBRID),
+    "words as by default": by_ranking(replace(HYBRID, params={})),
     "feedback 0": with_settings(feedback=0),
     "empty 0": with_settings(empty=0),
     "feedback 0, empty 0": with_settings(feedback=0, empty=0),

@@ -85,7 +85,7 @@ def check_types(data: Any, keys: Collection[str]) -> Mapping[str, Any]:
 
 SHIPPED = {
     "words": "words: the default ranking",
-    "hybrid": "words and meaning: the default ranking, and how close the vectors of sentence and query are",
+    "hybrid": "words and meaning: the default model, and how close the vectors of sentence and query are",
     "meaning": "meaning: how close these vectors are; words decide between equally close ones",
     "latest": "latest and best: the default ranking, where a sentence 30 days older is half as probable",
 }

@@ -130,7 +130,11 @@ _ANSWER_FEATURES = frozenset({"pers", "loc", "org", "numbers"})
 _HYBRID = Ranking.from_file("hybrid")
 _MEANING = Ranking.from_file("meaning")
 _LATEST = Ranking.from_file("latest")
-BY_MEANING = {"rerank": _as_text(_HYBRID.rerank[0]), "depth": str(_HYBRID.depth)}
+BY_MEANING = {
+    **{f"{PARAMETER}{name}": f"{value:g}" for name, value in _HYBRID.params.items()},
+    "rerank": _as_text(_HYBRID.rerank[0]),
+    "depth": str(_HYBRID.depth),
+}
 """The arguments that rank by words and meaning."""
 PRESETS = (
     Preset("Words", "those of the sentence, its neighbours and its document"),
