@@ -71,18 +71,35 @@ def copy_file(source: Path, target: Path) -> FileCheck:
 
 
 _READ = 1 << 17
-_recorded: ContextVar[dict[str, FileCheck] | None] = ContextVar("recorded", default=None)
+
+
+class _Record(NamedTuple):
+    """The checks of files by name, and descriptors by which they are synced."""
+
+    checks: dict[str, FileCheck]
+    descriptors: list[int]
+
+
+_record: ContextVar[_Record | None] = ContextVar("record", default=None)
 
 
 @contextmanager
 def record_files() -> Iterator[dict[str, FileCheck]]:
-    """Collect the checks of the files that the block writes, by name. They must be in one folder."""
-    checks: dict[str, FileCheck] = {}
-    token = _recorded.set(checks)
+    """Collect the checks of the files that the block writes, by name. They must be in one folder.
+
+    The files are synced together as the block ends: most of the time of a sync is for the disk's journal,
+    which then takes all of them at once.
+    """
+    record = _Record({}, [])
+    token = _record.set(record)
     try:
-        yield checks
+        yield record.checks
+        for descriptor in record.descriptors:
+            os.fsync(descriptor)
     finally:
-        _recorded.reset(token)
+        _record.reset(token)
+        for descriptor in record.descriptors:
+            os.close(descriptor)
 
 
 class _NewFile:
@@ -101,15 +118,17 @@ class _NewFile:
 
 @contextmanager
 def _create(path: Path) -> Iterator[_NewFile]:
-    """Create a file, and sync it as the block ends."""
+    """Create a file, and sync it as the block ends, or as that of `record_files` does."""
     with path.open("wb", buffering=0) as file:
         new = _NewFile(file)
         yield new
-        os.fsync(file.fileno())
-        recorded = _recorded.get()
-        if recorded is not None:
+        record = _record.get()
+        if record is None:
+            os.fsync(file.fileno())
+        else:
             status = os.fstat(file.fileno())
-            recorded[path.name] = FileCheck(status.st_size, new.checksum, status.st_mtime_ns)
+            record.checks[path.name] = FileCheck(status.st_size, new.checksum, status.st_mtime_ns)
+            record.descriptors.append(os.dup(file.fileno()))
 
 
 _CHUNKS = 4096
