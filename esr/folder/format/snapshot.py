@@ -380,42 +380,51 @@ def find_known_content(new: Sequence[Segment], old: Sequence[Segment]) -> dict[s
     looked up.
     """
     wanted: dict[int, list[Document]] = {}
+    shapes: set[int] = set()
     sampled = {document.id: document for document in sample_documents(new)}
     for segment in new:
-        numbers = {id: segment.document_ids.find(id) for id in sampled}
-        signatures = _sign_documents(segment)
-        for id, number in numbers.items():
-            if number is not None:
-                wanted.setdefault(int(signatures[number]), []).append(sampled[id])
+        found = {id: number for id in sampled if (number := segment.document_ids.find(id)) is not None}
+        numbers = np.array(list(found.values()), np.int64)
+        shapes.update(_shapes(segment)[numbers].tolist())
+        for id, signature in zip(found, _sign_documents(segment, numbers).tolist(), strict=True):
+            wanted.setdefault(signature, []).append(sampled[id])
     known: dict[str, str] = {}
-    if not wanted:
-        return known
     compared: Counter[int] = Counter()
-    for segment in old:
-        signatures = _sign_documents(segment)
-        for number in np.flatnonzero(np.isin(signatures, np.array(list(wanted), np.uint64))).tolist():
-            signature = int(signatures[number])
+    for segment in old if wanted else ():
+        numbers = np.flatnonzero(np.isin(_shapes(segment), list(shapes)))
+        signatures = _sign_documents(segment, numbers)
+        for number, signature in zip(numbers.tolist(), signatures.tolist(), strict=True):
             compared[signature] += 1
             if compared[signature] > _CANDIDATES:
                 continue
             stored = segment.document(number)
-            for document in wanted[signature]:
+            for document in wanted.get(signature, ()):
                 if document.id != stored.id and has_same_content(document, stored):
                     known.setdefault(document.id, stored.id)
     return known
 
 
-def _sign_documents(segment: Segment) -> npt.NDArray[np.uint64]:
-    """Compute a signature of each document from its length and those of its sentences, of shape (D,)."""
-    first = segment.column("first").astype(np.int64)
-    positions = np.arange(segment.sentence_count) - np.repeat(first[:-1], np.diff(first))
+def _shapes(segment: Segment) -> Numbers:
+    """The length of each document in sentences and in terms, as one number, of shape (D,)."""
+    first = segment.column("first")
+    shapes: Numbers = first[1:] - first[:-1] << 32 | segment.column("document_length")
+    return shapes
+
+
+def _sign_documents(segment: Segment, documents: Numbers) -> npt.NDArray[np.uint64]:
+    """Compute a signature of each of these documents, of shape (D,), from its length and those of its
+    sentences.
+    """
+    first = segment.column("first")
+    starts, sizes = first[documents], first[documents + 1] - first[documents]
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    positions = np.arange(ends[-1]) - np.repeat(ends[:-1], sizes)
+    lengths = segment.column("length")[positions + np.repeat(starts, sizes)]
     by_position, by_document, offset = (np.uint64(number) for number in _MULTIPLIERS)
-    mixed = (segment.column("length").astype(np.uint64) + np.uint64(1)) * (
-        positions.astype(np.uint64) * by_position + offset
-    )
+    mixed = (lengths.astype(np.uint64) + np.uint64(1)) * (positions.astype(np.uint64) * by_position + offset)
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
-    signatures: npt.NDArray[np.uint64] = sums[first[1:]] - sums[first[:-1]]
-    return signatures + segment.column("document_length").astype(np.uint64) * by_document
+    signatures: npt.NDArray[np.uint64] = sums[ends[1:]] - sums[ends[:-1]]
+    return signatures + segment.column("document_length")[documents].astype(np.uint64) * by_document
 
 
 def survey_terms(segments: Sequence[Segment]) -> TermSurvey:

@@ -118,8 +118,9 @@ def _group_segments(segments: Iterable[Segment], remaining: Mapping[str, Mask]) 
     """
     groups: list[tuple[list[Segment], int, int]] = []
     for segment in segments:
-        in_remaining = np.repeat(remaining[segment.folder.name], np.diff(segment.column("first")))
-        terms = int(segment.column("length")[in_remaining].sum())
+        mask, lengths = remaining[segment.folder.name], segment.column("length")
+        of_remaining = lengths if mask.all() else lengths[np.repeat(mask, np.diff(segment.column("first")))]
+        terms = int(of_remaining.sum())
         groups.append(([segment], terms, (segment.folder / "texts.bytes").stat().st_size))
         while len(groups) > 1:
             (left, left_terms, left_bytes), (right, right_terms, right_bytes) = groups[-2:]
