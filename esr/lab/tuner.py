@@ -84,9 +84,9 @@ def retrieve_candidates(
 ) -> JudgedCandidates | None:
     """The candidates of a topic, or None if there are none.
 
-    They depend on the ranking's model, context and candidate rule, and on the depth of a second stage that
-    uses vectors; parameters do not affect them. The evidence has the columns of the ranking's features and
-    the terms of its boosts.
+    They depend on the ranking's model, context and candidate rule, and on the depth and the query vector of
+    a second stage that uses vectors; other parameters do not affect them. The evidence has the columns of the
+    ranking's features and the terms of its boosts.
     """
     searcher, relevant = searcher.snapshot(), list(relevant)
     try:
@@ -344,7 +344,8 @@ def _candidates_key(ranking: Ranking) -> tuple[Any, ...]:
     """The part of a ranking that determines its candidates.
 
     Boosts enter with their parameters but without weights. If a boost needs a first search, so does
-    everything that the first stage depends on; if the second stage uses vectors, so does its depth.
+    everything that the first stage depends on; if the second stage uses vectors, so do its depth and the
+    weights of the query vector.
     """
     reranker = ranking.reranker()
     reranker_columns = reranker.columns if reranker else ()
@@ -352,7 +353,7 @@ def _candidates_key(ranking: Ranking) -> tuple[Any, ...]:
     shape = json.dumps([[name, {**given, boosts.WEIGHT: None}] for name, given in ranking.boosts.items()])
     searches = any(boosts.get(name).uses_first_search for name in ranking.boosts)
     first = json.dumps(replace(ranking, boosts={}, rerank=(), trees=None).as_dict()) if searches else None
-    nearest = reranker.depth if reranker and reranker.uses_vectors else 0
+    nearest = (reranker.depth, reranker.vector_weights) if reranker and reranker.uses_vectors else None
     return ranking.model, ranking.context, ranking.candidates, columns, shape, first, nearest
 
 

@@ -388,8 +388,11 @@ def test_a_sentence_without_a_vector_gets_the_mean_of_the_best_by_words(tmp_path
 @pytest.mark.parametrize("query", ["storm town", "north hurricane court", "gale quake"])
 def test_tuning_sees_the_figures_of_a_search(searcher: Searcher, query: str) -> None:
     relevant = ("a.s0", "b.s0", "c.s1", "c.s2", "e.s1")
+    shares: list[dict[str, float]] = [{}, {"empty": 0.6}, {"feedback": 1.0}]
     for depth in (1, 2, 50):
-        settings = [replace(hybrid(w, nu=0.1), depth=depth) for w in (0.0, 3.0, 30.0)]
+        settings = [
+            replace(hybrid(w, nu=0.1, **share), depth=depth) for w in (0.0, 3.0, 30.0) for share in shares
+        ]
         figures = Tuner(searcher, [Task("t", query, relevant)]).compute_figures(settings)[:, 0]
         for ranking, figure in zip(settings, figures, strict=True):
             hits = searcher.search(query, 1000, ranking=ranking, records=False).hits
