@@ -167,6 +167,7 @@ class PreparedQuery(Struct, frozen=True, dict=True):
         answer = Answer(hits, candidates.total, elapsed_ms(started), self.unseen, *result.diagnostics)
         return replace(
             answer,
+            incomplete=answer.incomplete or self.vectors.incomplete,
             without_vector=reranker.count_without_vector(context),
             without_parse=reranker.count_without_parse(context),
             unread=unread,
@@ -177,10 +178,10 @@ class PreparedQuery(Struct, frozen=True, dict=True):
         """The vectors of the query."""
         return QueryVectors(self.index, self.interpretation.ranked_text, self._best_by_words)
 
-    def _best_by_words(self, k: int) -> Sequence[Hit]:
+    def _best_by_words(self, k: int) -> SearchResult:
         """The best k sentences of the whole index by the default ranking, without filters and conditions."""
         plan = _WORDS.plan(self.counts, self.statistics)
-        return self.index.search(plan, k, NO_FILTERS, records=False).hits if plan.terms else ()
+        return self.index.search(plan, k, NO_FILTERS, records=False) if plan.terms else SearchResult([], 0)
 
     @property
     def has_candidates(self) -> bool:

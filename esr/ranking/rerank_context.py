@@ -20,7 +20,7 @@ from esr.dependency.cliques import ParsedSentences
 from esr.errors import UsageError
 from esr.index.contract import Index, Similarities
 from esr.index.filters import NO_FILTERS
-from esr.index.hits import Hit
+from esr.index.hits import SearchResult
 from esr.plans import evaluate
 from esr.plans.condition import DateRange
 from esr.plans.evaluate import Array, Evidence
@@ -68,12 +68,14 @@ class QueryVectors:
     """The vectors of a query for an index, one for each choice of weights.
 
     `best_by_words` returns so many of the best sentences of the whole index by the default ranking.
+    `incomplete` says what that search lacked, if feedback needed it, or is None.
     """
 
-    def __init__(self, index: Index, text: str, best_by_words: Callable[[int], Sequence[Hit]]) -> None:
+    def __init__(self, index: Index, text: str, best_by_words: Callable[[int], SearchResult]) -> None:
         self._index = index
         self.text = text
         self._best_by_words = best_by_words
+        self.incomplete: str | None = None
 
     def vector(self, weights: VectorWeights) -> QueryVector:
         """The vector for these weights. Raises as `encode_query`."""
@@ -102,7 +104,8 @@ class QueryVectors:
     def _feedback(self) -> Array:
         """The mean vector of the best sentences, of shape (dimensions,): zeros if none has a vector."""
         encoder, vector = encode_query(self._index, self.text)
-        hits = self._best_by_words(_CANDIDATES)
+        result = self._best_by_words(_CANDIDATES)
+        hits, self.incomplete = result.hits, result.incomplete
         ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
         if not hits:
             return np.zeros(len(vector.values))
@@ -196,7 +199,7 @@ def build_context(
     `ordinals` are those of the sentences' hits, if they come from hits of this index. Only signals of meaning
     and cross-encoders need the text and the vectors of the `query`.
     """
-    query = query or QueryVectors(index, "", lambda k: ())
+    query = query or QueryVectors(index, "", lambda k: SearchResult([], 0))
     terms = [term for term in counts if statistics.terms[term].is_seen]
     return RerankContext(
         counts,

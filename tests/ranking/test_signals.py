@@ -17,16 +17,19 @@ from esr import features, models
 from esr.encoders import load_cross_encoder, load_encoder, quantize
 from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.errors import InputError, UsageError
+from esr.folder.index import FolderSnapshot
 from esr.folder.search import similarity
 from esr.folder.search.kernel_loader import Loader
 from esr.index.enrichment_run import run_enrichment
 from esr.index.filters import Filters
+from esr.index.hits import SearchResult
 from esr.lab import measures
 from esr.lab.learn import build_run
 from esr.lab.learners import Linear
 from esr.lab.training_data import SignalTable, collect_signals, list_signals
 from esr.lab.tuner import Task, Tuner
 from esr.models import priors
+from esr.plans.plan import Plan
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
@@ -239,6 +242,26 @@ def test_the_mean_vector_of_the_best_sentences_is_added(searcher: Searcher, enco
             assert (
                 hit.score == pytest.approx(explanation.score) == pytest.approx(explanation.first + 10 * value)
             )
+
+
+@pytest.mark.slow
+def test_an_answer_is_incomplete_if_the_first_ranking_was(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = FolderSnapshot.search
+
+    def lose_a_shard(
+        self: FolderSnapshot, plan: Plan, k: int, filters: Filters, *, records: bool = True
+    ) -> SearchResult:
+        result = search(self, plan, k, filters, records=records)
+        return result if filters else replace(result, incomplete="a shard failed")
+
+    monkeypatch.setattr(FolderSnapshot, "search", lose_a_shard)
+    for feedback, expected in ((0.4, "a shard failed"), (0.0, None)):
+        answer = searcher.search(
+            QUERY, ranking=hybrid(feedback=feedback), filters=Filters(documents=("a", "c"))
+        )
+        assert answer.hits and answer.incomplete == expected
 
 
 @pytest.mark.slow
