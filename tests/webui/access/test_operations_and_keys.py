@@ -13,11 +13,18 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.errors import EsrError, UsageError
 from esr.following.citations import text_digest
+from esr.index.enrichment_run import run_enrichment
 from esr.index.filters import NO_FILTERS
 from esr.plans.condition import HasTerm
-from esr.ranking.searcher import open_searcher
+from esr.ranking.ranking import Ranking
+from esr.ranking.rerank_context import VectorWeights
+from esr.ranking.searcher import Searcher, open_searcher
+from esr.text.document import Document, Sentence
+from tests.support.elasticsearch import load
+from tests.support.fake_enricher import write_tiny_encoder
 from tests.webui.access.conftest import MARK, SECRET, Caller, Server, text_of
 from webui.access.grants import Grant, GrantFile, changing, hash_key, read_grants
 from webui.access.guard import METRICS, OPEN, check
@@ -221,6 +228,35 @@ def test_a_key_with_a_filter_searches_the_rest_exactly(server: Server, either: d
     assert [a["text"] for each in suggested for a in each["alternatives"]] == ["goalkeeper"]
     assert len(ask(filtered, "/documents", id=["v0", "v1"])["documents"]) == 2
     assert ask(filtered, "/documents", id=["v0", "h1"])["missing"] == ["h1"]
+
+
+@pytest.mark.slow
+def test_hidden_sentences_give_no_feedback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A query's vector for a key depends on visible sentences alone, even if hidden ones are the best."""
+    encoder = str(write_tiny_encoder(tmp_path / "tiny", 32))
+    monkeypatch.setenv("ESR_ENCODER", encoder)
+    ranking = Ranking.from_dict({"rerank": [{"signal": "meaning", "w": 8, "feedback": 1.0}]})
+    shown, hidden = (
+        ("the river rose", "flood water"),
+        ("town storm town", "storm storm town", "the town storm"),
+    )
+    of_key, of_all = [], []
+    for name, texts in (("one", hidden), ("two", tuple(f"{text} bank court wind" for text in hidden))):
+        documents = [
+            Document("h", tuple(Sentence(f"h.s{n}", text) for n, text in enumerate(texts)), source="Hidden"),
+            Document("v", tuple(Sentence(f"v.s{n}", f"{text} storm") for n, text in enumerate(shown))),
+        ]
+        load(where := str(tmp_path / name), documents)
+        with open_searcher(where) as searcher:
+            run_enrichment(searcher.index, Enricher(["vectors"], vectors=VectorSettings(encoder)))
+            weights = VectorWeights.of(ranking.rerank[0].settings())
+            for_key = Searcher(restrict(searcher.index, parse_restriction("-source:Hidden")))
+            prepared = for_key.prepare("storm town", ranking)
+            assert {hit.sentence_id for hit in prepared.search(9).hits} == {"v.s0", "v.s1"}
+            of_key.append(prepared.vectors.vector(weights))
+            of_all.append(searcher.prepare("storm town", ranking).vectors.vector(weights))
+    assert of_key[0] == of_key[1]
+    assert of_all[0] != of_all[1] and of_all[0] != of_key[0], "hidden sentences are the best of the index"
 
 
 def test_views_that_count_in_the_whole_index_are_refused_and_not_offered(
