@@ -90,8 +90,8 @@ def query(
     hybrid is part of the request, with the vector of the query in it: each shard rescores its best
     sentences by words. Only esr itself adds the sentences that only vectors find, and computes other second
     stages (--rerank with another signal, with neighbours or document, and those of tdsr and the mrf models):
-    then the request is the first stage. Terms that boosts add are computed now and are part of the request;
-    those of feedback change with the collection.
+    then the request is the first stage. The vector of the query and the terms that boosts add are computed
+    now and are part of the request; those from feedback change with the collection.
     \b
     For any words, with a language model:
       esr query --as slots --model jm --index http://localhost:9200/news > request.json
