@@ -20,7 +20,7 @@ from esr.elastic.write import actions
 from esr.elastic.write.migration import ElasticsearchMigration
 from esr.errors import EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.folder.format import manifest
-from esr.folder.write import migration, segment_writer, session
+from esr.folder.write import folder_writer, migration, segment_writer
 from esr.index.factory import open_delivery, open_generations, open_migration
 from esr.index.writer import PROFILES, LoadOptions, LoadReport
 from esr.loaders import read_documents
@@ -46,11 +46,11 @@ from esr.cli import main
 from esr.elastic import meta
 from esr.elastic.write import actions
 from esr.folder.format import manifest
-from esr.folder.write import segment_writer, session
+from esr.folder.write import folder_writer, segment_writer
 where = sys.argv[1]
 meta.FORMAT = manifest.FORMAT = 5
 segment_writer.FULL_TERMS, actions.CHUNK_SENTENCES = 100, 9
-module, name = (actions, "send_chunk") if where.startswith("http") else (session, "write_checkpoint")
+module, name = (actions, "send_chunk") if where.startswith("http") else (folder_writer, "write_checkpoint")
 real, written = getattr(module, name), []
 def write(*args):
     if len(written) == 4:
@@ -280,7 +280,7 @@ class TestEmbedded:
                     raise KeyboardInterrupt
                 return write(*args)
 
-            patch.setattr(session, "write_checkpoint", interruptible)
+            patch.setattr(folder_writer, "write_checkpoint", interruptible)
             with pytest.raises(KeyboardInterrupt):
                 load(where, NEWS, if_exists="replace")
         format(5)

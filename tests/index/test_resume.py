@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from esr.elastic.write import actions, writer
 from esr.errors import EsrError, UsageError
-from esr.folder.write import segment_writer, session
+from esr.folder.write import folder_writer, segment_writer
 from esr.index.factory import open_delivery, open_generations, open_writer
 from esr.index.writer import LoadOptions, LoadReport
 from esr.ranking.ranking import Ranking
@@ -57,7 +57,7 @@ def interrupt(
         if where.startswith("http"):
             patch.setattr(actions, "send_chunk", stop_after_four(actions.send_chunk))
         else:
-            patch.setattr(session, "write_checkpoint", stop_after_four(session.write_checkpoint))
+            patch.setattr(folder_writer, "write_checkpoint", stop_after_four(folder_writer.write_checkpoint))
         with pytest.raises(KeyboardInterrupt):
             load(where, news, **options)
     return parts

@@ -30,9 +30,9 @@ from esr.folder.format.segment import Segment, read_counts
 from esr.folder.format.snapshot import describe_known_content, find_known_content
 from esr.folder.write.batches import prepare
 from esr.folder.write.enrichment import copy_layer
+from esr.folder.write.folder_writer import IdRegistry, find_document, open_tables, recover
 from esr.folder.write.merging import merge_segments
 from esr.folder.write.segment_writer import FULL_BYTES, FULL_TERMS, SegmentWriter
-from esr.folder.write.session import IdRegistry, find_document, open_tables, recover
 from esr.index.generations import DEFAULT_KEEP, new_generation_name
 from esr.index.writer import DeliveryReport, Description, FindIds, no_ids, sentence_id_conflict
 from esr.text.document import Located

@@ -1,23 +1,55 @@
-"""Loads documents into an index folder: segments are written first, then one commit makes them visible."""
+"""Loads documents into an index folder: segments are written first, then one commit makes them visible.
+
+A `FolderWriter` runs a `LoadSession`, which checks the documents and writes the segments. Ids of documents
+and sentences must be unique in the whole index. Before a load and after a failed one, the folder is brought
+into a defined state.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from hashlib import blake2b
+from itertools import count
 from pathlib import Path
 
+import numpy as np
 from msgspec.structs import replace
 
-from esr.errors import EsrError
+from esr.errors import EsrError, InputError, UsageError
 from esr.folder.format import manifest
+from esr.folder.format.checksums import TABLES, parts_of, require_intact
 from esr.folder.format.files import translate_disk_errors
-from esr.folder.format.manifest import SEGMENTS, Checkpoint, LayerInfo, Manifest, hold_writer_lock, is_bare
-from esr.folder.format.segment import Segment
+from esr.folder.format.manifest import (
+    SEGMENTS,
+    Checkpoint,
+    LayerInfo,
+    Manifest,
+    delete_unreferenced,
+    hold_writer_lock,
+    is_bare,
+    read_checkpoint,
+    remove_checkpoint,
+    remove_index,
+    write_checkpoint,
+)
+from esr.folder.format.segment import Segment, is_position
 from esr.folder.format.snapshot import describe_known_content, find_known_content, survey_terms
-from esr.folder.write.session import LoadSession, clean_up_load, open_tables, recover, start_or_resume
+from esr.folder.format.strings import hash_strings
+from esr.folder.write.batches import PreparedDocument, prepare
+from esr.folder.write.segment_writer import SegmentWriter
 from esr.index.generations import DEFAULT_KEEP, new_generation_name
-from esr.index.writer import Description, LoadOptions, LoadReport, SetAside
-from esr.text.document import Located
+from esr.index.writer import (
+    Description,
+    LoadOptions,
+    LoadReport,
+    SetAside,
+    content_conflict,
+    require_documents,
+    sentence_id_conflict,
+)
+from esr.text.document import Document, Located, default_sentence_id
 
 
 class FolderWriter:
@@ -141,3 +173,296 @@ def create_writer(where: str, description: Description, options: LoadOptions, ap
         resume=options.resume,
         set_aside=options.set_aside,
     )
+
+
+_OTHER_DOCUMENTS = (
+    "the documents are not those of the interrupted load: "
+    "give the same documents, or start over without --resume"
+)
+
+
+class LoadSession:
+    """Writes new segments and layers, to which only `checkpoint` refers before the commit.
+
+    A resumed load reads the documents that the interrupted one had read, and checks that they are the same.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        start: Checkpoint,
+        existing: Sequence[Segment],
+        set_aside: SetAside | None,
+        report: LoadReport,
+    ) -> None:
+        """`existing` are the segments of the index that the load appends to. Raises SegmentDamaged."""
+        self.checkpoint = start
+        self._folder = folder
+        self._start = start
+        self._existing = existing
+        require_intact(folder, parts_of(start.as_manifest()))
+        self._new = [Segment(folder / SEGMENTS / name) for name in start.segments]
+        self._set_aside = set_aside
+        self._report = report
+        self._read = 0
+        self._digest = blake2b(digest_size=16)
+        self._ids = IdRegistry()
+
+    def write(self, documents: Iterable[Located]) -> None:
+        """Write all documents. Raises InputError for one that cannot be set aside, or EsrError."""
+        description = self._start.description
+        # Not an attribute, since a reference cycle would keep the segments' files open.
+        writer = SegmentWriter(self._folder, description, self._segment_written)
+        with closing(prepare(documents, description, self._needs_payload())) as stream:
+            for prepared in stream:
+                self._read += 1
+                self._digest.update(prepared.encoded)
+                self._digest.update(prepared.paragraphs)
+                if self._read == self._start.documents and self._digest.hexdigest() != self._start.digest:
+                    raise EsrError(_OTHER_DOCUMENTS)
+                if self._accept(prepared):
+                    writer.add(prepared)
+        if self._read < self._start.documents:
+            raise EsrError(_OTHER_DOCUMENTS)
+        require_documents(self._report)
+        writer.flush()
+
+    def _needs_payload(self) -> Callable[[Document], bool]:
+        """A function that tells whether a document is to be written, to be called for each in order.
+
+        The interrupted load must not have read the document, and its id must be new.
+        """
+        number = count(1)
+
+        def needs_payload(document: Document) -> bool:
+            is_new = next(number) > self._start.documents
+            return is_new and find_document(self._existing, document.id) is None
+
+        return needs_payload
+
+    def _accept(self, prepared: PreparedDocument) -> bool:
+        """Count a document. Returns whether it is to be written."""
+        document, report = prepared.document, self._report
+        was_read = self._read <= self._start.documents
+        if self._is_unchanged(prepared):
+            report.documents += 1
+            report.unchanged += 1
+            return False
+        if not (self._was_written(document) if was_read else self._register(prepared)):
+            report.set_aside += 1
+            return False
+        report.documents += 1
+        report.sentences += len(document.sentences)
+        report.without_sentences += not document.sentences
+        return not was_read
+
+    def _is_unchanged(self, prepared: PreparedDocument) -> bool:
+        """Whether the index has the same document.
+
+        Raises InputError if it has another one with the same id.
+        """
+        document = prepared.document
+        place = find_document(self._existing, document.id)
+        if place is None:
+            return False
+        segment, number = place
+        if segment.document(number) != document:
+            raise content_conflict(prepared.where, document.id)
+        return True
+
+    def _was_written(self, document: Document) -> bool:
+        """Whether the interrupted load wrote this document. Otherwise it is set aside again."""
+        places = (find_document([segment], document.id) for segment in self._new)
+        was_written = any(place and place[0].document(place[1]) == document for place in places)
+        if not was_written and self._set_aside:
+            self._set_aside(document, "its id, or the id of one of its sentences, is already used")
+        return was_written
+
+    def _register(self, prepared: PreparedDocument) -> bool:
+        """Register the ids of a document.
+
+        If there are duplicates, it is set aside, or InputError is raised.
+        """
+        try:
+            self._ids.register(prepared, [*self._existing, *self._new])
+        except InputError as error:
+            if self._set_aside is None:
+                raise
+            self._set_aside(prepared.document, str(error))
+            return False
+        return True
+
+    def _segment_written(self, segment: Segment, layer: LayerInfo | None) -> None:
+        self._ids.segment_written()
+        self._new.append(segment)
+        digest = self._digest.hexdigest()
+        checkpoint = self.checkpoint.with_segment(segment.folder.name, layer, self._read, digest)
+        self.checkpoint = write_checkpoint(self._folder, checkpoint)
+
+
+class IdRegistry:
+    """Refuses duplicate ids of documents and sentences.
+
+    Holds the ids of the segment that is being built. Those of written segments are read from disk.
+    """
+
+    def __init__(self) -> None:
+        self._documents: dict[str, tuple[str, int]] = {}
+        """For each document id, where the document was read, and its number of sentences."""
+        self._explicit_ids: set[str] = set()
+        self._unused_defaults: set[str] = set()
+        """Default ids of sentences that have an explicit one."""
+        self._has_explicit_ids = False
+
+    def register(self, prepared: PreparedDocument, written: Sequence[Segment]) -> None:
+        """Register the ids of a document. Raises InputError for a duplicate, and then registers none of them.
+
+        `written` are the segments on disk whose ids are taken.
+        """
+        where, document = prepared.where, prepared.document
+        self._check_document(where, document.id, written)
+        has_explicit_ids = self._has_explicit_ids or any(segment.has_explicit_ids for segment in written)
+        # Default ids can only clash with explicit ones, which most loads do not have at all.
+        if prepared.explicit_ids or has_explicit_ids:
+            self._register_sentences(prepared, written, has_explicit_ids)
+        self._documents[document.id] = where, len(document.sentences)
+
+    def segment_written(self) -> None:
+        """Forget the ids of the segment that was being built, since it is on disk."""
+        self._documents.clear()
+        self._explicit_ids.clear()
+        self._unused_defaults.clear()
+
+    def _register_sentences(
+        self, prepared: PreparedDocument, written: Sequence[Segment], has_explicit_ids: bool
+    ) -> None:
+        """Register the ids of a document's sentences, if these or others have explicit ids."""
+        where, document = prepared.where, prepared.document
+        defaults = [default_sentence_id(document.id, n) for n in range(len(document.sentences))]
+        doubtful = self._doubtful(defaults, written) if has_explicit_ids else set()
+        if not prepared.explicit_ids and not doubtful:
+            return
+        ids: set[str] = set()
+        explicit_ids: list[str] = []
+        unused_defaults: list[str] = []
+        for sentence, default in zip(document.sentences, defaults, strict=True):
+            is_default = sentence.id == default
+            needs_check = not is_default or default in doubtful
+            if needs_check and self._is_used(sentence.id, document.id, written):
+                raise sentence_id_conflict(where, sentence.id)
+            if sentence.id in ids:
+                raise sentence_id_conflict(where, sentence.id, document.id)
+            ids.add(sentence.id)
+            if not is_default:
+                explicit_ids.append(sentence.id)
+                unused_defaults.append(default)
+        self._has_explicit_ids = self._has_explicit_ids or bool(explicit_ids)
+        self._explicit_ids.update(explicit_ids)
+        self._unused_defaults.update(unused_defaults)
+
+    def _doubtful(self, defaults: Sequence[str], written: Sequence[Segment]) -> set[str]:
+        """The default ids that may be explicit ids of other sentences."""
+        doubtful = self._explicit_ids.intersection(defaults)
+        segments = [segment for segment in written if segment.has_explicit_ids]
+        if segments:
+            hashes = hash_strings(defaults)
+            for segment in segments:
+                present = np.flatnonzero(segment.explicit_ids.contains_hashes(hashes))
+                doubtful.update(defaults[n] for n in present.tolist())
+        return doubtful
+
+    def _check_document(self, where: str, document_id: str, written: Sequence[Segment]) -> None:
+        if document_id in self._documents:
+            first = self._documents[document_id][0]
+            raise InputError(where, f"document id {document_id!r} is duplicated: first used at {first}")
+        if any(segment.document_ids.find(document_id) is not None for segment in written):
+            raise InputError(where, f"document id {document_id!r} is duplicated in this load")
+
+    def _is_used(self, sentence_id: str, own_document: str, written: Sequence[Segment]) -> bool:
+        if sentence_id in self._explicit_ids:
+            return True
+        document_id, _, position = sentence_id.rpartition(".s")
+        if document_id != own_document and document_id in self._documents and is_position(position):
+            exists = int(position) < self._documents[document_id][1]
+            if exists and sentence_id not in self._unused_defaults:
+                return True
+        return any(segment.find_sentence(sentence_id) is not None for segment in written)
+
+
+def open_tables(folder: Path, commit: Manifest) -> list[Segment]:
+    """The segments of a commit, of which the tables of documents have been compared with their checksums.
+
+    Raises SegmentDamaged.
+    """
+    parts = parts_of(commit)
+    require_intact(folder, parts, read=False)
+    require_intact(folder, (part for part in parts if not part.is_layer), names=TABLES)
+    return [Segment(folder / SEGMENTS / name) for name in commit.segments]
+
+
+def find_document(segments: Iterable[Segment], document_id: str) -> tuple[Segment, int] | None:
+    """The segment that has a document, and its number there, None if there is none."""
+    for segment in segments:
+        number = segment.document_ids.find(document_id)
+        if number is not None:
+            return segment, number
+    return None
+
+
+def recover(folder: Path, description: Description) -> Manifest:
+    """Delete what a killed writer has left, and return the last commit.
+
+    A new folder gets an empty commit, so that a crash leaves an index that can be opened.
+    """
+    if not (folder / manifest.MANIFEST_NAME).exists():
+        manifest.commit(folder, Manifest(description))
+    commit = manifest.read_any_format(folder)
+    unfinished = read_checkpoint(folder)
+    if unfinished is not None and commit.generation_name == unfinished.generation_name:
+        remove_checkpoint(folder)  # the load was killed after its commit
+    delete_unreferenced(folder)
+    return commit
+
+
+def start_or_resume(folder: Path, start: Checkpoint, resume: bool) -> Checkpoint:
+    """The checkpoint from which a load proceeds: that of the interrupted load, or `start`, which is written.
+
+    Raises UsageError if the interrupted load cannot be resumed.
+    """
+    last = read_checkpoint(folder) if resume else None
+    if last is None:
+        remove_checkpoint(folder)
+        delete_unreferenced(folder)
+        write_checkpoint(folder, start)
+        return start
+    if (last.description, last.append, last.is_migration) != (
+        start.description,
+        start.append,
+        start.is_migration,
+    ):
+        raise UsageError(
+            "the interrupted load had other options: give the same options, or start over without --resume"
+        )
+    if last.append and last.base != start.base:
+        raise UsageError("the index has changed since the load was interrupted: start over without --resume")
+    if last.base != start.base:  # newer than generations created since
+        last = replace(last, generation_name=start.generation_name)
+        write_checkpoint(folder, last)
+    return last
+
+
+@contextmanager
+def clean_up_load(folder: Path, before: Manifest) -> Iterator[None]:
+    """Clean up after a load. A failed load leaves no trace, an interrupted one can be resumed."""
+    try:
+        yield
+    except BaseException as error:
+        unfinished = read_checkpoint(folder)
+        if isinstance(error, Exception) or unfinished is None or not unfinished.segments:
+            remove_checkpoint(folder)
+            delete_unreferenced(folder)
+            if not before.commit_number:
+                remove_index(folder)  # there was no index before
+        raise
+    remove_checkpoint(folder)
+    delete_unreferenced(folder)
