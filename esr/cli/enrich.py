@@ -12,7 +12,7 @@ from esr.cli import options
 from esr.cli.source_options import parse_slice
 from esr.encoders import DEFAULT as DEFAULT_ENCODER
 from esr.encoders import KNOWN
-from esr.enrichment.enricher import DEFAULT_SETTINGS, DEFAULT_TITLE_WEIGHT, Enricher, VectorSettings
+from esr.enrichment.enricher import DEFAULT_TITLE_WEIGHT, Enricher, VectorSettings
 from esr.enrichment.recipe import check_parts
 from esr.features import RULES
 from esr.features.feature import DEFAULT_RULE
@@ -21,7 +21,6 @@ from esr.index.login_variables import redact
 from esr.index.names import Aliases, read_aliases
 from esr.processes import exit_on_sigterm
 from esr.ranking.searcher import open_searcher
-from esr.text.analyzer import DEFAULT_ANALYZER
 from esr.text.document import DEFAULT_PARTS, PARTS
 
 
@@ -124,7 +123,7 @@ def enrich(
     slice = parse_slice(slice_text)
     aliases = None if aliases_file is None else read_aliases(aliases_file)
     parts, vectors = parse_parts(only), VectorSettings(encoder, title_weight)
-    enricher = build_enricher(parts, spacy_models, lexica, rule, read_analyzer(where), vectors)
+    enricher = Enricher(parts, spacy_models, lexica, rule, read_analyzer(where), vectors)
     enrich_index(where, enricher, slice=slice, workers=workers, aliases=aliases, vector_index=vector_index)
 
 
@@ -132,18 +131,6 @@ def parse_parts(only: Sequence[str]) -> tuple[str, ...]:
     """Parse lists of parts, separated by commas; no list gives the default parts. Raises UsageError."""
     names = (name.strip() for some in only for name in some.split(","))
     return check_parts(names) if only else DEFAULT_PARTS
-
-
-def build_enricher(
-    parts: Sequence[str] = DEFAULT_PARTS,
-    spacy_models: Sequence[str] = (),
-    lexica: Sequence[Path] = (),
-    rule: str = DEFAULT_RULE,
-    analyzer: str = DEFAULT_ANALYZER,
-    vectors: VectorSettings = DEFAULT_SETTINGS,
-) -> Enricher:
-    """An enricher with these settings. Raises EsrError if a library, model or lexicon is missing."""
-    return Enricher(parts, spacy_models, lexica, rule, analyzer, vectors)
 
 
 def read_analyzer(where: str) -> str:

@@ -245,13 +245,14 @@ def _plan_enrichment(names: tuple[str, ...]) -> Callable[[str, bool], None]:
 
     Raises EsrError if a library is missing, or UsageError if a part has another name.
     """
-    from esr.cli.enrich import build_enricher, enrich_index, parse_parts, read_analyzer
+    from esr.cli.enrich import enrich_index, parse_parts, read_analyzer
+    from esr.enrichment.enricher import Enricher
 
     parts = parse_parts(names)
-    build_enricher(parts)
+    Enricher(parts)
 
     def enrich_loaded(where: str, is_quiet: bool) -> None:
-        enrich_index(where, build_enricher(parts, analyzer=read_analyzer(where)), quiet=is_quiet)
+        enrich_index(where, Enricher(parts, analyzer=read_analyzer(where)), quiet=is_quiet)
 
     return enrich_loaded
 

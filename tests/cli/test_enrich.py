@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,12 @@ def news(tmp_path: Path) -> Path:
     return path
 
 
+def replace_enricher(monkeypatch: pytest.MonkeyPatch, make: Callable[..., FakeEnricher]) -> None:
+    """Replace the enricher of `esr enrich`, and that of `esr load --enrich`."""
+    monkeypatch.setattr("esr.cli.enrich.Enricher", make)
+    monkeypatch.setattr("esr.enrichment.enricher.Enricher", make)
+
+
 @pytest.fixture
 def enricher_calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
     """Replaces the enricher with a fake one. Returns the arguments of its creation."""
@@ -38,7 +45,7 @@ def enricher_calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
         calls.append((parts, *other))
         return FakeEnricher(parts)
 
-    monkeypatch.setattr("esr.cli.enrich.build_enricher", enricher)
+    replace_enricher(monkeypatch, enricher)
     return calls
 
 
@@ -47,7 +54,7 @@ def lacking(monkeypatch: pytest.MonkeyPatch) -> None:
     def enricher(*_: object, **__: object) -> FakeEnricher:
         raise UsageError(LACKING)
 
-    monkeypatch.setattr("esr.cli.enrich.build_enricher", enricher)
+    replace_enricher(monkeypatch, enricher)
 
 
 def test_it_reports_enriched_and_already_enriched_documents(

@@ -21,7 +21,7 @@ from tests.support.processes import ForkedProcess, run_esr
 KILLS = rounds(20)
 SMALL_STEPS = {
     "esr.index.enrichment_run:BATCH_SECONDS": 0.03,
-    "esr.cli.enrich:build_enricher": build_slow_enricher,
+    "esr.cli.enrich:Enricher": build_slow_enricher,
 }
 
 
