@@ -24,9 +24,8 @@ from esr.corpus.contrast import Contrast, per_million
 from esr.corpus.contrast import log_dice as compute_log_dice
 from esr.corpus.contrast import log_likelihood as compute_log_likelihood
 from esr.corpus.lexicon import Node, UnitCounts, get_lexicon
-from esr.index.contract import Index
+from esr.index.contract import Index, check_sentences
 from esr.index.filters import Filters
-from esr.index.limits import check_sentences
 from esr.plans.condition import AllOf, Condition, Not
 from esr.query import ParsedQuery
 from esr.ranking.ranking import Ranking

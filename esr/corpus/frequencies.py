@@ -16,10 +16,9 @@ from esr.corpus.concordance import MAX_SENTENCES, split_node
 from esr.corpus.lexicon import Node, read_words
 from esr.errors import UsageError
 from esr.following.timeline import count_periods, name_of, period_of
-from esr.index.contract import Index
+from esr.index.contract import Index, check_sentences
 from esr.index.filters import Filters
 from esr.index.language import chosen_language
-from esr.index.limits import check_sentences
 from esr.query import ParsedQuery
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking

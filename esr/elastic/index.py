@@ -63,7 +63,7 @@ from esr.elastic.write.enrichment import (
     summarize_enrichment,
 )
 from esr.errors import EngineUnreachable, EsrError, UsageError
-from esr.index.contract import Index, LengthGroups, Result, Similarities, SimilarityRescoring
+from esr.index.contract import Index, LengthGroups, Result, Similarities, SimilarityRescoring, check_sentences
 from esr.index.filters import (
     DayCounts,
     FacetCounts,
@@ -75,7 +75,6 @@ from esr.index.filters import (
     resolve_plan,
 )
 from esr.index.hits import CandidateEvidence, Histogram, Hit, SearchResult, SentenceRecord, SentenceTexts
-from esr.index.limits import check_sentences
 from esr.index.names import Name, name_key
 from esr.plans.condition import Condition
 from esr.plans.evaluate import Evidence

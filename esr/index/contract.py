@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
+from esr.errors import UsageError
 from esr.index.filters import DayCounts, FacetCounts, Filters, NameUnit, Vocabulary
 from esr.index.hits import (
     CandidateEvidence,
@@ -96,6 +97,14 @@ def average_documents(products: Array, first: Numbers) -> Array:
     known = np.add.reduceat(np.append(np.isfinite(products).astype(float), 0.0), first[:-1])
     known = np.where(np.diff(first) > 0, known, 0.0)
     return np.where(known > 0, sums / np.maximum(known, 1.0), np.nan)
+
+
+def check_sentences(number: int, most: int) -> None:
+    """Raise UsageError if a request would read more than `most` sentences."""
+    if number > most:
+        raise UsageError(
+            f"{number:,} sentences match, at most {most:,} are counted: limit the dates or sources"
+        )
 
 
 class Enrichment(Protocol):

@@ -40,14 +40,6 @@ def time_remaining(limit: float) -> float:
     return min(limit, seconds)
 
 
-def check_sentences(number: int, most: int) -> None:
-    """Raise UsageError if a request would read more than `most` sentences."""
-    if number > most:
-        raise UsageError(
-            f"{number:,} sentences match, at most {most:,} are counted: limit the dates or sources"
-        )
-
-
 VARIABLE = "ESR_CACHE_BYTES"
 DEFAULT_CACHE_LIMIT, LEAST = 512_000_000, 1_000_000
 CACHE_VARIABLES = {
