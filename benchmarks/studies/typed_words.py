@@ -21,7 +21,7 @@ from esr.elastic.cluster import Cluster
 from esr.elastic.requests import search
 from esr.query import literal
 from esr.ranking.ranking import Ranking
-from esr.ranking.request_template import request_template
+from esr.ranking.requests import request_template
 from esr.ranking.searcher import open_searcher
 
 K = 10

@@ -17,8 +17,8 @@ from esr.json_text import replace_nonfinite
 from esr.ranking.explain import explain as explain_sentence
 from esr.ranking.furniture import lower_furniture
 from esr.ranking.ranking import Ranking
-from esr.ranking.request_template import request_template, search_template
-from esr.ranking.searcher import can_rescore, open_searcher, raw_request
+from esr.ranking.requests import can_rescore, raw_request, request_template, search_template
+from esr.ranking.searcher import open_searcher
 
 
 @click.command()

@@ -1,7 +1,6 @@
 """Searches an index: what the Python API, the command line and the page are built on.
 
-`Searcher` interprets, plans and runs queries. `raw_request` exports a ranking as the body of an Elasticsearch
-request, for other applications to send.
+`Searcher` interprets, plans and runs queries.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from esr.errors import UsageError, unknown
-from esr.index.contract import Index, SimilarityRescoring, mean_known
+from esr.index.contract import Index
 from esr.index.factory import Where, open_index, read_where
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import Hit
@@ -29,8 +28,6 @@ from esr.query.query import ParsedQuery, has_relative_dates, resolve_dates
 from esr.ranking import boosts
 from esr.ranking.prepared_query import Answer, PreparedQuery, elapsed_ms, plan_query
 from esr.ranking.ranking import NO_EXPANSIONS, Ranking
-from esr.ranking.rerank_context import VectorWeights
-from esr.ranking.signals import NAME
 from esr.text.analyzer import BY_LANGUAGE, language_group
 from esr.text.dates import normalise_date, parse_date_start
 from esr.text.document import PARSE
@@ -288,49 +285,3 @@ def _explain_empty(parsed: ParsedQuery) -> str:
     elif parsed.text.strip():
         problem = "has only stop words" if re.search(r"\w", parsed.text) else "has no words"
     return f"the query {problem}: give at least one word to search for"
-
-
-def raw_request(
-    prepared: PreparedQuery, k: int, *, filters: Filters, standalone: bool = False
-) -> dict[str, Any]:
-    """The body of a `_search` on the alias. Raises UsageError if the ranking cannot be a request.
-
-    `standalone` leaves p(t|C) to Elasticsearch; for language models only.
-    """
-    ranking = prepared.ranking
-    if standalone and ranking.settings().values.get("background") == "documents":
-        raise UsageError("--standalone takes p(t|C) from occurrences: leave out background=documents")
-    if standalone and ranking.boosts:
-        raise UsageError(
-            "--standalone serves any query, and a boost expands the words of one: leave out "
-            + ", ".join(f"--boost {name}" for name in ranking.boosts)
-        )
-    rescoring = build_rescoring(prepared, k, filters) if can_rescore(ranking) else None
-    return prepared.index.request(prepared.plan, k, filters, standalone=standalone, rescoring=rescoring)
-
-
-def can_rescore(ranking: Ranking) -> bool:
-    """Whether the ranking's second stage can be part of a request: only the sentence's own similarity can."""
-    reranker = ranking.reranker()
-    if (
-        reranker is None
-        or reranker.trees
-        or reranker.first_weight != 1.0
-        or len(reranker.signals) != 1
-        or reranker.last
-    ):
-        return False
-    (signal,) = reranker.signals
-    settings = signal.settings()
-    return signal.signal == NAME and not settings["nu"] and not settings["lambda"]
-
-
-def build_rescoring(prepared: PreparedQuery, k: int, filters: Filters) -> SimilarityRescoring:
-    """The second stage as data for a request, including the current value for sentences without a vector."""
-    index, ranking = prepared.index, prepared.ranking
-    hits = index.search(prepared.plan, ranking.depth, filters, records=False).hits
-    encoder, vector = prepared.vectors.vector(VectorWeights.of(ranking.rerank[0].settings()))
-    ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
-    similarities = index.similarities(encoder, vector, ids, ordinals).sentence
-    weight, window = ranking.rerank[0].weight, max(k, ranking.depth)
-    return SimilarityRescoring(encoder, vector, weight, window, mean_known(similarities))

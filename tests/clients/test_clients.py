@@ -24,7 +24,7 @@ from esr.cli import main
 from esr.elastic.cluster import Cluster
 from esr.query import literal
 from esr.ranking.ranking import Ranking
-from esr.ranking.request_template import search_template
+from esr.ranking.requests import search_template
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document
 from tests.support.elasticsearch import counts_occurrences, document, fresh, http, load, make_failing_load

@@ -35,9 +35,9 @@ from esr.ranking.explain import explain
 from esr.ranking.prepared_query import PreparedQuery, score_given
 from esr.ranking.query_language import QueryLanguage, find_language
 from esr.ranking.ranking import Ranking
-from esr.ranking.request_template import request_template
+from esr.ranking.requests import raw_request, request_template
 from esr.ranking.rerank_context import encode_query
-from esr.ranking.searcher import Searcher, open_searcher, raw_request
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import BY_LANGUAGE, analyzer_for_language, get_analyzer, language_group
 from esr.text.document import (
     LOCATION,

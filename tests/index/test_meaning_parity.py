@@ -23,8 +23,9 @@ from esr.index.writer import LoadOptions
 from esr.plans.plan import CANDIDATES
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
+from esr.ranking.requests import raw_request
 from esr.ranking.rerank_context import encode_query
-from esr.ranking.searcher import open_searcher, raw_request
+from esr.ranking.searcher import open_searcher
 from esr.text.analyzer import analyzer_for_language
 from esr.text.document import Document
 from esr.text.validate import build_document

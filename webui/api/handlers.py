@@ -37,7 +37,8 @@ from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import complete as complete_query
 from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher, raw_request
+from esr.ranking.requests import raw_request
+from esr.ranking.searcher import Searcher
 from esr.text.document import text_direction
 from webui.answers import downloads
 from webui.answers.corpus import (

@@ -1,8 +1,9 @@
-"""The request of a ranking as a template, for applications that fill in the words of each query themselves.
+"""The requests to Elasticsearch that rank its sentences, for other applications to send.
 
-`request_template` has slots: strings that begin with $, each of which stands for one JSON value. Each index
-in Elasticsearch stores that of the default ranking in its `_meta`, where the clients of `clients/` find it.
-`search_template` is for Elasticsearch itself, which fills in the words (Mustache).
+`raw_request` is that of one query. The others are templates, in which applications fill in the words of each
+query themselves: `request_template` has slots, strings that begin with $, each of which stands for one JSON
+value. Each index in Elasticsearch stores that of the default ranking in its `_meta`, where the clients of
+`clients/` find it. `search_template` is for Elasticsearch itself, which fills in the words (Mustache).
 """
 
 from __future__ import annotations
@@ -12,10 +13,60 @@ from typing import Any
 
 from esr import resources
 from esr.errors import UsageError
-from esr.index.contract import Index
+from esr.index.contract import Index, SimilarityRescoring, mean_known
 from esr.index.filters import Filters
 from esr.plans.plan import CollectionStatistics, Mixture, Statistics, TermStatistics
+from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
+from esr.ranking.rerank_context import VectorWeights
+from esr.ranking.signals import NAME
+
+
+def raw_request(
+    prepared: PreparedQuery, k: int, *, filters: Filters, standalone: bool = False
+) -> dict[str, Any]:
+    """The body of a `_search` on the alias. Raises UsageError if the ranking cannot be a request.
+
+    `standalone` leaves p(t|C) to Elasticsearch; for language models only.
+    """
+    ranking = prepared.ranking
+    if standalone and ranking.settings().values.get("background") == "documents":
+        raise UsageError("--standalone takes p(t|C) from occurrences: leave out background=documents")
+    if standalone and ranking.boosts:
+        raise UsageError(
+            "--standalone serves any query, and a boost expands the words of one: leave out "
+            + ", ".join(f"--boost {name}" for name in ranking.boosts)
+        )
+    rescoring = _build_rescoring(prepared, k, filters) if can_rescore(ranking) else None
+    return prepared.index.request(prepared.plan, k, filters, standalone=standalone, rescoring=rescoring)
+
+
+def can_rescore(ranking: Ranking) -> bool:
+    """Whether the ranking's second stage can be part of a request: only the sentence's own similarity can."""
+    reranker = ranking.reranker()
+    if (
+        reranker is None
+        or reranker.trees
+        or reranker.first_weight != 1.0
+        or len(reranker.signals) != 1
+        or reranker.last
+    ):
+        return False
+    (signal,) = reranker.signals
+    settings = signal.settings()
+    return signal.signal == NAME and not settings["nu"] and not settings["lambda"]
+
+
+def _build_rescoring(prepared: PreparedQuery, k: int, filters: Filters) -> SimilarityRescoring:
+    """The second stage as data for a request, including the current value for sentences without a vector."""
+    index, ranking = prepared.index, prepared.ranking
+    hits = index.search(prepared.plan, ranking.depth, filters, records=False).hits
+    encoder, vector = prepared.vectors.vector(VectorWeights.of(ranking.rerank[0].settings()))
+    ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
+    similarities = index.similarities(encoder, vector, ids, ordinals).sentence
+    weight, window = ranking.rerank[0].weight, max(k, ranking.depth)
+    return SimilarityRescoring(encoder, vector, weight, window, mean_known(similarities))
+
 
 _VERSION = 1
 _TERM = "$term"
