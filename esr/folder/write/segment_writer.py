@@ -34,13 +34,12 @@ from esr.folder.format.layers import NO_ENRICHMENT, EncodedEnrichment, save_laye
 from esr.folder.format.manifest import CHECKSUMS, LAYERS, SEGMENTS, LayerInfo
 from esr.folder.format.segment import LANGUAGE, LANGUAGES, NO_DATE, PARAGRAPH, Segment
 from esr.folder.format.strings import AttributeBuilder, BlobTable, StringTable, hash_strings
-from esr.folder.write.batches import PreparedDocument
+from esr.folder.write.batches import EncodedTexts, PreparedDocument
 from esr.folder.write.columns import TokenizedTexts, build_columns, save_word_table
 from esr.index.writer import Description
 from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.dates import parse_date_start
 from esr.text.document import QUOTES, Sentence, attributes, has_attributes
-from esr.text.term_encoder import EncodedTexts
 
 Numbers = npt.NDArray[np.int32]
 

@@ -1,4 +1,7 @@
-"""The second process of a load: with it, without it, and if it dies, the index is the same."""
+"""Batches of a load: the second process that prepares them, and the terms of many texts at once.
+
+With the process, without it, and if it dies, the index is the same.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,29 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest import mock
 
 import psutil
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from esr.errors import InputError
 from esr.folder.format import manifest
 from esr.folder.write import batches, segment_writer
-from esr.folder.write.batches import Batch, BatchBuilder, WorkerClient, prepare
+from esr.folder.write.batches import (
+    Batch,
+    BatchBuilder,
+    EncodedTexts,
+    TermEncoder,
+    WorkerClient,
+    prepare,
+)
 from esr.index.writer import Description
+from esr.text.analyzer import get_analyzer
 from esr.text.document import Document, Located, ParseWord, Sentence
 from tests.support.folder_index import document, load
+from tests.text.test_analyzer import texts
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -223,7 +238,7 @@ import sys, time
 from pathlib import Path
 from esr.folder.write import batches, segment_writer
 from tests.support.folder_index import load
-from tests.folder.write.test_worker import NEWS
+from tests.folder.write.test_batches import NEWS
 
 batches.WORKER_AFTER_BYTES, batches.BATCH_BYTES, segment_writer.FULL_TERMS = 0, 700, 300
 batches.can_start_worker = lambda: True
@@ -332,3 +347,66 @@ def test_an_error_while_building_a_batch_is_raised_unchanged(
     with pytest.raises(MemoryError, match="no more"):
         load(where, READ_AHEAD)
     assert not where.exists()
+
+
+# Terms of many texts at once are those of each text alone.
+
+
+words = st.lists(
+    st.sampled_from(
+        [
+            "the",
+            "flood",
+            "Floods",
+            "WHO",
+            "WHO's",
+            "IS.",
+            "éIT",
+            "IT_",
+            "THIS,",
+            "a" * 9,
+            "a" * 12,
+            "a" * 16,
+            "a" * 17,
+            "ab" * 8,
+            "é" * 8,
+            "é" * 9,
+        ]
+    )
+)
+
+
+def decode(encoded: EncodedTexts) -> list[list[str]]:
+    """The terms of each text."""
+    terms = [encoded.terms[term_id] for term_id in encoded.term_ids.tolist()]
+    ends = encoded.lengths.cumsum().tolist()
+    return [terms[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+@pytest.mark.parametrize("name", ["plain", "english-stem", "multilingual", "turkish", "hindi"])
+@pytest.mark.parametrize("bits", [1, 18], ids=["words collide in the table", "they do not"])
+@given(many=st.lists(st.lists(texts | words.map(" ".join), max_size=6), max_size=3))
+def test_terms_are_those_of_the_analyzer(name: str, bits: int, many: list[list[str]]) -> None:
+    analyzer = get_analyzer(name)
+    with mock.patch.object(batches, "_SLOT_BITS", bits):
+        encoder = TermEncoder(analyzer)
+        for some in many:
+            batch = [text.encode("utf-8", "ignore").decode() for text in some]
+            assert decode(encoder.encode(batch)) == [analyzer.terms(text) for text in batch]
+
+
+def test_an_answer_has_each_term_once_and_none_of_other_texts() -> None:
+    encoder = TermEncoder(get_analyzer("plain"))
+    encoder.encode(["storm over the sea"])
+    encoded = encoder.encode(["a flood", "", "no flood a storm"])
+    assert sorted(encoded.terms) == ["a", "flood", "no", "storm"]
+    assert encoded.lengths.tolist() == [2, 0, 4]
+
+
+def test_words_are_forgotten_when_they_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "_MAX_WORDS", 3)
+    encoder = TermEncoder(get_analyzer("plain"))
+    for n in range(10):
+        text = f"storm {n} flood"
+        assert decode(encoder.encode([text])) == [text.split()]
+        assert len(encoder._vocabulary) <= 5
