@@ -1,4 +1,4 @@
-""""""
+"""The benchmark of speed: its figures, goals, collections, queries and timing."""
 
 from __future__ import annotations
 

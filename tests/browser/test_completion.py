@@ -1,4 +1,4 @@
-""""""
+"""Completion in the search box, and the keys of the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-""""""
+"""The pages of the application in a browser, with and without JavaScript, and their accessibility."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-""""""
+"""Parses: how they are stored, how their nodes relate, how a tree is drawn, and what a score names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-""""""
+"""What an enricher gives each sentence, its annotators, recipes and vectors."""
 
 from __future__ import annotations
 
@@ -156,7 +156,6 @@ def test_sentences_of_several_languages_keep_their_places(enricher: Enricher) ->
     assert parsed == [[True, False, True], [False], [True, True], [True]]
 
 
-@pytest.mark.slow
 @pytest.mark.slow
 def test_a_document_that_names_no_language_is_in_that_of_the_analyzer() -> None:
     text = "Angela Merkel a visité Paris."
@@ -331,7 +330,6 @@ def test_only_the_components_that_are_needed_run(outputs: list[Output], componen
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_only_the_components_that_are_needed_run_in_french_too() -> None:
     french = Annotator(installed_models()["fr"], ["entities", "heads"])
     assert sorted(french._nlp.pipe_names) == ["ner", "parser", "tok2vec"]
@@ -376,7 +374,6 @@ def test_odd_texts_keep_their_places(full_annotator: Annotator) -> None:
     assert full_annotator.annotate([]) == []
 
 
-@pytest.mark.slow
 @pytest.mark.slow
 def test_the_model_is_loaded_again_when_its_vocabulary_has_grown(monkeypatch: pytest.MonkeyPatch) -> None:
     small_annotator = Annotator(installed_models()["en"], ["heads"])

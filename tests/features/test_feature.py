@@ -1,4 +1,4 @@
-""""""
+"""The registry of features, and those of names, figures, new terms, titles and quotations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-""""""
+"""Lexica of subjectivity, and the polarity and scores of sentences by them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-""""""
+"""Measures of effectiveness, judgements, significance, pools, and comparisons of models."""
 
 from __future__ import annotations
 

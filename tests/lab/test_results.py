@@ -1,4 +1,4 @@
-""""""
+"""The results of runs: means, comparisons and tables; and the runs and topics that they are read from."""
 
 import csv
 import gzip

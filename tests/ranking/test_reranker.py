@@ -1,4 +1,4 @@
-""""""
+"""The second stage: its order, its explanation, its tuning, and what it fetches."""
 
 from __future__ import annotations
 

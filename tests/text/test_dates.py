@@ -1,4 +1,4 @@
-""""""
+"""Dates: normalising and comparing them, and reading them as newspapers and mails write them."""
 
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone

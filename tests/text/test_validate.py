@@ -1,4 +1,4 @@
-""""""
+"""Documents: how fields become one and are written again, their attributes, and their checksum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-""""""
+"""Learning a ranking from judgements: folds, signals, importance and ablation."""
 
 from __future__ import annotations
 

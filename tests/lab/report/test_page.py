@@ -142,7 +142,6 @@ def test_ids_are_distinct_and_all_references_resolve(report):
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_the_same_report_gives_the_same_page_and_the_same_pictures(report):
     first, second = report(), report()
     assert page.render(first) == page.render(second)

@@ -1,4 +1,4 @@
-""""""
+"""The claims of the papers and their targets, and the systems, training and data of the experiments."""
 
 from dataclasses import replace
 

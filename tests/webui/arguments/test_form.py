@@ -1,4 +1,4 @@
-""""""
+"""The form shows the arguments of an address, and its links change them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-""""""
+"""Which requests wait for a slot, and which are refused: by the gate, the breaker and the rate limit."""
 
 from __future__ import annotations
 

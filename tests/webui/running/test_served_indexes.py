@@ -1,4 +1,4 @@
-""""""
+"""The indices of a server: choosing, opening and monitoring them; health, metrics and settings."""
 
 from __future__ import annotations
 
