@@ -71,7 +71,6 @@ LONGEST = (
     "tests/folder/search/test_kernel_loader.py",
     "tests/index/test_chaos.py",
     "tests/cli/test_following.py",
-    "tests/index/test_cluster_chaos.py",
     "tests/index/test_conditions.py",
     "tests/elastic/test_faults.py",
     "tests/elastic/write/test_broken_generations.py",
@@ -133,6 +132,20 @@ def start_elasticsearch() -> Iterator[Callable[..., Cluster]]:
     yield start
     for cluster in started:
         cluster.stop()
+
+
+@pytest.fixture(
+    params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)],
+)
+def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A place that holds nothing, on either engine, for what both must do alike."""
+    from tests.support.elasticsearch import fresh
+
+    if request.param == "embedded":
+        yield str(tmp_path / "index")
+        return
+    with fresh(request.getfixturevalue("elasticsearch_url")) as where:
+        yield where
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -20,7 +20,6 @@ import pytest
 from esr.cli.following import NOTHING_NEW
 from esr.following import watch as watching
 from tests.cli.conftest import Esr
-from tests.index.conftest import anywhere as anywhere
 from tests.support.elasticsearch import document, load
 from tests.support.endurance import rounds
 from tests.support.processes import ForkedProcess, run_esr

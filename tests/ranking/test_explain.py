@@ -15,7 +15,6 @@ from esr.ranking.prepared_query import known_scores
 from esr.ranking.ranking import Origin, Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Document, ParseWord, Sentence
-from tests.index.conftest import anywhere as anywhere
 from tests.support import worked_examples as worked
 from tests.support.elasticsearch import document as document_there
 from tests.support.elasticsearch import load as load_there

@@ -1,9 +1,10 @@
-"""The report's curves of a feature, over the worked examples."""
+"""Reports as pages: the curves of features, pictures and tables of rankings, and what was learned."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -13,10 +14,12 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from esr.batch.runs import Scores
 from esr.errors import UsageError
 from esr.folder.write.folder_writer import FolderWriter
 from esr.index.writer import Description
 from esr.lab.commands.report import read_inputs
+from esr.lab.measures import Qrels
 from esr.lab.report import page
 from esr.lab.report.page import (
     DARK,
@@ -60,7 +63,7 @@ from esr.lab.report.rankings import (
     merge_steps,
     render_moves,
 )
-from esr.lab.results import evaluate_runs
+from esr.lab.results import RunEvaluation, evaluate_runs
 from esr.lab.tuner import Task, Tuner
 from esr.lab.unseen_terms import LENGTHS, compute_weights
 from esr.models.adjustment import parse_adjustment
@@ -70,6 +73,31 @@ from esr.text.document import Document, Located, Sentence
 from tests.lab.tuning.conftest import documents, tasks
 from tests.support import worked_examples as worked
 from tests.support.folder_index import document, load
+
+TOPICS = tuple(f"t{n}" for n in range(6))
+
+
+@pytest.fixture
+def qrels() -> Qrels:
+    return {topic: {"a": 1, "b": 1, "c": 0} for topic in TOPICS}
+
+
+@pytest.fixture
+def runs() -> Mapping[str, Scores]:
+    """`good` has all relevant sentences first; `base` misses one of two; `odd` wins, ties and loses."""
+    orders = {"base": ["acb"] * 6, "good": ["abc"] * 6, "odd": ["abc", "acb", "acb", "cab", "cab", "c"]}
+    return {
+        run: {
+            topic: {sentence: -float(rank) for rank, sentence in enumerate(order)}
+            for topic, order in zip(TOPICS, by_topic, strict=True)
+        }
+        for run, by_topic in orders.items()
+    }
+
+
+@pytest.fixture
+def results(qrels: Qrels, runs: Mapping[str, Scores]) -> list[RunEvaluation]:
+    return evaluate_runs(["AP", "P@1"], qrels, runs, baseline="base")
 
 
 @pytest.fixture

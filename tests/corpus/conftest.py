@@ -1,3 +1,0 @@
-from tests.index.conftest import anywhere
-
-__all__ = ["anywhere"]

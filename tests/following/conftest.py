@@ -1,3 +1,0 @@
-"""An empty place on each engine."""
-
-from tests.index.conftest import anywhere as anywhere
