@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
@@ -276,6 +278,15 @@ def test_meaning_is_offered_where_sentences_have_vectors(label: str, name: str) 
     (preset,) = (preset for preset in PRESETS if preset.label == label)
     query = urlencode({"q": "storm", **preset.arguments}).encode()
     assert read_search(query, Settings()).ranking.as_dict() == Ranking.from_file(name).as_dict()
+
+
+def test_the_documented_arguments_of_the_api_are_those_of_hybrid() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "meaning.md").read_text()
+    (query,) = re.findall(r"^  `(rerank=[^`]*)`", text, re.MULTILINE)
+    assert (
+        read_search(f"q=storm&{query}".encode(), Settings()).ranking.as_dict()
+        == Ranking.from_file("hybrid").as_dict()
+    )
 
 
 def test_every_model_parameter_prior_and_form_of_the_registries_has_a_control() -> None:
