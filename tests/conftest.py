@@ -74,7 +74,6 @@ LONGEST = (
     "tests/index/test_conditions.py",
     "tests/elastic/test_faults.py",
     "tests/elastic/write/test_broken_generations.py",
-    "tests/index/test_enrichment_crash.py",
     "tests/loaders/test_memory.py",
     "tests/folder/test_crash.py",
     "tests/loaders/test_fuzz.py",

@@ -1,4 +1,4 @@
-"""Killed loads, switches under steady queries, and nodes that are killed or freeze."""
+"""Killed loads and enrichments, switches under steady queries, and nodes that are killed or freeze."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 import esr
 from esr.elastic.cluster import REQUEST_TIMEOUT
 from esr.elastic.write import actions, writer
+from esr.folder.write import segment_writer
 from esr.index.factory import is_elasticsearch, open_delivery, open_generations
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
@@ -20,11 +22,12 @@ from esr.text.document import Document
 from tests.conftest import without_node
 from tests.index.test_parity import random_documents
 from tests.support.base import Node, NoNode
-from tests.support.elasticsearch import document, http, load, located
+from tests.support.elasticsearch import document, fresh, http, load, located
 from tests.support.endurance import IS_LONG, only_long, rounds
-from tests.support.index_contents import index_contents, states
+from tests.support.fake_enricher import FakeEnricher, build_slow_enricher
+from tests.support.index_contents import enrich, expected, index_contents, read_enrichment, states
 from tests.support.node import Cluster
-from tests.support.processes import ForkedProcess, load_news
+from tests.support.processes import ForkedProcess, load_news, run_esr
 
 OLD = [document("old", "An old flood.", "A river.")]
 NEWS = list(random_documents(0, 300, seed=5))
@@ -82,6 +85,76 @@ def test_a_loader_that_is_killed_three_times_is_resumed_to_the_same_index(anywhe
 def test_a_loader_that_is_killed_many_times_is_resumed_to_the_same_index(anywhere: str) -> None:
     broken = kill_and_resume(anywhere, rounds(25), 2)
     assert broken >= rounds(5) / 2, "no load was killed in the middle: the test shows nothing"
+
+
+KILLS = rounds(20)
+OFTEN_STORED = {
+    "esr.index.enrichment_run:BATCH_SECONDS": 0.03,
+    "esr.cli.enrich:Enricher": build_slow_enricher,
+}
+
+
+def start_enrichment(where: str) -> ForkedProcess:
+    return ForkedProcess(run_esr, ["enrich", "--index", where], OFTEN_STORED)
+
+
+def count_enriched(where: str) -> int:
+    if where.startswith("http"):
+        http("POST", f"{where}*/_refresh")
+    with open_searcher(where) as searcher:
+        return sum(entry["documents"] for entry in searcher.index.status()["enrichment"])
+
+
+def kill_and_resume_enrichment(where: str, documents: list[Document]) -> None:
+    """Kill, check and start again; then let it finish, and compare with what the enricher returns."""
+    rng = random.Random()
+    stages = []
+    with open_searcher(where) as searcher:
+        analyzer, loaded = searcher.index.analyzer, read_enrichment(searcher.index, documents)
+    expected_enrichment = {k: v for d in documents for k, v in expected(FakeEnricher(), d, analyzer).items()}
+    for _ in range(KILLS):
+        before = count_enriched(where)
+        stages.append(before)
+        process = start_enrichment(where)
+        while count_enriched(where) == before and process.is_running:
+            time.sleep(0.01)
+        time.sleep(rng.uniform(0, 0.1))
+        process.kill()
+        assert count_enriched(where) >= before
+        with open_searcher(where) as searcher:
+            stored = read_enrichment(searcher.index, documents)
+            hits = searcher.search("flood", 10, model="bm25").hits
+            assert len(hits) == 10
+        # Before it is enriched, a sentence has what the load stored.
+        assert [k for k in loaded if stored[k] not in (loaded[k], expected_enrichment[k])] == []
+    assert len(set(stages)) > KILLS / 2, "no run was killed in the middle: the test shows nothing"
+    assert "documents were already enriched" in start_enrichment(where).finish(300)
+    count_enriched(where)
+    with open_searcher(where) as searcher:
+        assert read_enrichment(searcher.index, documents) == expected_enrichment
+        assert enrich(searcher.index).documents == 0
+
+
+@pytest.mark.endurance
+def test_a_killed_enrichment_of_a_folder_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segment_writer, "FULL_TERMS", 6000)
+    documents = list(random_documents(0, 900, seed=4))
+    where = tmp_path / "killed"
+    load(str(where), documents)
+    kill_and_resume_enrichment(str(where), documents)
+    with open_searcher(str(where)) as searcher:
+        segments = searcher.index.status()["segments"]
+    assert segments > 2
+    assert len(list((where / "layers").iterdir())) == segments, "one layer per segment, and no other files"
+
+
+@pytest.mark.endurance
+def test_a_killed_enrichment_of_elasticsearch_is_resumed(elasticsearch_url: str) -> None:
+    documents = list(random_documents(0, 900, seed=4))
+    with fresh(elasticsearch_url) as where:
+        load(where, documents[:700], shards=2)
+        load(where, documents[700:], if_exists="append")
+        kill_and_resume_enrichment(where, documents)
 
 
 class Queries:
