@@ -332,6 +332,30 @@ def test_other_content_of_the_same_shape_is_not_told(anywhere: str) -> None:
     assert append_quietly(anywhere, [*same_shape, titled]) == []
 
 
+def test_only_documents_whose_sentences_have_the_same_lengths_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    read_document = Segment.document
+
+    def note(segment: Segment, number: int) -> Document:
+        document = read_document(segment, number)
+        read.append(document.id)
+        return document
+
+    where = str(tmp_path / "index")
+    load(
+        where,
+        [
+            bare_document("a", "Storm river bank.", "Flood."),
+            bare_document("b", "Storm river.", "Bank flood."),
+        ],
+    )
+    monkeypatch.setattr(Segment, "document", note)
+    append_quietly(where, [bare_document("c", "Flood river.", "Storm water.")])
+    assert "b" in read and "a" not in read
+
+
 def test_a_load_that_appends_tells_it_too(anywhere: str) -> None:
     load(anywhere, FIRST)
     writer = open_writer(anywhere, LoadOptions(if_exists="append"))

@@ -393,12 +393,14 @@ def find_known_content(new: Sequence[Segment], old: Sequence[Segment]) -> dict[s
     for segment in old if wanted else ():
         numbers = np.flatnonzero(np.isin(_shapes(segment), list(shapes)))
         signatures = _sign_documents(segment, numbers)
-        for number, signature in zip(numbers.tolist(), signatures.tolist(), strict=True):
+        is_wanted = np.isin(signatures, np.array(list(wanted), np.uint64))
+        candidates = zip(numbers[is_wanted].tolist(), signatures[is_wanted].tolist(), strict=True)
+        for number, signature in candidates:
             compared[signature] += 1
             if compared[signature] > _CANDIDATES:
                 continue
             stored = segment.document(number)
-            for document in wanted.get(signature, ()):
+            for document in wanted[signature]:
                 if document.id != stored.id and has_same_content(document, stored):
                     known.setdefault(document.id, stored.id)
     return known
