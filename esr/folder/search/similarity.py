@@ -377,20 +377,21 @@ def _compute_bits(layer: Layer, run: _Run) -> VectorBits:
     vectors, scales = layer.vectors, layer.vector_scales
     lanes = LOADER.kernel.LANES
     blocks = -(-len(scales) // lanes)
-    words, factors = (
-        np.zeros((blocks, _words(layer), lanes), np.uint64),
-        np.full((blocks, 3, lanes), np.nan, np.float32),
-    )
+    words = np.zeros((blocks, _words(layer), lanes), np.uint64)
+    factors = np.full((blocks, 3, lanes), np.nan, np.float32)
     known = np.flatnonzero(np.isfinite(scales))
     sample = known[:: max(len(known) // _SAMPLE, 1)]
     numbers = vectors[sample] * scales[sample, None].astype(np.float32)
     mean = numbers.sum(axis=0) / np.float32(max(len(sample), 1))
 
-    def compute(start: int) -> None:
-        part, blocks = (slice(start // of, (start + _MOST_CHUNK) // of) for of in (1, lanes))
-        LOADER.kernel.compute_bits(words[blocks], factors[blocks], vectors[part], scales[part], mean)
+    at_once = _MOST_CHUNK // lanes
 
-    list(run(compute, range(0, len(scales), _MOST_CHUNK)))
+    def compute(start: int) -> None:
+        stop = start + at_once
+        rows = slice(start * lanes, stop * lanes)
+        LOADER.kernel.compute_bits(words[start:stop], factors[start:stop], vectors[rows], scales[rows], mean)
+
+    list(run(compute, range(0, blocks, at_once)))
     of_sample = factors[sample // lanes, :, sample % lanes]
     longest = float(scales[known].max(initial=0.0)) * 127 * math.sqrt(layer.dimensions)
     return VectorBits(words, factors, mean, _measure_spread(numbers - mean, of_sample), longest)
