@@ -6,6 +6,7 @@ import ast
 import errno
 import fcntl
 import json
+import os
 import zlib
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from esr.folder.format.document_codec import (
     encode_document,
     read_shown,
 )
-from esr.folder.format.files import map_array, save_array, translate_disk_errors
+from esr.folder.format.files import _NewFile, map_array, record_files, save_array, translate_disk_errors
 from esr.folder.format.manifest import LOCK_NAME, hold_writer_lock
 from esr.folder.format.segment import COUNT_BITS, POSTINGS, pack, unpack
 from esr.text.document import Document, ParseWord, Sentence, default_id_prefix
@@ -122,6 +123,30 @@ def test_a_disk_without_locks_is_not_taken_for_another_writer(
         hold_writer_lock(tmp_path),
     ):
         pass
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="this system does not list open files")
+@pytest.mark.parametrize("failing", ["sync", "write"])
+def test_files_that_fail_together_are_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    def fail(*_: Any) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    def open_files() -> list[str]:
+        paths = map(os.path.realpath, Path("/proc/self/fd").iterdir())
+        return [path for path in paths if path.startswith(str(tmp_path))]
+
+    with pytest.raises(OSError, match="Input/output"), record_files():
+        for name in "abc":
+            save_array(tmp_path / name, np.arange(3))
+        assert len(open_files()) == 3
+        monkeypatch.setattr(*((os, "fsync", fail) if failing == "sync" else (_NewFile, "write", fail)))
+        save_array(tmp_path / "d", np.arange(3))
+    assert open_files() == []
+    monkeypatch.undo()
+    save_array(tmp_path / "e", np.arange(3))
+    assert open_files() == [], "later files are synced one by one"
 
 
 @given(st.dictionaries(st.integers(0, 2**31 - 1), st.integers(1, 2**31 - 1)))
