@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from operator import index
 from typing import Any, SupportsIndex
 
@@ -111,6 +112,12 @@ class Answer(Struct, frozen=True):
 _WORDS = Ranking()
 
 
+def _best_by_words(index: Index, counts: Mapping[str, int], statistics: Statistics, k: int) -> SearchResult:
+    """The best k sentences of the whole index by the default ranking, without filters and conditions."""
+    plan = _WORDS.plan(counts, statistics)
+    return index.search(plan, k, NO_FILTERS, records=False) if plan.terms else SearchResult([], 0)
+
+
 class PreparedQuery(Struct, frozen=True, dict=True):
     """A query planned once for one ranking and one snapshot of an index, to search and explain often.
 
@@ -176,12 +183,9 @@ class PreparedQuery(Struct, frozen=True, dict=True):
     @cached_property
     def vectors(self) -> QueryVectors:
         """The vectors of the query."""
-        return QueryVectors(self.index, self.interpretation.ranked_text, self._best_by_words)
-
-    def _best_by_words(self, k: int) -> SearchResult:
-        """The best k sentences of the whole index by the default ranking, without filters and conditions."""
-        plan = _WORDS.plan(self.counts, self.statistics)
-        return self.index.search(plan, k, NO_FILTERS, records=False) if plan.terms else SearchResult([], 0)
+        # Not a method of this query, since a reference cycle would keep the index's files open.
+        search = partial(_best_by_words, self.index, self.counts, self.statistics)
+        return QueryVectors(self.index, self.interpretation.ranked_text, search)
 
     @property
     def has_candidates(self) -> bool:
