@@ -82,12 +82,14 @@ class QueryVectors:
         from esr.encoders import quantize  # slow to import, needed by few searches
 
         encoder, vector = encode_query(self._index, self.text)
+        if not any(weights):
+            return QueryVector(encoder, vector)
         total = _numbers(vector)
         if weights.empty:
-            total = total - weights.empty * _numbers(encode_query(self._index, "").vector)
+            total -= weights.empty * _numbers(encode_query(self._index, "").vector)
         if weights.feedback:
-            total = total + weights.feedback * self._feedback
-        return QueryVector(encoder, quantize(total.astype(np.float32)) if any(weights) else vector)
+            total += weights.feedback * self._feedback
+        return QueryVector(encoder, quantize(total.astype(np.float32)))
 
     def similarities(
         self,
