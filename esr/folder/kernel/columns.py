@@ -34,6 +34,22 @@ def _trailing_zeros() -> Any:
     return count
 
 
+def _bit_counter() -> Any:
+    """Create a function that returns the number of bits of a word that are 1.
+
+    LLVM makes a loop over words count several at once: with AVX-512 (VPOPCNTDQ), eight by one instruction.
+    """
+
+    @intrinsic
+    def count(context: Any, word: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.ctpop(arguments[0])
+
+        return types.uint64(types.uint64), generate
+
+    return count
+
+
 def _prefetcher() -> Any:
     """Create a function that prefetches an address into the cache. Any number is a valid argument.
 
@@ -55,7 +71,7 @@ def _prefetcher() -> Any:
     return prefetch
 
 
-count_trailing_zeros, prefetch = _trailing_zeros(), _prefetcher()
+count_trailing_zeros, count_bits, prefetch = _trailing_zeros(), _bit_counter(), _prefetcher()
 
 
 def _reader(of: types.Type) -> Any:

@@ -8,13 +8,10 @@ numbers are stored by blocks of 64 vectors, word by word: one instruction counts
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import types
-from numba.extending import intrinsic
 
-from esr.folder.kernel.columns import count_trailing_zeros, prefetch
+from esr.folder.kernel.columns import count_bits, count_trailing_zeros, prefetch
 from esr.folder.kernel.layout import LOST
 from esr.folder.kernel.numba_support import (
     DOUBLE,
@@ -40,25 +37,6 @@ LANES = 64
 """Number of vectors in a block."""
 AHEAD, LINE = 8, 64
 """How many rows ahead rows are fetched, and the bytes of a line of the cache."""
-
-
-def _bit_counter() -> Any:
-    """Create a function that returns the number of bits of a word that are 1.
-
-    LLVM makes a loop over words count several at once: with AVX-512 (VPOPCNTDQ), eight by one instruction.
-    """
-
-    @intrinsic
-    def count(context: Any, word: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return builder.ctpop(arguments[0])
-
-        return types.uint64(types.uint64), generate
-
-    return count
-
-
-_count_bits = _bit_counter()
 
 
 @inlined
@@ -121,8 +99,8 @@ def bound_vectors(numbers, bounds, seeds, rows, allowed, query, estimate, limit)
                 ones, twos, fours = planes[w, 0], planes[w, 1], planes[w, 2]
                 for i in range(LANES):
                     word = words[b, w, i]
-                    counted = _count_bits(word ^ ones) + (_count_bits(word ^ twos) << ONE)
-                    differences[i] += counted + (_count_bits(word ^ fours) << TWO)
+                    counted = count_bits(word ^ ones) + (count_bits(word ^ twos) << ONE)
+                    differences[i] += counted + (count_bits(word ^ fours) << TWO)
             for i in range(LANES):
                 estimated = of_mean * factors[b, 0, i]
                 estimated += factors[b, 1, i] * (most - twice * np.float64(np.int64(differences[i])))
