@@ -2,15 +2,18 @@
 
     python -m benchmarks.meaning_speed rate docs.jsonl.gz [--number 2000]
     python -m benchmarks.meaning_speed fill INDEX [--encoded 3000]
+    python -m benchmarks.meaning_speed load docs.jsonl.gz URL --work FOLDER [--times 10]
     python -m benchmarks.meaning_speed search INDEX queries.tsv [--number 60] [--plain NAME]
     python -m benchmarks.meaning_speed nearest INDEX queries.tsv [--number 60] [--vectors 5000000]
 
 `rate` encodes sentences as `esr enrich --title-weight 1` does, and by the bare runtime from tokens that are
 ready, in turns, in processor time. `fill` gives every sentence of an index a vector, of which only some are
 encoded: the others are mixed of two of them, .8 of one and .6 of the other, drawn with a seed. They are for
-times alone. `search` prints medians and 95th percentiles of searches in turns, with the query's vector in the
-cache; scans of all vectors by themselves. On Elasticsearch also of `match`, in the same index, or in an index
-of the texts alone on the same node.
+times alone. `load` loads documents into Elasticsearch with such vectors, so many times as
+benchmarks.speed.corpus makes them; for millions, that is faster than `fill`. `search` prints medians and 95th
+percentiles of searches in turns, with the query's vector in the cache; scans of all vectors by themselves. On
+Elasticsearch also of `match`, in the same index, or in an index of the texts alone on the same node, and how
+many of the nearest an index of the vectors misses.
 
 `nearest` compares the 100 nearest by bits with those of all products, for the vectors of a folder; with
 `--vectors`, of so many, in memory: those of the folder again and again, each time with other noise of half
@@ -23,6 +26,7 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -33,9 +37,16 @@ from unittest import mock
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.speed.workspace import ANALYZER, Setup, collection_file
 from esr import loaders
 from esr.batch import topics
+from esr.cli.main import main as esr_command
+from esr.elastic import meta
 from esr.elastic.index import ElasticsearchIndex
+from esr.elastic.meta import Load
+from esr.elastic.vectors import EncoderReader, encode_vector, map_vectors
+from esr.elastic.write.actions import DocumentActions
+from esr.elastic.write.writer import ElasticsearchWriter
 from esr.encoders import DEFAULT, load_encoder, quantize
 from esr.encoders.onnx_encoder import Encoder, Floats, normalize
 from esr.enrichment.enricher import Enricher, SentenceVectors, VectorSettings
@@ -45,10 +56,11 @@ from esr.folder.search import similarity
 from esr.folder.search.kernel_loader import LOADER
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS
+from esr.index.hits import Hit
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import encode_query
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.text.document import Document, SentenceEnrichment
+from esr.text.document import VECTORS, Document, SentenceEnrichment
 
 BATCH = 50_000
 ROUNDS = 4
@@ -57,19 +69,25 @@ STEP = 37
 HYBRID = Ranking.from_file("hybrid")
 NEIGHBOURS = 100
 NEAREST = f"nearest {NEIGHBOURS} of all vectors"
+EXACTLY = f"{NEAREST}, by script"
 NOISE = 0.5
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     commands = options.add_subparsers(dest="command", required=True)
-    rate, fill, search, nearest = (
-        commands.add_parser(name) for name in ("rate", "fill", "search", "nearest")
+    rate, fill, load, search, nearest = (
+        commands.add_parser(name) for name in ("rate", "fill", "load", "search", "nearest")
     )
     rate.add_argument("documents")
     rate.add_argument("--number", type=int, default=2000)
     fill.add_argument("index")
     fill.add_argument("--encoded", type=int, default=3000)
+    load.add_argument("documents", type=Path)
+    load.add_argument("index")
+    load.add_argument("--times", type=int, default=10)
+    load.add_argument("--encoded", type=int, default=3000)
+    load.add_argument("--work", type=Path, required=True, help="a folder for the documents, many times")
     search.add_argument("index")
     search.add_argument("queries", type=Path)
     search.add_argument("--number", type=int, default=60)
@@ -83,6 +101,9 @@ def main() -> None:
         measure_rate(arguments.documents, arguments.number)
     elif arguments.command == "fill":
         fill_index(arguments.index, arguments.encoded)
+    elif arguments.command == "load":
+        of_load = (arguments.times, arguments.encoded, arguments.work)
+        load_with_vectors(arguments.documents, arguments.index, *of_load)
     elif arguments.command == "nearest":
         measure_nearest(arguments.index, arguments.queries, arguments.number, arguments.vectors)
     else:
@@ -144,6 +165,39 @@ def fill_index(where: str, encoded: int) -> None:
         enrichment.finish(recipe)
 
 
+def load_with_vectors(documents: Path, where: str, times: int, encoded: int, work: Path) -> None:
+    """Load documents into Elasticsearch, each sentence with a mixed vector."""
+    recipe, encoder = Enricher(["vectors"]).recipe, load_encoder(DEFAULT)
+    source = collection_file(Setup(documents, documents, work), times)
+    texts = (s.text for located in loaders.read_documents([str(source)]) for s in located.document.sentences)
+    pool = np.array([encoder.encode_passage(text) for text in islice(texts, 0, None, STEP)][:encoded])
+    draw = np.random.default_rng(20)
+    marks = {"enriched": list(recipe.fingerprints.values())}
+    fill = ElasticsearchWriter._fill
+
+    def add_vectors(_: object, batch: Iterator[DocumentActions]) -> Iterator[DocumentActions]:
+        for actions in batch:
+            mixed = _mix(pool, len(actions.sentences), draw)
+            for action, sentence in zip(actions.sentences, mixed, strict=True):
+                assert sentence.vector is not None
+                action.update({VECTORS: encode_vector(sentence.vector), **marks})
+            actions.entry.update(marks)
+            yield actions
+
+    def fill_and_record(writer: ElasticsearchWriter, spool: Any, load: Load, *rest: Any) -> Load:
+        map_vectors(writer._cluster, [load.index], pool.shape[1])
+        recorded = replace(fill(writer, spool, load, *rest), recipes={recipe.digest: recipe.as_dict()})
+        meta.write(writer._cluster, recorded)
+        return recorded
+
+    command = ["load", str(source), "--index", where, "--analyzer", ANALYZER, "--if-exists", "replace"]
+    with (
+        mock.patch.object(ElasticsearchWriter, "_with_enrichment", add_vectors),
+        mock.patch.object(ElasticsearchWriter, "_fill", fill_and_record),
+    ):
+        esr_command([*command, "--shards", "1", "--replicas", "0"], standalone_mode=False)
+
+
 def _mix(pool: Floats, n: int, draw: np.random.Generator) -> Iterator[SentenceEnrichment]:
     one, other = draw.integers(0, len(pool), (2, n))
     for vector in np.asarray(0.8 * pool[one] + 0.6 * pool[other], np.float32):
@@ -156,9 +210,18 @@ def measure_searches(where: str, path: Path, number: int, plain: str | None) -> 
         searcher.index.warm_up()
         ways = _ways(searcher, plain)
         # Reading all vectors empties the processor's caches for whoever comes next, so it is timed by itself.
-        scan = {name: ways.pop(name) for name in (NEAREST,)}
-        times = _time_in_turns(ways, queries) | _time_in_turns(scan, queries)
+        scans = {name: ways.pop(name) for name in (NEAREST, EXACTLY) if name in ways}
+        times = _time_in_turns(ways, queries)
+        for name, scan in scans.items():
+            times |= _time_in_turns({name: scan}, queries)
+        if EXACTLY in scans:
+            missed = sum(len(_ordinals(scans[EXACTLY], q) - _ordinals(scans[NEAREST], q)) for q in queries)
+            print(f"missed by the index of vectors: {missed} of {NEIGHBOURS * len(queries)}")
     _print_times(times, len(queries))
+
+
+def _ordinals(find: Callable[[str], Any], query: str) -> set[int]:
+    return {hit.ordinal for hit in find(query)}
 
 
 def _print_times(times: Mapping[str, Floats], queries: int) -> None:
@@ -177,6 +240,8 @@ def _ways(searcher: Searcher, plain: str | None) -> dict[str, Callable[[str], An
         NEAREST: lambda query: _find_nearest(index, query),
     }
     if isinstance(index, ElasticsearchIndex):
+        if not index.nearest_is_exact():
+            ways[EXACTLY] = lambda query: _find_exactly(index, query)
         cluster = index.cluster
         ways["`match`, top 100"] = lambda query: cluster.client.search(
             index=plain or cluster.alias, query={"match": {"text": query}}, size=100, source=False
@@ -199,9 +264,14 @@ def _time_in_turns(ways: Mapping[str, Callable[[str], Any]], queries: Sequence[s
     return {name: np.array(of_way) for name, of_way in rows.items()}
 
 
-def _find_nearest(index: Index, query: str) -> object:
+def _find_nearest(index: Index, query: str) -> Sequence[Hit]:
     encoder, vector = encode_query(index, query)
     return index.nearest(encoder, vector, NEIGHBOURS, None, NO_FILTERS)
+
+
+def _find_exactly(index: Index, query: str) -> Sequence[Hit]:
+    with mock.patch.object(EncoderReader, "has_graph", return_value=False):
+        return _find_nearest(index, query)
 
 
 def measure_nearest(where: str, path: Path, number: int, vectors: int | None) -> None:
