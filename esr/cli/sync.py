@@ -46,11 +46,9 @@ from esr.index.login_variables import redact
 from esr.index.writer import DeliveryReport, LoadOptions
 from esr.library.loading import SampledDocuments
 from esr.loaders import FoundFile, Skipped, UnknownFiles
-from esr.loaders.buckets import BucketOptions, Buckets
 from esr.loaders.delivered_files import DeliveredFiles, open_delivered_files
-from esr.loaders.fetching import Fetcher, FetchReport
+from esr.loaders.fetching import BucketOptions, Buckets, Fetcher, FetchReport, Mailboxes, MailOptions
 from esr.loaders.files import FileFilter, display_name
-from esr.loaders.mailboxes import Mailboxes, MailOptions
 from esr.loaders.pipeline import Callbacks, DocumentPipeline, Source, describe_unknown_files
 from esr.loaders.web import WebOptions
 from esr.loaders.web_feeds import FeedOptions, WebFeeds

@@ -19,8 +19,8 @@ from esr.errors import UsageError
 from esr.index.factory import open_writer
 from esr.index.filters import Texts
 from esr.index.writer import LoadOptions, LoadReport
+from esr.loaders.adapter import LanguageDetector, describe_uncertain
 from esr.loaders.files import DEFAULT_LIMITS
-from esr.loaders.language import LanguageDetector, describe_uncertain
 from esr.loaders.pipeline import DocumentPipeline, open_pipeline
 from esr.processes import cached_property
 from esr.text.analyzer import (

@@ -4,7 +4,7 @@ Importing this package registers every format. To add one, write a file that end
 import it here.
 """
 
-from esr.loaders import (
+from esr.loaders import (  # noqa: F401
     feed,
     jsonl,
     mail,
@@ -13,18 +13,14 @@ from esr.loaders import (
     ocr,
     office,
     page,
-    parquet,
     pdf,
     press_databases,
-    reuters,
+    sgml,
     subtitles,
     table,
     tei,
     text,
-    trec,
-    warc,
 )
-from esr.loaders import jsonl as json_stream
 from esr.loaders.files import FoundFile
 from esr.loaders.format import (
     FORMATS,
@@ -52,28 +48,9 @@ __all__ = [
     "Skipped",
     "Source",
     "UnknownFiles",
-    "feed",
     "find_files",
     "get",
-    "json_stream",
-    "jsonl",
-    "mail",
-    "mediawiki",
-    "newsml",
-    "ocr",
-    "office",
-    "page",
-    "parquet",
-    "pdf",
-    "press_databases",
     "read_documents",
     "read_file",
     "register",
-    "reuters",
-    "subtitles",
-    "table",
-    "tei",
-    "text",
-    "trec",
-    "warc",
 ]

@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
-from esr.loaders.table_layout import UNDECLARED, TableLayout
 from esr.registry import Registry
+
+NO_QUOTE = "none"
+
+
+class TableLayout(NamedTuple):
+    """The declared layout of tables; None where the first row has to show it.
+
+    `quote` is a character, or NO_QUOTE if fields are never quoted. `columns` names the columns of tables
+    without a row of names.
+    """
+
+    delimiter: str | None = None
+    quote: str | None = None
+    columns: tuple[str, ...] | None = None
+
+    def reader_options(self) -> dict[str, Any]:
+        """The arguments for `csv.reader`. The layout must be complete."""
+        if self.quote == NO_QUOTE:
+            return {"delimiter": self.delimiter, "quoting": csv.QUOTE_NONE, "strict": True}
+        return {"delimiter": self.delimiter, "quotechar": self.quote, "strict": True}
+
+
+UNDECLARED = TableLayout()
 
 
 class Source(NamedTuple):

@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import IO, Any, NamedTuple
 
 from esr.errors import EsrError, InputError, UsageError, to_one_line
+from esr.loaders.adapter import LanguageDetector, describe_uncertain
 from esr.loaders.duplicates import DuplicateFilter
 from esr.loaders.encoding import check_encoding
 from esr.loaders.fields import look_into_objects, parse_constants, parse_mapping, read_paragraphs
@@ -26,10 +27,8 @@ from esr.loaders.files import FileFilter, FoundFile, Limits, is_hidden
 from esr.loaders.format import Malformed, Remark, Skipped, UnknownFiles, get
 from esr.loaders.ids import SameIdFilter
 from esr.loaders.ir_datasets import is_dataset
-from esr.loaders.language import LanguageDetector, describe_uncertain
-from esr.loaders.reader import AUTO, ReadOptions, find_files, read_documents, read_file
-from esr.loaders.rows import read_rows
-from esr.loaders.table_layout import parse_layout
+from esr.loaders.reader import AUTO, ReadOptions, find_files, read_documents, read_file, read_rows
+from esr.loaders.table import parse_layout
 from esr.text.analyzer import primary_language
 from esr.text.dates import parse_date_end, parse_date_start
 from esr.text.document import Document, Located

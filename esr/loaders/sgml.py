@@ -1,4 +1,8 @@
-"""Reads the SGML of news archives. It is not XML: ampersands are not escaped and tags are not closed."""
+"""The SGML of news archives: Reuters-21578, and collections of TREC and LDC (AQUAINT, Gigaword).
+
+This is not XML: ampersands are not escaped, tags are not closed, and a file has many roots. The loaders
+therefore search for the few tags that matter.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,14 @@ import html
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import NamedTuple
+from itertools import groupby
+from typing import Any, NamedTuple
 
 from esr.errors import InputError
-from esr.loaders.encoding import MAX_DOCUMENT_BYTES, too_long_error
-from esr.loaders.format import Source
+from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_chunks, too_long_error
+from esr.loaders.fields import read_list
+from esr.loaders.format import Format, Malformed, Record, Source, register
+from esr.text.written_dates import to_iso_date
 
 _LONGEST_TAG = 1010
 """Patterns of tags match at most 1,000 characters of attributes."""
@@ -96,3 +103,229 @@ def strip_markup(raw: str) -> str:
     text = _TAG.sub(lambda tag: "\n\n" if tag[1].upper() == "P" else " ", _COMMENT.sub(" ", raw))
     # Only complete entities: html.unescape alone would also decode those in "AT&T" and "R&reg".
     return _ENTITY.sub(lambda entity: _TREC_ENTITIES.get(entity[0]) or html.unescape(entity[0]), text)
+
+
+# Reuters-21578, the newswire of 1987: `<REUTERS NEWID=…>`s with title, dateline and body. The collection is
+# by D. D. Lewis; its README describes the tags. The files are in ISO 8859-1.
+
+_REUTERS_LISTS = ("PLACES", "PEOPLE", "ORGS", "EXCHANGES", "COMPANIES")
+_AGENCY = re.compile(r",?\s+Reuters?$", re.I)
+_CHUNK_BYTES = 2**16
+_REUTERS_OPENING = re.compile(r"<(REUTERS)(?:\s[^<>]{0,1000})?>", re.I)
+_REUTERS_CLOSING = re.compile(r"</REUTERS\s{0,9}>", re.I)
+# Articles end with " Reuter\n\x03" or "REUTER...", some with both.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
+_CONTROL_ENTITY = re.compile(r"&#(?:[0-9]|[12][0-9]|3[01]);", re.ASCII)
+_REUTERS_END = re.compile(r"(?:\s{0,9}\breuter[\s.\"]{0,20}){1,3}$", re.I)
+# An indented line begins a new paragraph.
+_INDENTED = re.compile(r"\n {3,}(?=\S)")
+
+
+def _read_reuters(source: Source) -> Iterator[Record | Malformed]:
+    """A record per `<REUTERS>`. Raises InputError where one has no end."""
+    for where, _, raw in _split_documents(source):
+        opening = _REUTERS_OPENING.match(raw)
+        id = parse_attributes(opening[0]).get("newid") if opening else None
+        if not id:
+            yield Malformed(where, "this <REUTERS> has no NEWID: every document needs one")
+        elif _REUTERS_OPENING.search(raw, 1):
+            yield Malformed(where, "this <REUTERS> contains another one: add the missing </REUTERS>", id)
+        else:
+            yield Record(where, {"id": f"reuters-{id}", "source": "Reuters", **_parse_fields(raw)})
+
+
+def _parse_fields(raw: str) -> dict[str, Any]:
+    raw = _CONTROL_ENTITY.sub(" ", _CONTROL.sub(lambda c: c[0] if c[0] in "\n\r" else " ", raw))
+    date = next((to_iso_date(strip_markup(date)) for date in iterate_contents(raw, "DATE")), None)
+    title = next((" ".join(strip_markup(title).split()) for title in iterate_contents(raw, "TITLE")), None)
+    bodies = list(iterate_contents(raw, "BODY"))
+    if not bodies:  # TYPE="UNPROC": unstructured text
+        head = re.compile(r"(?is)<(TITLE|DATELINE|AUTHOR)\b.*?</\1>")
+        bodies = [head.sub(" ", text) for text in iterate_contents(raw, "TEXT")]
+    text = "\n\n".join(_INDENTED.sub("\n\n", strip_markup(body)) for body in bodies)
+    author = next((strip_markup(author) for author in iterate_contents(raw, "AUTHOR")), "")
+    metadata = {name.lower(): values for name in _REUTERS_LISTS if (values := _read_reuters_list(raw, name))}
+    return {
+        "title": title,
+        "date": date,
+        "language": "en",
+        "authors": read_list("authors", _AGENCY.sub("", " ".join(author.split()))),
+        "keywords": _read_reuters_list(raw, "TOPICS"),
+        "metadata": metadata,
+        "text": _REUTERS_END.sub("", text.rstrip()),
+    }
+
+
+def _read_reuters_list(raw: str, name: str) -> list[str]:
+    """The values in a list such as `<PLACES><D>usa</D><D>uk</D></PLACES>`."""
+    lists = iterate_contents(raw, name)
+    return [strip_markup(value).strip() for values in lists for value in iterate_contents(values, "D")]
+
+
+def _split_documents(source: Source) -> Iterator[Element]:
+    data = iter(lambda: source.stream.read(_CHUNK_BYTES), b"")
+    chunks = (chunk.decode("latin-1") for chunk in data)
+    return iterate_elements(source, chunks, _REUTERS_OPENING, {"reuters": _REUTERS_CLOSING})
+
+
+_REUTERS_START = re.compile(rb"<!DOCTYPE lewis\b|<REUTERS\s", re.I)
+
+REUTERS = register(
+    Format(
+        name="reuters",
+        description="SGML of Reuters-21578: <REUTERS>s with <TITLE> and <BODY>",
+        suffixes=(".sgm",),
+        sniff=lambda head: head.startswith(b"<") and bool(_REUTERS_START.search(head)),
+        read=_read_reuters,
+    )
+)
+
+
+# TREC and LDC: `<DOC>`s, plain or with tagged sentences, and bare sentences of the Novelty track.
+
+# The Associated Press, The Wall Street Journal, Xinhua and others use different tags for the same field.
+_IDS = ("DOCNO", "DOCID")
+_TITLES = ("HEADLINE", "TITLE", "HL", "HEAD", "TI")
+_DATES = ("DATE_TIME", "DATETIME", "DATE", "DATE1", "DD")
+_SOURCES = ("PUB", "SOURCE", "SO")
+_MAX_SHORT_TEXT = 1000
+_AUTHORS = ("BYLINE", "AUTHOR")
+_SECTIONS = ("SECTION",)
+_KEYWORDS = ("KEYWORD", "KEYWORDS", "SUBJECT")
+_BODIES = ("LP", "LEADPARA", "TEXT")  # a lead paragraph precedes the text
+# Texts of the Foreign Broadcast Information Service begin with this.
+_FBIS = re.compile(
+    r"\s{0,99}Language:\s{0,9}<F P=105>[^<>]{0,99}</F>\s{0,9}Article Type:\s?\w{0,9}(?:\s+\[Text\])?"
+)
+
+_TREC_OPENING = re.compile(r"<(?:(DOC)(?:\s[^<>]{0,1000})?|(s)\s[^<>]{0,1000})>", re.I)
+_TREC_CLOSING = {"doc": re.compile(r"</DOC\s{0,9}>", re.I), "s": re.compile(r"</s\s{0,9}>", re.I)}
+_SENTENCE = re.compile(r"<s\s[^<>]{0,1000}>", re.I)
+_SIX_DIGITS = re.compile(r"\W{0,99}(\d\d)(\d\d)(\d\d)\W{0,99}", re.ASCII)
+# Ids of AQUAINT and Gigaword contain the day: XIE19990101.0001, AFP_ENG_19940512.0001
+_DATED_ID = re.compile(r"[A-Z]{3}(?:_[A-Z]{3}_)?(\d{4})(\d\d)(\d\d)\.\d{4}", re.ASCII)
+
+
+def _read_trec(source: Source) -> Iterator[Record | Malformed]:
+    """A record per `<DOC>`, and per run of bare `<s>` with the same docid.
+
+    Raises InputError where a `<DOC>` has no end.
+    """
+    for key, group in groupby(
+        iterate_elements(source, read_chunks(source), _TREC_OPENING, _TREC_CLOSING), _group_key
+    ):
+        # Adjacent <DOC>s form one group, of which only one is held at a time.
+        for units in ([unit] for unit in group) if key is None else (list(group),):
+            try:
+                yield _read_document(units[0]) if key is None else _read_bare_sentences(units)
+            except InputError as error:
+                yield Malformed(error.where, error.problem)
+
+
+def _read_bare_sentences(units: list[Element]) -> Record:
+    id = _docid(units[0], _find_sentence_tags(units[0])[0])
+    sentences = [_read_sentence(unit, _find_sentence_tags(unit)[0]) for unit in units]
+    return Record(units[0].where, {"id": id, "date": _date_in_id(id), "sentences": sentences})
+
+
+def _group_key(unit: Element) -> tuple[str, str] | None:
+    """Equal for all bare sentences of a document; None for a `<DOC>`, which is a complete document."""
+    if unit.name == "doc":
+        return None
+    docid = parse_attributes(_find_sentence_tags(unit)[0][0]).get("docid")
+    return ("docid", docid) if docid else ("place", unit.where)
+
+
+def _read_document(unit: Element) -> Record:
+    if any(opening[1] for opening in _TREC_OPENING.finditer(unit.raw, 1)):
+        raise InputError(unit.where, "this <DOC> contains another one: add the missing </DOC>")
+    tags = [tag for tag in _find_sentence_tags(unit) if "docid" in parse_attributes(tag[0])]
+    id = _first_text(unit.raw, _IDS) or _id_attribute(unit) or (_docid(unit, tags[0]) if tags else None)
+    if not id:
+        raise InputError(unit.where, "this <DOC> has no <DOCNO>: every document needs one")
+    for docid in (_docid(unit, tag) for tag in tags):
+        if docid != id:
+            raise InputError(
+                unit.where, f"a sentence of document {id!r} has the docid {docid!r}: correct one of them"
+            )
+    dates = (_parse_date(strip_markup(date)) for name in _DATES for date in iterate_contents(unit.raw, name))
+    fields: dict[str, Any] = {
+        "id": id,
+        "title": _first_text(unit.raw, _TITLES),
+        "date": next(filter(None, dates), None) or _date_in_id(id),
+        "source": _first_text(unit.raw, _SOURCES),
+        "authors": read_list("authors", _short_text(unit.raw, _AUTHORS) or ""),
+        "section": _short_text(unit.raw, _SECTIONS),
+        "keywords": read_list("keywords", _short_text(unit.raw, _KEYWORDS) or ""),
+    }
+    if tags:
+        fields["sentences"] = [_read_sentence(unit, tag) for tag in tags]
+    else:
+        bodies = [body for name in _BODIES for body in iterate_contents(unit.raw, name)]
+        fields["text"] = "\n\n".join(strip_markup(_FBIS.sub("", body, count=1)) for body in bodies)
+    return Record(unit.where, fields)
+
+
+def _id_attribute(unit: Element) -> str | None:
+    """The id of a `<DOC id="AFP_ENG_19940512.0001">`, as in Gigaword and AQUAINT-2, which lack `<DOCNO>`."""
+    opening = _TREC_OPENING.match(unit.raw)
+    return parse_attributes(opening[0]).get("id") if opening else None
+
+
+def _read_sentence(unit: Element, tag: re.Match[str]) -> dict[str, str]:
+    """The fields of the sentence that this tag opens."""
+    closing = _TREC_CLOSING["s"].search(unit.raw, tag.end())
+    if closing is None or _SENTENCE.search(unit.raw, tag.end(), closing.start()):
+        raise InputError(unit.where, f"the sentence {tag[0][:60]} has no </s>: close it")
+    text = " ".join(strip_markup(unit.raw[tag.end() : closing.start()]).split())
+    return {"id": f"{_docid(unit, tag)}:{parse_attributes(tag[0])['num']}", "text": text}
+
+
+def _find_sentence_tags(unit: Element) -> list[re.Match[str]]:
+    return list(_SENTENCE.finditer(unit.raw))
+
+
+def _docid(unit: Element, tag: re.Match[str]) -> str:
+    attributes = parse_attributes(tag[0])
+    if not attributes.get("docid") or not attributes.get("num"):
+        raise InputError(
+            unit.where, 'a sentence needs a docid and a num, like <s docid="XIE19990101.0001" num="1">'
+        )
+    return attributes["docid"]
+
+
+def _first_text(raw: str, names: tuple[str, ...]) -> str | None:
+    """The first non-empty text of these elements, on one line."""
+    texts = (" ".join(strip_markup(part).split()) for name in names for part in iterate_contents(raw, name))
+    return next(filter(None, texts), None)
+
+
+def _short_text(raw: str, names: tuple[str, ...]) -> str | None:
+    """Like `_first_text`, but None for a long text: an unclosed element contains the rest of the document."""
+    text = _first_text(raw, names)
+    return text if text and len(text) <= _MAX_SHORT_TEXT else None
+
+
+def _parse_date(written: str) -> str | None:
+    """Like `to_iso_date`, but six digits are a day of the 20th century (yymmdd), as in early newspapers."""
+    six = _SIX_DIGITS.fullmatch(written)
+    return to_iso_date("19{}-{}-{}".format(*six.groups())) if six else to_iso_date(written)
+
+
+def _date_in_id(id: str) -> str | None:
+    match = _DATED_ID.fullmatch(id)
+    return to_iso_date("-".join(match.groups())) if match else None
+
+
+_TREC_START = re.compile(rb"<DOC(\s[^<>]*)?>|<s\s[^<>]*docid", re.I)
+
+TREC = register(
+    Format(
+        name="trec",
+        description="SGML of TREC and LDC (AQUAINT, Gigaword): <DOC>s, or sentences tagged <s docid= num=>",
+        suffixes=(".sgml", ".sgm", ".trec"),
+        sniff=lambda head: head.startswith(b"<") and bool(_TREC_START.search(head)),
+        read=_read_trec,
+        is_text=True,
+    )
+)

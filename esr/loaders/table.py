@@ -1,18 +1,135 @@
-"""CSV and TSV: one document per row. The first row, or --columns, names the fields."""
+"""Tables as CSV, TSV and Parquet: one document per row.
+
+The first row of CSV, or --columns, names the fields; delimiter and quote are declared, or the row shows them.
+"""
 
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
+from datetime import date, datetime
 from typing import Any
 
-from esr.errors import InputError, to_one_line
-from esr.loaders import table_layout
+from esr.errors import InputError, UsageError, to_one_line
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_lines, too_long_error
-from esr.loaders.format import Format, Malformed, ReadResult, Record, Remark, Source, register
+from esr.loaders.files import DEFAULT_LIMITS, Budget, open_seekable
+from esr.loaders.format import (
+    NO_QUOTE,
+    Format,
+    Malformed,
+    ReadResult,
+    Record,
+    Remark,
+    Source,
+    TableLayout,
+    register,
+)
+
+_NAMES = {"comma": ",", "tab": "\t", r"\t": "\t", "semicolon": ";", "bar": "|", "pipe": "|"}
+_DELIMITERS = ",\t;|"
+_QUOTED = re.compile(r"'.*'")
+# Excel writes this line if the delimiter is not the usual one of the country.
+_SEPARATOR_LINE = re.compile(r"sep=(.)\s*", re.I)
 
 
-def read(source: Source) -> Iterator[ReadResult | Remark]:
+class _UnclearLayout(ValueError):
+    """The first row does not show the delimiter. The message tells the user what to do."""
+
+
+def parse_layout(delimiter: str | None, quote: str | None, columns: str | None) -> TableLayout:
+    """The layout given by the options --delimiter, --quote and --columns. Raises UsageError."""
+    if delimiter is not None:
+        delimiter = _NAMES.get(delimiter.lower(), delimiter)
+        if len(delimiter) != 1 or delimiter in '"\r\n':
+            raise UsageError(
+                f"--delimiter must be one character, or one of {', '.join(_NAMES)}, not {delimiter!r}"
+            )
+    if quote is not None and quote != NO_QUOTE and (len(quote) != 1 or quote in "\r\n" or quote == delimiter):
+        raise UsageError(
+            f"--quote must be one character other than the delimiter, or {NO_QUOTE}, not {quote!r}"
+        )
+    return TableLayout(delimiter, quote, None if columns is None else _parse_columns(columns))
+
+
+def _parse_columns(text: str) -> tuple[str, ...]:
+    columns = tuple(name.strip() for name in text.split(","))
+    for column in columns:
+        if not column or columns.count(column) > 1:
+            problem = f"{column!r} is duplicated" if column else "a name is empty"
+            raise UsageError(
+                f"--columns needs a different name for each column, such as id,title,text: {problem}"
+            )
+    return columns
+
+
+def _read_separator_line(line: str) -> str | None:
+    """The delimiter in a first line such as `sep=;`; None for any other line."""
+    match = _SEPARATOR_LINE.fullmatch(line)
+    return match[1] if match else None
+
+
+def _complete(layout: TableLayout, first: str) -> TableLayout:
+    """The layout with delimiter and quote, taken from the first row if undeclared. Raises _UnclearLayout."""
+    quote = layout.quote or _find_quote(layout, first)
+    layout = layout._replace(quote=quote)
+    return layout if layout.delimiter else layout._replace(delimiter=_find_delimiter(layout, first))
+
+
+def _describe(layout: TableLayout, declared: TableLayout) -> Iterator[str]:
+    """Remarks about a detected delimiter or quote that is unusual."""
+    if layout.delimiter != declared.delimiter and layout.delimiter not in (",", "\t"):
+        yield f"have columns separated by {layout.delimiter!r} (--delimiter chooses another)"
+    if layout.quote != declared.quote and layout.quote != '"':
+        yield f"have fields quoted by {layout.quote!r} (--quote chooses another)"
+
+
+def _split_row(layout: TableLayout, line: str) -> list[str]:
+    """The fields of a row, the last one cut if the row has more lines; an empty list if it is broken.
+
+    The layout must be complete.
+    """
+    try:
+        return next(csv.reader([line], **(layout.reader_options() | {"strict": False})), [])
+    except csv.Error:
+        return []
+
+
+def _find_quote(layout: TableLayout, first: str) -> str:
+    """An apostrophe if every name is in apostrophes, which is unlikely for names that contain one.
+
+    If the columns are declared, the row is a document: then one field in apostrophes is enough.
+    """
+    if layout.columns is None:
+        fields = re.split(f"[{re.escape(_DELIMITERS)}]", first.strip())
+        return "'" if all(map(_QUOTED.fullmatch, fields)) else '"'
+    for delimiter in layout.delimiter or _DELIMITERS:
+        quoted = layout._replace(delimiter=delimiter, quote="'")
+        end = re.escape(delimiter)
+        if len(_split_row(quoted, first.strip())) == len(layout.columns) and re.search(
+            rf"(?:^|{end})'[^']+(?:''[^']*)*'(?:{end}|$)", first.strip()
+        ):
+            return "'"
+    return '"'
+
+
+def _find_delimiter(layout: TableLayout, first: str) -> str:
+    """The delimiter that splits the row into the declared number of fields, or else into the most fields."""
+    counts = {
+        delimiter: len(_split_row(layout._replace(delimiter=delimiter), first)) for delimiter in _DELIMITERS
+    }
+    wanted = max(counts.values()) if layout.columns is None else len(layout.columns)
+    found = [delimiter for delimiter, count in counts.items() if count == wanted]
+    if wanted <= 1:  # one column, or a broken row
+        return ","
+    if len(found) == 1:
+        return found[0]
+    shown = " and ".join(map(repr, found)) or "no usual delimiter"
+    verb = "cut" if len(found) > 1 else "cuts"
+    raise _UnclearLayout(f"{shown} {verb} the first row into {wanted} columns: choose one with --delimiter")
+
+
+def _read_text(source: Source) -> Iterator[ReadResult | Remark]:
     """A record per row. The first row shows the delimiter, unless it is declared.
 
     A field may be quoted with `"`, and may then contain line ends. Raises InputError at an unclosed quote,
@@ -56,16 +173,16 @@ class _Rows:
         self.remarks: list[str] = []
         declared = source.table
         first = self._next_line()
-        if first and declared.delimiter is None and (delimiter := table_layout.read_separator_line(first)):
+        if first and declared.delimiter is None and (delimiter := _read_separator_line(first)):
             declared = declared._replace(delimiter=delimiter)
             first = self._next_line()
         if not first:
             return
         try:
-            layout = table_layout.complete(declared, first)
-        except table_layout.UnclearLayout as error:
+            layout = _complete(declared, first)
+        except _UnclearLayout as error:
             raise InputError(f"{source.name}:{self._line}", str(error)) from None
-        self.remarks += table_layout.describe(layout, declared)
+        self.remarks += _describe(layout, declared)
         self._options = layout.reader_options()
         if layout.columns is None:
             names = self._next_row(csv.reader([first], **self._options)) or []
@@ -74,7 +191,7 @@ class _Rows:
         else:
             self.columns, self.origin = [*layout.columns], "--columns"
             self._first, self._begin = first, self._line
-        self._check_columns(self.columns, table_layout.split_row(layout, first))
+        self._check_columns(self.columns, _split_row(layout, first))
 
     def _check_columns(self, columns: list[str], first: list[str]) -> None:
         where = f"{self._source.name}:{self._line}"
@@ -120,15 +237,91 @@ class _Rows:
             yield line
 
 
-FORMAT = register(
+CSV = register(
     Format(
         name="csv",
         description="CSV and TSV: one document per row, columns named by the first row or --columns",
         suffixes=(".csv", ".tsv", ".tab"),
         # Almost any text can be parsed as a table.
         sniff=lambda head: False,
-        read=read,
+        read=_read_text,
         is_text=True,
+        tabular=True,
+        any_names=True,
+    )
+)
+
+
+# Rows share strings in the file, so a few KB can contain rows of gigabytes: decode few rows at once.
+_BATCH_ROWS = 32
+_MAX_METADATA_BYTES = 64 * 2**20
+
+
+def _read_parquet(source: Source) -> Iterator[Record]:
+    """A record per row. Raises InputError where the file is broken."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with open_seekable(source) as file:
+        budget = Budget(source.name, DEFAULT_LIMITS)
+        budget.packed = file.seek(0, 2)
+        row = 0
+        try:
+            table = pq.ParquetFile(
+                file,
+                pre_buffer=False,
+                thrift_string_size_limit=_MAX_METADATA_BYTES,
+                thrift_container_size_limit=2**20,
+            )
+            for batch in table.iter_batches(batch_size=_BATCH_ROWS, use_threads=False):
+                budget.spend(batch.nbytes)
+                for fields in _to_microseconds(batch).to_pylist():
+                    row += 1
+                    values = {column: _to_json(value) for column, value in fields.items()}
+                    yield Record(f"{source.name}:row {row}", values)
+        except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
+            if isinstance(error, OSError) and error.errno:
+                raise
+            raise InputError(
+                f"{source.name}:row {row + 1}",
+                f"broken Parquet: {to_one_line(error)}; fetch or write the file again",
+            ) from None
+
+
+def _to_microseconds(batch: Any) -> Any:
+    """Convert times in nanoseconds, which pandas writes and Python's datetime cannot represent."""
+    import pyarrow as pa
+
+    fields = [
+        field.with_type(pa.timestamp("us", field.type.tz))
+        if pa.types.is_timestamp(field.type) and field.type.unit == "ns"
+        else field
+        for field in batch.schema
+    ]
+    return batch.cast(pa.schema(fields), safe=False)
+
+
+def _to_json(value: Any) -> Any:
+    """A value as in JSON Lines: numbers and dates as text, bytes decoded, also in lists and objects."""
+    if isinstance(value, (datetime, date)):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "surrogateescape")
+    if isinstance(value, list):
+        return list(map(_to_json, value))
+    if isinstance(value, dict):
+        return {name: _to_json(inner) for name, inner in value.items()}
+    return value if value is None or isinstance(value, str) else str(value)
+
+
+PARQUET = register(
+    Format(
+        name="parquet",
+        description="Parquet: one document per row (see --mapping)",
+        suffixes=(".parquet", ".pq"),
+        sniff=lambda head: head.startswith(b"PAR1"),
+        read=_read_parquet,
+        needs=("pyarrow.parquet",),
         tabular=True,
         any_names=True,
     )

@@ -17,10 +17,8 @@ from typing import Any, cast
 import pytest
 
 from esr.errors import EsrError, UsageError
-from esr.loaders.buckets import BucketOptions, Buckets
-from esr.loaders.fetching import FetchReport
+from esr.loaders.fetching import BucketOptions, Buckets, FetchReport, Mailboxes, MailOptions, _quote
 from esr.loaders.files import EVERYTHING, FileFilter
-from esr.loaders.mailboxes import Mailboxes, MailOptions, _quote
 from tests.cli.conftest import call
 from tests.loaders.test_web import make_certificate
 from tests.support.needed import need

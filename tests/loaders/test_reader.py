@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 from esr.errors import InputError, UsageError
 from esr.extras import find_extra
 from esr.loaders import FORMATS, ReadOptions, get, read_documents
-from esr.loaders.adapter import collect_metadata, decode
-from esr.loaders.language import LanguageDetector
+from esr.loaders.adapter import LanguageDetector, collect_metadata, decode
 from esr.text.validate import InvalidDocument, build_document, to_fields
 from tests.support.samples import sample
 
@@ -527,7 +526,7 @@ def test_an_existing_language_stays():
 
 def test_the_model_is_read_for_a_document_without_a_language_only():
     program = (
-        "import sys; from esr.loaders.language import LanguageDetector as Detector;"
+        "import sys; from esr.loaders.adapter import LanguageDetector as Detector;"
         "Detector().build_document({'id': 'a', 'text': 'A storm.' * 9, 'language': 'en'});"
         "print('py3langid' in sys.modules)"
     )

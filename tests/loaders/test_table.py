@@ -9,7 +9,7 @@ import pytest
 
 from esr.errors import InputError, UsageError
 from esr.loaders import ReadOptions, read_documents
-from esr.loaders.table_layout import parse_layout
+from esr.loaders.table import parse_layout
 from tests.loaders.conftest import texts
 from tests.support.samples import sample
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esr.errors import InputError
-from esr.loaders import Source, trec
+from esr.loaders import Source, get
 from esr.text.document import Document, Sentence
 from tests.loaders.conftest import texts
 from tests.support.processes import check_linear
@@ -154,7 +154,7 @@ def test_the_preamble_of_the_fbis_is_not_text(load):
 
 def test_a_paragraph_tag_ends_a_sentence_and_other_tags_do_not():
     data = b"<DOC><DOCNO>1</DOCNO><TEXT><P>A heading</P><p>The <B>text</B> of<BR>it</TEXT></DOC>"
-    (record,) = trec.read(Source("f", "f", io.BytesIO(data)))
+    (record,) = get("trec").read(Source("f", "f", io.BytesIO(data)))
     assert [" ".join(p.split()) for p in record.fields["text"].split("\n\n") if p.strip()] == [
         "A heading",
         "The text of it",
@@ -203,7 +203,7 @@ def test_the_place_of_a_document_is_the_line_it_begins_on():
     data = (
         PLAIN * 200 + '<s docid="A" num="1">One</s>\n<s docid="A" num="2">Two</s>\n<s docid="B" num="1">x</s>'
     )
-    places = [record.where for record in trec.read(Source("f", "f", io.BytesIO(data.encode())))]
+    places = [record.where for record in get("trec").read(Source("f", "f", io.BytesIO(data.encode())))]
     lines = PLAIN.count("\n")
     assert places == [f"f:{2 + lines * n}" for n in range(200)] + [f"f:{200 * lines + n}" for n in (1, 3)]
 
@@ -217,7 +217,7 @@ def test_the_result_does_not_depend_on_where_the_stream_is_split(size, data):
             return super().read(size)
 
     def read(stream):
-        return list(trec.read(Source("f", "f", stream)))
+        return list(get("trec").read(Source("f", "f", stream)))
 
     assert read(Slow(data.encode())) == read(io.BytesIO(data.encode()))
 
@@ -232,7 +232,7 @@ def test_memory_does_not_grow_with_the_file():
             return (PLAIN * 100).encode() if self.left else b""
 
     tracemalloc.start()
-    assert sum(1 for _ in trec.read(Source("f", "f", Endless()))) == 5_900
+    assert sum(1 for _ in get("trec").read(Source("f", "f", Endless()))) == 5_900
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2e6
@@ -264,7 +264,7 @@ def test_no_repeated_tag_takes_long(run):
     def read(length):
         data = ("<DOC><DOCNO>1</DOCNO><DATE>" + run * (length // len(run)) + "</DATE></DOC>").encode()
         with suppress(InputError):
-            list(trec.read(Source("f", "f", io.BytesIO(data))))
+            list(get("trec").read(Source("f", "f", io.BytesIO(data))))
 
     check_linear(read, 60_000)  # within a chunk
     check_linear(read, 400_000)  # over several
