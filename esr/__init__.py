@@ -7,8 +7,7 @@ TYPE_CHECKING = False  # that of `typing`, which would take longer to import tha
 if TYPE_CHECKING:
     from esr.corpus.collocations import Collocation, Collocations, Contrasted, ContrastedCollocations
     from esr.corpus.concordance import Concordance, Line
-    from esr.corpus.frequencies import Frequencies, Frequency
-    from esr.corpus.keyness import KeyWord, KeyWords
+    from esr.corpus.frequencies import Frequencies, Frequency, KeyWord, KeyWords
     from esr.corpus.names_and_quotes import (
         Companion,
         ListedName,
@@ -105,8 +104,7 @@ _MODULES = {
     "esr.corpus.collocations": "Collocation Collocations Contrasted ContrastedCollocations",
     "esr.corpus.concordance": "Concordance Line",
     "esr.corpus.names_and_quotes": "Quotation Quotations Companion ListedName NameNetwork NamePage",
-    "esr.corpus.frequencies": "Frequencies Frequency",
-    "esr.corpus.keyness": "KeyWord KeyWords",
+    "esr.corpus.frequencies": "Frequencies Frequency KeyWord KeyWords",
     "esr.following.timeline": "Peak Series Timeline",
     "esr.index.enrichment_run": "EnrichmentReport",
     "esr.index.generations": "Generation",

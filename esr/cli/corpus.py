@@ -26,8 +26,15 @@ from esr.corpus.collocations import (
     find_collocations,
 )
 from esr.corpus.concordance import LINES, SORTS, WIDTH, Concordance, Unit, build_concordance
-from esr.corpus.frequencies import GROUPINGS, Frequencies, Frequency, Grouping, count_frequencies
-from esr.corpus.keyness import ORDERS, find_key_words
+from esr.corpus.frequencies import (
+    GROUPINGS,
+    ORDERS,
+    Frequencies,
+    Frequency,
+    Grouping,
+    count_frequencies,
+    find_key_words,
+)
 from esr.index.filters import Filters
 from esr.query import parse
 from esr.ranking.searcher import open_searcher

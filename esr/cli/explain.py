@@ -15,8 +15,7 @@ from esr.errors import UsageError
 from esr.index.filters import Filters
 from esr.json_text import replace_nonfinite
 from esr.ranking.explain import explain as explain_sentence
-from esr.ranking.furniture import lower_furniture
-from esr.ranking.ranking import Ranking
+from esr.ranking.ranking import Ranking, lower_furniture
 from esr.ranking.requests import can_rescore, raw_request, request_template, search_template
 from esr.ranking.searcher import open_searcher
 

@@ -19,10 +19,9 @@ from esr.following.novelty import (
     find_novel,
 )
 from esr.index.filters import Filters
-from esr.ranking.furniture import lower_furniture
 from esr.ranking.passages import MOST_OF_DOCUMENT, single
 from esr.ranking.query_report import report_query
-from esr.ranking.ranking import Ranking
+from esr.ranking.ranking import Ranking, lower_furniture
 from esr.ranking.searcher import open_searcher
 
 

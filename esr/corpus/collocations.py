@@ -1,18 +1,21 @@
 """Collocations: the words that occur near a word or phrase more often than their frequency explains.
 
+The measures say how much more frequent words are in one part of a text than in another.
+
 Units are counted: terms of the index's analyzer, so that forms of a word count together, or forms, words as
 they are written. Words in which no term begins are stop words, and left out unless they are asked for. The
 units near the node are compared with those of the whole collection, whose counts the index has, or with
 those near the node in other sentences.
 
 Sources of the measures: Church & Hanks (1990) for MI, Church et al. (1991) for t, Dunning (1993) for the
-log-likelihood, Rychlý (2008) for logDice; the table of counts is that of surface co-occurrence in Evert
-(2008), "Corpora and collocations". docs/formulas.md has the formulas.
+log-likelihood, which says how sure a difference is, Hardie (2014) for the log ratio and Gabrielatos & Marchi
+(2012) for %DIFF, which say how large it is, Rychlý (2008) for logDice; the table of counts is that of surface
+co-occurrence in Evert (2008), "Corpora and collocations". docs/formulas.md has the formulas.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -20,13 +23,10 @@ import numpy.typing as npt
 from msgspec import Struct, structs
 
 from esr.corpus.concordance import MAX_SENTENCES, split_node
-from esr.corpus.contrast import Contrast, per_million
-from esr.corpus.contrast import log_dice as compute_log_dice
-from esr.corpus.contrast import log_likelihood as compute_log_likelihood
 from esr.corpus.lexicon import Node, UnitCounts, get_lexicon
 from esr.index.contract import Index, check_sentences
 from esr.index.filters import Filters
-from esr.plans.condition import AllOf, Condition, Not
+from esr.plans.plan import AllOf, Condition, Not
 from esr.query import ParsedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
@@ -35,6 +35,64 @@ WINDOW, COLLOCATIONS, MIN_COUNT = 5, 50, 5
 """Words on each side, collocations that are shown, and times that a term must stand near the node."""
 
 Array = npt.NDArray[np.float64]
+
+
+def log_likelihood(near: Array, row: Array | float, column: Array, size: Array | float) -> Array:
+    """G² of tables of two by two, of shape (n,): the cell `near`, the sums of its row and column, and of all.
+
+    Negative where the cell is less than expected. 10.83 has a p-value of .001.
+    """
+    observed = np.stack(np.broadcast_arrays(near, row - near, column - near, size - row - column + near))
+    expected = np.stack(
+        np.broadcast_arrays(
+            row * column / size,
+            row * (size - column) / size,
+            (size - row) * column / size,
+            (size - row) * (size - column) / size,
+        )
+    )
+    logs = np.log(np.maximum(observed, 1e-300) / np.maximum(expected, 1e-300))
+    parts = np.where(observed > 0, observed * logs, 0.0)
+    return np.asarray(2 * parts.sum(axis=0) * np.where(near < expected[0], -1.0, 1.0))
+
+
+def log_dice(together: Array | float, one: Array | float, other: Array | float) -> Array:
+    """logDice (Rychlý 2008) of things that occur `together`, from the occurrences of each. At most 14."""
+    return np.asarray(14 + np.log2(2 * together / (one + other)))
+
+
+class Contrast(NamedTuple):
+    """Frequencies of n words in a part and in the other part, each of shape (n,), and the sizes of both."""
+
+    own: Array
+    own_size: float
+    other: Array
+    other_size: float
+
+    @property
+    def log_likelihood(self) -> Array:
+        """G², negative for words that are rarer in the part."""
+        return log_likelihood(self.own, self.own_size, self.own + self.other, self.own_size + self.other_size)
+
+    @property
+    def log_ratio(self) -> Array:
+        """The binary logarithm of the ratio of relative frequencies: 1 is twice as frequent.
+
+        A frequency of 0 counts as .5.
+        """
+        own = np.maximum(self.own, 0.5) / max(self.own_size, 1)
+        return np.asarray(np.log2(own / (np.maximum(self.other, 0.5) / max(self.other_size, 1))))
+
+    @property
+    def percent_difference(self) -> Array:
+        """%DIFF: by how many percent the relative frequency is greater. NaN where the other part has none."""
+        other = np.where(self.other > 0, self.other, np.nan) / max(self.other_size, 1)
+        return np.asarray(100 * (self.own / max(self.own_size, 1) - other) / other)
+
+
+def per_million(count: float, size: float) -> float:
+    """How often something occurs per million of `size`, to three digits."""
+    return round(1e6 * float(count) / max(size, 1), 3)
 
 
 By = Literal["stems", "forms"]
@@ -63,32 +121,14 @@ class Counts(NamedTuple):
         return self.frequency * self.window / self.size
 
 
-def log_dice(counts: Counts) -> Array:
-    """At most 14. Independent of the size of the collection."""
-    return compute_log_dice(counts.near, counts.frequency, counts.node)
-
-
-def log_likelihood(counts: Counts) -> Array:
-    """G². Negative for a term that is rarer near the node than elsewhere. 10.83 has a p-value of .001."""
-    return compute_log_likelihood(counts.near, counts.window, counts.frequency, counts.size)
-
-
-def mutual_information(counts: Counts) -> Array:
-    """The binary logarithm of how much more frequent the term is near the node. Favours rare terms."""
-    return np.asarray(np.log2(counts.near / counts.expected))
-
-
-def t_score(counts: Counts) -> Array:
-    """Favours frequent terms."""
-    return np.asarray((counts.near - counts.expected) / np.sqrt(counts.near))
-
-
-MEASURES = {
-    "logdice": log_dice,
-    "log-likelihood": log_likelihood,
-    "mi": mutual_information,
-    "t": t_score,
+MEASURES: Mapping[str, Callable[[Counts], Array]] = {
+    "logdice": lambda counts: log_dice(counts.near, counts.frequency, counts.node),
+    "log-likelihood": lambda c: log_likelihood(c.near, c.window, c.frequency, c.size),
+    "mi": lambda counts: np.asarray(np.log2(counts.near / counts.expected)),
+    "t": lambda counts: np.asarray((counts.near - counts.expected) / np.sqrt(counts.near)),
 }
+"""MI, the binary logarithm of how much more frequent a term is near the node, favours rare terms; t frequent
+ones."""
 
 
 class Collocation(Struct, frozen=True):

@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Struct, structs, to_builtins
 from msgspec.structs import replace
 
-from esr.corpus.contrast import log_dice, log_likelihood
+from esr.corpus.collocations import log_dice, log_likelihood
 from esr.errors import UsageError
 from esr.following.timeline import count_periods, name_of
 from esr.index.contract import Index
@@ -31,7 +31,7 @@ from esr.index.filters import (
 )
 from esr.index.hits import Hit, SearchResult, SentenceRecord
 from esr.index.names import Name, NameKey, name_key, parse_name_filter
-from esr.plans.condition import AllOf, Condition, HasEntity, HasQuote, SaidBy, all_of
+from esr.plans.plan import AllOf, Condition, HasEntity, HasQuote, SaidBy, all_of
 from esr.query import ParsedQuery, literal
 from esr.ranking.answers import hit_dict, require_record
 from esr.ranking.prepared_query import Answer

@@ -17,8 +17,7 @@ from esr.elastic.cluster import Cluster
 from esr.index.language import telling_codes
 from esr.index.names import name_key
 from esr.index.writer import Description
-from esr.plans.condition import TextField
-from esr.plans.plan import FieldName
+from esr.plans.plan import FieldName, TextField
 from esr.text.analyzer import UNKNOWN_LANGUAGE, Analyzer, is_marked
 from esr.text.document import QUOTES, Quote, Sentence
 

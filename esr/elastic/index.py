@@ -76,9 +76,8 @@ from esr.index.filters import (
 )
 from esr.index.hits import CandidateEvidence, Histogram, Hit, SearchResult, SentenceRecord, SentenceTexts
 from esr.index.names import Name, name_key
-from esr.plans.condition import Condition
 from esr.plans.evaluate import Evidence
-from esr.plans.plan import CollectionStatistics, Plan, Statistics, Unprunable
+from esr.plans.plan import CollectionStatistics, Condition, Plan, Statistics, Unprunable
 from esr.text.analyzer import get_analyzer
 from esr.text.document import QUOTES, VECTORS, Document, QuantizedVector, Quote
 

@@ -64,9 +64,8 @@ from esr.index.hits import (
     make_hits,
 )
 from esr.index.names import Name, name_key
-from esr.plans.condition import Condition
 from esr.plans.evaluate import Evidence, concatenate, no_evidence
-from esr.plans.plan import FIELDS, Plan, Statistics, Unprunable
+from esr.plans.plan import FIELDS, Condition, Plan, Statistics, Unprunable
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Document, QuantizedVector, Quote
 

@@ -25,9 +25,8 @@ from esr.index.hits import (
 )
 from esr.index.names import Aliases
 from esr.index.writer import Description
-from esr.plans.condition import Condition
 from esr.plans.evaluate import Array, Evidence
-from esr.plans.plan import Plan, Statistics
+from esr.plans.plan import Condition, Plan, Statistics
 from esr.text.analyzer import Analyzer
 from esr.text.document import Document, QuantizedVector, Quote, SentenceEnrichment
 

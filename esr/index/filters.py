@@ -27,7 +27,7 @@ from esr.index.names import (
     parse_name_filter,
 )
 from esr.index.resolution import short_key
-from esr.plans.condition import (
+from esr.plans.plan import (
     AllOf,
     AnyOf,
     Condition,
@@ -35,10 +35,10 @@ from esr.plans.condition import (
     HasEntity,
     HasSource,
     HasTerm,
+    Plan,
     SaidBy,
     replace_leaves,
 )
-from esr.plans.plan import Plan
 from esr.text.dates import parse_date_end, parse_date_start
 from esr.text.document import ATTRIBUTES, META, META_PREFIX, is_attribute, value_key
 

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from esr.index.contract import Index, LengthGroups, Result
 from esr.index.filters import DayCounts, FacetCounts, Filters
 from esr.index.hits import CandidateEvidence, Hit, SearchResult
-from esr.plans.condition import AllOf, AnyOf, Condition, HasLanguage, HasTerm, Not, any_of
-from esr.plans.plan import Plan, Statistics
+from esr.plans.plan import AllOf, AnyOf, Condition, HasLanguage, HasTerm, Not, Plan, Statistics, any_of
 from esr.processes import cached_property
 from esr.text.analyzer import UNKNOWN_LANGUAGE, language_group
 from esr.text.document import QuantizedVector

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from functools import partial
-from os import fspath
+from os import PathLike, fspath
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
@@ -25,8 +26,16 @@ from esr.corpus.collocations import (
     find_collocations,
 )
 from esr.corpus.concordance import LINES, SORTS, WIDTH, Concordance, Unit, build_concordance
-from esr.corpus.frequencies import GROUPINGS, Frequencies, Grouping, count_frequencies
-from esr.corpus.keyness import KEY_WORDS, ORDERS, KeyWords, find_key_words
+from esr.corpus.frequencies import (
+    GROUPINGS,
+    KEY_WORDS,
+    ORDERS,
+    Frequencies,
+    Grouping,
+    KeyWords,
+    count_frequencies,
+    find_key_words,
+)
 from esr.corpus.names_and_quotes import (
     COMPANIONS,
     NAMES,
@@ -58,7 +67,7 @@ from esr.following.timeline import INTERVALS, PEAKS, Interval, Timeline, build_t
 from esr.index.factory import Where, open_delivery, open_generations, open_index, read_where
 from esr.index.generations import DEFAULT_KEEP, Generation
 from esr.index.login_variables import API_KEY, CA_FILE, INSECURE, PASSWORD, USER, use_login
-from esr.index.names import ENTITY_TYPES
+from esr.index.names import ENTITY_TYPES, read_aliases
 from esr.index.writer import DEFAULT_WORKERS, Delivery, DeliveryReport
 from esr.index.writer import LoadOptions as WriterOptions
 from esr.library.hits import Hit, Hits
@@ -76,9 +85,10 @@ from esr.query import parse
 from esr.ranking.prepared_query import Answer, PreparedQuery, check_k
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery
-from esr.text.document import Document
+from esr.text.document import DEFAULT_PARTS, Document
 
 if TYPE_CHECKING:
+    from esr.enrichment.enricher import Enricher
     from esr.index import contract
     from esr.index.enrichment_run import EnrichmentReport
     from esr.index.writer import LoadReport
@@ -498,10 +508,18 @@ class Index:
         (i, n) is the i-th of n slices of the documents. `options` are those of `EnrichOptions`. Raises
         UsageError if a package is missing, with the command that installs it.
         """
-        from esr.library.enriching import enrich
+        from esr.index.enrichment_run import run_enrichment
 
+        index = self._searcher.index
+        check_names(options, EnrichOptions.__annotations__)
+        enricher = _read_enricher(parts, options, index.description.analyzer)
+        given = options.get("aliases")
+        aliases = None if given is None else read_aliases(Path(given))
+        vector_index = bool(options.get("vector_index"))
         with self._logged_in():
-            return enrich(self._searcher.index, parts, workers, slice, options)
+            return run_enrichment(
+                index, enricher, slice=slice, workers=workers, aliases=aliases, vector_index=vector_index
+            )
 
     def generations(self) -> list[Generation]:
         """List the generations, newest first. One is serving; others are kept, being loaded, or broken."""
@@ -596,6 +614,26 @@ def _read_reach(window: int | None, by: By, stop_words: bool) -> Reach:
     if by not in UNITS:
         raise unknown("unit", by, UNITS)
     return Reach(window, by, stop_words)
+
+
+def _read_enricher(parts: Sequence[str], options: Mapping[str, Any], analyzer: str) -> Enricher:
+    """The enricher that computes these parts, by default DEFAULT_PARTS, with the settings of `esr enrich`."""
+    from esr.enrichment.enricher import DEFAULT_SETTINGS, Enricher, VectorSettings
+    from esr.enrichment.recipe import check_parts
+    from esr.features.feature import DEFAULT_RULE
+
+    models, lexica = _given(options, "spacy_model", ()), _given(options, "lexicon", ())
+    return Enricher(
+        check_parts(parts) if parts else DEFAULT_PARTS,
+        [models] if isinstance(models, str) else list(models),
+        [*map(Path, [lexica] if isinstance(lexica, str | PathLike) else lexica)],
+        _given(options, "subjectivity", DEFAULT_RULE),
+        analyzer,
+        VectorSettings(
+            _given(options, "encoder", DEFAULT_SETTINGS.encoder),
+            _given(options, "title_weight", DEFAULT_SETTINGS.title_weight),
+        ),
+    )
 
 
 def _given(options: Mapping[str, Any], name: str, default: Any) -> Any:

@@ -14,7 +14,7 @@ from unicodedata import normalize
 
 from msgspec import Struct
 
-from esr.plans.condition import (
+from esr.plans.plan import (
     AllOf,
     Condition,
     DateRange,

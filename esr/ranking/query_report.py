@@ -22,7 +22,7 @@ from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.language import chosen_language
 from esr.index.names import name_key
-from esr.plans.condition import Condition, HasTerm, HasWords, all_of, any_of
+from esr.plans.plan import Condition, HasTerm, HasWords, all_of, any_of
 from esr.query import FIELDS, Field, NoteKind, ValueKind, split_field, write_value
 from esr.query.interpretation import ENTITY_FIELDS, ReadGroup, read_groups, terms_of_word
 from esr.query.parser import SIGNS, Scanner

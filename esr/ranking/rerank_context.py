@@ -22,9 +22,8 @@ from esr.index.contract import Index, Similarities
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import SearchResult
 from esr.plans import evaluate
-from esr.plans.condition import DateRange
 from esr.plans.evaluate import Array, Evidence
-from esr.plans.plan import Plan, Statistics
+from esr.plans.plan import DateRange, Plan, Statistics
 from esr.processes import cached_property
 from esr.registry import Value
 from esr.text.dates import parse_date_start

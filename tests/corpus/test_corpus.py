@@ -21,18 +21,17 @@ from esr.cli.main import main
 from esr.corpus.collocations import (
     MEASURES,
     By,
+    Contrast,
     Reach,
     contrast_collocations,
     find_collocations,
 )
 from esr.corpus.concordance import SORTS, Concordance, build_concordance, split_node
-from esr.corpus.contrast import Contrast
-from esr.corpus.frequencies import GROUPINGS, Grouping, count_frequencies
-from esr.corpus.keyness import ORDERS, SURE, find_key_words
+from esr.corpus.frequencies import GROUPINGS, ORDERS, SURE, Grouping, count_frequencies, find_key_words
 from esr.elastic.search import counts
 from esr.errors import UsageError
 from esr.index.filters import NO_FILTERS, Filters
-from esr.plans.condition import HasWords
+from esr.plans.plan import HasWords
 from esr.query import parse
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import get_analyzer
@@ -375,7 +374,7 @@ def test_frequencies_are_those_of_a_plain_count(searcher: Searcher, language: st
 def test_key_words_are_those_of_a_plain_count(
     searcher: Searcher, language: str, order: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("esr.corpus.keyness._BATCH", 1)
+    monkeypatch.setattr("esr.corpus.frequencies._BATCH", 1)
     terms = searcher.index.analyzer.terms
     for against, others in (("source:b.org", ["b.org"]), (None, ["b.org", "C.org"])):
         own = Counter(term for text in texts_of(searcher, "a.org") for term in terms(text))

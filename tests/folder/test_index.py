@@ -15,7 +15,7 @@ from esr.folder.index import EmbeddedIndex
 from esr.folder.write import segment_writer
 from esr.index.contract import Index
 from esr.index.filters import Filters
-from esr.plans.condition import HasAttribute, HasTerm
+from esr.plans.plan import HasAttribute, HasTerm
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Sentence
 from tests.support.folder_index import append, document, load

@@ -22,9 +22,8 @@ from esr.features.furniture import find_furniture
 from esr.following.lists import list_passages
 from esr.following.novelty import DEFAULT_THRESHOLD, hits_to_fold
 from esr.index.filters import Filters
-from esr.ranking.furniture import lower_furniture
 from esr.ranking.passages import Passage
-from esr.ranking.ranking import Ranking
+from esr.ranking.ranking import Ranking, lower_furniture
 from esr.ranking.searcher import Searcher, open_searcher
 from tests.support.elasticsearch import document
 from tests.support.index_contents import ENGINES, open_loaded

@@ -25,7 +25,7 @@ from esr.index.filters import (
 from esr.index.names import Name
 from esr.index.writer import LoadOptions
 from esr.loaders import read_documents
-from esr.plans.condition import AllOf, AnyOf, Condition, HasSource, HasTerm, Not
+from esr.plans.plan import AllOf, AnyOf, Condition, HasSource, HasTerm, Not
 from esr.query import parse
 from esr.ranking.query_report import complete
 from esr.ranking.ranking import Ranking

@@ -20,7 +20,7 @@ from esr.index import enrichment_run
 from esr.index.filters import FACET_FIELDS, Filters, resolve_name
 from esr.index.hits import SentenceRecord
 from esr.index.names import name_key
-from esr.plans.condition import Condition, HasQuote, Not, SaidBy
+from esr.plans.plan import Condition, HasQuote, Not, SaidBy
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from esr.text.document import ATTRIBUTES, PARTS, Document, SentenceEnrichment, value_key

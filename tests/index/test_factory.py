@@ -26,7 +26,7 @@ from esr.index.filters import NO_FILTERS
 from esr.index.hits import Hit, LazyHits, Places
 from esr.index.limits import time_remaining, within
 from esr.index.writer import IF_EXISTS, LoadOptions
-from esr.plans.condition import HasTerm
+from esr.plans.plan import HasTerm
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from tests.support.elasticsearch import document as bare_document

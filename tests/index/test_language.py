@@ -14,8 +14,7 @@ from msgspec import structs
 
 from clients import esr_client
 from esr import models
-from esr.corpus.frequencies import Grouping, count_frequencies
-from esr.corpus.keyness import find_key_words
+from esr.corpus.frequencies import Grouping, count_frequencies, find_key_words
 from esr.corpus.names_and_quotes import Selection, build_network, list_names
 from esr.dependency.parses import encode
 from esr.enrichment.enricher import Enricher, VectorSettings
@@ -33,11 +32,10 @@ from esr.query import in_language as said_to_be_in
 from esr.query import parse
 from esr.ranking.explain import explain
 from esr.ranking.prepared_query import PreparedQuery, score_given
-from esr.ranking.query_language import QueryLanguage, find_language
 from esr.ranking.ranking import Ranking
 from esr.ranking.requests import raw_request, request_template
 from esr.ranking.rerank_context import encode_query
-from esr.ranking.searcher import Searcher, open_searcher
+from esr.ranking.searcher import QueryLanguage, Searcher, find_language, open_searcher
 from esr.text.analyzer import BY_LANGUAGE, analyzer_for_language, get_analyzer, language_group
 from esr.text.document import (
     LOCATION,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis.strategies import booleans
 from msgspec import structs
 
-from esr.plans.condition import (
+from esr.plans.plan import (
     AllOf,
     AnyOf,
     Condition,

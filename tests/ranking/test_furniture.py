@@ -9,8 +9,7 @@ import pytest
 
 from esr.index.filters import NO_FILTERS
 from esr.models.adjustment import Adjustment
-from esr.ranking.furniture import lower_furniture
-from esr.ranking.ranking import Ranking
+from esr.ranking.ranking import Ranking, lower_furniture
 from esr.ranking.searcher import Searcher
 from esr.text.document import Document, Sentence
 from tests.support.elasticsearch import differences

@@ -11,7 +11,7 @@ import pytest
 import esr
 from esr.enrichment.recipe import Recipe
 from esr.index.filters import NO_FILTERS
-from esr.plans.condition import HasWords
+from esr.plans.plan import HasWords
 from esr.ranking.query_report import Suggestion, complete, correct, suggest
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher

@@ -15,7 +15,7 @@ import esr
 from esr.errors import UsageError
 from esr.index.filters import Filters
 from esr.index.hits import Hit, SentenceRecord
-from esr.plans.condition import HasAttribute
+from esr.plans.plan import HasAttribute
 from esr.ranking.answers import answer_dict, best_of_documents, require_record
 from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import report_reading

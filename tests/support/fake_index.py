@@ -15,9 +15,21 @@ from esr.index.filters import DAY, DayCounts, FacetCounts, Filters, ValueTable
 from esr.index.hits import EVIDENCE_COLUMNS, Hit, SearchResult, SentenceRecord, SentenceTexts
 from esr.index.names import ENTITY_TYPES, Name, choose_written_form, name_key
 from esr.index.writer import Description
-from esr.plans.condition import AllOf, AnyOf, Condition, HasPrefix, HasTerm, HasWords, Not
 from esr.plans.evaluate import Evidence
-from esr.plans.plan import CollectionStatistics, FieldName, Plan, Statistics, TermStatistics
+from esr.plans.plan import (
+    AllOf,
+    AnyOf,
+    CollectionStatistics,
+    Condition,
+    FieldName,
+    HasPrefix,
+    HasTerm,
+    HasWords,
+    Not,
+    Plan,
+    Statistics,
+    TermStatistics,
+)
 from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
 from esr.text.dates import is_iso_date, parse_date_start
 from esr.text.document import ATTRIBUTES, Document, Quote, Sentence

@@ -13,13 +13,19 @@ from hypothesis import strategies as st
 from esr import models
 from esr.index.contract import Index
 from esr.index.filters import Filters
-from esr.plans.condition import AllOf, AnyOf, Condition, HasPrefix, HasTerm, HasWords, Not
 from esr.plans.plan import (
     CANDIDATES,
     FIELDS,
     Affine,
+    AllOf,
+    AnyOf,
+    Condition,
     Curve,
+    HasPrefix,
+    HasTerm,
+    HasWords,
     Mixture,
+    Not,
     Plan,
     PlanTerm,
     Saturation,

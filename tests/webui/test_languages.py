@@ -15,7 +15,7 @@ from flask.testing import FlaskClient
 from esr.index.contract import Index
 from esr.index.hits import SentenceRecord
 from esr.query import ParsedQuery
-from esr.ranking import query_language
+from esr.ranking import searcher as searcher_module
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import ATTRIBUTES
 from tests.support.fake_index import STORM, FakeIndex
@@ -299,13 +299,13 @@ def test_the_language_of_a_query_is_looked_for_once_for_a_page_of_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load(tmp_path / "index", [document("de", "Die Banken zahlten.", language="de")], analyzer="by-language")
-    asked, find = [], query_language.find_language
+    asked, find = [], searcher_module.find_language
 
-    def count(index: Index, query: ParsedQuery) -> query_language.QueryLanguage:
+    def count(index: Index, query: ParsedQuery) -> searcher_module.QueryLanguage:
         asked.append(query.text)
         return find(index, query)
 
-    monkeypatch.setattr(query_language, "find_language", count)
+    monkeypatch.setattr(searcher_module, "find_language", count)
     with open_searcher(str(tmp_path / "index")) as searcher:
         page = create_app(searcher, Settings()).test_client().get("/search?q=bank").text
     assert "<mark>Banken</mark>" in page and asked == ["bank"]

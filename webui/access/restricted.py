@@ -19,9 +19,8 @@ from esr.index.contract import Index, Result, Similarities
 from esr.index.filters import NO_FILTERS, DayCounts, FacetCounts, Filters, ValueTable
 from esr.index.hits import CandidateEvidence, Hit, SearchResult, SentenceRecord
 from esr.index.names import Name
-from esr.plans.condition import Condition, HasEntity, HasTerm, HasWords, Not, all_of
 from esr.plans.evaluate import Evidence
-from esr.plans.plan import Affine, Mixture, Plan
+from esr.plans.plan import Affine, Condition, HasEntity, HasTerm, HasWords, Mixture, Not, Plan, all_of
 from esr.query import parse
 from esr.query.interpretation import interpret
 from esr.query.query import has_relative_dates

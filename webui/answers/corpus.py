@@ -12,8 +12,7 @@ from esr.corpus.collocations import (
     contrast_collocations,
     find_collocations,
 )
-from esr.corpus.frequencies import Frequencies, count_frequencies
-from esr.corpus.keyness import KeyWords, find_key_words
+from esr.corpus.frequencies import Frequencies, KeyWords, count_frequencies, find_key_words
 from esr.corpus.names_and_quotes import (
     ListedName,
     NamePage,

@@ -13,8 +13,7 @@ from typing import Any, get_args, get_type_hints
 
 from esr.corpus.collocations import Collocation, Contrasted
 from esr.corpus.concordance import Line
-from esr.corpus.frequencies import GROUPINGS
-from esr.corpus.keyness import KeyWord
+from esr.corpus.frequencies import GROUPINGS, KeyWord
 from esr.corpus.names_and_quotes import Companion, Edge, ListedName, NamePage, Quotation
 from esr.following.timeline import INTERVALS
 from esr.index.filters import FACET_FIELDS

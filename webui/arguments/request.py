@@ -22,9 +22,8 @@ from esr.index.filters import NO_FILTERS, Filters, build_attribute_filters
 from esr.processes import cached_property
 from esr.query import ParsedQuery, in_language, literal, parse
 from esr.query.interpretation import Interpretation
-from esr.ranking.furniture import lower_furniture
 from esr.ranking.prepared_query import PreparedQuery
-from esr.ranking.ranking import Ranking
+from esr.ranking.ranking import Ranking, lower_furniture
 from esr.ranking.searcher import Searcher
 from esr.text.analyzer import Analyzer
 from esr.text.document import ATTRIBUTES, META, META_PREFIX

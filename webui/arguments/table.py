@@ -17,8 +17,7 @@ from esr import models
 from esr.corpus.collocations import COLLOCATIONS, MEASURES, MIN_COUNT, UNITS, WINDOW
 from esr.corpus.concordance import LINES, WIDTH
 from esr.corpus.concordance import SORTS as LINE_SORTS
-from esr.corpus.frequencies import GROUPINGS
-from esr.corpus.keyness import KEY_WORDS, ORDERS
+from esr.corpus.frequencies import GROUPINGS, KEY_WORDS, ORDERS
 from esr.corpus.names_and_quotes import COMPANIONS, MAX_NETWORK, NAMES, QUOTATIONS, SENTENCES
 from esr.following.exports import FIELDS as EXPORT_FIELDS
 from esr.following.timeline import INTERVALS, MAX_PEAKS, PEAKS

@@ -19,8 +19,7 @@ from esr.index.contract import Index
 from esr.index.filters import DAY, NO_FILTERS, DayCounts
 from esr.index.hits import SentenceRecord
 from esr.index.names import ENTITY_TYPES
-from esr.plans.condition import DateRange
-from esr.plans.plan import CollectionStatistics
+from esr.plans.plan import CollectionStatistics, DateRange
 from esr.query import FIELDS, METADATA_FIELD, parse
 from esr.ranking.answers import require_record
 from esr.ranking.query_report import count_values_of

@@ -23,7 +23,7 @@ from esr.following.timeline import (
 )
 from esr.index.filters import FACET_FIELDS, DayCounts, Filters
 from esr.index.names import ENTITY_TYPES, entity_key, name_key, parse_name_filter
-from esr.plans.condition import Condition, HasTerm, all_of, any_of
+from esr.plans.plan import Condition, HasTerm, all_of, any_of
 from esr.query import ParsedQuery
 from esr.ranking.prepared_query import PreparedQuery
 from esr.text.document import LOCATION, META, META_PREFIX, is_attribute, value_key

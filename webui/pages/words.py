@@ -11,8 +11,7 @@ from flask import Flask, Response, request
 
 from esr.corpus.collocations import MEASURES, UNITS, Collocations
 from esr.corpus.concordance import SORTS
-from esr.corpus.frequencies import GROUPINGS, Frequencies
-from esr.corpus.keyness import ORDERS, KeyWords
+from esr.corpus.frequencies import GROUPINGS, ORDERS, Frequencies, KeyWords
 from esr.following.timeline import Interval, count_periods, name_of
 from esr.index.filters import NO_FILTERS
 from esr.query import ParsedQuery

@@ -19,7 +19,7 @@ from esr.index.contract import LengthGroups
 from esr.index.filters import DAY, NO_FILTERS, DayCounts, Filters
 from esr.index.hits import Hit, SearchResult, SentenceTexts
 from esr.index.names import SAMPLE, choose_written_form
-from esr.plans.condition import Condition, HasWords
+from esr.plans.plan import Condition, HasWords
 from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
 from esr.text.dates import parse_date_start
 

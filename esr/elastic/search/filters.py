@@ -14,11 +14,12 @@ from esr.elastic.statistics import exclusive_minimum
 from esr.elastic.vocabulary import ALL_KEYS, attribute_field
 from esr.index.filters import Filters
 from esr.index.names import name_key
-from esr.plans.condition import (
+from esr.plans.plan import (
     AllOf,
     AnyOf,
     Condition,
     DateRange,
+    FieldName,
     HasAttribute,
     HasEntity,
     HasLanguage,
@@ -28,9 +29,9 @@ from esr.plans.condition import (
     HasTerm,
     HasWords,
     Not,
+    Plan,
     SaidBy,
 )
-from esr.plans.plan import FieldName, Plan
 
 Query = dict[str, Any]
 

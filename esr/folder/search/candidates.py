@@ -20,9 +20,8 @@ from esr.folder.search.evidence import read_evidence, read_importance
 from esr.folder.search.records import Location, find_sentence, sentence_id
 from esr.index.filters import Filters
 from esr.index.hits import EVIDENCE_COLUMNS, CandidateEvidence
-from esr.plans.condition import Condition
 from esr.plans.evaluate import Array, concatenate, score_sentences, top_k
-from esr.plans.plan import FIELDS, Plan
+from esr.plans.plan import FIELDS, Condition, Plan
 
 
 def select_candidates(plan: Plan, cache: SearchCache, filters: Filters) -> list[npt.NDArray[np.int64]]:

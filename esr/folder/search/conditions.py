@@ -1,4 +1,4 @@
-"""Masks of documents and sentences that satisfy filters or a condition (`esr.plans.condition`).
+"""Masks of documents and sentences that satisfy filters or a condition (`esr.plans.plan`).
 
 Masks of conditions are kept in memory, since a page asks for hits, facets and counts under the same
 condition. Filters and conditions must have been resolved to the forms in the documents.
@@ -19,7 +19,7 @@ from esr.folder.search.memory import SearchMemory
 from esr.folder.search.vocabulary import PositionCache, Positions, find_phrase, find_prefix, mask_prefix
 from esr.index.filters import Filters
 from esr.index.names import name_key
-from esr.plans.condition import (
+from esr.plans.plan import (
     AllOf,
     AnyOf,
     Condition,

@@ -25,7 +25,7 @@ from esr.folder.search.vocabulary import PositionCache
 from esr.index.contract import LengthGroups
 from esr.index.filters import DAY, Filters
 from esr.index.hits import SentenceTexts, SentenceWords
-from esr.plans.condition import AllOf, AnyOf, Condition, HasTerm, HasWords
+from esr.plans.plan import AllOf, AnyOf, Condition, HasTerm, HasWords
 
 Bits = npt.NDArray[np.uint64]
 _NO_BITS = np.zeros(0, np.uint64)

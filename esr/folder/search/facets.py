@@ -26,8 +26,7 @@ from esr.index.filters import (
     can_be_counted,
 )
 from esr.index.names import ENTITY_TYPES
-from esr.plans.condition import Condition
-from esr.plans.plan import Plan
+from esr.plans.plan import Condition, Plan
 
 DocumentCounts = Sequence[tuple[Segment, Numbers]]
 """For each segment, the number of candidates in each document."""

@@ -26,8 +26,7 @@ from esr.folder.search.records import DocumentCache, DocumentKey
 from esr.folder.write import segment_writer
 from esr.index.filters import Filters
 from esr.index.limits import DEFAULT_CACHE_LIMIT, VARIABLE
-from esr.plans.condition import HasTerm, HasWords
-from esr.plans.plan import Plan, StaticScore
+from esr.plans.plan import HasTerm, HasWords, Plan, StaticScore
 from esr.query import parse
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher

@@ -16,7 +16,7 @@ from esr.folder.search.counts import count_sentences
 from esr.folder.search.kernel_loader import KERNEL
 from esr.folder.write import segment_writer
 from esr.index.filters import NO_FILTERS, Filters
-from esr.plans.condition import AllOf, AnyOf, Condition, HasPrefix, HasTerm, HasWords, Not
+from esr.plans.plan import AllOf, AnyOf, Condition, HasPrefix, HasTerm, HasWords, Not
 from esr.ranking.searcher import open_searcher
 from esr.text.dates import parse_date_end, parse_date_start
 from esr.text.document import Sentence

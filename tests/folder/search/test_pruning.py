@@ -24,10 +24,10 @@ from esr.folder.search.kernel_loader import KERNEL, LOADER
 from esr.folder.search.pruned_search import search_pruned
 from esr.folder.write.segment_writer import FULL_TERMS
 from esr.index.filters import Filters
-from esr.plans.condition import Condition
 from esr.plans.plan import (
     CANDIDATES,
     Affine,
+    Condition,
     Plan,
     StaticScore,
     Unprunable,

@@ -21,7 +21,7 @@ from esr.folder.write import segment_writer
 from esr.folder.write.columns import TokenizedTexts, save_word_table
 from esr.index.filters import NO_FILTERS
 from esr.index.names import SAMPLE
-from esr.plans.condition import HasWords
+from esr.plans.plan import HasWords
 from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import document as bare_document
 from tests.support.elasticsearch import load as load_bare

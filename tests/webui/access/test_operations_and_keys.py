@@ -18,7 +18,7 @@ from esr.errors import EsrError, UsageError
 from esr.following.citations import text_digest
 from esr.index.enrichment_run import run_enrichment
 from esr.index.filters import NO_FILTERS
-from esr.plans.condition import HasTerm
+from esr.plans.plan import HasTerm
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import VectorWeights
 from esr.ranking.searcher import Searcher, open_searcher
