@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from esr.lab.capacity import (
+from esr.lab.commands.capacity import (
     QUANTITIES,
     CapacityEstimate,
     Growth,

@@ -38,8 +38,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.speed.workspace import ANALYZER, Setup, collection_file
-from esr import loaders
-from esr.batch import topics
+from esr import loaders, topics
 from esr.cli.main import main as esr_command
 from esr.elastic import meta
 from esr.elastic.index import ElasticsearchIndex

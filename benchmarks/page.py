@@ -16,8 +16,8 @@ import random
 
 from locust import HttpUser, between, task
 
-from esr.batch import topics
-from esr.batch.topics import TITLE
+from esr import topics
+from esr.topics import TITLE
 
 QUERIES = [topic.fields[TITLE] for topic in topics.read_topics(os.environ["QUERIES"])]
 

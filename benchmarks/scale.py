@@ -25,7 +25,7 @@ from benchmarks.memory import PeakUsage
 from benchmarks.speed import corpus, figures
 from benchmarks.speed.figures import ROOT
 from benchmarks.speed.workspace import ANALYZER, ESR, count_bytes
-from esr.batch import topics
+from esr import topics
 
 PART = "scale"
 SEARCHES = 150

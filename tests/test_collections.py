@@ -18,10 +18,10 @@ from typing import NamedTuple
 import pytest
 
 from esr import loaders, models
-from esr.batch.topics import read_topics
 from esr.models import priors
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
+from esr.topics import read_topics
 from tests.support.elasticsearch import differences, fresh, load
 from tests.support.endurance import IS_LONG
 

@@ -45,15 +45,15 @@ MAY_IMPORT = {
     "esr/corpus": "following index plans query ranking text",
     "esr/bridges": "esr cli following index library ranking",
     "esr/library": "esr corpus enrichment features following index loaders models query ranking text",
-    "esr/batch": "index loaders",
-    "esr/lab": "batch dependency features index loaders models plans ranking text",
-    "esr/lab/report": "esr batch index lab models plans ranking",
-    "esr/lab/reproduce": "esr batch following index lab loaders models plans ranking text",
-    "esr/lab/commands": "batch cli index lab lab/report lab/reproduce ranking",
+    "esr/topics": "index loaders",
+    "esr/lab": "topics dependency features index loaders models plans ranking text",
+    "esr/lab/report": "esr topics index lab models plans ranking",
+    "esr/lab/reproduce": "esr topics following index lab loaders models plans ranking text",
+    "esr/lab/commands": "topics cli index lab lab/report lab/reproduce ranking",
     "webui/running": "index ranking",
     "webui/arguments": "corpus features following index models plans query ranking text webui/running",
-    "webui/answers": "batch corpus following index plans query ranking text webui/arguments webui/running",
-    "webui/pages": "batch corpus dependency following index models plans query ranking text webui/answers "
+    "webui/answers": "topics corpus following index plans query ranking text webui/arguments webui/running",
+    "webui/pages": "topics corpus dependency following index models plans query ranking text webui/answers "
     "webui/arguments webui/running",
     "webui/api": "esr corpus dependency features following index models plans query ranking text "
     "webui/answers webui/arguments webui/running",
@@ -103,7 +103,11 @@ def _imports(path: Path) -> Iterator[str]:
 
 def folder_of(path: str) -> str | None:
     """The row that a file or a module belongs to, the deepest; None for the files of `esr` itself."""
-    return max((row for row in MAY_IMPORT if f"{path}/".startswith(f"{row}/")), key=len, default=None)
+    return max(
+        (row for row in MAY_IMPORT if f"{path.removesuffix('.py')}/".startswith(f"{row}/")),
+        key=len,
+        default=None,
+    )
 
 
 def full_names(row: str) -> set[str]:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable, Sequence
 
 from benchmarks.speed.workspace import ANALYZER, TERM_COUNTS, Setup
-from esr.batch import topics
+from esr import topics
 from esr.text.analyzer import get_analyzer
 
 

@@ -23,7 +23,7 @@ from tqdm import tqdm
 
 from benchmarks.studies.claims import LEVEL, Verdict
 from benchmarks.studies.results import COLLECTIONS, prepare_collection
-from esr.batch import topics
+from esr import topics
 from esr.features import FEATURES
 from esr.lab.comparison import FOLDS
 from esr.lab.curves import CurveTraining, Estimates, EstimationOptions

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.studies.results import COLLECTIONS, prepare_collection
-from esr.batch import topics
+from esr import topics
 from esr.lab import measures
 from esr.lab.comparison import Collection
 from esr.lab.learn import LearningOptions, learn, to_dict

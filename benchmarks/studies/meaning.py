@@ -20,8 +20,7 @@ from msgspec.structs import replace
 
 from benchmarks.studies.results import COLLECTIONS as LARGER
 from benchmarks.studies.results import TOPICS
-from esr import loaders
-from esr.batch import topics
+from esr import loaders, topics
 from esr.enrichment.enricher import Enricher
 from esr.index.enrichment_run import run_enrichment
 from esr.index.factory import open_writer

@@ -20,14 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from esr.batch import topics
-from esr.batch.topics import TITLE
+from esr import topics
 from esr.index.hits import Hit, LazyHits
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import load_parses
 from esr.ranking.reranker import Candidates, Reranker, rerank
 from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
+from esr.topics import TITLE
 
 SECOND_STAGES = {
     "tdsr": [{"signal": "tdsr"}],

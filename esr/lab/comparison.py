@@ -19,10 +19,7 @@ from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from esr import models
-from esr.batch import topics
-from esr.batch.runs import read_restrictions
-from esr.batch.topics import TITLE
+from esr import models, topics
 from esr.errors import EsrError, InputError, UsageError, unknown
 from esr.lab import measures
 from esr.lab.estimation import DEFAULT_NUMBER, generate_tasks
@@ -32,6 +29,7 @@ from esr.lab.tuner import WORKER_DIED, Task, Tuner, build_tasks
 from esr.processes import defer_interrupt, end_with_parent
 from esr.ranking.ranking import SHIPPED, Ranking, read_json
 from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
+from esr.topics import TITLE, read_restrictions
 
 FOLDS = 5
 _MAX_GRID = 120

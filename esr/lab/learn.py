@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from esr.batch.runs import Scores
 from esr.errors import UsageError
 from esr.lab.grid import split_folds
 from esr.lab.learners import LEARNERS, Learner
@@ -24,6 +23,7 @@ from esr.plans.evaluate import Array
 from esr.ranking.ranking import Ranking
 from esr.ranking.reranker import merge_scores
 from esr.ranking.signals import RankingSignal
+from esr.topics import Scores
 
 Tick = Callable[[int], None]
 

@@ -22,13 +22,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.batch.runs import Scores, sort_sentences
-from esr.batch.topics import Line, line_error, malformed_line, read_lines
 from esr.errors import InputError, UsageError, unknown
 from esr.extras import require
 from esr.hashing import hash64
 from esr.index.contract import Index
 from esr.loaders.ir_datasets import is_dataset, read_entries
+from esr.topics import Line, Scores, line_error, malformed_line, read_lines, sort_sentences
 
 if TYPE_CHECKING:
     from ir_measures import Measure

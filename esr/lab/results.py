@@ -13,7 +13,6 @@ from dataclasses import dataclass, fields, replace
 from dataclasses import field as dataclasses_field
 from typing import Any
 
-from esr.batch.runs import Scores
 from esr.errors import UsageError
 from esr.lab.measures import (
     RESAMPLES,
@@ -26,6 +25,7 @@ from esr.lab.measures import (
     correct_p_values,
     mean,
 )
+from esr.topics import Scores
 
 ALL = "all"
 UNTYPED = "no type"

@@ -26,7 +26,6 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from esr.batch.topics import TITLE, Topic
 from esr.dependency.cliques import ParsedSentences
 from esr.errors import EsrError, UsageError
 from esr.index.contract import Similarities
@@ -42,6 +41,7 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import RerankContext, VectorWeights, load_parses
 from esr.ranking.reranker import Reranker, merge_scores
 from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
+from esr.topics import TITLE, Topic
 
 
 class JudgedCandidates(NamedTuple):

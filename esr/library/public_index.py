@@ -54,12 +54,12 @@ from esr.corpus.names_and_quotes import (
     select,
 )
 from esr.errors import UsageError, unknown
-from esr.following.lists import find_passages
 from esr.following.novelty import (
     DEFAULT_THRESHOLD,
     check_threshold,
     find_newest,
     find_novel,
+    find_passages,
     prepare_similar,
     search_similar,
 )

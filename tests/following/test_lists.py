@@ -16,15 +16,14 @@ from pathlib import Path
 
 import pytest
 
-from esr.batch.topics import read_topics
 from esr.cli.main import main
 from esr.features.furniture import find_furniture
-from esr.following.lists import list_passages
-from esr.following.novelty import DEFAULT_THRESHOLD, hits_to_fold
+from esr.following.novelty import DEFAULT_THRESHOLD, hits_to_fold, list_passages
 from esr.index.filters import Filters
 from esr.ranking.passages import Passage
 from esr.ranking.ranking import Ranking, lower_furniture
 from esr.ranking.searcher import Searcher, open_searcher
+from esr.topics import read_topics
 from tests.support.elasticsearch import document
 from tests.support.index_contents import ENGINES, open_loaded
 

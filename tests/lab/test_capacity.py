@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from benchmarks.capacity import PAGE, TABLES, fill
-from esr.lab.capacity import (
+from esr.lab.commands.capacity import (
     QUANTITIES,
     CapacityEstimate,
     elasticsearch_growth,

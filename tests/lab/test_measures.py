@@ -25,7 +25,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from esr.batch import runs
 from esr.errors import EsrError, InputError, UsageError
 from esr.lab import measures
 from esr.lab.commands.evaluate import compare
@@ -55,6 +54,7 @@ from esr.lab.tuner import Task, Tuner
 from esr.models.language_models import MU_GRID
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
+from esr.topics import read_run
 from tests.lab.tuning.conftest import (
     index_path,  # noqa: F401
     tasks,
@@ -83,7 +83,7 @@ def files(tmp_path_factory):
 
 
 def test_figures_equal_those_of_ir_measures_exactly(files):
-    judgements, run = read_qrels(files[0]), runs.read_run(files[1])
+    judgements, run = read_qrels(files[0]), read_run(files[1])
     values = measures.evaluate(NAMES, judgements, run.scores)
     for name in NAMES:
         measure = ir_measures.parse_measure(name)

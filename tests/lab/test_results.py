@@ -13,14 +13,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from esr.batch import runs, topics
-from esr.batch.runs import choose_restrictions, read_restrictions, restrictions_from_topics
-from esr.batch.topics import Topic
+from esr import topics
 from esr.errors import InputError, UsageError
 from esr.index.hits import Hit
 from esr.lab import measures
 from esr.lab.measures import compare_systems, correct_p_values
 from esr.lab.results import ALL, evaluate_runs, to_csv, to_json, to_table
+from esr.topics import (
+    Run,
+    Topic,
+    check_tag,
+    choose_restrictions,
+    format_lines,
+    read_restrictions,
+    read_run,
+    restrictions_from_topics,
+    sort_sentences,
+)
 from tests.lab.conftest import NOVELTY
 
 QRELS = {topic: {"a": 1, "b": 0, "c": 0} for topic in ("1", "2", "3", "4")}
@@ -189,14 +198,14 @@ def test_a_mean_over_no_values_is_a_dash_and_null():
 
 def test_a_run_is_scores_by_topic_and_sentence_in_any_order(file):
     path = file("1 Q0 b 2 1.5 mine\n2 Q0 a 1 -3 mine\n\n1 Q0 a 1 2e0 mine\n", "mine.run.gz")
-    run = runs.read_run(path)
-    assert run == runs.Run("mine", {"1": {"b": 1.5, "a": 2.0}, "2": {"a": -3.0}})
+    run = read_run(path)
+    assert run == Run("mine", {"1": {"b": 1.5, "a": 2.0}, "2": {"a": -3.0}})
     assert list(run.scores["1"]) == ["b", "a"]
 
 
 def test_a_run_with_several_tags_or_no_line_has_no_tag(file):
-    assert runs.read_run(file("1 Q0 a 1 2 x\n1 Q0 b 2 1 y\n")).tag is None
-    assert runs.read_run(file("")) == runs.Run(None, {})
+    assert read_run(file("1 Q0 a 1 2 x\n1 Q0 b 2 1 y\n")).tag is None
+    assert read_run(file("")) == Run(None, {})
 
 
 @pytest.mark.parametrize(
@@ -210,7 +219,7 @@ def test_a_run_with_several_tags_or_no_line_has_no_tag(file):
     ],
 )
 def test_a_bad_line_is_rejected_with_its_number(read_error, line, expected):
-    message = read_error(runs.read_run, f"1 Q0 a 1 2 x\n\n{line}\n")
+    message = read_error(read_run, f"1 Q0 a 1 2 x\n\n{line}\n")
     assert message.startswith("file.txt:3: ")
     assert expected in message
 
@@ -224,7 +233,7 @@ def test_a_bad_line_is_rejected_with_its_number(read_error, line, expected):
     )
 )
 def test_sentences_are_sorted_as_trec_eval_sorts_them(scores):
-    ranked = runs.sort_sentences(scores)
+    ranked = sort_sentences(scores)
     for rank, sentence in enumerate(ranked, 1):
         figures = ir_measures.pytrec_eval.calc_aggregate(
             [ir_measures.RR], {"1": {sentence: 1}}, {"1": dict(scores)}
@@ -234,15 +243,15 @@ def test_sentences_are_sorted_as_trec_eval_sorts_them(scores):
 
 def test_a_written_run_is_read_back(file):
     hits = [Hit("b", 2.0, None), Hit("a", 2.0, None), Hit("c", 0.1, None)]
-    run = runs.read_run(file("".join(runs.format_lines("1", hits, "mine"))))
+    run = read_run(file("".join(format_lines("1", hits, "mine"))))
     assert list(run.scores["1"].items()) == [("b", 2.0), ("a", math.nextafter(2.0, 0)), ("c", 0.1)]
 
 
 @pytest.mark.parametrize("tag", ["", "a b", " a", "a\n"])
 def test_a_tag_must_be_one_word(tag):
-    assert runs.check_tag("2si-mu50") == "2si-mu50"
+    assert check_tag("2si-mu50") == "2si-mu50"
     with pytest.raises(UsageError, match="must be one word"):
-        runs.check_tag(tag)
+        check_tag(tag)
 
 
 WORDS = st.sampled_from(["1", "Q0", "a", "2", "0.5", "x", "nan", "\n", "1e999"])
@@ -255,7 +264,7 @@ def test_any_bytes_are_a_run_or_an_input_error(data):
         path = Path(folder) / "run"
         path.write_bytes(data)
         try:
-            run = runs.read_run(path)
+            run = read_run(path)
         except InputError as error:
             assert "\n" not in str(error)
         else:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import pytest
 
 import esr
-from esr.batch.topics import Topic, read_topics
 from esr.errors import InputError, UsageError
 from esr.lab.measures import read_qrels
+from esr.topics import Topic, read_topics
 from tests.cli.conftest import call
 from tests.support.needed import need
 

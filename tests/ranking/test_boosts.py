@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from esr.batch import runs
 from esr.errors import UsageError
 from esr.lab import grid, measures
 from esr.lab.grid import ascend, search_grid
@@ -23,6 +22,7 @@ from esr.ranking.explain import explain
 from esr.ranking.ranking import Origin, Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Located, ParseWord, Sentence
+from esr.topics import format_lines
 from tests.support.folder_index import append, boost_corpus, document, load
 
 NEWS = [
@@ -427,7 +427,7 @@ def figures(searcher: Searcher, ranking: Ranking) -> list[float]:
     values = []
     for task in TASKS:
         hits = searcher.search(task.query, 1000, ranking=ranking, records=False).hits
-        lines = [line.split() for line in runs.format_lines(task.topic, hits, "x")]
+        lines = [line.split() for line in format_lines(task.topic, hits, "x")]
         run = {task.topic: {line[2]: float(line[4]) for line in lines}}
         qrels = {task.topic: dict.fromkeys(task.relevant, 1)}
         values.append(measures.evaluate(["AP"], qrels, run)["AP"][task.topic])

@@ -14,13 +14,13 @@ from typing import IO, Any
 
 from flask import Response
 
-from esr.batch import runs
 from esr.following.citations import CitationFormat
 from esr.following.exports import ExportFormat, Row
 from esr.following.timeline import TABLE_COLUMNS
 from esr.index.hits import Hit, SentenceRecord
 from esr.ranking.answers import COLUMNS, build_spreadsheet_rows, guard_formula, require_record
 from esr.ranking.prepared_query import Answer
+from esr.topics import format_lines
 from esr.wording import flatten_row
 from webui.answers.explanations import Comparison, ScoredDocument
 
@@ -65,7 +65,7 @@ def export_file(
 
 def sentences_run(hits: Sequence[Hit], incomplete: str | None = None) -> Response:
     """The run of a single topic, named TOPIC."""
-    lines = runs.format_lines(TOPIC, hits, _mark_incomplete(TAG, incomplete))
+    lines = format_lines(TOPIC, hits, _mark_incomplete(TAG, incomplete))
     return _file("".join(lines), "text/plain", "sentences.run", incomplete)
 
 
@@ -97,7 +97,7 @@ def queries_run(
     """The run of several topics. Those in `skipped`, which cannot be searched for, have no line."""
     incomplete = incomplete_topics(answers)
     tag = _mark_incomplete(tag, incomplete)
-    lines = (line for topic, answer in answers.items() for line in runs.format_lines(topic, answer.hits, tag))
+    lines = (line for topic, answer in answers.items() for line in format_lines(topic, answer.hits, tag))
     return _name_skipped(_file("".join(lines), "text/plain", "queries.run", incomplete), skipped)
 
 

@@ -23,13 +23,13 @@ from esr.batches import batched
 from esr.corpus.concordance import Concordance, build_concordance
 from esr.errors import UsageError
 from esr.following.citations import text_digest
-from esr.following.lists import list_passages
 from esr.following.novelty import (
     NovelAnswer,
     add_scores,
     find_newest,
     find_novel,
     hits_to_fold,
+    list_passages,
     prepare_similar,
     search_similar,
 )

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 
 from flask import Flask, Response, request
 
-from esr.batch import topics
-from esr.batch.topics import TITLE, Line, Topic
+from esr import topics
 from esr.errors import EsrError, InputError, UsageError
 from esr.ranking.prepared_query import Answer
 from esr.ranking.searcher import Searcher
+from esr.topics import TITLE, Line, Topic
 from webui.answers import downloads
 from webui.answers.downloads import NOTHING
 from webui.answers.lists import rank_sentences

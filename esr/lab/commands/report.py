@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 from tqdm import tqdm
 
-from esr.batch import topics
-from esr.batch.runs import Scores, choose_restrictions, display_names, read_run, remove_duplicates
-from esr.batch.topics import TITLE
+from esr import topics
 from esr.cli.output import check_output, open_output
 from esr.cli.ranking_options import ranking_options
 from esr.errors import EsrError, UsageError
@@ -22,6 +20,7 @@ from esr.lab.results import RunEvaluation, evaluate_runs
 from esr.lab.tuner import build_tasks
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
+from esr.topics import TITLE, Scores, choose_restrictions, display_names, read_run, remove_duplicates
 
 if TYPE_CHECKING:
     from esr.lab.report.page import Picture

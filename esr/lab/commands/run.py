@@ -8,9 +8,6 @@ import click
 from msgspec.structs import replace
 from tqdm import tqdm
 
-from esr.batch import runs
-from esr.batch.runs import choose_restrictions
-from esr.batch.topics import TITLE, Topic, read_topics, split_fields
 from esr.cli import options
 from esr.cli.output import open_output
 from esr.cli.ranking_options import filter_options, ranking_options
@@ -21,6 +18,7 @@ from esr.ranking.answers import best_of_documents, require_record
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import UnsearchableQuery, open_searcher
+from esr.topics import TITLE, Topic, check_tag, choose_restrictions, format_lines, read_topics, split_fields
 
 
 @click.command()
@@ -80,7 +78,7 @@ def run(
     Example:
       esr run topics.tsv --index my-index --model 2si --set mu=50 -o 2si.run
     """
-    runs.check_tag(tag)
+    check_tag(tag)
     split_fields(field)
     all_topics = read_topics(topics)
     allowed = choose_restrictions(restrict, all_topics)
@@ -112,7 +110,7 @@ def run(
                     f"topic {topic}: the cross-encoder had no time for {answer.unread} of the sentences: "
                     "give it more, as in --rerank cross:MODEL:seconds=60, or a smaller depth"
                 )
-            file.writelines(runs.format_lines(topic, answer.hits, tag))
+            file.writelines(format_lines(topic, answer.hits, tag))
             total += len(answer.hits)
     for reason in skipped:
         click.echo(f"skipped topic {reason}", err=True)

@@ -78,13 +78,12 @@ def signals(
         return
     if topics is None or qrels is None or where is None or output is None:
         raise UsageError("esr signals --format needs TOPICS, QRELS, --index and -o")
-    from esr.batch.runs import choose_restrictions
-    from esr.batch.topics import read_topics
-    from esr.lab.letor import Description, write_signals
+    from esr.lab.learners import Description, write_signals
     from esr.lab.measures import read_qrels
     from esr.lab.training_data import collect_signals, list_signals, select_signals
     from esr.lab.tuner import build_tasks
     from esr.ranking.searcher import open_searcher
+    from esr.topics import choose_restrictions, read_topics
 
     check_output(output, topics, qrels, restrict)
     all_topics, judgements = read_topics(topics), read_qrels(qrels)
@@ -124,7 +123,7 @@ def import_model(model: Path, description: Path, with_first_stage: bool, output:
       esr search "bank fraud" --index my-index --ranking learned.json
     """
     from esr.lab.commands.tune import save_ranking
-    from esr.lab.letor import read_description, read_model
+    from esr.lab.learners import read_description, read_model
 
     check_output(output, model, description)
     ranking = read_model(model, read_description(description), with_first_stage=with_first_stage)

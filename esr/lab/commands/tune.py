@@ -14,8 +14,6 @@ import click
 import numpy as np
 from tqdm import tqdm
 
-from esr.batch.runs import choose_restrictions
-from esr.batch.topics import TITLE, read_topic_kinds, read_topics
 from esr.cli import options
 from esr.cli.output import check_output, open_output
 from esr.cli.ranking_options import ranking_options
@@ -50,6 +48,7 @@ from esr.lab.tuner import DEPTH, Task, TaskSet, Tuner, Workers, build_tasks
 from esr.progress import count_topics
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
+from esr.topics import TITLE, choose_restrictions, read_topic_kinds, read_topics
 
 grid_option = click.option(
     "--grid",
@@ -488,7 +487,7 @@ def _write_report(report: Path, outcome: Outcome) -> None:
     if report.suffix == ".json":
         text = json.dumps(to_dict(outcome), indent=1) + "\n"
     else:
-        from esr.lab.report.learned import render_report  # deferred: it imports matplotlib
+        from esr.lab.report.parameters import render_report  # deferred: it imports matplotlib
 
         text = render_report(outcome)
     with open_output(report) as file:

@@ -1,4 +1,4 @@
-"""Pictures of parameters: the sensitivity of a measure, curves of features, and weights of unseen terms.
+"""Pictures of parameters: sensitivity of a measure, curves, weights of unseen terms, and learned rankings.
 
 Each picture has its data, the function that computes them, the drawing, and the rows of its table.
 """
@@ -19,7 +19,21 @@ from esr import models
 from esr.lab import curves
 from esr.lab.curves import Estimates, EstimationOptions, ValueCounts, estimate_indep_and_floe
 from esr.lab.grid import is_valid
-from esr.lab.report.page import FAINT, INK, SERIES, Picture, create_figure, label_ends, style_of, with_style
+from esr.lab.learn import FIRST, Outcome
+from esr.lab.report import page
+from esr.lab.report.page import (
+    FAINT,
+    INK,
+    SERIES,
+    Picture,
+    ReportPage,
+    create_figure,
+    label_ends,
+    style_of,
+    with_style,
+)
+from esr.lab.report.rankings import build_gains, compute_gains
+from esr.lab.results import format_p
 from esr.lab.tuner import Task, Tuner
 from esr.lab.unseen_terms import GAMMA, IN_COLLECTION, IN_DOCUMENT, LAMBDA, LENGTHS, MU, Weights
 from esr.models import Parameter
@@ -289,3 +303,67 @@ def draw_unseen_terms(weights: Weights) -> Figure:
     axes.set_ylim(axes.get_ylim())
     label_ends(axes, LENGTHS[-1], [w[-1] for w in weights.values()], list(weights), _UNSEEN_HEIGHT - 0.7)
     return figure
+
+
+_MAX_SIGNALS = 30
+_IMPORTANCE = {
+    "linear": "the size of its weight times its spread within a topic",
+    "lambdamart": "the reduction of the loss by the trees' splits at it",
+}
+
+
+def render_report(outcome: Outcome) -> str:
+    """The report as a self-contained HTML page."""
+    run_gains = compute_gains(outcome.results, outcome.measure)
+    pictures = [build_gains(run_gains, outcome.measure, FIRST)]
+    pictures += [_draw_importance(outcome)] if any(value > 0 for _, value in outcome.importance) else []
+    pictures += [_draw_ablations(outcome)] if outcome.ablations else []
+    notes = [
+        f"Learner {outcome.learner}, seed {outcome.seed}: {outcome.depth} candidates of each of "
+        f"{outcome.topics:,} topics.",
+        f"Every figure is for held-out topics, in {outcome.folds} folds of {outcome.groups:,} groups. "
+        "Topics with the same words or half of their relevant sentences in common are in one group.",
+    ]
+    return page.render(ReportPage("Learning to rank", outcome.results, pictures, notes))
+
+
+def _draw_importance(outcome: Outcome) -> Picture:
+    bars = [(name, value) for name, value in outcome.importance if value > 0][:_MAX_SIGNALS]
+    rows = [("signal", "importance"), *((name, f"{value:.4g}") for name, value in bars)]
+    text = f"The importance of each signal, learned on all topics: {_IMPORTANCE[outcome.learner]}."
+    return _draw_bars("importance", "Importance of the signals", text, bars, rows)
+
+
+def _draw_ablations(outcome: Outcome) -> Picture:
+    bars = [(ablation.without, ablation.comparison.difference) for ablation in outcome.ablations]
+    rows = [("without", outcome.measure, "lost", "95 % interval", "effect", "p, corrected")]
+    rows += [
+        (
+            a.without,
+            f"{a.figure:.4f}",
+            f"{a.comparison.difference:+.4f}",
+            f"{a.comparison.low:+.4f} to {a.comparison.high:+.4f}",
+            f"{a.comparison.effect:+.2f}",
+            format_p(a.comparison.t_test_holm),
+        )
+        for a in outcome.ablations
+    ]
+    text = f"The loss of {outcome.measure} when signals are left out and the others are learned again."
+    return _draw_bars("ablation", "What is lost without", text, bars, rows)
+
+
+@with_style
+def _draw_bars(
+    name: str,
+    title: str,
+    text: str,
+    bars: Sequence[tuple[str, float]],
+    rows: Sequence[tuple[str, ...]],
+) -> Picture:
+    figure = create_figure(0.8 + 0.22 * len(bars))
+    axes = figure.subplots()
+    positions = np.arange(len(bars))[::-1]
+    axes.barh(positions, [value for _, value in bars], color=SERIES[0], height=0.7)
+    axes.set_yticks(positions, [label for label, _ in bars])
+    axes.grid(axis="y", visible=False)
+    return Picture(name, title, text, figure, rows)

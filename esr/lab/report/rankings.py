@@ -14,7 +14,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from esr.batch.runs import Scores, sort_sentences
 from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.lab.measures import Evaluator, Qrels, mean, unknown_sentences
@@ -34,6 +33,7 @@ from esr.lab.report.page import (
 )
 from esr.lab.results import ALL, RunEvaluation
 from esr.plans.evaluate import Array
+from esr.topics import Scores, sort_sentences
 
 _MAX_BARS = 25
 _MAX_LABEL_LENGTH = 8

@@ -22,9 +22,9 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from esr.batch.topics import Topic
 from esr.errors import InputError
 from esr.text.document import Document, ParseWord, Sentence
+from esr.topics import Topic
 
 OPINIONS = ("subj", "pos", "neg", "opt")
 NAMES = ("pers", "loc", "org", "ne")

@@ -18,13 +18,13 @@ from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
 
 from esr import loaders
-from esr.batch.topics import Topic, read_topics
 from esr.errors import EsrError, InputError
 from esr.lab.measures import Qrels, read_qrels
 from esr.lab.reproduce.annotations import Annotations, annotate, find_annotations, find_named_titles
 from esr.lab.tuner import Task, build_tasks
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Document, Sentence
+from esr.topics import Topic, read_topics
 
 # Topics, documents and judgements of each year (docs/formulas.md, A.14).
 NAMES: dict[str, tuple[str, str, str]] = {

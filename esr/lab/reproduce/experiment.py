@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from esr.batch.runs import Scores
 from esr.errors import UsageError, unknown
 from esr.lab import measures
 from esr.lab.curves import Estimates
@@ -42,6 +41,7 @@ from esr.lab.reproduce.training import (
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Sentence
+from esr.topics import Scores
 
 POOLED = "matching, all topics' sentences together, year"
 

@@ -22,8 +22,6 @@ from msgspec.structs import replace
 
 import esr
 from esr import loaders
-from esr.batch import runs
-from esr.batch.runs import Scores
 from esr.errors import EsrError
 from esr.index.factory import open_writer
 from esr.index.filters import NO_FILTERS
@@ -57,6 +55,7 @@ from esr.models.adjustment import BUILTIN_FEATURES, Adjustment, feature_column, 
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
 from esr.text.document import Document, Located
+from esr.topics import Scores, format_lines
 
 
 class TopicIndex(NamedTuple):
@@ -225,7 +224,7 @@ class YearExperiment:
                     continue
                 if answer.incomplete:
                     raise EsrError(f"topic {task.topic}: the answer is incomplete: {answer.incomplete}")
-                lines = (line.split() for line in runs.format_lines(task.topic, answer.hits, "esr"))
+                lines = (line.split() for line in format_lines(task.topic, answer.hits, "esr"))
                 run[task.topic] = {words[2]: float(words[4]) for words in lines}
         return run
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from esr.errors import InputError
-from esr.lab import letor
+from esr.lab import learners
 from esr.lab.commands import signals as command
-from esr.lab.letor import Description, read_description, read_model, write_signals
+from esr.lab.learners import Description, read_description, read_model, write_signals
 from esr.lab.training_data import RUN_DEPTH, SIGNAL_DEPTH, collect_signals, list_signals
 from esr.lab.tuner import Task
 from esr.ranking.ranking import Ranking
@@ -229,5 +229,5 @@ def test_only_trees_that_are_alone_say_so() -> None:
 
 
 def test_the_choices_of_the_command_are_those_of_the_laboratory() -> None:
-    assert tuple(letor.FORMATS) == command._FORMATS
+    assert tuple(learners.FORMATS) == command._FORMATS
     assert (SIGNAL_DEPTH, RUN_DEPTH) == (command._DEPTH, command._MAX_DEPTH)

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from esr.batch.runs import Scores
 from esr.errors import UsageError
 from esr.folder.write.folder_writer import FolderWriter
 from esr.index.writer import Description
@@ -70,6 +69,7 @@ from esr.models.adjustment import parse_adjustment
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Located, Sentence
+from esr.topics import Scores
 from tests.lab.tuning.conftest import documents, tasks
 from tests.support import worked_examples as worked
 from tests.support.folder_index import document, load

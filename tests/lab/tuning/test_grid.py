@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from esr import models
-from esr.batch import runs
 from esr.errors import EsrError, UsageError
 from esr.folder.write.folder_writer import FolderWriter
 from esr.index.filters import Filters
@@ -35,6 +34,7 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Document, Located, Sentence
+from esr.topics import format_lines
 from tests.lab.tuning.conftest import documents, tasks
 from tests.plans.test_evaluate import plans
 from tests.support.elasticsearch import fresh, load
@@ -202,7 +202,7 @@ def figures_of_a_run(searcher: Searcher, ranking: Ranking, name: str, depth: int
     figures = {}
     for task in tasks():
         hits = searcher.search(task.query, depth, ranking=ranking, filters=Filters(), records=False).hits
-        lines = [line.split() for line in runs.format_lines(task.topic, hits, "x")]
+        lines = [line.split() for line in format_lines(task.topic, hits, "x")]
         run = {task.topic: {line[2]: float(line[4]) for line in lines}}
         qrels = {task.topic: dict.fromkeys(task.relevant, 1)}
         figures[task.topic] = measures.evaluate([name], qrels, run)[name][task.topic]

@@ -18,7 +18,6 @@ from flask import Flask
 from flask.testing import FlaskClient
 from msgspec.structs import replace
 
-from esr.batch import runs
 from esr.folder.index import FolderSnapshot
 from esr.following.novelty import find_novel
 from esr.index.filters import FACET_FIELDS, NO_FILTERS
@@ -28,6 +27,7 @@ from esr.ranking.answers import COLUMNS
 from esr.ranking.query_report import Completion, report_query
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
+from esr.topics import read_run
 from tests.support.fake_enricher import write_tiny_cross_encoder
 from tests.support.model_server import slow_cross_encoder
 from tests.support.page_corpus import error, get, ids, post
@@ -524,12 +524,12 @@ def test_a_batch_can_be_answered_with_a_run(client: FlaskClient, tmp_path: Any) 
     assert answer.headers["X-Skipped"] == "x"
     path = tmp_path / "a.run"
     path.write_text(answer.text)
-    run = runs.read_run(path).scores
+    run = read_run(path).scores
     assert {query: list(scores) for query, scores in run.items()} == {
         query["id"]: ids(get(client, "/search", q=query["query"], k=4, fold="no", passages="no"))
         for query in TWO
     }
-    assert runs.read_run(path).tag == "mine"
+    assert read_run(path).tag == "mine"
 
 
 @pytest.mark.slow

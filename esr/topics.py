@@ -1,24 +1,29 @@
-"""Topics: information needs as evaluation campaigns describe them, and the files that contain them.
+"""Topics in, runs out: the files of many queries, as evaluation campaigns describe and judge them.
 
-A topic file is TSV, JSON Lines or TREC SGML; its first character tells which. Files are plain or compressed
-text, and errors name the file and the line.
+A topic is an information need. Its file is TSV, JSON Lines or TREC SGML; its first character tells which. A
+run has lines of `qid Q0 sentence_id rank score tag`. A restriction names the documents that a topic's
+sentences may come from. Files are plain or compressed text, and errors name the file and the line.
 """
 
 from __future__ import annotations
 
 import html
 import json
+import math
 import os
 import re
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from esr.errors import InputError, UsageError, unknown
+from esr.index.hits import Hit
 from esr.loaders.encoding import read_lines as read_utf8_lines
 from esr.loaders.files import display_name, open_source, raise_input_errors
 from esr.loaders.ir_datasets import fields_of, is_dataset, read_entries
@@ -327,3 +332,130 @@ def _read_text(value: Mapping[str, Any], keys: Iterable[str]) -> str:
 def _is_word(value: Any) -> bool:
     """Whether the value can be an id. Blanks separate the columns of runs, so an id must not have any."""
     return isinstance(value, str) and value.split() == [value] and value.isprintable()
+
+
+Scores = dict[str, dict[str, float]]
+"""Scores by topic and sentence."""
+
+_FORM = "qid Q0 sentence_id rank score tag"
+
+
+class Run(NamedTuple):
+    """A system's answers. `tag` is None if the file has several tags or no lines."""
+
+    tag: str | None
+    scores: Scores
+
+
+def read_run(path: str | Path) -> Run:
+    """Read a run of any system, in the file's order. The file may be compressed.
+
+    As in every evaluation tool, scores determine the order: lines may be in any order, and ranks are ignored.
+    Raises InputError for a malformed line, or a sentence that is duplicated in a topic.
+    """
+    scores: Scores = {}
+    tags: set[str] = set()
+    for line in read_lines(path):
+        words = line.text.split()
+        if len(words) != 6:
+            raise malformed_line(path, line, _FORM)
+        topic, _, sentence, _, number, tag = words
+        try:
+            score = float(number)
+        except ValueError:
+            raise malformed_line(path, line, f"{_FORM} with a number as the score") from None
+        if math.isnan(score):
+            raise malformed_line(path, line, f"{_FORM} with a number as the score")
+        answers = scores.setdefault(topic, {})
+        if sentence in answers:
+            problem = f"sentence {sentence} is duplicated in topic {topic}: remove one of the lines"
+            raise line_error(path, line, problem)
+        answers[sentence] = score
+        tags.add(tag)
+    return Run(tags.pop() if len(tags) == 1 else None, scores)
+
+
+def remove_duplicates(paths: Iterable[str]) -> list[str]:
+    """The paths without repetitions of a file. A baseline, for example, may be among the runs."""
+    by_file: dict[str, str] = {}
+    for path in paths:
+        by_file.setdefault(os.path.realpath(path), path)
+    return list(by_file.values())
+
+
+def display_names(runs: Mapping[str, Run]) -> dict[str, str]:
+    """Names of runs by path: their tags, or all their paths if a tag is missing or two are the same."""
+    tags = Counter(run.tag for run in runs.values())
+    if None in tags or max(tags.values()) > 1:
+        return {path: path for path in runs}
+    return {path: str(run.tag) for path, run in runs.items()}
+
+
+def sort_sentences(scores: Mapping[str, float]) -> list[str]:
+    """A topic's sentences in trec_eval's order: by score in single precision, ties by descending id."""
+    with np.errstate(over="ignore"):
+        return sorted(scores, key=lambda sentence: (np.float32(scores[sentence]), sentence), reverse=True)
+
+
+def format_lines(topic: str, hits: Iterable[Hit], tag: str) -> Iterator[str]:
+    """A topic's lines of a run. Scores decrease strictly: a tie is broken by the smallest step of a double.
+
+    Sorting by score thus preserves this order. trec_eval reads scores in single precision, where this step
+    vanishes, and orders such ties by descending id. A larger step would falsify the scores.
+    """
+    last = math.inf
+    for rank, hit in enumerate(hits, 1):
+        score = hit.score if hit.score < last else math.nextafter(last, -math.inf)
+        last = score
+        yield f"{topic} Q0 {hit.sentence_id} {rank} {score!r} {tag}\n"
+
+
+def check_tag(tag: str) -> str:
+    """Return the tag of a run if it is one word. Raises UsageError otherwise."""
+    if not tag or len(tag.split()) != 1 or tag.strip() != tag:
+        raise UsageError(f"a tag must be one word, not {tag!r}")
+    return tag
+
+
+# Restrictions
+
+
+FROM_TOPICS = "topics"
+"""The value, instead of a file name, that selects the documents that the topics name."""
+
+Restrictions = dict[str, tuple[str, ...]]
+_RESTRICTION_FORM = "qid<TAB>document id"
+
+
+def choose_restrictions(source: str | Path | None, topics: Iterable[Topic]) -> Restrictions | None:
+    """The restrictions that an option's value selects: None for no restriction, a file, or "topics".
+
+    Raises like `read_restrictions` and `restrictions_from_topics`.
+    """
+    if source is None:
+        return None
+    return restrictions_from_topics(topics) if str(source) == FROM_TOPICS else read_restrictions(source)
+
+
+def read_restrictions(path: str | Path) -> Restrictions:
+    """Documents by topic id, in the file's order. Raises InputError for a malformed line or an empty file."""
+    by_topic: dict[str, dict[str, None]] = {}
+    for line in read_lines(path):
+        topic, document = parse_pair(path, line, _RESTRICTION_FORM)
+        if len(document.split()) != 1:
+            raise malformed_line(path, line, _RESTRICTION_FORM)
+        by_topic.setdefault(topic, {})[document] = None
+    if not by_topic:
+        raise InputError(str(path), f"contains no documents: it needs lines of {_RESTRICTION_FORM}")
+    return {topic: tuple(documents) for topic, documents in by_topic.items()}
+
+
+def restrictions_from_topics(topics: Iterable[Topic]) -> Restrictions:
+    """The documents that the topics themselves name. Raises UsageError if none does."""
+    restrictions = {topic.id: topic.documents for topic in topics if topic.documents}
+    if not restrictions:
+        raise UsageError(
+            "no topic names documents: use a file with lines of qid<TAB>document id "
+            f"(./{FROM_TOPICS} if that is its name)"
+        )
+    return restrictions

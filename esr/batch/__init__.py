@@ -1,1 +1,0 @@
-"""Topics in, runs out: the files of batches of queries."""
