@@ -18,7 +18,7 @@ from esr.plans.plan import CollectionStatistics
 from esr.ranking.searcher import Searcher
 from webui.access import guard
 from webui.api.operations import install_api
-from webui.pages import batch, kept, names, timeline, views, words
+from webui.pages import batch, kept, timeline, views, words
 from webui.pages.home import Home, describe_collection
 from webui.pages.rendering import PageRenderer, install_filters
 from webui.pages.timeline import draw_chart
@@ -137,7 +137,6 @@ def create_app(
     install_query_log(app, settings)
     views.install(app, indexes, settings, render)
     timeline.install(app, indexes, settings, render)
-    names.install(app, indexes, settings, render)
     words.install(app, indexes, settings, render)
     batch.install(app, indexes, settings, render)
     kept.install(app, indexes, settings, render)

@@ -28,7 +28,7 @@ from esr.ranking.searcher import Searcher
 from esr.text.document import META
 from esr.text.sentences import name_language
 from webui.answers.lists import count_values
-from webui.pages.rail import LABELS, Dates, draw_dates, query_clause
+from webui.pages.results import LABELS, Dates, draw_dates, query_clause
 from webui.running.settings import Settings
 
 T = TypeVar("T")

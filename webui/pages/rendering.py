@@ -17,6 +17,7 @@ from jinja2.utils import internalcode
 from markupsafe import Markup, escape
 from werkzeug.wrappers import Response as Redirect
 
+from esr.dependency.explanation import Relation, TermSet
 from esr.errors import EsrError
 from esr.index.filters import NO_FILTERS
 from esr.models.adjustment import BUILTIN_FEATURES
@@ -39,7 +40,6 @@ from webui.arguments.rankings import (
 )
 from webui.arguments.request import split_pairs
 from webui.arguments.table import VERSUS
-from webui.pages.bars import describe_term_set
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
 
@@ -333,3 +333,11 @@ def split_lead(shown: Markup, is_best: bool, sentences: int) -> tuple[Markup, Ma
     mark = shown.find("<mark>")
     end = shown.rfind(" ", 0, mark - _BEFORE_MARK) + 1 if mark > in_sight else 0
     return shown[:end], shown[end:]
+
+
+def describe_term_set(part: TermSet | Relation) -> str:
+    """A set of query terms that scored, in a few words."""
+    kind = "" if isinstance(part, TermSet) else f"{part.potential}: "
+    distance = "alone" if len(part.terms) == 1 else f"{part.distance:g} apart"
+    height = "" if isinstance(part, TermSet) else f", height {part.height:g}"
+    return f"{kind}{' + '.join(part.terms)}, {distance}{height}"

@@ -6,15 +6,20 @@ and a digest of its text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from flask import Flask, Response, redirect, request, url_for
+from markupsafe import Markup
 from msgspec.structs import replace
 from werkzeug.wrappers import Response as Redirect
 
 from esr.batches import batched
 from esr.corpus.names_and_quotes import ListedName, Selection, list_names
+from esr.dependency.explanation import svg_tree
 from esr.errors import EsrError, UsageError
 from esr.following.citations import CITATIONS, CitationFormat, feed_urn, text_digest
 from esr.following.exports import EXPORTS, FIELDS, RANK, ExportFormat, Row
@@ -24,8 +29,11 @@ from esr.index.filters import Filters
 from esr.index.hits import SentenceRecord
 from esr.query import literal
 from esr.ranking.answers import COLUMNS, require_record
+from esr.ranking.explain import Addition, Explanation
 from esr.ranking.passages import describe_match, single
+from esr.ranking.ranking import Origin
 from esr.ranking.searcher import Searcher
+from esr.ranking.signals import NAME
 from esr.text.document import Document
 from esr.text.sentences import name_language
 from webui.answers import downloads
@@ -33,6 +41,7 @@ from webui.answers.downloads import citations_file, export_file
 from webui.answers.explanations import (
     SHADES,
     Comparison,
+    ExplainedSentence,
     ScoredDocument,
     compare_rankings,
     explain_sentence,
@@ -52,7 +61,6 @@ from webui.arguments.request import (
 )
 from webui.arguments.table import VERSUS, names_of
 from webui.arguments.values import ALL
-from webui.pages.bars import score_bars, tree_picture
 from webui.pages.rendering import Highlighter, PageRenderer
 from webui.pages.results import (
     GROUP_SENTENCES,
@@ -65,6 +73,108 @@ from webui.pages.timeline import draw_chart
 from webui.running.request_errors import RequestError, UnknownId, blame_argument
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
+
+# Pictures of scores: the parts of an explained score, and its dependency tree. The kinds of pieces in bars
+# are classes of the style sheet.
+
+
+def _bar_kind(origin: Origin) -> str:
+    """The kind a part is drawn as. Fields and meaning have their own; other second-stage parts share one."""
+    if origin.kind == "field" or (origin.kind == "signal" and origin.name == NAME):
+        return origin.name
+    return "dependency" if origin.kind in ("signal", "trees") else origin.kind
+
+
+SCORE_BAR_WIDTH = 1000
+"""The width of the scale, in units of the drawing."""
+
+
+class Piece(NamedTuple):
+    """A piece of a bar: its kind, what it adds, and its position."""
+
+    kind: str
+    adds: float
+    x: float
+    width: float
+
+
+class BarRow(NamedTuple):
+    """A part of the score and the pieces of its bar."""
+
+    kind: str
+    label: str
+    adds: float
+    pieces: Sequence[Piece]
+
+
+@dataclass(frozen=True)
+class ScoreBars:
+    """Rows on one scale. `zero`: the x of 0; `kinds`: the kinds of pieces, for the key."""
+
+    rows: Sequence[BarRow]
+    zero: float
+    kinds: Sequence[str]
+
+
+def score_bars(explanation: Explanation) -> ScoreBars:
+    """The parts of a score as bars. Those that raise it are right of zero, those that lower it left."""
+    rows = _weighted_rows(explanation)
+    low = min((sum(p.adds for p in _drawable(row) if p.adds < 0) for _, row in rows), default=0.0)
+    high = max((sum(p.adds for p in _drawable(row) if p.adds > 0) for _, row in rows), default=0.0)
+    scale = SCORE_BAR_WIDTH / ((high - low) or 1.0)
+    zero = -low * scale
+    bars = [
+        BarRow(*_heading(origin), sum(part.adds for part in row), list(_pieces(row, zero, scale)))
+        for origin, row in rows
+    ]
+    kinds = dict.fromkeys(piece.kind for bar in bars for piece in bar.pieces)
+    return ScoreBars(bars, zero, list(kinds))
+
+
+def _weighted_rows(explanation: Explanation) -> list[tuple[Origin, list[Addition]]]:
+    """The rows of both stages. Those of the first are multiplied by its weight in the second."""
+    second = explanation.second
+    weight = 1.0 if second is None else second.weight
+    rows = [
+        (origin, [Addition(part.origin, weight * part.adds) for part in row])
+        for origin, row in (explanation.rows if weight else [])
+    ]
+    return rows + [(part.origin, [part]) for part in (second.additions if second else [])]
+
+
+def _heading(origin: Origin) -> tuple[str, str]:
+    """The kind and the label of a row."""
+    kind = "signal" if origin.kind == "trees" else origin.kind
+    return kind, f"{origin.name} {origin.detail}".rstrip()
+
+
+def _drawable(row: Iterable[Addition]) -> list[Addition]:
+    return [part for part in row if part.adds and math.isfinite(part.adds)]
+
+
+def _pieces(row: Iterable[Addition], zero: float, scale: float) -> Iterable[Piece]:
+    right, left = zero, zero
+    for origin, adds in _drawable(row):
+        width = abs(adds) * scale
+        if adds > 0:
+            yield Piece(_bar_kind(origin), adds, right, width)
+            right += width
+        else:
+            left -= width
+            yield Piece(_bar_kind(origin), adds, left, width)
+
+
+def tree_picture(explained: ExplainedSentence) -> Markup | None:
+    """The tree with the paths between the words that scored, or between all query words if none did.
+
+    None if there is no tree to draw.
+    """
+    tree, second = explained.tree, explained.explanation.second
+    if tree is None or not tree.words:
+        return None
+    scored_words = second.chosen if second else tree.marked
+    return Markup(svg_tree(tree.words, tree.marked, scored_words, standalone=False))  # escapes the words
+
 
 OTHER_EXPORTS = {
     "search_json": "JSON",

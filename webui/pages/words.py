@@ -1,35 +1,50 @@
-"""The pages of words: in context, what stands near them, key words, frequencies, and two parts compared."""
+"""The pages of words and names.
+
+Words: in context, what stands near them, key words, frequencies, and two parts compared. Names: those of a
+search's sentences, one name, and what people said.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from flask import Flask, Response, request
+from msgspec.structs import replace
 
 from esr.corpus.collocations import MEASURES, UNITS, Collocations
 from esr.corpus.concordance import SORTS
 from esr.corpus.frequencies import GROUPINGS, ORDERS, Frequencies, KeyWords
-from esr.following.timeline import Interval, count_periods, name_of
-from esr.index.filters import NO_FILTERS
+from esr.corpus.names_and_quotes import ListedName, Quotations
+from esr.following.timeline import Interval, Timeline, count_periods, name_of
+from esr.index.contract import Index
+from esr.index.filters import DAY, NO_FILTERS
+from esr.index.names import ENTITY_TYPES, entity_key, name_key
 from esr.query import ParsedQuery
+from esr.ranking.answers import require_record
 from esr.ranking.searcher import Searcher
+from esr.text.dates import parse_date_start
 from esr.wording import count
 from webui.answers.corpus import (
     read_collocations,
     read_contrast,
     read_frequencies,
     read_key_words,
+    read_name_page,
+    read_names,
     read_part,
+    read_quotations,
 )
 from webui.answers.downloads import table_csv
 from webui.answers.lists import list_occurrences
-from webui.arguments.form import split_links
+from webui.arguments.form import Links, split_links
 from webui.arguments.request import Arguments, check_query, decode_arguments, parse_search
-from webui.pages.rail import query_clause
-from webui.pages.rendering import PageRenderer
+from webui.pages.rendering import Highlighter, PageRenderer
+from webui.pages.results import LABELS, draw_days, find_headings, query_clause
+from webui.pages.timeline import draw_chart
 from webui.running.request_errors import RequestError
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
@@ -47,6 +62,7 @@ _MANY_DAYS = 1_000
 def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
     """Add the pages and their tables to the application."""
     get = partial(indexes.route, app)
+    _add_names(app, indexes, settings, render)
     _add_concordance(app, indexes, settings, render)
 
     def page(visit: Visit, taker: str, arguments: Arguments, **values: Any) -> Response:
@@ -256,3 +272,114 @@ def list_words(parsed: ParsedQuery) -> list[str]:
     """The words of a plain query of several; empty for other queries."""
     words = list(dict.fromkeys(parsed.text.split()))
     return words if parsed.is_plain and 1 < len(words) <= MOST_WORDS else []
+
+
+COUNTED, OF_EACH_TYPE = "400", 40
+"""How many of the most frequent names the page counts, and how many of each type it lists beside others."""
+SPEAKERS_OF, SPEAKERS = 500, 30
+"""The first quotations whose speakers the page counts, and how many speakers it lists."""
+SENTENCES, COMPANIONS = "5", "12"
+"""Sentences and companions on the page of a name, as arguments."""
+
+
+def _add_names(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
+    """Add the pages of names and of what people said."""
+    get = partial(indexes.route, app)
+    app.jinja_env.globals.update(
+        name_types=LABELS,
+        query_clause=query_clause,
+        entity_key=entity_key,
+        sees_whole=lambda: not indexes.guard.part,
+    )
+
+    @get("/names")
+    def names(visit: Visit) -> Response:
+        arguments = decode_arguments(request.query_string, settings, "names", "page")
+        own, others = split_links(request.query_string, settings, "names")
+        _, listed = read_names(visit.searcher, arguments.with_defaults(k=COUNTED), settings)
+        return render(
+            visit,
+            "names.html",
+            query=arguments.first("q"),
+            groups=group_names(listed, arguments.first("type")),
+            type=arguments.first("type"),
+            prefix=arguments.first("prefix"),
+            own=own,
+            others=others,
+        )
+
+    @get("/name")
+    def name(visit: Visit) -> Response:
+        arguments = decode_arguments(request.query_string, settings, "name", "page")
+        own, _ = split_links(request.query_string, settings, "name")
+        page = read_name_page(visit.searcher, arguments.with_defaults(k=SENTENCES, companions=COMPANIONS))
+        index = visit.searcher.index
+        dates, analyzer = draw_months(page.months), index.analyzer.for_language(None)
+        clause = query_clause(page.type, page.name) or page.name
+        kept = [pair for pair in own.arguments if pair[0] == "index"]
+        return render(
+            visit,
+            "name.html",
+            page=page,
+            query=arguments.first("q"),
+            dates=dates,
+            chart=dates and draw_chart(dates, "count"),
+            clause=clause,
+            about=Links([("q", clause), *kept]),
+            headings=find_headings(index, [*page.said, *map(require_record, page.best)]),
+            highlight=Highlighter(analyzer, analyzer.terms(page.name)),
+        )
+
+    @get("/quotes", "quotations")
+    def quotations(visit: Visit) -> Response:
+        arguments = decode_arguments(request.query_string, settings, "quotes", "page")
+        own, others = split_links(request.query_string, settings, "quotes", "sort")
+        k, speaker = arguments.value("k"), arguments.first("speaker")
+        found = read_quotations(visit.searcher, arguments, settings, max(k, SPEAKERS_OF))
+        shown = found.quotations[:k]
+        return render(
+            visit,
+            "quotations.html",
+            query=arguments.first("q"),
+            speaker=speaker,
+            speakers=count_speakers(visit.searcher.index, found),
+            counted=len(found.quotations),
+            found=replace(found, quotations=shown),
+            headings=find_headings(visit.searcher.index, shown),
+            next_k=k + settings.more_k if len(found.quotations) > k else None,
+            own=own,
+            others=others,
+        )
+
+
+def group_names(names: Sequence[ListedName], type: str) -> dict[str, Sequence[ListedName]]:
+    """The most frequent names by type: all of the type asked for, or the first of each."""
+    if type:
+        return {type: names} if names else {}
+    by_type = {each: [name for name in names if name.type == each] for each in ENTITY_TYPES}
+    return {each: of_type[:OF_EACH_TYPE] for each, of_type in by_type.items() if of_type}
+
+
+def draw_months(months: Mapping[str, int]) -> Timeline | None:
+    """The timeline of numbers of sentences by month, in years if there are many months."""
+    days = {parse_date_start(month) // DAY: number for month, number in months.items()}
+    return draw_days(days, "month") if days else None
+
+
+def count_speakers(index: Index, found: Quotations) -> list[tuple[str, str, int]]:
+    """The most frequent speakers: what filters by each, what each is called, and the number of quotations.
+
+    They are those that are names in the index, if any are: others are often pronouns and descriptions.
+    """
+    spoken = [
+        (each.name or name_key(each.speaker), each.speaker) for each in found.quotations if each.speaker
+    ]
+    names = index.find_names(list(dict.fromkeys(key for key, _ in spoken)))
+    known = [(names[key].key, names[key].form) for key, _ in spoken if key in names]
+    counts: Counter[str] = Counter()
+    forms: dict[str, str] = {}
+    for key, form in known or spoken:
+        counts[key] += 1
+        forms.setdefault(key, form)
+    best = sorted(counts.items(), key=lambda speaker: (-speaker[1], speaker[0]))[:SPEAKERS]
+    return [(key, forms[key], number) for key, number in best]
