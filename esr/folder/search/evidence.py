@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.folder.format.files import Numbers
-from esr.folder.format.segment import NO_DATE, NO_POSTINGS, Postings, Segment
+from esr.folder.format.segment import NO_DATE, Postings, Segment
 from esr.folder.format.snapshot import IMPORTANCE, Snapshot, reduce_by_document
 from esr.folder.search.memory import SearchMemory
 from esr.plans.evaluate import Array, Evidence, apply_static_score
@@ -44,7 +44,7 @@ def read_evidence(
         counts["document"] = np.empty((len(terms), len(numbers)))
         size = segment.document_count
         for row, number in enumerate(term_numbers):
-            counts["document"][row] = _dense(segment.document_postings(number), size)[document]
+            counts["document"][row] = _count(segment.document_postings(number), document, size)
         lengths["document"] = segment.column("document_length")[document].astype(float)
     stored = {name: read_column(name, segment, importance, numbers) for name in columns}
     return Evidence(counts, lengths, stored)
@@ -92,25 +92,37 @@ def read_column(name: str, segment: Segment, importance: dict[str, Array], numbe
 def _sentence_counts(
     segment: Segment, term_numbers: Sequence[int | None], numbers: Numbers, with_surrounding: bool
 ) -> tuple[Array, Array | None]:
+    size = segment.sentence_count
     own = np.empty((len(term_numbers), len(numbers)))
     around = np.empty_like(own) if with_surrounding else None
-    # At a border of the document, the neighbour is the slot after the last sentence, which is always 0.
-    size = segment.sentence_count
-    before = np.where(segment.has_previous[numbers], numbers - 1, size)
-    after = np.where(np.append(segment.has_previous, False)[numbers + 1], numbers + 1, size)
+    has_previous = segment.has_previous[numbers]
+    has_next = np.append(segment.has_previous, False)[numbers + 1]
+    beside = np.concatenate([np.maximum(numbers - 1, 0), np.minimum(numbers + 1, size - 1)])
     for row, number in enumerate(term_numbers):
-        dense = _dense(segment.sentence_postings(number), size + 1)
-        own[row] = dense[numbers]
+        postings = segment.sentence_postings(number)
+        own[row] = _count(postings, numbers, size)
         if around is not None:
-            around[row] = own[row] + dense[before] + dense[after]
+            before, after = _count(postings, beside, size).reshape(2, -1)
+            around[row] = own[row] + has_previous * before + has_next * after
     return own, around
 
 
-def _dense(postings: Postings, size: int) -> Array:
-    dense = np.zeros(size)
-    if postings is not NO_POSTINGS:
-        dense[postings.numbers] = postings.counts
-    return dense
+_MANY = 64
+"""If one of so many is wanted, a column of all counts takes less time than a search for each."""
+
+
+def _count(postings: Postings, numbers: Numbers, size: int) -> Array:
+    """The count of a term in the sentences or documents, of `size`, with these numbers, of shape (n,)."""
+    if not len(postings.numbers):
+        return np.zeros(len(numbers))
+    if len(numbers) * _MANY > size:
+        counts = np.zeros(size)
+        counts[postings.numbers] = postings.counts
+        return counts[numbers]
+    # In the type of the postings: a search for numbers of another one would copy them all.
+    wanted = np.minimum(numbers, postings.numbers[-1]).astype(postings.numbers.dtype)
+    places = np.searchsorted(postings.numbers, wanted)
+    return np.where(postings.numbers[places] == numbers, postings.counts[places], 0.0)
 
 
 class StaticBounds(NamedTuple):
