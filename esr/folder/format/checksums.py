@@ -102,7 +102,7 @@ def find_damage(
 ) -> Iterator[Damage]:
     """Yield what is damaged of a segment or a layer, nothing if it has no checksums.
 
-    `read` is that of `_examine`. With `names`, only these files of the segment are examined.
+    `read` is that of `_examine`. With `names`, it is for files with these names alone.
     """
     if part.check is None:
         return
@@ -112,10 +112,10 @@ def find_damage(
         yield Damage(str(error.path.relative_to(folder)), error.problem)
         return
     for path, check in checks.items():
-        if not names or path.rpartition("/")[2] in names:
-            damage = _examine(folder, path, check, read=read)
-            if damage is not None:
-                yield damage
+        is_read = read and (not names or path.rpartition("/")[2] in names)
+        damage = _examine(folder, path, check, read=is_read)
+        if damage is not None:
+            yield damage
 
 
 TABLES = frozenset(

@@ -34,6 +34,7 @@ Numbers = npt.NDArray[np.int64]
 
 # The header that numpy writes for a plain array. numpy reads it with Python's own parser, which in Python
 # 3.11 occasionally fails when several threads use it (python/cpython#106905), as a server's do.
+_MAGIC = b"\x93NUMPY\x01\x00"
 _HEADER = re.compile(
     rb"\{'descr': '([^']+)', 'fortran_order': (?:True|False), 'shape': \(([0-9, ]*)\), \} *\n"
 )
@@ -147,31 +148,33 @@ def save_bytes(path: Path, chunks: Iterable[bytes | memoryview]) -> None:
             file.write(b"".join(batch))
 
 
-def map_array(path: Path) -> npt.NDArray[Any]:
+def map_array(path: str | Path) -> npt.NDArray[Any]:
     """Map the array in a file written by `save_array`, in a fraction of the time of np.load.
 
     Raises ValueError if the file does not start with the header of `save_array`, or is shorter than its
     array.
     """
-    with path.open("rb") as file:
-        np.lib.format.read_magic(file)
-        header = file.read(int.from_bytes(file.read(2), "little"))
-        match = _HEADER.fullmatch(header)
-        if not match:
-            raise ValueError(f"{path} is damaged: it does not begin as an array of numpy")
-        shape = tuple(int(length) for length in match[2].split(b",") if length.strip())
-        content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        try:
-            dtype = np.dtype(match[1].decode())
-        except TypeError as error:
-            raise ValueError(f"{path} is damaged: numpy has no type {match[1]!r}") from error
-        return np.frombuffer(content, dtype, math.prod(shape), file.tell()).reshape(shape)
+    content = _map(path)
+    start = 10 + int.from_bytes(content[8:10], "little")
+    match = _HEADER.fullmatch(content[10:start])
+    if content[:8] != _MAGIC or not match:
+        raise ValueError(f"{path} is damaged: it does not begin as an array of numpy")
+    shape = tuple(int(length) for length in match[2].split(b",") if length.strip())
+    try:
+        dtype = np.dtype(match[1].decode())
+    except TypeError as error:
+        raise ValueError(f"{path} is damaged: numpy has no type {match[1]!r}") from error
+    return np.frombuffer(content, dtype, math.prod(shape), start).reshape(shape)
 
 
-def map_bytes(path: Path) -> memoryview:
-    if not path.stat().st_size:
-        return memoryview(b"")  # an empty file cannot be mapped
-    return memoryview(np.memmap(path, np.uint8, "r"))  # type: ignore[arg-type]
+def map_bytes(path: str | Path) -> memoryview:
+    """Map the bytes of a file."""
+    return memoryview(_map(path) if os.path.getsize(path) else b"")  # an empty file cannot be mapped
+
+
+def _map(path: str | Path) -> mmap.mmap:
+    with open(path, "rb", buffering=0) as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def narrow(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

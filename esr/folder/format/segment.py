@@ -133,7 +133,7 @@ class SegmentFiles(NamedTuple):
         Raises SegmentDamaged.
         """
         try:
-            columns = {name: map_array(folder / f"{name}.npy") for name in COLUMNS}
+            columns = {name: map_array(f"{folder}/{name}.npy") for name in COLUMNS}
             return cls(
                 StringTable(folder, "terms"),
                 StringTable(folder, "documents"),

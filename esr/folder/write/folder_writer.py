@@ -394,9 +394,7 @@ def open_tables(folder: Path, commit: Manifest) -> list[Segment]:
 
     Raises SegmentDamaged.
     """
-    parts = parts_of(commit)
-    require_intact(folder, parts, read=False)
-    require_intact(folder, (part for part in parts if not part.is_layer), names=TABLES)
+    require_intact(folder, parts_of(commit), names=TABLES)
     return [Segment(folder / SEGMENTS / name) for name in commit.segments]
 
 
