@@ -77,10 +77,12 @@ class QueryVectors:
         self.incomplete: str | None = None
 
     def vector(self, weights: VectorWeights) -> QueryVector:
-        """The vector for these weights. Raises as `encode_query`."""
+        """The vector for these weights, zeros for a query without text. Raises as `encode_query`."""
         from esr.encoders import quantize  # slow to import, needed by few searches
 
         encoder, vector = encode_query(self._index, self.text)
+        if not self.text.strip():
+            return QueryVector(encoder, quantize(np.zeros(len(vector.values), np.float32)))
         if not any(weights):
             return QueryVector(encoder, vector)
         total = _numbers(vector)

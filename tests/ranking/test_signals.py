@@ -54,7 +54,7 @@ TEXTS = {
     "e": ("the town bank", "flood water town"),
 }
 DOCUMENTS = [
-    Document(id, tuple(Sentence(f"{id}.s{n}", text) for n, text in enumerate(texts)))
+    Document(id, tuple(Sentence(f"{id}.s{n}", text) for n, text in enumerate(texts)), source=f"wire {id}")
     for id, texts in TEXTS.items()
 ]
 SENTENCES = {sentence.id: sentence.text for document in DOCUMENTS for sentence in document.sentences}
@@ -210,6 +210,17 @@ def test_the_vector_of_an_empty_query_is_subtracted(searcher: Searcher, encoder:
         second = explain(prepared, hit.sentence_id).second
         assert second is not None and second.signals[0].value == pytest.approx(of_query[hit.sentence_id])
         assert hit.score == pytest.approx(10 * of_query[hit.sentence_id]) == pytest.approx(second.score)
+
+
+@pytest.mark.slow
+def test_a_query_without_text_is_ranked_as_without_vectors(searcher: Searcher) -> None:
+    """Closeness to an empty text says nothing about its conditions."""
+    query = esr.parse_query('source:"wire a"')
+    expected = [(hit.sentence_id, hit.score) for hit in searcher.search(query, 100).hits]
+    assert len(expected) == 4
+    for ranking in (hybrid(), hybrid(empty=0.6, feedback=0.4)):
+        answer = searcher.search(query, 100, ranking=ranking)
+        assert [(hit.sentence_id, hit.score) for hit in answer.hits] == expected
 
 
 @pytest.mark.slow
