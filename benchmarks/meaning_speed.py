@@ -169,7 +169,7 @@ def load_with_vectors(documents: Path, where: str, times: int, encoded: int, wor
     recipe, encoder = Enricher(["vectors"]).recipe, load_encoder(DEFAULT)
     source = collection_file(Setup(documents, documents, work), times)
     texts = (s.text for located in loaders.read_documents([str(source)]) for s in located.document.sentences)
-    pool = np.array([encoder.encode_passage(text) for text in islice(texts, 0, None, STEP)][:encoded])
+    pool = np.array([encoder.encode_passage(text) for text in islice(texts, 0, encoded * STEP, STEP)])
     draw = np.random.default_rng(20)
     marks = {"enriched": list(recipe.fingerprints.values())}
     fill = ElasticsearchWriter._fill
