@@ -9,7 +9,6 @@ import gc
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
@@ -265,22 +264,6 @@ def load_documents(pipeline: DocumentPipeline, where: str, options: LoadOptions)
     return load_pipeline(pipeline, where, options, track_documents, _warn)
 
 
-def note_languages(
-    report: DeliveryReport, sampled: SampledDocuments, pipeline: DocumentPipeline, where: str
-) -> list[str]:
-    """What a delivery says of languages that do not fit the index; nothing if it does not answer any more.
-
-    A delivery that adds no document says nothing: detection takes longer than to correct a few documents.
-    """
-    if not report.added:
-        return []
-    from esr.cli.enrich import read_analyzer
-
-    with suppress(EsrError):
-        return sampled.language_notes(pipeline.summary.languages, read_analyzer(where))
-    return []
-
-
 def _warn(note: str) -> None:
     click.echo(f"Warning: {note}", err=True)
 
@@ -333,7 +316,7 @@ def append(
     with pipeline.open() as documents:
         sampled = SampledDocuments(documents)
         report = delivery.append(track_documents(sampled))
-    report.notes += [*pipeline.notes(), *note_languages(report, sampled, pipeline, where)]
+    report.notes += [*pipeline.notes(), *sampled.note_delivered(report, pipeline, where)]
     _print_report(report, where, as_json, {"unknown_files": pipeline.summary.unknown_files})
     pipeline.raise_if_malformed()
 

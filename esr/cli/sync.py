@@ -26,7 +26,7 @@ import click
 from msgspec.structs import asdict, replace
 
 import esr
-from esr.cli.load import load_documents, note_languages
+from esr.cli.load import load_documents
 from esr.cli.options import FILE, add_options, as_json, index_or_first
 from esr.cli.source_options import (
     DELIVERY_OPTIONS,
@@ -574,7 +574,7 @@ class SyncRun:
         with self.pipeline.open() as documents:
             sampled = SampledDocuments(documents)
             report = step(sampled, self._find_gone)
-        notes = note_languages(report, sampled, self.pipeline, self._where)
+        notes = sampled.note_delivered(report, self.pipeline, self._where)
         report.notes += [*self.pipeline.notes(), *notes]
         return report
 

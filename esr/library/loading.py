@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import chain, islice
 from os import PathLike, fspath
 from pathlib import Path
@@ -15,10 +16,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from esr.errors import UsageError
+from esr.errors import EsrError, UsageError
 from esr.index.factory import open_writer
 from esr.index.filters import Texts
-from esr.index.writer import LoadOptions, LoadReport
+from esr.index.writer import DeliveryReport, LoadOptions, LoadReport
 from esr.loaders.adapter import LanguageDetector, describe_uncertain
 from esr.loaders.files import DEFAULT_LIMITS
 from esr.loaders.pipeline import DocumentPipeline, open_pipeline
@@ -181,6 +182,18 @@ class SampledDocuments:
             f"language that the analyzer {analyzer} is not made for: {parts}. For several languages there is "
             f"--analyzer {MULTILINGUAL_ANALYZER}"
         ]
+
+    def note_delivered(self, report: DeliveryReport, pipeline: DocumentPipeline, where: str) -> list[str]:
+        """The line of `language_notes` about a delivery; nothing if the index does not answer any more.
+
+        A delivery that adds no document says nothing: detection takes longer than to correct a few documents.
+        """
+        if report.added:
+            from esr.ranking.searcher import open_searcher  # slow to import
+
+            with suppress(EsrError), open_searcher(where) as searcher:
+                return self.language_notes(pipeline.summary.languages, searcher.index.description.analyzer)
+        return []
 
 
 def language_notes(languages: Mapping[str, int], analyzer: str) -> list[str]:

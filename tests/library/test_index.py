@@ -164,6 +164,15 @@ def test_documents_change_in_steps_that_can_be_taken_back(where: str) -> None:
         assert [generation.state for generation in index.generations()] == ["kept", "serving"]
 
 
+def test_an_append_in_another_language_is_noted(where: str) -> None:
+    with esr.create(where, ROWS, analyzer="english-stem") as index:
+        report = index.append([{"id": "d1", "language": "de", "text": "Ein Sturm zog auf."}])
+        expected = "1 documents are in a language that the analyzer english-stem is not made for: de 1"
+        assert any(note.startswith(expected) for note in report.notes)
+        changed = index.append([{"id": "d1", "language": "de", "text": "Ein Sturm zieht auf."}])
+        assert (changed.changed, changed.notes[1:]) == (1, []), "it was told of when it was added"
+
+
 def test_an_index_is_not_replaced_unless_that_is_asked_for(where: str) -> None:
     esr.create(where, ROWS).close()
     with pytest.raises(esr.UsageError, match="--if-exists replace"):
