@@ -18,7 +18,7 @@ from typing import NamedTuple
 import pytest
 
 from esr import loaders, models
-from esr.models import priors
+from esr.models.static_scores import PRIORS
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.topics import read_topics
@@ -34,7 +34,7 @@ SPLITS = [
 ]
 RANKINGS = [
     {"model": model, "context": context, "priors": prior}
-    for (model, context), prior in product(SPLITS, [{}, *({name: 1.0} for name in priors.PRIORS)])
+    for (model, context), prior in product(SPLITS, [{}, *({name: 1.0} for name in PRIORS)])
 ]
 K = 100
 STEP = 1 if os.environ.get("ESR_TEST_ALL_TOPICS") == "1" else 8 if IS_LONG else 32

@@ -25,8 +25,7 @@ from esr import features, loaders, models
 from esr.cli import main
 from esr.encoders import KNOWN
 from esr.lab.reproduce.claims import TARGETS
-from esr.models import priors
-from esr.models.adjustment import FORMS
+from esr.models.static_scores import FORMS, PRIORS
 from esr.ranking import boosts
 from esr.ranking.ranking import SHIPPED
 from esr.text.analyzer import BY_LANGUAGE, all_definitions
@@ -41,7 +40,7 @@ PAGES = "\n".join(path.read_text("utf-8") for path in PATHS)
 NAMES = {
     "model": models.MODELS,
     "context": models.CONTEXTS,
-    "prior": priors.PRIORS,
+    "prior": PRIORS,
     "boost": boosts.BOOSTS,
     "feature": features.FEATURES,
     "analyzer": [*all_definitions(), BY_LANGUAGE],
@@ -506,7 +505,7 @@ def test_the_files_and_folders_that_the_page_names_exist() -> None:
 
 @pytest.mark.parametrize(
     "entry",
-    [*models.MODELS.values(), *priors.PRIORS.values(), *FORMS.values()],
+    [*models.MODELS.values(), *PRIORS.values(), *FORMS.values()],
     ids=lambda e: e.name,
 )
 def test_the_formula_that_a_source_cites_names_what_cites_it(entry: Any) -> None:

@@ -26,7 +26,7 @@ from esr.folder.search.records import DocumentCache, read_records
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import Hit, LazyHits
 from esr.models import MODELS
-from esr.models.priors import PRIORS
+from esr.models.static_scores import PRIORS
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.ranking.signals import FEATURE, PRIOR, RankingSignal

@@ -19,10 +19,17 @@ import numpy as np
 import spacy
 
 from esr import loaders
-from esr.dependency import mrf, tdsr
 from esr.dependency.cliques import clique_evidence, find_occurrences
-from esr.dependency.mrf import Potentials
+from esr.dependency.dependence_signals import (
+    MRF_PARAMETERS,
+    Potentials,
+    compute_potentials,
+    nearest_distances,
+    score_best_sets,
+    sum_potentials,
+)
 from esr.dependency.parses import decode, encode
+from esr.registry import check_parameters
 from esr.text.analyzer import get_analyzer
 from esr.text.document import ParseWord
 
@@ -69,8 +76,7 @@ def _parse(texts: list[str], model: str) -> list[bytes]:
 def _measure(blobs: list[bytes], terms: list[str], rounds: int) -> None:
     forest = decode(blobs)
     evidence = clique_evidence(forest, terms)
-    settings = mrf.settings("fdm", {})
-    single = np.zeros(len(forest))
+    settings = check_parameters("mrf_fdm", MRF_PARAMETERS, {})
     matched = np.bincount(np.diff(evidence.occurrences.posting_starts), minlength=len(terms) + 1)
     words, stored = len(forest.heads) / len(forest), sum(map(len, blobs)) / len(blobs)
     print(f"query: {' '.join(terms)}; sentences by number of matching terms, from 0: {matched.tolist()}")
@@ -80,30 +86,29 @@ def _measure(blobs: list[bytes], terms: list[str], rounds: int) -> None:
 
     def score_all() -> None:
         evidence = clique_evidence(decode(blobs), terms)
-        tdsr.rank_sentences(tdsr.score_best_sets(tdsr.nearest_distances(evidence), 0.5, 0.9).scores)
-        mrf.score_sentences(single, mrf.compute_potentials("sdm", evidence, settings), settings)
-        mrf.score_sentences(single, mrf.compute_potentials("fdm", evidence, settings), settings)
+        np.argsort(-score_best_sets(nearest_distances(evidence), 0.5, 0.9).scores, kind="stable")
+        sum_potentials(compute_potentials("mrf_sdm", evidence, settings), settings)
+        sum_potentials(compute_potentials("mrf_fdm", evidence, settings), settings)
 
     def full_potentials() -> Potentials:
-        return mrf.compute_potentials("fdm", clique_evidence(forest, terms), settings)
+        return compute_potentials("mrf_fdm", clique_evidence(forest, terms), settings)
 
-    potentials, nearest = full_potentials(), tdsr.nearest_distances(evidence)
+    potentials, nearest = full_potentials(), nearest_distances(evidence)
     steps: dict[str, Callable[[], object]] = {
         "decode": lambda: decode(blobs),
         "match": lambda: find_occurrences(forest, terms),
         "match, depths, distances of all pairs": lambda: find_occurrences(forest, terms).pairs,
         "match to all subsets with distances": lambda: clique_evidence(forest, terms),
-        "TDSR, from decoded parses": lambda: tdsr.score_best_sets(
-            tdsr.nearest_distances(clique_evidence(forest, terms)), 0.5, 0.9
+        "TDSR, from decoded parses": lambda: score_best_sets(
+            nearest_distances(clique_evidence(forest, terms)), 0.5, 0.9
         ),
-        "SDM, from decoded parses": lambda: mrf.score_sentences(
-            single,
-            mrf.compute_potentials("sdm", clique_evidence(forest, terms, "adjacent"), settings),
+        "SDM, from decoded parses": lambda: sum_potentials(
+            compute_potentials("mrf_sdm", clique_evidence(forest, terms, "adjacent"), settings),
             settings,
         ),
-        "FDM, from decoded parses": lambda: mrf.score_sentences(single, full_potentials(), settings),
-        "TDSR, other alpha and beta": lambda: tdsr.score_best_sets(nearest, 0.4, 0.8),
-        "FDM, other weights": lambda: mrf.score_sentences(single, potentials, settings),
+        "FDM, from decoded parses": lambda: sum_potentials(full_potentials(), settings),
+        "TDSR, other alpha and beta": lambda: score_best_sets(nearest, 0.4, 0.8),
+        "FDM, other weights": lambda: sum_potentials(potentials, settings),
         "decode, TDSR, SDM and FDM together": score_all,
     }
     for name, step in steps.items():

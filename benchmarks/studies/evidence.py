@@ -31,7 +31,7 @@ from esr.lab.grid import CrossValidation, cross_validate, parameter_values
 from esr.lab.measures import compare_systems, read_qrels
 from esr.lab.report.parameters import estimate_feature_curves
 from esr.lab.tuner import Tuner, build_tasks
-from esr.models.adjustment import Adjustment
+from esr.models.static_scores import Adjustment
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from esr.registry import Value

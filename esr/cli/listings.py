@@ -19,8 +19,7 @@ from esr.cli.ranking_options import query_language
 from esr.encoders import HUB_MODELS, KNOWN
 from esr.errors import UsageError
 from esr.extras import find_extra, install_command
-from esr.models.adjustment import FORMS
-from esr.models.priors import PRIORS
+from esr.models.static_scores import FORMS, PRIORS
 from esr.query import ParsedQuery, in_language, literal
 from esr.ranking.answers import analysis_dict
 from esr.ranking.boosts import BOOSTS

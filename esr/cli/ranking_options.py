@@ -16,8 +16,7 @@ from esr.cli.options import add_options
 from esr.errors import UsageError
 from esr.index.filters import Filters, build_attribute_filters
 from esr.index.names import ENTITY_TYPES
-from esr.models import priors
-from esr.models.adjustment import FORMS
+from esr.models.static_scores import FORMS, PRIORS
 from esr.plans.plan import CANDIDATES
 from esr.query import ParsedQuery, in_language, literal, parse
 from esr.ranking import boosts
@@ -46,7 +45,7 @@ _RANKING_OPTIONS = (
         "prior_texts",
         multiple=True,
         metavar="NAME[:WEIGHT]",
-        help=f"A sentence prior: {_join(priors.PRIORS)}. See esr priors.",
+        help=f"A sentence prior: {_join(PRIORS)}. See esr priors.",
     ),
     click.option(
         "--feature",

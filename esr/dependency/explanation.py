@@ -16,8 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from esr.dependency.cliques import Array, CliqueEvidence, Cliques
-from esr.dependency.mrf import Decay, Potential, Potentials
-from esr.dependency.tdsr import BestSets
+from esr.dependency.dependence_signals import BestSets, Decay, Potential, Potentials
 from esr.text.document import ParseWord
 
 PotentialName = Literal["syntactic", "proximity"]
@@ -64,7 +63,7 @@ def find_best_set(
 ) -> TermSet | None:
     """Find the first of the best sets of a sentence; None if it has no query term.
 
-    `counts` is as in `tdsr.nearest_distances`.
+    `counts` is as in `nearest_distances`.
     """
     size, strength = int(best_sets.sizes[sentence]), float(best_sets.scores[sentence])
     if size == 0:

@@ -21,7 +21,7 @@ from esr.errors import UsageError, unknown
 from esr.extras import require
 from esr.lab.measures import unknown_sentences
 from esr.lab.tuner import Task
-from esr.models.adjustment import FORMS, Adjustment, feature_column, fit_curve
+from esr.models.static_scores import FORMS, Adjustment, feature_column, fit_curve
 from esr.plans.evaluate import Array
 from esr.plans.plan import Curve
 from esr.ranking.ranking import Ranking

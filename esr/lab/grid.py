@@ -19,7 +19,7 @@ from esr import models
 from esr.errors import UsageError, unknown
 from esr.lab.curves import CurveTraining, train_curves
 from esr.lab.tuner import Figures, Task, Tuner
-from esr.models.adjustment import get_form
+from esr.models.static_scores import get_form
 from esr.plans.plan import CollectionStatistics, Statistics
 from esr.ranking import boosts
 from esr.ranking.ranking import Ranking

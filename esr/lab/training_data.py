@@ -22,7 +22,7 @@ from esr.errors import UsageError, unknown
 from esr.index.contract import Index
 from esr.lab.measures import Qrels
 from esr.lab.tuner import Task
-from esr.models.adjustment import BUILTIN_FEATURES, Adjustment
+from esr.models.static_scores import BUILTIN_FEATURES, Adjustment
 from esr.plans.evaluate import Array
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from esr.dependency import mrf, tdsr
+from esr.dependency.dependence_signals import ALIASES as SHORT_NAMES
+from esr.dependency.dependence_signals import MRF_PARAMETERS, TDSR_PARAMETERS
 from esr.models.language_models import DIR, JM
 from esr.models.model import ALIASES, Model, Query, SecondStage, Settings, WeightedQuery
 from esr.models.tfidf_models import TFISF, tfisf_idf
@@ -67,7 +68,7 @@ TDSR = Model(
     "the sentence's best set of query terms in its dependency tree, over candidates by tfisf",
     "Cai, Bu, Chen & Liu 2007; docs/formulas.md, section C",
     _tdsr_plan,
-    tdsr.PARAMETERS,
+    TDSR_PARAMETERS,
     second_stage=_tdsr_second_stage,
 )
 
@@ -78,7 +79,7 @@ def _mrf(name: str, signal: str | None, cliques: str) -> Model:
         f"Markov random field of {cliques} over the dependency tree",
         "Cai, Chen, Liu, Bu & Huang 2007; docs/formulas.md, section D",
         _mrf_plan,
-        mrf.PARAMETERS,
+        MRF_PARAMETERS,
         second_stage=partial(_mrf_second_stage, signal),
     )
 
@@ -86,4 +87,4 @@ def _mrf(name: str, signal: str | None, cliques: str) -> Model:
 MRF_FIDM = _mrf("mrf_fidm", None, "single query terms (full independence)")
 MRF_SDM = _mrf("mrf_sdm", "mrf_sdm", "single terms and pairs of neighbours (sequential dependence)")
 MRF_FDM = _mrf("mrf_fdm", "mrf_fdm", "single terms and all their sets (full dependence)")
-ALIASES.update(mrf.ALIASES)
+ALIASES.update(SHORT_NAMES)

@@ -105,8 +105,8 @@ class Curve(Struct, frozen=True):
     """A piecewise cubic function through given points.
 
     `values` ascend; `adds` are the contributions there, `slopes` the derivatives (see
-    `esr.models.adjustment`). Numbers outside the range contribute `outside` or, if it is None, as much as the
-    nearest value.
+    `esr.models.static_scores`). Numbers outside the range contribute `outside` or, if it is None, as much as
+    the nearest value.
     """
 
     values: tuple[float, ...]

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.index.hits import Hit
-from esr.models.adjustment import Adjustment
+from esr.models.static_scores import Adjustment
 from esr.plans.plan import PlanTerm, StaticScore
 from esr.registry import Parameter, Registry, check_parameters, describe, parse_values
 

@@ -15,15 +15,14 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from msgspec.structs import replace
 
-from esr.dependency import mrf
 from esr.dependency.cliques import CliqueEvidence, ParsedSentences, SetFamily
-from esr.dependency.dependence_signals import SIGNALS, best_sets, mrf_potentials
+from esr.dependency.dependence_signals import MRF_FAMILIES, SIGNALS, best_sets, mrf_potentials
 from esr.dependency.explanation import Relation, TermSet, find_best_set, find_relations, text_tree
 from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.language import chosen_language, languages_of
-from esr.models.adjustment import Adjustment
+from esr.models.static_scores import Adjustment
 from esr.plans.evaluate import Evidence, apply_static_score, score_sentences, split_scores
 from esr.plans.plan import Plan
 from esr.ranking.boosts import weights_by_boost
@@ -356,8 +355,8 @@ def _term_sets(
     """Return the term sets behind a signal of term dependence, and whether limits left some out."""
     name, settings = signal.signal, signal.settings()
     sets: tuple[TermSet | Relation, ...]
-    if name in mrf.MODELS:
-        evidence = sentence.evidence(mrf.MODELS[name] or "adjacent")
+    if name in MRF_FAMILIES:
+        evidence = sentence.evidence(MRF_FAMILIES[name] or "adjacent")
         sets = tuple(find_relations(evidence, mrf_potentials(name, sentence, settings), settings, 0))
     else:
         evidence = sentence.evidence(cast(SetFamily, settings["sets"]))

@@ -18,9 +18,8 @@ from msgspec.structs import force_setattr, replace
 from esr import models
 from esr.errors import InputError, UsageError, unknown
 from esr.index.contract import Index
-from esr.models import Model, Settings, priors
-from esr.models.adjustment import Adjustment, adjustment_from_dict, parse_adjustment
-from esr.models.priors import check_weight
+from esr.models import Model, Settings
+from esr.models.static_scores import PRIORS, Adjustment, adjustment_from_dict, check_weight, parse_adjustment
 from esr.plans.plan import (
     CANDIDATES,
     CandidateRule,
@@ -153,7 +152,7 @@ class Ranking(Struct, frozen=True, dict=True):
         if sum(signal.type.is_last for signal in self.rerank) > 1:
             raise UsageError("a ranking has one cross-encoder at most: leave the others out")
         for name, weight in self.priors.items():
-            check_weight(priors.get(name).name, weight)
+            check_weight(PRIORS.find(name).name, weight)
         if self.candidates is not None and self.candidates not in CANDIDATES:
             raise unknown("candidates", self.candidates, CANDIDATES)
         adjusted = [(adjustment.feature, adjustment.form) for adjustment in self.features]
@@ -244,7 +243,10 @@ class Ranking(Struct, frozen=True, dict=True):
     ) -> Iterator[tuple[Origin, StaticScore]]:
         """Yield the static scores of the plan with their origins: priors, features, and steps of boosts."""
         for name, weight in self.priors.items():
-            yield Origin("prior", name), priors.get(name).static_score(check_weight(name, weight), collection)
+            yield (
+                Origin("prior", name),
+                PRIORS.find(name).static_score(check_weight(name, weight), collection),
+            )
         for adjustment in self.features:
             yield Origin("feature", adjustment.feature, adjustment.form), adjustment.static_score()
         for boost, feature, static_score in feature_steps(self.boosts, expansions):

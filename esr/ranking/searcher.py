@@ -22,7 +22,7 @@ from esr.index.factory import Where, open_index, read_where
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import Hit
 from esr.index.language import groups_of, in_language, language_condition
-from esr.models.adjustment import BUILTIN_FEATURES
+from esr.models.static_scores import BUILTIN_FEATURES
 from esr.plans.plan import AllOf, DateRange, HasPrefix
 from esr.query.interpretation import Interpretation, interpret, ranked_texts
 from esr.query.parser import literal as read_literal

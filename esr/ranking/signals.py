@@ -32,8 +32,8 @@ from esr import models
 from esr.dependency import dependence_signals
 from esr.errors import UsageError, unknown
 from esr.index.contract import Index, mean_known
-from esr.models import Model, priors
-from esr.models.adjustment import feature_column
+from esr.models import Model
+from esr.models.static_scores import PRIORS, Prior, feature_column
 from esr.plans.evaluate import Array
 from esr.plans.plan import DAY, Plan
 from esr.ranking.rerank_context import CROSS_VARIABLE, FEEDBACK, RerankContext, VectorWeights
@@ -204,7 +204,7 @@ def signal_types() -> Mapping[str, SignalType]:
     for model in models.MODELS.values():
         if model.second_stage is None:
             types += [_model(model, context) for context in model.contexts or (None,)]
-    types += [_prior(prior) for prior in priors.PRIORS.values()]
+    types += [_prior(prior) for prior in PRIORS.values()]
     types += [_meaning(), _cross(""), _freshness()]
     return {signal_type.name: signal_type for signal_type in types}
 
@@ -241,7 +241,7 @@ def _model_scores(
     return np.where(np.isfinite(scores), scores, np.nan)
 
 
-def _prior(prior: priors.Prior) -> SignalType:
+def _prior(prior: Prior) -> SignalType:
     def compute(context: RerankContext, settings: Mapping[str, Value]) -> Array:
         with np.errstate(divide="ignore"):
             column = context.column(prior.column)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from esr import encoders, features, loaders, models
-from esr.models import priors
+from esr.models.static_scores import PRIORS
 from esr.ranking import boosts
 from esr.ranking.answers import COLUMNS
 from esr.text.analyzer import BY_LANGUAGE, all_definitions, get_analyzer
@@ -435,7 +435,7 @@ def test_a_sentence_is_explained_by_the_same_query(esr: Esr, words_of_news: Path
 
 KNOWN = {
     "models": models.MODELS,
-    "priors": priors.PRIORS,
+    "priors": PRIORS,
     "features": features.FEATURES,
     "boosts": boosts.BOOSTS,
     "encoders": {**encoders.KNOWN, **encoders.HUB_MODELS},

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from esr.dependency import cliques, mrf, tdsr
+from esr.dependency import cliques
 from esr.dependency.cliques import (
     HEIGHTS,
     MAX_CHOICES,
@@ -25,7 +25,19 @@ from esr.dependency.cliques import (
     clique_evidence,
     find_occurrences,
 )
-from esr.dependency.mrf import Decay
+from esr.dependency.dependence_signals import (
+    DECAY_FORMS,
+    MRF_FAMILIES,
+    MRF_PARAMETERS,
+    PROXIMITIES,
+    STRENGTHS,
+    TDSR_PARAMETERS,
+    Decay,
+    compute_potentials,
+    nearest_distances,
+    score_best_sets,
+    sum_potentials,
+)
 from esr.errors import UsageError
 from esr.registry import check_parameters
 from esr.text.document import ParseWord
@@ -36,6 +48,10 @@ from tests.support.endurance import examples
 
 LETTERS = [chr(ord("a") + n) for n in range(26)]
 QUERIES = st.lists(st.sampled_from(["a", "b", "c", "d", "x", "q"]), min_size=1, max_size=6)
+
+
+def mrf_settings(values: dict[str, Any]) -> dict[str, float | str]:
+    return check_parameters("mrf", MRF_PARAMETERS, values)
 
 
 def choices_of(evidence: CliqueEvidence) -> list[tuple]:
@@ -187,8 +203,8 @@ SHARES = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0])
 OPTIONS = st.fixed_dictionaries(
     {
         **dict.fromkeys(("alpha", "beta", "lambda_I", "lambda_SR", "lambda_PR"), SHARES),
-        "form": st.sampled_from(mrf.FORMS),
-        "proximity": st.sampled_from(mrf.PROXIMITIES),
+        "form": st.sampled_from(DECAY_FORMS),
+        "proximity": st.sampled_from(PROXIMITIES),
         "max_dis": st.sampled_from([1.0, 1.5, 2.0, 4.0]),
         "h_SR": st.sampled_from(list(HEIGHTS)),
         "h_PR": st.sampled_from(list(HEIGHTS)),
@@ -199,33 +215,27 @@ OPTIONS = st.fixed_dictionaries(
 
 @pytest.mark.slow
 @settings(max_examples=examples(400), deadline=None)
-@given(parses(), QUERIES, st.sampled_from([*mrf.MODELS, *mrf.ALIASES]), OPTIONS, st.booleans())
+@given(parses(), QUERIES, st.sampled_from(list(MRF_FAMILIES)), OPTIONS, st.booleans())
 def test_every_score_is_as_defined(
     sentences: list[Sentence | None], query: list[str], name: str, options: dict, shared: bool
 ) -> None:
-    full_name = mrf.full_name(name)
-    family = "subsets" if shared else mrf.MODELS[full_name] or "contiguous"
-    parameters = mrf.settings(name, options)
-    potentials = mrf.compute_potentials(name, clique_evidence(forest(sentences), query, family), parameters)
-    single = np.arange(len(sentences)) * -1.5
+    family = "subsets" if shared else MRF_FAMILIES[name] or "contiguous"
+    parameters = mrf_settings(options)
+    potentials = compute_potentials(name, clique_evidence(forest(sentences), query, family), parameters)
     expected = []
-    for number, parse in enumerate(sentences):
-        syntactic, near = definition.dependence(query, plain(parse) if parse else None, full_name, options)
-        expected.append(
-            options["lambda_I"] * single[number]
-            + options["lambda_SR"] * syntactic
-            + options["lambda_PR"] * near
-        )
-    assert mrf.score_sentences(single, potentials, parameters).tolist() == pytest.approx(expected, abs=1e-12)
+    for parse in sentences:
+        syntactic, near = definition.dependence(query, plain(parse) if parse else None, name, options)
+        expected.append(options["lambda_SR"] * syntactic + options["lambda_PR"] * near)
+    assert sum_potentials(potentials, parameters).tolist() == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_clique_that_a_repeated_word_connects_is_not_near() -> None:
     # b is linked to the second a only. Exclusive: no choice may be connected.
     sentences = [chain(["a", "x", "a", "b"])]
     for proximity, near in (("exclusive", 0.0), ("inclusive", 0.5)):
-        parameters = mrf.settings("sdm", {"proximity": proximity, "alpha": 0.5, "beta": 1.0})
-        potentials = mrf.compute_potentials(
-            "sdm", clique_evidence(forest(sentences), ["a", "b"], "adjacent"), parameters
+        parameters = mrf_settings({"proximity": proximity, "alpha": 0.5, "beta": 1.0})
+        potentials = compute_potentials(
+            "mrf_sdm", clique_evidence(forest(sentences), ["a", "b"], "adjacent"), parameters
         )
         assert potentials.syntactic.total(Decay(0.5, 1.0, "product")).tolist() == [0.5]
         assert potentials.proximity.total(Decay(0.5, 1.0, "product")).tolist() == [near]
@@ -236,8 +246,8 @@ def test_the_best_choice_depends_on_the_weights() -> None:
     heads = [-1, 0, 1, 0, 3, 4, 5, 5]
     words = ["x", "x", "a", "x", "x", "x", "a", "b"]
     sentences = [[ParseWord(word, head) for word, head in zip(words, heads, strict=True)]]
-    parameters = mrf.settings("sdm", {})
-    near = mrf.compute_potentials("sdm", clique_evidence(forest(sentences), ["a", "b"]), parameters).proximity
+    parameters = mrf_settings({})
+    near = compute_potentials("mrf_sdm", clique_evidence(forest(sentences), ["a", "b"]), parameters).proximity
     assert sorted(zip(near.distances, near.heights, strict=True)) == [(2.0, 3.0), (6.0, 0.0)]
     assert near.total(Decay(0.5, 0.9, "product")).tolist() == [0.5**2 * 0.9**3]
     assert near.total(Decay(0.9, 0.5, "product")).tolist() == [0.9**6]
@@ -246,17 +256,14 @@ def test_the_best_choice_depends_on_the_weights() -> None:
 def test_sets_that_a_model_does_not_look_at_are_refused() -> None:
     evidence = clique_evidence(forest([]), ["a"], "adjacent")
     with pytest.raises(ValueError, match="subsets"):
-        mrf.compute_potentials("fdm", evidence, mrf.settings("fdm", {}))
+        compute_potentials("mrf_fdm", evidence, mrf_settings({}))
 
 
-def test_names_and_parameters_are_checked() -> None:
-    assert [mrf.full_name(name) for name in ("fdm", "mrf_fdm")] == ["mrf_fdm"] * 2
-    with pytest.raises(UsageError, match="unknown model 'mrf_sdn': did you mean 'mrf_sdm'"):
-        mrf.settings("mrf_sdn", {})
+def test_the_parameters_of_an_mrf_are_checked() -> None:
     with pytest.raises(UsageError, match="did you mean 'lambda_SR'"):
-        mrf.settings("sdm", {"lambda_RS": 0.5})
+        mrf_settings({"lambda_RS": 0.5})
     with pytest.raises(UsageError, match=r"exclusive \| inclusive \| threshold"):
-        mrf.settings("sdm", {"proximity": "any"})
+        mrf_settings({"proximity": "any"})
 
 
 COUNTS = TermCounts(
@@ -296,7 +303,7 @@ def test_single_terms_count_as_often_as_the_query_has_them(reading: str, first: 
     QUERIES,
     SHARES,
     SHARES,
-    st.sampled_from(list(tdsr.FORMS)),
+    st.sampled_from(list(STRENGTHS)),
     st.sampled_from(["subsets", "contiguous"]),
     st.lists(st.sampled_from("abq"), max_size=2),
 )
@@ -313,7 +320,7 @@ def test_every_score_of_tdsr_is_as_defined(
     terms = list(dict.fromkeys(query))
     counts = np.array([[text.count(term) for text in texts] for term in terms], float)
     evidence = clique_evidence(forest(sentences), query, family)
-    best_sets = tdsr.score_best_sets(tdsr.nearest_distances(evidence, counts), alpha, beta, form)
+    best_sets = score_best_sets(nearest_distances(evidence, counts), alpha, beta, form)
     expected = [
         definition.tdsr(query, text, plain(parse) if parse else None, alpha, beta, form, family)
         for text, parse in zip(texts, sentences, strict=True)
@@ -324,14 +331,14 @@ def test_every_score_of_tdsr_is_as_defined(
 
 def test_without_counts_only_the_parse_has_the_terms_of_a_sentence() -> None:
     evidence = clique_evidence(forest([chain(["a"]), None, chain(["x"])]), ["a", "b"])
-    assert tdsr.nearest_distances(evidence).tolist() == [[0.0, np.inf, np.inf]]
-    assert tdsr.score_best_sets(tdsr.nearest_distances(evidence), 0.5, 0.9).scores.tolist() == [0.5, 0.0, 0.0]
+    assert nearest_distances(evidence).tolist() == [[0.0, np.inf, np.inf]]
+    assert score_best_sets(nearest_distances(evidence), 0.5, 0.9).scores.tolist() == [0.5, 0.0, 0.0]
 
 
 def test_the_best_size_is_returned() -> None:
     sentences = [chain(["a", "b", "c"]), chain(["a", "x", "x", "x", "x", "x", "x", "x", "b"])]
-    best_sets = tdsr.score_best_sets(
-        tdsr.nearest_distances(clique_evidence(forest(sentences), ["a", "b", "c"])), 0.5, 0.9
+    best_sets = score_best_sets(
+        nearest_distances(clique_evidence(forest(sentences), ["a", "b", "c"])), 0.5, 0.9
     )
     assert best_sets.sizes.tolist() == [3, 1]
 
@@ -339,19 +346,13 @@ def test_the_best_size_is_returned() -> None:
 def test_equal_sentences_have_equal_scores_wherever_they_stand() -> None:
     # A power function that works on eight numbers at once may round the last ones in another way.
     sentences = [chain(["a", "x", "b", "c"]) for _ in range(37)]
-    for form in tdsr.FORMS:
-        nearest = tdsr.nearest_distances(clique_evidence(forest(sentences), ["a", "b", "c"]))
-        assert len(set(tdsr.score_best_sets(nearest, 0.3, 0.7, form).scores)) == 1
-
-
-def test_ties_stay_in_order_or_go_by_another_score() -> None:
-    scores = np.array([0.5, 0.7, 0.5, 0.0, 0.7, 0.5])
-    assert tdsr.rank_sentences(scores).tolist() == [1, 4, 0, 2, 5, 3]
-    assert tdsr.rank_sentences(scores, np.array([1.0, 1, 2, 9, 3, 1])).tolist() == [4, 1, 2, 0, 5, 3]
+    for form in STRENGTHS:
+        nearest = nearest_distances(clique_evidence(forest(sentences), ["a", "b", "c"]))
+        assert len(set(score_best_sets(nearest, 0.3, 0.7, form).scores)) == 1
 
 
 def test_parameters_are_checked() -> None:
-    assert check_parameters("tdsr", tdsr.PARAMETERS, {"alpha": "0.3"}) == {
+    assert check_parameters("tdsr", TDSR_PARAMETERS, {"alpha": "0.3"}) == {
         "alpha": 0.3,
         "beta": 0.9,
         "form": "exp",
@@ -359,11 +360,11 @@ def test_parameters_are_checked() -> None:
         "ties": "order",
     }
     with pytest.raises(UsageError, match="did you mean 'alpha'"):
-        check_parameters("tdsr", tdsr.PARAMETERS, {"alpa": 1})
+        check_parameters("tdsr", TDSR_PARAMETERS, {"alpa": 1})
     with pytest.raises(UsageError, match=r"exp \| power \| linear"):
-        check_parameters("tdsr", tdsr.PARAMETERS, {"form": "cubic"})
+        check_parameters("tdsr", TDSR_PARAMETERS, {"form": "cubic"})
     with pytest.raises(UsageError, match=r"\[0, 1\]"):
-        check_parameters("tdsr", tdsr.PARAMETERS, {"beta": 1.5})
+        check_parameters("tdsr", TDSR_PARAMETERS, {"beta": 1.5})
 
 
 RUNS = json.loads((worked.FILE.parent / "worked_dependence.json").read_text("utf-8"))["runs"]
@@ -388,16 +389,16 @@ def term_counts(query: list[str]) -> TermCounts:
 def scores_of(run: dict[str, Any], query: list[str]) -> list[float]:
     counts = term_counts(query)
     if run["model"] == "tdsr":
-        parameters = check_parameters("tdsr", tdsr.PARAMETERS, run["params"])
+        parameters = check_parameters("tdsr", TDSR_PARAMETERS, run["params"])
         evidence = clique_evidence(forest(PARSES), query, parameters["sets"])
-        nearest = tdsr.nearest_distances(evidence, counts.counts)
-        return tdsr.score_best_sets(
+        nearest = nearest_distances(evidence, counts.counts)
+        return score_best_sets(
             nearest, parameters["alpha"], parameters["beta"], parameters["form"]
         ).scores.tolist()
-    parameters = mrf.settings(run["model"], run["params"])
-    potentials = mrf.compute_potentials(run["model"], clique_evidence(forest(PARSES), query), parameters)
+    parameters = mrf_settings(run["params"])
+    potentials = compute_potentials(run["model"], clique_evidence(forest(PARSES), query), parameters)
     own = single(counts, parameters["f_I"], parameters["mu"], parameters["lambda"])
-    return mrf.score_sentences(own, potentials, parameters).tolist()
+    return (parameters["lambda_I"] * own + sum_potentials(potentials, parameters)).tolist()
 
 
 def test_there_are_176_worked_scores() -> None:
@@ -428,7 +429,7 @@ def test_the_definition_meets_every_worked_score(run: dict[str, Any], query: str
                 definition.tdsr(terms, text, parse, p["alpha"], p["beta"], p.get("form", "exp"), sets)
             )
         else:
-            parameters = mrf.settings(run["model"], p)
+            parameters = mrf_settings(p)
             syntactic, near = definition.dependence(terms, parse, run["model"], parameters)
             scores.append(p["lambda_I"] * first + p["lambda_SR"] * syntactic + p["lambda_PR"] * near)
     assert scores == pytest.approx([expected[sentence.id] for sentence in SENTENCES], abs=1e-9)

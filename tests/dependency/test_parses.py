@@ -12,8 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from esr.dependency import mrf, tdsr
 from esr.dependency.cliques import clique_evidence
+from esr.dependency.dependence_signals import (
+    MRF_FAMILIES,
+    compute_potentials,
+    nearest_distances,
+    score_best_sets,
+    sum_potentials,
+)
 from esr.dependency.explanation import (
     PATH_COLOUR,
     SET_COLOUR,
@@ -29,7 +35,7 @@ from esr.errors import IndexUnusable
 from esr.hashing import hash64
 from esr.text.analyzer import get_analyzer
 from esr.text.document import ParseWord
-from tests.dependency.test_cliques import OPTIONS, QUERIES
+from tests.dependency.test_cliques import OPTIONS, QUERIES, mrf_settings
 from tests.support import dependency_definition as definition
 from tests.support import worked_examples as worked
 from tests.support.dependency_definition import PLAIN, Sentence, chain, forest, parses, plain, sentences
@@ -342,8 +348,8 @@ WEIGHTS = {"alpha": 0.5, "beta": 0.5, "lambda_SR": 0.5, "lambda_PR": 0.5}
 def worked_example(sentence: str) -> tuple:
     number = list(PARSES).index(sentence)
     evidence = clique_evidence(forest(list(PARSES.values())), QUERY)
-    parameters = mrf.settings("fdm", WEIGHTS)
-    return evidence, tdsr.score_best_sets(tdsr.nearest_distances(evidence), 0.5, 0.9), parameters, number
+    parameters = mrf_settings(WEIGHTS)
+    return evidence, score_best_sets(nearest_distances(evidence), 0.5, 0.9), parameters, number
 
 
 @pytest.mark.slow
@@ -378,7 +384,7 @@ def test_a_sentence_without_a_query_term_has_no_term_set() -> None:
 def test_a_term_of_a_sentence_without_a_parse_has_no_words() -> None:
     evidence = clique_evidence(forest([None]), ["a", "b", "c"])
     counts = np.array([[0.0], [0.0], [2.0]])
-    best_sets = tdsr.score_best_sets(tdsr.nearest_distances(evidence, counts), 0.5, 0.9)
+    best_sets = score_best_sets(nearest_distances(evidence, counts), 0.5, 0.9)
     best = find_best_set(evidence, best_sets, 0, counts)
     assert best is not None
     assert (best.terms, best.words) == (("c",), ())
@@ -388,7 +394,7 @@ def test_a_term_of_a_sentence_without_a_parse_has_no_words() -> None:
 def test_the_cliques_of_the_worked_example_are_named() -> None:
     evidence, _, parameters, number = worked_example("D3.1")
     relations = find_relations(
-        evidence, mrf.compute_potentials("fdm", evidence, parameters), parameters, number
+        evidence, compute_potentials("mrf_fdm", evidence, parameters), parameters, number
     )
     assert [(r.terms, r.potential, r.in_a_row, r.words, r.ancestor, r.height) for r in relations] == [
         (("earthquake", "relief"), "syntactic", True, (2, 3), 3, 1.0),
@@ -405,7 +411,7 @@ def test_the_cliques_of_the_worked_example_are_named() -> None:
 def test_an_ancestor_between_the_terms_is_named() -> None:
     evidence, _, parameters, number = worked_example("D1.1")
     (only,) = find_relations(
-        evidence, mrf.compute_potentials("fdm", evidence, parameters), parameters, number
+        evidence, compute_potentials("mrf_fdm", evidence, parameters), parameters, number
     )
     assert (only.potential, only.terms, only.ancestor, only.distance) == (
         "proximity",
@@ -417,14 +423,14 @@ def test_an_ancestor_between_the_terms_is_named() -> None:
 
 @pytest.mark.slow
 @settings(max_examples=examples(150), deadline=None)
-@given(parses(), QUERIES, st.sampled_from(list(mrf.MODELS)), OPTIONS)
+@given(parses(), QUERIES, st.sampled_from(list(MRF_FAMILIES)), OPTIONS)
 def test_the_relations_add_up_to_the_score(
     sentences: list[Sentence | None], query: list[str], name: str, options: dict
 ) -> None:
-    parameters = mrf.settings(name, options)
+    parameters = mrf_settings(options)
     evidence = clique_evidence(forest(sentences), query)
-    potentials = mrf.compute_potentials(name, evidence, parameters)
-    scores = mrf.score_sentences(np.zeros(len(sentences)), potentials, parameters)
+    potentials = compute_potentials(name, evidence, parameters)
+    scores = sum_potentials(potentials, parameters)
     for number, parse in enumerate(sentences):
         relations = find_relations(evidence, potentials, parameters, number)
         assert sum(r.adds for r in relations) == pytest.approx(scores[number], abs=1e-12)
@@ -443,7 +449,7 @@ def test_the_named_set_has_the_strength_that_is_the_score(
     sentences: list[Sentence | None], query: list[str]
 ) -> None:
     evidence = clique_evidence(forest(sentences), query)
-    best_sets = tdsr.score_best_sets(tdsr.nearest_distances(evidence), 0.4, 0.8)
+    best_sets = score_best_sets(nearest_distances(evidence), 0.4, 0.8)
     for number, parse in enumerate(sentences):
         best = find_best_set(evidence, best_sets, number)
         if best is None:

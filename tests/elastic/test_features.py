@@ -23,7 +23,7 @@ from esr.elastic.search.sentence_search import Presumption, SnapshotOutdated
 from esr.elastic.statistics import static_bounds
 from esr.errors import EsrError, IndexMissing, UsageError
 from esr.index.filters import Filters
-from esr.models.adjustment import FORMS, Adjustment, adjustment_from_dict, feature_column, get_form
+from esr.models.static_scores import FORMS, Adjustment, adjustment_from_dict, feature_column, get_form
 from esr.plans.evaluate import apply_static_score
 from esr.plans.plan import CollectionStatistics, Plan, PlanTerm, Saturation, Smoothing
 from esr.ranking.ranking import Ranking
@@ -212,9 +212,8 @@ def test_the_feature_columns_of_both_engines_are_equal(engines: Engines) -> None
 
 
 def test_the_histograms_of_both_engines_are_equal(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
-    from esr.elastic import statistics as stored_columns
 
-    monkeypatch.setattr(stored_columns, "_PAGE", 3)  # several pages
+    monkeypatch.setattr("esr.elastic.requests._BUCKETS", 3)  # several pages
     for column in ("length", "position", "features.wild", "features.tame", "features.rare", "features.none"):
         expected, actual = (searcher.index.histogram(column) for searcher in engines[:2])
         np.testing.assert_array_equal(expected.values, actual.values)

@@ -35,7 +35,7 @@ from esr.elastic.statistics import TermStatisticsReader, static_bounds
 from esr.elastic.vectors import decode_vector, encode_vector, index_vectors, map_vectors, source_with_vectors
 from esr.errors import UsageError
 from esr.following.novelty import weigh_by_rarity
-from esr.models.adjustment import fit_curve
+from esr.models.static_scores import fit_curve
 from esr.models.tfidf_models import rarity
 from esr.plans.evaluate import apply_static_score
 from esr.plans.plan import CollectionStatistics, Curve, StaticScore, TermStatistics

@@ -14,7 +14,7 @@ import pytest
 
 from esr import loaders, models
 from esr.index.filters import Filters
-from esr.models import priors
+from esr.models.static_scores import PRIORS
 from esr.plans.plan import CANDIDATES
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
@@ -50,7 +50,7 @@ SPLITS = [(m.name, c) for m in models.MODELS.values() for c in (m.contexts or (N
 FIRST_STAGES = [split for split in SPLITS if models.get(split[0]).second_stage is None]
 PRIORS: list[dict[str, float]] = [
     {},
-    *({name: 1.0} for name in priors.PRIORS),
+    *({name: 1.0} for name in PRIORS),
     {"importance": 0.3, "length": -2.0},
 ]
 FILTERS = [

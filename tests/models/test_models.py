@@ -12,8 +12,8 @@ import pytest
 
 from esr import models
 from esr.errors import UsageError
-from esr.models import MODELS, Model, Query, priors
-from esr.models.priors import check_weight
+from esr.models import MODELS, Model, Query
+from esr.models.static_scores import PRIORS, check_weight
 from esr.plans.plan import CollectionStatistics, Mixture, Plan, Statistics, TermStatistics
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
@@ -343,20 +343,20 @@ COLLECTION = CollectionStatistics(sentences=4, documents=2, occurrences=40)
 
 
 def test_these_are_the_priors() -> None:
-    assert list(priors.PRIORS) == ["importance", "importance-surrounding", "length"]
-    for prior in priors.PRIORS.values():
+    assert list(PRIORS) == ["importance", "importance-surrounding", "length"]
+    for prior in PRIORS.values():
         assert prior.description and prior.source
         assert prior.as_dict()["name"] == prior.name
 
 
 def test_the_help_of_the_importance_priors_says_that_they_hurt() -> None:
     for name in ("importance", "importance-surrounding"):
-        assert "hurts badly" in priors.get(name).description
+        assert "hurts badly" in PRIORS.find(name).description
 
 
 def test_an_unknown_prior_is_refused_with_the_nearest() -> None:
     with pytest.raises(UsageError, match="unknown prior 'lenght': did you mean 'length'"):
-        priors.get("lenght")
+        PRIORS.find("lenght")
 
 
 @pytest.mark.parametrize("value", ["x", None, True, math.nan, math.inf, -math.inf, [], ""])
@@ -371,13 +371,13 @@ def test_any_finite_weight_is_taken(value: object) -> None:
 
 
 def test_a_weight_goes_on_the_whole_log_prior() -> None:
-    static_score = priors.get("length").static_score(2.0, COLLECTION)
+    static_score = PRIORS.find("length").static_score(2.0, COLLECTION)
     assert (static_score.weight, static_score.constant) == (2.0, pytest.approx(-2 * math.log(40)))
-    assert priors.get("importance").static_score(-0.5, COLLECTION).constant == 0.0
+    assert PRIORS.find("importance").static_score(-0.5, COLLECTION).constant == 0.0
 
 
 def test_the_length_prior_of_an_empty_collection_is_a_number() -> None:
-    assert math.isfinite(priors.get("length").static_score(1.0, CollectionStatistics()).constant)
+    assert math.isfinite(PRIORS.find("length").static_score(1.0, CollectionStatistics()).constant)
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from esr.lab.learn import build_run
 from esr.lab.learners import Linear
 from esr.lab.training_data import SignalTable, collect_signals, list_signals
 from esr.lab.tuner import Task, Tuner
-from esr.models import priors
+from esr.models.static_scores import PRIORS
 from esr.plans.plan import Plan
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
@@ -467,9 +467,7 @@ def test_every_model_that_needs_no_second_stage_is_a_signal_in_each_context() ->
         m.name for m in models.MODELS.values() if not m.second_stage
     }
     assert {"2si both", "2si document", "2si surrounding", "dir"} <= set(MODELS)
-    assert [name for name in signal_types() if name.startswith("prior ")] == [
-        f"prior {p}" for p in priors.PRIORS
-    ]
+    assert [name for name in signal_types() if name.startswith("prior ")] == [f"prior {p}" for p in PRIORS]
     assert not set(features.FEATURES) & set(signal_types())
 
 

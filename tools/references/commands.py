@@ -15,8 +15,8 @@ from esr.cli.main import main
 from esr.encoders import HUB_MODELS, KNOWN
 from esr.index.limits import CACHE_VARIABLES, DEFAULT_CACHE_LIMIT
 from esr.index.login_variables import VARIABLES
-from esr.models import CONTEXTS, Model, priors
-from esr.models.adjustment import FORMS, Form
+from esr.models import CONTEXTS, Model
+from esr.models.static_scores import FORMS, PRIORS, Form, Prior
 from esr.plans.plan import CANDIDATES
 from esr.ranking import boosts
 from esr.ranking.rerank_context import ENCODER_VARIABLES
@@ -99,8 +99,8 @@ def build_page() -> str:
     return "\n".join(parts)
 
 
-def _priors() -> list[priors.Prior]:
-    return list(priors.PRIORS.values())
+def _priors() -> list[Prior]:
+    return list(PRIORS.values())
 
 
 def _features() -> list[features.Feature]:

@@ -26,8 +26,7 @@ from esr.features import FEATURES
 from esr.index.contract import Index
 from esr.index.filters import FACET_FIELDS, Filters
 from esr.index.names import entity_key, parse_name_filter
-from esr.models import priors
-from esr.models.adjustment import FORMS
+from esr.models.static_scores import FORMS, PRIORS
 from esr.plans.plan import CANDIDATES, CollectionStatistics
 from esr.query import in_language, literal, parse
 from esr.ranking import boosts
@@ -398,7 +397,7 @@ def catalogue(call: Call) -> dict[str, Any]:
         "models": [model.as_dict() for model in models.MODELS.values()],
         "contexts": dict(models.CONTEXTS),
         "candidates": dict(CANDIDATES),
-        "priors": [prior.as_dict() for prior in priors.PRIORS.values()],
+        "priors": [prior.as_dict() for prior in PRIORS.values()],
         "features": [feature.as_dict() for feature in FEATURES.values()],
         "forms": [form.as_dict() for form in FORMS.values()],
         "boosts": [boost.as_dict() for boost in boosts.BOOSTS.values()],

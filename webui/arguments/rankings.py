@@ -17,9 +17,17 @@ from typing import Any, NamedTuple
 
 from esr import features, models
 from esr.errors import UsageError, unknown
-from esr.models import Model, priors
-from esr.models.adjustment import BUILTIN_FEATURES, FORMS, Adjustment, Form, parse_adjustment
-from esr.models.priors import check_weight
+from esr.models import Model
+from esr.models.static_scores import (
+    BUILTIN_FEATURES,
+    FORMS,
+    PRIORS,
+    Adjustment,
+    Form,
+    Prior,
+    check_weight,
+    parse_adjustment,
+)
 from esr.plans.plan import CANDIDATES
 from esr.ranking import boosts
 from esr.ranking.boosts import Boost
@@ -58,7 +66,7 @@ def parse_ranking(arguments: Mapping[str, Sequence[str]], prefix: str = "") -> R
     weights = {}
     for name, value in _without_prefix(first, PRIOR).items():
         with blame_argument(prefix + PRIOR + name):
-            weights[name] = check_weight(priors.get(name).name, value)
+            weights[name] = check_weight(PRIORS.find(name).name, value)
     candidates = first.get("candidates")
     if candidates is not None and candidates not in CANDIDATES:
         with blame_argument(prefix + "candidates"):
@@ -257,7 +265,7 @@ class ModelOption(NamedTuple):
 
 class PriorControl(NamedTuple):
     name: str
-    prior: priors.Prior
+    prior: Prior
     value: str
 
 
@@ -380,7 +388,7 @@ def _build(
         ],
         _contexts(first.get("context", ""), selected),
         _candidates(first.get("candidates", ""), selected),
-        [PriorControl(prefix + PRIOR + n, p, first.get(PRIOR + n, "")) for n, p in priors.PRIORS.items()],
+        [PriorControl(prefix + PRIOR + n, p, first.get(PRIOR + n, "")) for n, p in PRIORS.items()],
         feature_rows,
         _features(index_features),
         [form for form in FORMS.values() if not form.is_trained],
@@ -404,7 +412,7 @@ def _signals(chosen: Collection[str], stored: Collection[str]) -> list[SignalTyp
 
 def _foreign(arguments: Iterable[tuple[str, str]], model: Model) -> list[tuple[str, str]]:
     """Parameters and priors without a control."""
-    names = {PARAMETER + p.name for p in model.parameters} | {PRIOR + name for name in priors.PRIORS}
+    names = {PARAMETER + p.name for p in model.parameters} | {PRIOR + name for name in PRIORS}
     return [(n, v) for n, v in arguments if n.startswith((PARAMETER, PRIOR)) and n not in names]
 
 

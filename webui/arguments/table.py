@@ -24,7 +24,7 @@ from esr.following.timeline import INTERVALS, MAX_PEAKS, PEAKS
 from esr.index.filters import FACET_FIELDS
 from esr.index.hits import SentenceRecord
 from esr.index.names import ENTITY_TYPES
-from esr.models import priors
+from esr.models.static_scores import PRIORS
 from esr.plans.plan import CANDIDATES
 from esr.ranking.answers import PASSAGE_FIELDS
 from esr.ranking.reranker import DEPTH
@@ -520,7 +520,7 @@ def expand(of: Iterable[Argument]) -> list[Argument]:
 def _expand(row: Argument) -> list[Argument]:
     prefix = row.name.removesuffix(NAME)
     if prefix.endswith(PRIOR):
-        weights = ((prior.name, f"weight of the prior {prior.name}") for prior in priors.PRIORS.values())
+        weights = ((prior.name, f"weight of the prior {prior.name}") for prior in PRIORS.values())
         return [replace(row, name=prefix + name, help=help, type=Number()) for name, help in weights]
     meanings: dict[str, dict[str, list[str]]] = {}  # several models may share a name
     choices: dict[str, dict[str, str]] = {}

@@ -20,7 +20,7 @@ from werkzeug.wrappers import Response as Redirect
 from esr.dependency.explanation import Relation, TermSet
 from esr.errors import EsrError
 from esr.index.filters import NO_FILTERS
-from esr.models.adjustment import BUILTIN_FEATURES
+from esr.models.static_scores import BUILTIN_FEATURES
 from esr.plans.plan import HasQuote
 from esr.ranking import answers
 from esr.text.analyzer import Analyzer

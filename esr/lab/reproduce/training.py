@@ -51,7 +51,7 @@ from esr.lab.reproduce.systems import (
     TrainedSystem,
 )
 from esr.lab.tuner import Task, Tuner
-from esr.models.adjustment import BUILTIN_FEATURES, Adjustment, feature_column, get_form
+from esr.models.static_scores import BUILTIN_FEATURES, Adjustment, feature_column, get_form
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
 from esr.text.document import Document, Located

@@ -25,7 +25,7 @@ from esr.lab.curves import (
 )
 from esr.lab.grid import ascend, cross_validate, search_grid, split_folds, train
 from esr.lab.tuner import Task, Tuner
-from esr.models.adjustment import Adjustment, parse_adjustment
+from esr.models.static_scores import Adjustment, parse_adjustment
 from esr.plans.evaluate import evaluate_curve
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher

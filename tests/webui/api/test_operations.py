@@ -26,8 +26,7 @@ from esr import models
 from esr.dependency.dependence_signals import SIGNALS
 from esr.errors import UsageError
 from esr.features import FEATURES
-from esr.models import priors
-from esr.models.adjustment import FORMS
+from esr.models.static_scores import FORMS, PRIORS
 from esr.plans.plan import CANDIDATES
 from esr.ranking import boosts
 from esr.ranking.searcher import open_searcher
@@ -53,7 +52,7 @@ def test_models_lists_every_registry(client: FlaskClient) -> None:
 
     assert found["default"] == models.DEFAULT.name
     assert names("models") == list(models.MODELS)
-    assert names("priors") == list(priors.PRIORS)
+    assert names("priors") == list(PRIORS)
     assert names("features") == list(FEATURES)
     assert names("forms") == list(FORMS)
     assert names("boosts") == list(boosts.BOOSTS)
@@ -185,7 +184,7 @@ def test_the_parameters_of_a_search_are_those_of_the_page_and_the_registries(
     written = {p["name"] for p in described["paths"]["/search"]["get"]["parameters"]}
     page = {name for name in table_PAGE if not name.endswith("NAME")}
     parameters = {f"params.{p.name}" for model in models.MODELS.values() for p in model.parameters}
-    weights = {f"prior.{name}" for name in priors.PRIORS}
+    weights = {f"prior.{name}" for name in PRIORS}
     page.remove("facet")  # what the page lists beside the sentences
     assert written == page | parameters | weights | {"offset", "after", "fields", "window", "budget"}
 

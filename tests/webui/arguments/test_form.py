@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esr import models
-from esr.models import priors
-from esr.models.adjustment import FORMS
+from esr.models.static_scores import FORMS, PRIORS
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from esr.text.document import VECTORS
@@ -294,7 +293,7 @@ def test_every_model_parameter_prior_and_form_of_the_registries_has_a_control() 
     assert [choice.model.name for choice in controls.models] == list(models.MODELS)
     for choice in controls.models:
         assert [c.parameter for c in choice.parameters] == list(choice.model.parameters)
-    assert [p.prior for p in controls.priors] == list(priors.PRIORS.values())
+    assert [p.prior for p in controls.priors] == list(PRIORS.values())
     assert [f.name for f in controls.forms] == [n for n, f in FORMS.items() if not f.is_trained]
     assert [c.value for c in controls.features] == ["len", "position", "subj"]
 

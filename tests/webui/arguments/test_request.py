@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from esr import models
 from esr.index.filters import Filters
-from esr.models import priors
+from esr.models.static_scores import PRIORS
 from esr.ranking.ranking import Ranking
 from esr.text import dates
 from esr.text.document import ATTRIBUTES
@@ -149,7 +149,7 @@ def test_letters_of_any_script_and_joiners_are_allowed() -> None:
 
 
 def test_every_prior_has_an_argument() -> None:
-    for prior in priors.PRIORS:
+    for prior in PRIORS:
         assert parsed(("prior." + prior, "1")).ranking.priors == {prior: 1.0}
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.interpolate import PchipInterpolator
 
 from esr.errors import UsageError
-from esr.models.adjustment import (
+from esr.models.static_scores import (
     FORMS,
     Adjustment,
     adjustment_from_dict,

@@ -1,9 +1,14 @@
-"""Adjustments: features in a ranking, the forms in which their values add to scores, and curves.
+"""Static scores, what is added to a sentence's score whatever the query: priors, and features by their forms.
 
-Forms with parameters are linear, log, satu (a saturation), sigm (a saturation with a slow start) and step.
-The forms floe and indep are curves trained from judgements: the weight of a feature, minus what the ranking
-already takes into account (FLOE), or as if it were independent of the query (indep). Source: Fernández &
-Losada 2012; docs/formulas.md, section B.
+A prior is the probability of a sentence before any query is known. The priors are sentence importance
+p(d|s), how specific a sentence's terms are to its document, and length, by which a sentence is as likely as
+it is long.
+
+An adjustment is a feature in a ranking, with the form in which its values add to scores. Forms with
+parameters are linear, log, satu (a saturation), sigm (a saturation with a slow start) and step. The forms
+floe and indep are curves trained from judgements: the weight of a feature, minus what the ranking already
+takes into account (FLOE), or as if it were independent of the query (indep). Source: Fernández & Losada 2012;
+docs/formulas.md, section B.
 
 Curves go through points by PCHIP, a cubic interpolation that preserves the shape of its points: no peak or
 dip appears between two of them (docs/formulas.md, B.7). SciPy has the same interpolation, but searches need
@@ -14,8 +19,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from msgspec import Struct, field
@@ -23,8 +28,72 @@ from msgspec.structs import force_setattr
 
 from esr.errors import UsageError, unknown
 from esr.plans.evaluate import Array
-from esr.plans.plan import FEATURE_PREFIX, Curve, StaticScore, StaticScoreForm
+from esr.plans.plan import FEATURE_PREFIX, CollectionStatistics, Curve, StaticScore, StaticScoreForm
 from esr.registry import Parameter, Registry, check_parameters, parse_values
+
+# Priors
+
+
+class Prior(Struct, frozen=True):
+    """A log prior: weight * ( form(column) + constant(collection) )."""
+
+    name: str
+    description: str
+    source: str
+    column: str
+    form: Literal["linear", "log"] = "linear"
+    constant: Callable[[CollectionStatistics], float] = lambda collection: 0.0
+
+    def static_score(self, weight: float, collection: CollectionStatistics) -> StaticScore:
+        """The prior as a static score of a plan."""
+        return StaticScore(self.column, self.form, weight, weight * self.constant(collection), required=True)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"name": self.name, "description": self.description, "source": self.source}
+
+
+PRIORS: Registry[Prior] = Registry("prior")
+
+
+def check_weight(name: str, value: Any) -> float:
+    """Check the weight of a prior. Raises UsageError unless it is a finite number."""
+    try:
+        weight = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        weight = math.nan
+    if not math.isfinite(weight):
+        raise UsageError(f"the weight of prior {name!r} must be a finite number, not {value!r}")
+    return weight
+
+
+_HARM = "made for ranking within few documents; over a whole collection it hurts badly"
+
+for _prior in (
+    Prior(
+        "importance",
+        f"log p(d|s), terms of the sentence in its document against the collection ({_HARM})",
+        "Fernández, Losada & Azzopardi 2011, eqs. 4-7; docs/formulas.md, A.4",
+        "importance",
+    ),
+    Prior(
+        "importance-surrounding",
+        f"log p(d|s) with the surrounding sentences in the document's place ({_HARM})",
+        "docs/formulas.md, A.4, second reading",
+        "importance_surrounding",
+    ),
+    Prior(
+        "length",
+        "log( c(s) / collection length ); sentences without terms are left out",
+        "Fernández, Losada & Azzopardi 2011, Table 9; docs/formulas.md, A.8",
+        "length",
+        "log",
+        lambda collection: -math.log(max(collection.occurrences, 1)),
+    ),
+):
+    PRIORS.register(_prior)
+
+
+# Forms and curves
 
 WEIGHT = Parameter(
     "w",
@@ -83,59 +152,39 @@ class Form(Struct, frozen=True):
 
 
 FORMS: Registry[Form] = Registry("form")
-register = FORMS.register
 get_form = FORMS.find
 
+_SHIFT = Parameter(
+    "shift", "what I is raised by; 0 is for features above 0", 1.0, high=math.inf, open_high=True
+)
+_STEEPNESS = Parameter("a", "steepness", 1.0, high=math.inf, open_low=True, open_high=True)
 
-FLOE = register(
+for _form in (
     Form(
         "floe",
         "log P(I|R) / P(I|T), a curve trained from judgements: T are what the ranking puts first",
         "Craswell et al. 2005; Fernández & Losada 2012, eqs. 8-9; docs/formulas.md, B.6",
         "curve",
-    )
-)
-
-
-INDEP = register(
+    ),
     Form(
         "indep",
         "log P(I|R) / P(I), a curve trained from judgements: R are the relevant sentences",
         "Fernández & Losada 2012, eqs. 6-7; docs/formulas.md, B.4-B.5",
         "curve",
-    )
-)
-
-
-LINEAR = register(Form("linear", "w * I", FERNANDEZ, "linear", (WEIGHT,)))
-
-
-SHIFT = Parameter(
-    "shift", "what I is raised by; 0 is for features above 0", 1.0, high=math.inf, open_high=True
-)
-LOG = register(
-    Form("log", "w * log(shift + I); nothing where I is -shift or less", FERNANDEZ, "log", (WEIGHT, SHIFT))
-)
-
-
-SATU = register(
-    Form("satu", "w * I / (k + I); a negative I counts as 0", CRASWELL, "satu", (WEIGHT, HALFWAY))
-)
-
-
-STEEPNESS = Parameter("a", "steepness", 1.0, high=math.inf, open_low=True, open_high=True)
-SIGM = register(
+    ),
+    Form("linear", "w * I", FERNANDEZ, "linear", (WEIGHT,)),
+    Form("log", "w * log(shift + I); nothing where I is -shift or less", FERNANDEZ, "log", (WEIGHT, _SHIFT)),
+    Form("satu", "w * I / (k + I); a negative I counts as 0", CRASWELL, "satu", (WEIGHT, HALFWAY)),
     Form(
         "sigm",
         "w * I^a / (k^a + I^a); a negative I counts as 0",
         CRASWELL,
         "sigm",
-        (WEIGHT, HALFWAY, STEEPNESS),
-    )
-)
-
-
-STEP = register(Form("step", "w if I > 0, else 0", FERNANDEZ, "step", (WEIGHT,)))
+        (WEIGHT, HALFWAY, _STEEPNESS),
+    ),
+    Form("step", "w if I > 0, else 0", FERNANDEZ, "step", (WEIGHT,)),
+):
+    FORMS.register(_form)
 
 
 def pchip_slopes(x: Array, y: Array) -> Array:
@@ -246,6 +295,8 @@ def as_dict(curve: Curve) -> dict[str, Any]:
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
+
+# Adjustments
 
 BUILTIN_FEATURES = {"len": "length", "position": "position"}
 """Features that every index has for every sentence, and their columns."""
