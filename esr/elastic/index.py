@@ -19,17 +19,20 @@ from esr.elastic import meta
 from esr.elastic.cluster import AliasTargets, Cluster
 from esr.elastic.documents import (
     WITHOUT_CONTEXT,
+    WORDS_FIELD,
     decode_document,
+    decode_quotes,
     decode_sentence,
     read_documents,
     read_documents_at,
+    sentence_field,
 )
-from esr.elastic.fields import WORDS_FIELD, decode_quotes, sentence_field
 from esr.elastic.impacts import Slack, find_slack
-from esr.elastic.requests import hits_of, search
+from esr.elastic.requests import read_entries, search
 from esr.elastic.search import plan_query
 from esr.elastic.search.counts import (
     count_days,
+    count_facets,
     count_sentences,
     find_by_date,
     find_written_forms,
@@ -41,7 +44,6 @@ from esr.elastic.search.counts import (
 )
 from esr.elastic.search.evidence import SCRIPTS as SIMILARITY_SCRIPTS
 from esr.elastic.search.evidence import EvidenceReader, SimilarityReader, add_rescoring, find_nearest
-from esr.elastic.search.facets import count_facets
 from esr.elastic.search.filters import condition_query, filter_clauses, names_clause
 from esr.elastic.search.plan_query import RECORD_FIELDS, search_body
 from esr.elastic.search.pruned_search import search_pruned
@@ -421,14 +423,8 @@ class ElasticsearchSnapshot:
         return read_documents(self.cluster)
 
     def find_documents(self, ids: Collection[str]) -> dict[str, Document]:
-        answer = search(
-            self.cluster,
-            index=self.cluster.documents_alias,
-            query={"ids": {"values": list(ids)}},
-            source=WITHOUT_CONTEXT,
-            size=len(ids),
-        )
-        found = (decode_document(hit["_source"]) for hit in hits_of(answer))
+        hits = read_entries(self.cluster, self.cluster.documents_alias, ids, WITHOUT_CONTEXT)
+        found = (decode_document(hit["_source"]) for hit in hits)
         return {document.id: document for document in found}
 
     def documents_at(self, numbers: Sequence[int]) -> list[Document]:

@@ -17,7 +17,7 @@ from elasticsearch import AuthorizationException, Elasticsearch, NotFoundError
 from esr import resources
 from esr.elastic.cluster import AliasTargets, Cluster
 from esr.elastic.dialect import Dialect
-from esr.elastic.fields import added_properties
+from esr.elastic.documents import added_properties
 from esr.elastic.location import (
     DOCUMENTS,
     SENTENCES,
@@ -55,6 +55,17 @@ def install_templates(cluster: Cluster) -> None:
             script = {"lang": "painless", "source": source}
             if _stored_script(client, name) != script:
                 client.put_script(id=name, script=script)
+
+
+def map_field(cluster: Cluster, indices: Iterable[str], component: str, name: str) -> None:
+    """Add a field of a component template to indices that older versions of esr made without it."""
+    template = resources.load_json(f"components/{component}.json")["template"]
+    field = cluster.dialect.template(template["mappings"]["properties"][name])
+    with cluster.translate_errors():
+        for index in indices:
+            mappings = cluster.client.indices.get_mapping(index=index)[index]["mappings"]
+            if name not in mappings["properties"]:
+                cluster.client.indices.put_mapping(index=index, properties={name: field})
 
 
 def _stored_script(client: Elasticsearch, name: str) -> Mapping[str, Any] | None:

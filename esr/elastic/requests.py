@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from elastic_transport import ObjectApiResponse
 from elasticsearch import ApiError, NotFoundError
 
+from esr.batches import batched
 from esr.elastic.cluster import Cluster
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from esr.index.limits import time_remaining
@@ -26,6 +27,10 @@ Answer = TypeVar("Answer", bound=ObjectApiResponse[Any])
 
 PAUSES = (0.1, 0.5, 2.0)
 """Seconds before each retry, on average."""
+_ENTRIES = 1000
+"""Entries that one answer has."""
+_BUCKETS = 10_000
+"""Values of a field that one answer has."""
 _NO_COPY = "no_shard_available_action_exception"
 _SHARDS_FAILED = "search_phase_execution_exception"
 
@@ -101,6 +106,43 @@ def search_pages(cluster: Cluster, size: int, **request: Any) -> Iterator[Any]:
         if len(hits) < size:
             return
         request["search_after"] = hits[-1]["sort"]
+
+
+def read_entries(cluster: Cluster, index: str, ids: Iterable[str], source: Any) -> Iterator[Any]:
+    """Yield the entries with these ids as hits with this part of their `_source`, in no order.
+
+    Ids that the index does not have are left out. Raises the errors of `search`.
+    """
+    for batch in batched(ids, _ENTRIES):
+        query = {"ids": {"values": batch}}
+        yield from hits_of(search(cluster, index=index, query=query, size=len(batch), source=source))
+
+
+def read_buckets(
+    cluster: Cluster,
+    index: str,
+    field: str,
+    *,
+    query: Mapping[str, Any] | None = None,
+    after: str = "",
+    aggs: Mapping[str, Any] | None = None,
+) -> Iterator[Any]:
+    """Yield the bucket of each value of a field, in order, from behind the value `after` if given.
+
+    Of the entries that match the query, if there is one, a bucket has the number with its value, and what
+    `aggs` find in them. Raises the errors of `search`.
+    """
+    composite: dict[str, Any] = {"size": _BUCKETS, "sources": [{"value": {"terms": {"field": field}}}]}
+    if after:
+        composite["after"] = {"value": after}
+    values = {"composite": composite, **({"aggs": aggs} if aggs else {})}
+    while True:
+        answer = search(cluster, index=index, size=0, query=query, aggs={"values": values})
+        page = answer["aggregations"]["values"] if "aggregations" in answer else {"buckets": []}
+        yield from page["buckets"]
+        if len(page["buckets"]) < _BUCKETS:
+            return
+        composite["after"] = page["after_key"]
 
 
 def count(cluster: Cluster, index: str | Sequence[str], query: Mapping[str, Any] | None = None) -> int:

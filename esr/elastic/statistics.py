@@ -18,8 +18,8 @@ from msgspec.structs import replace
 
 from esr.batches import batched
 from esr.elastic.cluster import Cluster
-from esr.elastic.fields import WORDS_FIELD, language_query
-from esr.elastic.requests import ask, hits_of, msearch_dfs, search, total_of
+from esr.elastic.documents import WORDS_FIELD, language_query
+from esr.elastic.requests import ask, hits_of, msearch_dfs, read_buckets, search, total_of
 from esr.errors import EsrError, UsageError
 from esr.plans.plan import (
     FEATURE_PREFIX,
@@ -346,7 +346,6 @@ def _curve_bounds(curve: Curve) -> Iterator[float]:
         yield y1 - slope1 * third
 
 
-_PAGE = 10_000
 Domain = tuple[str, float | None]
 """A column, and the number that its values must exceed to count, if there is one."""
 
@@ -376,19 +375,11 @@ def read_value_ranges(
 
 def read_histogram(cluster: Cluster, column: str) -> dict[float, int]:
     """The number of sentences with each value of a column, in ascending order of values."""
-    sources = [{"value": {"terms": {"field": column}}}]
-    composite: dict[str, Any] = {"size": _PAGE, "sources": sources}
     histogram: dict[float, int] = {}
-    while True:
-        body = {"size": 0, "aggs": {"values": {"composite": composite}}}
-        (answer,) = msearch_dfs(cluster, [(cluster.alias, body)])
-        page = answer["aggregations"]["values"]
-        for bucket in page["buckets"]:
-            value = float(bucket["key"]["value"])  # 0.0 and -0.0 are two buckets
-            histogram[value] = histogram.get(value, 0) + bucket["doc_count"]
-        if len(page["buckets"]) < _PAGE:
-            return histogram
-        composite["after"] = page["after_key"]
+    for bucket in read_buckets(cluster, cluster.alias, column):
+        value = float(bucket["key"]["value"])  # 0.0 and -0.0 are two buckets
+        histogram[value] = histogram.get(value, 0) + bucket["doc_count"]
+    return histogram
 
 
 def read_features(cluster: Cluster) -> list[str]:

@@ -13,12 +13,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from esr import resources
 from esr.batches import batched
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
 from esr.elastic.dialect import SEPARATOR, VALUES_FIELD, Dialect
-from esr.elastic.requests import search
+from esr.elastic.requests import read_buckets, search
 from esr.elastic.statistics import MAX_AGE
 from esr.index.filters import ValueTable, attribute_names
 from esr.index.names import (
@@ -38,7 +37,6 @@ from esr.text.document import ATTRIBUTES, META, META_PREFIX, METADATA
 
 KEYS_FIELD = "metadata_keys"
 """The field of a document with the keys of its metadata."""
-_PAGE = 10_000
 
 
 def attribute_field(name: str) -> str:
@@ -89,39 +87,23 @@ class ValueReader:
 def _read_values_of(cluster: Cluster, name: str) -> Iterator[tuple[str, int]]:
     """The written values of `source` or of an attribute, and the number of documents with each."""
     if not name.startswith(META_PREFIX):
-        yield from _read_values(cluster, attribute_field(name), "")
+        yield from count_values(cluster, attribute_field(name))
         return
     start = name.removeprefix(META_PREFIX) + SEPARATOR
-    for pair, count in _read_values(cluster, VALUES_FIELD, start):
+    for pair, count in count_values(cluster, VALUES_FIELD, start):
         if not pair.startswith(start):
             return
         yield pair.removeprefix(start), count
 
 
-def count_values(cluster: Cluster, field: str) -> Iterator[tuple[str, int]]:
-    """The values of a field of documents, in order, and the number of documents with each."""
-    return _read_values(cluster, field, "")
-
-
-def _read_values(cluster: Cluster, field: str, start: str) -> Iterator[tuple[str, int]]:
+def count_values(cluster: Cluster, field: str, start: str = "") -> Iterator[tuple[str, int]]:
     """The written values of a field from `start` on, in order, and the number of documents with each.
 
     With a start, only documents with a value of this prefix count.
     """
-    composite: dict[str, Any] = {"size": _PAGE, "sources": [{"value": {"terms": {"field": field}}}]}
-    query: dict[str, Any] = {"match_all": {}}
-    if start:
-        composite["after"] = {"value": start}
-        query = {"prefix": {field: start}}
-    while True:
-        aggs = {"values": {"composite": composite}}
-        answer = search(cluster, index=cluster.documents_alias, size=0, query=query, aggs=aggs)
-        page = answer["aggregations"]["values"]
-        for bucket in page["buckets"]:
-            yield bucket["key"]["value"], bucket["doc_count"]
-        if len(page["buckets"]) < _PAGE:
-            return
-        composite["after"] = page["after_key"]
+    query = {"prefix": {field: start}} if start else None
+    for bucket in read_buckets(cluster, cluster.documents_alias, field, query=query, after=start):
+        yield bucket["key"]["value"], bucket["doc_count"]
 
 
 FIELD = "names"
@@ -163,17 +145,6 @@ def _keys_by_type(sentences: Iterable[EntitiesByType], resolved: Resolved) -> di
     for type, key, _ in (name for entities in sentences for name in keys_of_forms(entities, resolved)):
         keys.setdefault(type, {})[key] = None
     return {type: list(keys[type]) for type in ENTITY_TYPES if type in keys}
-
-
-def map_document_names(cluster: Cluster, indices: Iterable[str]) -> None:
-    """Add the field `names` to indices of documents that older versions of esr made."""
-    template = resources.load_json("components/esr-documents.json")
-    field = cluster.dialect.template(template["template"]["mappings"]["properties"][FIELD])
-    with cluster.translate_errors():
-        for index in indices:
-            mappings = cluster.client.indices.get_mapping(index=index)[index]["mappings"]
-            if FIELD not in mappings["properties"]:
-                cluster.client.indices.put_mapping(index=index, properties={FIELD: field})
 
 
 class NameCounts:

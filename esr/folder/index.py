@@ -22,8 +22,8 @@ from esr.folder.format.snapshot import Snapshot
 from esr.folder.search import vocabulary
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.candidates import TopK, count_masked, mask_allowed, read_candidates, search_exhaustive
+from esr.folder.search.counts import count_days, count_facets, count_names, find_by_date
 from esr.folder.search.evidence import read_column, read_evidence
-from esr.folder.search.facets import count_days, count_facets, count_names, find_by_date
 from esr.folder.search.kernel_loader import LOADER
 from esr.folder.search.records import (
     Location,

@@ -236,9 +236,11 @@ def _read_attributes(value: Any) -> tuple[HasAttribute, ...]:
     raise UsageError(f"attributes is a mapping such as {{'author': 'Ann Lee'}}, not {value!r}")
 
 
-def can_be_counted(field: str) -> bool:
-    """Whether candidates can be counted by a field."""
-    return field in FACET_FIELDS or field.startswith(META_PREFIX)
+def check_facets(fields: Iterable[str]) -> None:
+    """Raise UsageError for a field that candidates cannot be counted by."""
+    for field in fields:
+        if field not in FACET_FIELDS and not field.startswith(META_PREFIX):
+            raise unknown("facet", field, FACET_FIELDS)
 
 
 _STARTS = ("from", "after")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
-from esr.elastic.fields import WORDS_FIELD, indexed_field, quotes_clause
+from esr.elastic.documents import WORDS_FIELD, indexed_field, quotes_clause
 from esr.elastic.statistics import exclusive_minimum
 from esr.elastic.vocabulary import ALL_KEYS, attribute_field
 from esr.index.filters import Filters

@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec.structs import asdict
 
-from esr.elastic.fields import INDEXED_FIELD, indexed_field
+from esr.elastic.documents import INDEXED_FIELD, indexed_field
 from esr.elastic.impacts import EMPTY, GREATEST_LENGTH, IMPACT_BOOST, IMPACTS_FIELD, MAXIMA_FIELD, Slack
 from esr.elastic.search.filters import (
     Query,

@@ -21,7 +21,7 @@ from esr.elastic.cluster import AliasTargets, Cluster
 from esr.elastic.dialect import NAMED_SCORES
 from esr.elastic.documents import decode_sentence
 from esr.elastic.impacts import Slack
-from esr.elastic.requests import hits_of, msearch, search, total_of
+from esr.elastic.requests import hits_of, msearch, read_entries, search, total_of
 from esr.elastic.search.filters import Query
 from esr.elastic.search.plan_query import RECORD_FIELDS, SORT, score_query
 from esr.elastic.statistics import MAX_AGE
@@ -213,16 +213,7 @@ def look_up_sources(
 
     Raises UsageError for an unknown id.
     """
-    sources: dict[str, Any] = {}
-    for batch in batched(ids, _BATCH):
-        answer = search(
-            cluster,
-            index=cluster.alias,
-            query={"ids": {"values": list(batch)}},
-            size=len(batch),
-            source=source,
-        )
-        sources |= {hit["_id"]: hit["_source"] for hit in hits_of(answer)}
+    sources = {hit["_id"]: hit["_source"] for hit in read_entries(cluster, cluster.alias, ids, source)}
     _check_ids(cluster, ids, sources)
     return [sources[sentence_id] for sentence_id in ids]
 

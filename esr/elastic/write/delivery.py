@@ -24,7 +24,7 @@ from esr.elastic.impacts import describe_after_delivery
 from esr.elastic.loads import Heartbeat, delete_indices, delete_old_generations, serve, this_process
 from esr.elastic.location import documents_index, new_sentences_index
 from esr.elastic.meta import Load, install_templates
-from esr.elastic.requests import hits_of, search, wait_for_primaries
+from esr.elastic.requests import read_entries, wait_for_primaries
 from esr.elastic.statistics import read_collection_statistics
 from esr.elastic.write.actions import deletion, send_documents
 from esr.elastic.write.bulk import Action, send_bulk
@@ -239,17 +239,9 @@ class ElasticsearchDelivery:
         return {indexed.document.id: checksum(indexed.document) for indexed in self._read(ids)}
 
     def _read(self, ids: Iterable[str]) -> Iterator[IndexedDocument]:
-        for batch in batched(ids, _BATCH):
-            answer = search(
-                self._cluster,
-                index=self._cluster.documents_alias,
-                query={"ids": {"values": batch}},
-                size=len(batch),
-                source=WITHOUT_CONTEXT,
-            )
-            for hit in hits_of(answer):
-                source = hit["_source"]
-                yield IndexedDocument(decode_document(source), hit["_index"], source.get("checksum", ""))
+        for hit in read_entries(self._cluster, self._cluster.documents_alias, ids, WITHOUT_CONTEXT):
+            source = hit["_source"]
+            yield IndexedDocument(decode_document(source), hit["_index"], source.get("checksum", ""))
 
     def _deliver(
         self, report: DeliveryReport, documents: Iterable[Located], removed: list[str]

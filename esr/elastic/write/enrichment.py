@@ -19,10 +19,9 @@ from esr.batches import batched
 from esr.elastic import meta
 from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
 from esr.elastic.dialect import SEPARATOR
-from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
-from esr.elastic.fields import encode_quotes, map_quotes
-from esr.elastic.meta import install_templates
-from esr.elastic.requests import count, hits_of, refresh, search, search_pages
+from esr.elastic.documents import WITHOUT_CONTEXT, decode_document, encode_quotes
+from esr.elastic.meta import install_templates, map_field
+from esr.elastic.requests import count, hits_of, read_entries, refresh, search, search_pages
 from esr.elastic.vectors import encode_vector, index_vectors, map_vectors
 from esr.elastic.vocabulary import (
     FIELD,
@@ -33,7 +32,6 @@ from esr.elastic.vocabulary import (
     count_values,
     encode_document_names,
     encode_names,
-    map_document_names,
 )
 from esr.elastic.write.actions import encode_parse
 from esr.elastic.write.bulk import Action, send_bulk
@@ -138,7 +136,7 @@ def group_stored_names(cluster: Cluster, loads: Mapping[str, meta.Load]) -> int:
     body: dict[str, Any] = {"query": _UNRESOLVED, "sort": [{"ordinal": "asc"}], "source": ["document_id"]}
     updated = 0
     refresh(cluster, [cluster.alias, cluster.documents_alias])
-    map_document_names(cluster, loads)
+    map_field(cluster, loads, "esr-documents", FIELD)
     for page in search_pages(cluster, _NAME_PAGE, index=cluster.documents_alias, **body):
         entries = {hit["_id"]: hit["_index"] for hit in hits_of(page)}
         sentences = _read_entities(cluster, list(entries))
@@ -300,7 +298,8 @@ class ElasticsearchEnrichment:
             entries = self._find_entries([document_id for document_id, _ in page])
             self._map_vectors(page)
             if QUOTES in recipe.parts and not self._maps_quotes:
-                map_quotes(self._cluster, [load.index for load in self._loads.values()])
+                indices = [load.index for load in self._loads.values()]
+                map_field(self._cluster, indices, "esr-sentences", QUOTES)
                 self._maps_quotes = True
             names = self._resolve_names(page) if ENTITIES in recipe.parts else {}
             send_updates(self._cluster, self._sentence_updates(recipe, page, entries, names))
@@ -322,7 +321,7 @@ class ElasticsearchEnrichment:
         self, batch: Sequence[tuple[str, Sequence[SentenceEnrichment]]]
     ) -> dict[str, _DocumentNames]:
         if not self._has_mapped_names:
-            map_document_names(self._cluster, self._loads)
+            map_field(self._cluster, self._loads, "esr-documents", FIELD)
             self._has_mapped_names = True
         names: dict[str, _DocumentNames] = {}
         for document_id, sentences in batch:
@@ -387,20 +386,14 @@ class ElasticsearchEnrichment:
         return [bucket["key"] for bucket in answer["aggregations"]["language"]["buckets"]]
 
     def _find_entries(self, document_ids: Sequence[str]) -> dict[str, DocumentEntries]:
-        answer = search(
-            self._cluster,
-            index=self._cluster.documents_alias,
-            query={"ids": {"values": list(document_ids)}},
-            size=len(document_ids),
-            source={"includes": ["sentences.id", "language"]},
-        )
+        alias, source = self._cluster.documents_alias, ["sentences.id", "language"]
         entries = {
             hit["_id"]: DocumentEntries(
                 hit["_index"],
                 [sentence["id"] for sentence in hit["_source"].get("sentences", ())],
                 hit["_source"].get("language"),
             )
-            for hit in hits_of(answer)
+            for hit in read_entries(self._cluster, alias, document_ids, source)
         }
         for document_id in document_ids:
             if document_id not in entries:

@@ -31,7 +31,7 @@ from esr.elastic.loads import (
 )
 from esr.elastic.location import DOCUMENTS, SENTENCES, documents_index
 from esr.elastic.meta import Load
-from esr.elastic.requests import hits_of, refresh, search
+from esr.elastic.requests import read_entries, refresh, search
 from esr.elastic.vectors import map_vectors, source_with_vectors, stored_dimensions
 from esr.elastic.vocabulary import FIELD
 from esr.elastic.write.actions import DocumentActions
@@ -50,7 +50,6 @@ from esr.text.document import QUOTES, VECTORS, Located
 _ENRICHED_FIELDS = ("features", "entities", "parse", VECTORS, QUOTES, "enriched")
 """The fields that enrichment writes to the entry of a sentence."""
 _DOCUMENT_BATCH = 100
-_ENTRY_BATCH = 1000
 _MAX_FINGERPRINTS = 10_000
 
 
@@ -175,16 +174,8 @@ class ElasticsearchMigration(ElasticsearchWriter):
 
     def _read_fields(self, indices: str, ids: Sequence[str], fields: Iterable[str]) -> dict[str, Any]:
         """These fields of these entries, by id."""
-        sources: dict[str, Any] = {}
-        for batch in batched(ids, _ENTRY_BATCH):
-            answer = search(
-                self._cluster,
-                index=indices,
-                query={"ids": {"values": batch}},
-                size=len(batch),
-                source=source_with_vectors(self._cluster, fields),
-            )
-            sources |= {hit["_id"]: hit["_source"] for hit in hits_of(answer)}
+        hits = read_entries(self._cluster, indices, ids, source_with_vectors(self._cluster, fields))
+        sources = {hit["_id"]: hit["_source"] for hit in hits}
         if len(sources) != len(set(ids)):
             raise IndexUnusable(
                 f"{self._cluster.where} lacks entries of its own documents: load again, or run esr rollback"

@@ -19,8 +19,7 @@ import numpy as np
 from esr.batches import batched
 from esr.elastic import meta
 from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
-from esr.elastic.documents import read_documents
-from esr.elastic.fields import sentence_field
+from esr.elastic.documents import read_documents, sentence_field
 from esr.elastic.meta import Load
 from esr.elastic.requests import hits_of, refresh, search, total_of
 from esr.elastic.statistics import AliasStatistics

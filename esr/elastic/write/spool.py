@@ -18,12 +18,17 @@ import numpy as np
 
 from esr.batches import batched
 from esr.elastic.cluster import Cluster
-from esr.elastic.fields import sentence_field
+from esr.elastic.documents import sentence_field
 from esr.elastic.impacts import IMPACTS_FIELD, described_base
 from esr.elastic.meta import Load
 from esr.elastic.statistics import AliasStatistics, read_next_ordinals
-from esr.elastic.write.actions import ActionBuilder, DocumentActions, PostingsByDocument, SegmentTerms
-from esr.elastic.write.sentence_impacts import SegmentImpacts
+from esr.elastic.write.actions import (
+    ActionBuilder,
+    DocumentActions,
+    PostingsByDocument,
+    SegmentImpacts,
+    SegmentTerms,
+)
 from esr.errors import EsrError
 from esr.features.furniture import NAME as FURNITURE
 from esr.folder.format import manifest

@@ -18,7 +18,7 @@ from esr.elastic.cluster import Cluster
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
 from esr.elastic.location import documents_index
 from esr.elastic.meta import Load
-from esr.elastic.requests import count, hits_of, refresh, search, search_pages
+from esr.elastic.requests import count, hits_of, read_entries, refresh, search, search_pages
 from esr.elastic.write.actions import DocumentActions
 from esr.errors import EsrError
 from esr.folder.format.segment import Segment
@@ -177,14 +177,8 @@ def skip_unchanged(
     """
     for batch in batched(documents, _BATCH):
         ids = [located.document.id for located in batch]
-        answer = search(
-            cluster,
-            index=cluster.documents_alias,
-            query={"ids": {"values": ids}},
-            size=len(ids),
-            source=WITHOUT_CONTEXT,
-        )
-        sources = {hit["_id"]: hit["_source"] for hit in hits_of(answer)}
+        stored = read_entries(cluster, cluster.documents_alias, ids, WITHOUT_CONTEXT)
+        sources = {hit["_id"]: hit["_source"] for hit in stored}
         new = (located.document for located in batch if located.document.id not in sources)
         used_ids = dict(find_sentence_owners(cluster, (s.id for document in new for s in document.sentences)))
         for located in batch:
@@ -229,14 +223,8 @@ def skip_indexed(
     refresh(cluster, load.documents_index)
     for batch in batched(documents, _BATCH):
         ids = [actions.document.id for actions in batch]
-        answer = search(
-            cluster,
-            index=load.documents_index,
-            query={"ids": {"values": ids}},
-            size=len(ids),
-            source={"includes": ["checksum", "enriched"]},
-        )
-        versions = {hit["_id"]: entry_version(hit["_source"]) for hit in hits_of(answer)}
+        stored = read_entries(cluster, load.documents_index, ids, ["checksum", "enriched"])
+        versions = {hit["_id"]: entry_version(hit["_source"]) for hit in stored}
         for actions in batch:
             if versions.get(actions.document.id) == entry_version(actions.entry):
                 expected.add(actions.document.id, actions.entry["checksum"], len(actions.sentences))

@@ -1,13 +1,13 @@
-"""Counts of sentences that satisfy conditions, and of words and terms in all sentences or in some.
+"""Counts of sentences, by values of their documents and by conditions, and of words and terms in sentences.
 
-The kernel counts conditions on terms, which every query has. Without it, `count_masked` counts. The words of
-sentences are read from the word tables, or else from the texts.
+Sentences are also ordered by date. The kernel counts conditions on terms, which every query has. Without it,
+`count_masked` counts. The words of sentences are read from the word tables, or else from the texts.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from typing import Any
 
@@ -15,17 +15,191 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.folder.format.files import Column, Mask, Numbers
-from esr.folder.format.segment import NO_DATE, POSTINGS, unpack
+from esr.folder.format.segment import LANGUAGE, NO_DATE, POSTINGS, Segment, unpack
 from esr.folder.format.words import WordPositions, WordTable, decode
 from esr.folder.kernel.layout import Scratch
 from esr.folder.search.cache import SearchCache
-from esr.folder.search.candidates import count_masked, mask_allowed
+from esr.folder.search.candidates import count_masked, mask_allowed, select_candidates
+from esr.folder.search.conditions import mask_documents, mask_entities
+from esr.folder.search.name_table import NameTable, count_values
 from esr.folder.search.records import DocumentKey, Locations, group_by_segment, locate, sentence_ids
 from esr.folder.search.vocabulary import PositionCache
 from esr.index.contract import LengthGroups
-from esr.index.filters import DAY, Filters
+from esr.index.filters import (
+    DAY,
+    DayCounts,
+    FacetCounts,
+    Filters,
+    NameUnit,
+    attribute_names,
+    check_facets,
+)
 from esr.index.hits import SentenceTexts, SentenceWords
-from esr.plans.plan import AllOf, AnyOf, Condition, HasTerm, HasWords
+from esr.index.names import ENTITY_TYPES
+from esr.plans.plan import AllOf, AnyOf, Condition, HasTerm, HasWords, Plan
+
+DocumentCounts = Sequence[tuple[Segment, Numbers]]
+"""For each segment, the number of candidates in each document."""
+
+
+def count_facets(
+    cache: SearchCache, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
+) -> dict[str, FacetCounts]:
+    """Count the most frequent values of each field under its filters.
+
+    Fields with the same filters share one pass over the candidates.
+    """
+    check_facets(filters_by_field)
+    segments = cache.snapshot.segments
+    counts: dict[str, FacetCounts] = {}
+    for filters in dict.fromkeys(filters_by_field.values()):
+        candidates = select_candidates(plan, cache, filters)
+        fields = [field for field in filters_by_field if filters_by_field[field] == filters]
+        if by_document := [field for field in fields if field not in ENTITY_TYPES]:
+            documents = [
+                (segment, np.bincount(segment.column("document")[numbers], minlength=segment.document_count))
+                for segment, numbers in zip(segments, candidates, strict=True)
+            ]
+            for field in by_document:
+                if field == "month":
+                    counted = _count_months(documents)
+                elif field == "language":
+                    counted = _count_languages(documents)
+                else:
+                    counted = _count_values(cache, field, documents)
+                # Ties are by name.
+                counts[field] = sorted(counted, key=lambda value: (-value[1], value[0]))[:size]
+        if types := [field for field in fields if field in ENTITY_TYPES]:
+            of_names = cache.names.count_sentences(candidates)
+            counts |= {type: _top_names(cache.names, of_names, type, size) for type in types}
+    return {field: counts[field] for field in filters_by_field}
+
+
+def _count_values(cache: SearchCache, field: str, documents: DocumentCounts) -> Iterable[tuple[str, int]]:
+    """Count the candidates with each value of a field. Candidates without a value are not counted."""
+    total: Counter[str] = Counter()
+    values, names = cache.values(field), attribute_names(cache, field)
+    for segment, candidates in documents:
+        for value, count in count_values(segment, names, candidates):
+            total[values.form(value)] += count
+    return total.items()
+
+
+def _count_languages(documents: DocumentCounts) -> Iterable[tuple[str, int]]:
+    """Count candidates by language. Candidates of documents that name none are not counted."""
+    total: Counter[str] = Counter()
+    for segment, candidates in documents:
+        counts = np.bincount(segment.column(LANGUAGE), candidates, len(segment.languages)).astype(int)
+        for language, count in zip(segment.languages, counts.tolist(), strict=True):
+            if language and count:
+                total[language.lower()] += count
+    return total.items()
+
+
+def _count_months(documents: DocumentCounts) -> Iterable[tuple[str, int]]:
+    """Count candidates by month in UTC. Candidates without a date are not counted."""
+    total: Counter[str] = Counter()
+    for segment, candidates in documents:
+        date = segment.column("date")
+        dated = np.flatnonzero((date != NO_DATE) & (candidates > 0))
+        month = date[dated].astype("datetime64[ms]").astype("datetime64[M]")
+        months, place = np.unique(month, return_inverse=True)
+        by_month = np.bincount(place, candidates[dated], len(months)).astype(int)
+        total.update(dict(zip(np.datetime_as_string(months).tolist(), by_month.tolist(), strict=True)))
+    return total.items()
+
+
+def _top_names(names: NameTable, counts: Numbers, type: str, size: int) -> FacetCounts:
+    """The most frequent names of a type in their displayed forms, ties by key."""
+    best = names.most_frequent(counts, names.by_type[type], size)
+    return [(names.name(number).form, int(counts[number])) for number in best]
+
+
+def count_names(
+    cache: SearchCache,
+    condition: Condition | None,
+    filters: Filters,
+    size: int,
+    unit: NameUnit,
+    prefix: str,
+    keys: Collection[str] | None,
+) -> dict[str, int]:
+    """The most frequent names by key, with the number of sentences or documents that mention each."""
+    if unit == "documents":
+        masks = [_mask_mentioning(segment, filters) for segment in cache.snapshot.segments]
+        counts = cache.names.count_documents(cache.snapshot.segments, masks)
+    else:
+        allowed = mask_allowed(condition, cache, filters)
+        sentences = [
+            np.arange(segment.sentence_count) if mask is None else np.flatnonzero(mask)
+            for segment, mask in allowed
+        ]
+        counts = cache.names.count_sentences(sentences)
+    return cache.names.counted(counts, prefix, keys, size)
+
+
+def _mask_mentioning(segment: Segment, filters: Filters) -> Mask | None:
+    """Mask of the documents that satisfy the filters, with the entities anywhere in them."""
+    mask = mask_documents(segment, filters)
+    if not filters.entities:
+        return mask
+    documents = segment.column("document")[mask_entities(segment, filters.entities)]
+    mentioning = np.zeros(segment.document_count, bool)
+    mentioning[documents] = True
+    return mentioning if mask is None else mentioning & mask
+
+
+def count_days(condition: Condition | None, cache: SearchCache, filters: Filters) -> DayCounts:
+    """Count the sentences of each day that satisfy the condition and the filters.
+
+    Undated ones are left out.
+    """
+    counts: Counter[int] = Counter()
+    for segment, mask in mask_allowed(condition, cache, filters):
+        document = segment.column("document")
+        numbers = document if mask is None else document[mask]
+        counts.update(_sum_days(segment, np.bincount(numbers, minlength=segment.document_count)))
+    return counts
+
+
+def _sum_days(segment: Segment, of_documents: Numbers) -> dict[int, int]:
+    """The sums of these numbers of documents by day, without days that have none."""
+    date = segment.column("date")
+    dated = np.flatnonzero((date != NO_DATE) & (of_documents > 0))
+    days, place = np.unique(date[dated] // DAY, return_inverse=True)
+    sums = np.bincount(place, of_documents[dated], len(days)).astype(np.int64)
+    return dict(zip(days.tolist(), sums.tolist(), strict=True))
+
+
+def find_by_date(
+    condition: Condition, cache: SearchCache, k: int, filters: Filters, oldest_first: bool
+) -> tuple[npt.NDArray[np.int64], int]:
+    """Find the first k sentences by date that satisfy the condition and the filters.
+
+    Returns their ordinals and the total number. Undated sentences come last, ties in collection order.
+    """
+    start, ordinals, dates = 0, [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for segment, mask in mask_allowed(condition, cache, filters):
+        assert mask is not None  # since there is a condition
+        numbers = np.flatnonzero(mask)
+        ordinals.append(numbers + start)
+        dates.append(segment.column("date")[segment.column("document")[numbers]])
+        start += segment.sentence_count
+    all_ordinals, keys = np.concatenate(ordinals), _sort_keys(np.concatenate(dates), oldest_first)
+    total = len(keys)
+    if k < total:  # those after the k-th need no order
+        chosen = np.flatnonzero(keys <= np.partition(keys, k - 1)[k - 1])
+        all_ordinals, keys = all_ordinals[chosen], keys[chosen]
+    return all_ordinals[np.argsort(keys, kind="stable")][:k], total
+
+
+def _sort_keys(dates: npt.NDArray[np.int64], oldest_first: bool) -> npt.NDArray[np.int64]:
+    """Keys to sort by in ascending order. NO_DATE becomes the greatest key."""
+    last = np.iinfo(np.int64).max
+    return np.where(dates == NO_DATE, last, dates if oldest_first else -dates)
+
+
+# Conditions
 
 Bits = npt.NDArray[np.uint64]
 _NO_BITS = np.zeros(0, np.uint64)
@@ -130,6 +304,8 @@ def _no_size(count: int) -> int:
     return 0
 
 
+# Words and terms
+
 Counts = npt.NDArray[np.int64]
 _DECODED = 1 << 20
 """Positions that are decoded at once."""
@@ -198,15 +374,9 @@ def sum_lengths(
         count = segment.document_count
         of_documents = np.bincount(segment.column("document"), lengths, count).astype(np.int64)
         if by == "source":
-            sums = np.bincount(segment.column("source"), of_documents, len(segment.sources)).astype(np.int64)
-            named = zip(segment.sources, sums.tolist(), strict=True)
-            total.update({source: n for source, n in named if source is not None and n})
+            total.update(dict(count_values(segment, ["source"], of_documents)))
         else:
-            date = segment.column("date")
-            dated = np.flatnonzero((date != NO_DATE) & (of_documents > 0))
-            days, place = np.unique(date[dated] // DAY, return_inverse=True)
-            sums = np.bincount(place, of_documents[dated], len(days)).astype(np.int64)
-            total.update(dict(zip(days.tolist(), sums.tolist(), strict=True)))
+            total.update(_sum_days(segment, of_documents))
     return total
 
 

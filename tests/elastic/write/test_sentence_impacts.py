@@ -30,11 +30,10 @@ from esr.elastic.impacts import (
     log_collection,
     short_float,
 )
+from esr.elastic.write import actions
 from esr.elastic.write import enrichment as engine
-from esr.elastic.write import sentence_impacts as impacts
-from esr.elastic.write.actions import PostingsByDocument
+from esr.elastic.write.actions import PostingsByDocument, SegmentImpacts
 from esr.elastic.write.enrichment import replace_parts, send_updates
-from esr.elastic.write.sentence_impacts import SegmentImpacts
 from esr.elastic.write.spool import greatest_loss, write_spool
 from esr.enrichment.recipe import Recipe
 from esr.errors import EngineUnreachable, EsrError
@@ -260,7 +259,7 @@ def test_impacts_say_how_much_more_than_a_far_term_each_term_adds(
     folder: Path, monkeypatch: pytest.MonkeyPatch, ranking: Ranking, batch: int
 ) -> None:
     """Terms without an impact add less than far ones, and the others what the stored digits say."""
-    monkeypatch.setattr(impacts, "_BATCH", batch)
+    monkeypatch.setattr(actions, "_IMPACTS_BATCH", batch)
     mixture = ranking.mixture()
     assert mixture is not None
     collection = Collection(folder, mixture, adverse_documents(LONGEST))
