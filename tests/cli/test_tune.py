@@ -14,8 +14,10 @@ from esr.cli.main import main
 from esr.lab import learners
 from tests.cli.conftest import Esr
 from tests.cli.test_evaluate import parsed
-from tests.lab.conftest import NOVELTY
-from tests.lab.tuning.conftest import index_path  # noqa: F401
+from tests.lab.conftest import (
+    NOVELTY,
+    index_path,  # noqa: F401
+)
 from tests.ranking.test_reranker import WORDS, documents
 from tests.support import worked_examples as worked
 from tests.support.elasticsearch import load

@@ -55,10 +55,7 @@ from esr.models.language_models import MU_GRID
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from esr.topics import read_run
-from tests.lab.tuning.conftest import (
-    index_path,  # noqa: F401
-    tasks,
-)
+from tests.lab.conftest import tasks
 
 NAMES = [
     *measures.DEFAULT,
@@ -385,7 +382,7 @@ def test_thousands_of_topics_fit_in_memory():
 
 
 @pytest.fixture
-def plan(index_path: Path, tmp_path: Path) -> Path:  # noqa: F811
+def plan(index_path: Path, tmp_path: Path) -> Path:
     topics = "".join(f"{task.topic}\t{task.query}\n" for task in tasks())
     qrels = "".join(f"{t.topic} 0 {sentence} 1\n" for t in tasks() for sentence in t.relevant)
     (tmp_path / "topics.tsv").write_text(topics + "stop\t...\n", "utf-8")

@@ -70,7 +70,7 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Located, Sentence
 from esr.topics import Scores
-from tests.lab.tuning.conftest import documents, tasks
+from tests.lab.conftest import documents, tasks
 from tests.support import worked_examples as worked
 from tests.support.folder_index import document, load
 

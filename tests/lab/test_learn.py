@@ -39,7 +39,7 @@ from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.ranking.signals import RankingSignal
-from tests.lab.learning.samples import SIGNALS, topics
+from tests.lab.conftest import SIGNALS, topics
 from tests.ranking.test_reranker import QUERIES, documents
 from tests.support.elasticsearch import load
 

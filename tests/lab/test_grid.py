@@ -35,7 +35,7 @@ from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Document, Located, Sentence
 from esr.topics import format_lines
-from tests.lab.tuning.conftest import documents, tasks
+from tests.lab.conftest import documents, tasks
 from tests.plans.test_evaluate import plans
 from tests.support.elasticsearch import fresh, load
 

@@ -29,7 +29,7 @@ from esr.models.static_scores import Adjustment, parse_adjustment
 from esr.plans.evaluate import evaluate_curve
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
-from tests.lab.tuning.conftest import tasks
+from tests.lab.conftest import tasks
 from tests.support import elasticsearch as support
 from tests.support import worked_examples as worked
 from tests.support.folder_index import load
