@@ -22,7 +22,6 @@ from esr.folder.format.snapshot import Snapshot
 from esr.folder.search import vocabulary
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.candidates import TopK, count_masked, mask_allowed, read_candidates, search_exhaustive
-from esr.folder.search.counts import count_days, count_facets, count_names, find_by_date
 from esr.folder.search.evidence import read_column, read_evidence
 from esr.folder.search.kernel_loader import LOADER
 from esr.folder.search.records import (
@@ -286,6 +285,8 @@ class FolderSnapshot:
     def facets(
         self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
     ) -> dict[str, FacetCounts]:
+        from esr.folder.search.counts import count_facets  # a single search does without it
+
         resolved = {field: resolve_filters(self, filters) for field, filters in filters_by_field.items()}
         return count_facets(self.cache, resolve_plan(self, plan), resolved, size)
 
@@ -308,12 +309,16 @@ class FolderSnapshot:
         prefix: str = "",
         keys: Collection[str] | None = None,
     ) -> dict[str, int]:
+        from esr.folder.search.counts import count_names  # a single search does without it
+
         condition = condition and resolve_condition(self, condition)
         return count_names(
             self.cache, condition, resolve_filters(self, filters), size, unit, name_key(prefix), keys
         )
 
     def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
+        from esr.folder.search.counts import count_days  # a single search does without it
+
         cache, resolved = self.cache, resolve_filters(self, filters)
         conditions = [each and resolve_condition(self, each) for each in conditions]
         return [count_days(each, cache, resolved) for each in conditions]
@@ -327,6 +332,8 @@ class FolderSnapshot:
         oldest_first: bool = False,
         records: bool = True,
     ) -> SearchResult:
+        from esr.folder.search.counts import find_by_date  # a single search does without it
+
         cache = self.cache
         condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
         ordinals, total = find_by_date(condition, cache, k, filters, oldest_first)
@@ -336,7 +343,7 @@ class FolderSnapshot:
     def texts(
         self, condition: Condition, k: int, filters: Filters, *, oldest_first: bool = False
     ) -> SentenceTexts:
-        from esr.folder.search.counts import read_texts  # searches do without it
+        from esr.folder.search.counts import find_by_date, read_texts  # searches do without them
 
         cache = self.cache
         condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
