@@ -397,7 +397,7 @@ def _iterate_names(cursor: JsonCursor) -> Iterator[str]:
             return
 
 
-JSON_STREAM_FORMAT = register(
+register(
     Format(
         name="json",
         description="JSON: documents in an array, in another object, or one after the other over lines",
@@ -447,7 +447,7 @@ def _parse_object(line: str) -> dict[str, Any]:
     return value
 
 
-FORMAT = register(
+register(
     Format(
         name="jsonl",
         description="JSON Lines: one document per line, with id and text or sentences",

@@ -206,7 +206,7 @@ def _decode_otherwise(payload: bytes, charset: str) -> str:
     raise ValueError(f"its text is not in the declared charset {to_one_line(charset)}")
 
 
-FORMAT = register(
+register(
     Format(
         name="mbox",
         description="mails in an mbox file: one document per message",
@@ -222,7 +222,7 @@ _HEADERS = re.compile(
     rb"(?=%b{0,100}?From:)(?=%b{0,100}?(?:Date|Subject|Message-ID):)" % (_HEADER, _HEADER), re.I
 )
 
-MESSAGE_FORMAT = register(
+register(
     Format(
         name="eml",
         description="mails with a file each: one document per file, without its attachments",

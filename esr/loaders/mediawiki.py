@@ -125,7 +125,7 @@ def _remove(code: Any, node: Any) -> None:
 
 _START = re.compile(rb"<mediawiki[\s>]")
 
-FORMAT = register(
+register(
     Format(
         name="mediawiki",
         description="dumps of MediaWiki (Wikinews, Wikipedia and others): one document per article",

@@ -164,7 +164,7 @@ def _find_nitf_date(nitf: Any) -> str | None:
 # NewsML may contain NITF, but is not NITF.
 _NITF_START = re.compile(rb"(?s)(?!.*<(?:\w+:)?(?:NewsML|newsItem|newsMessage)[\s>]).*<(?:\w+:)?nitf[\s>]")
 
-NITF = register(
+register(
     Format(
         name="nitf",
         description="NITF XML of the IPTC: articles in <nitf>, from agencies and archives",
@@ -323,7 +323,7 @@ def _find_g2_language(item: Any) -> str | None:
     return str(language) if language else None
 
 
-NEWSML_G2 = register(
+register(
     Format(
         name="newsml",
         description="NewsML-G2 of the IPTC: <newsItem>s that contain NITF, XHTML or plain text",
@@ -531,7 +531,7 @@ def _find_child(element: Any, *path: str) -> Any:
     return element
 
 
-NEWSML1 = register(
+register(
     Format(
         name="newsml1",
         description="NewsML 1 of the IPTC: <NewsItem>s that contain NITF, XHTML or plain text",

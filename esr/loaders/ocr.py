@@ -329,7 +329,7 @@ def _read_files(group: Any, folder: Path) -> dict[str, Path]:
     return files
 
 
-ALTO = register(
+register(
     Format(
         name="alto",
         description="ALTO, recognised text of a page: one document per file, and the confidence of sentences",
@@ -340,7 +340,7 @@ ALTO = register(
         may_lack_documents=True,
     )
 )
-METS = register(
+register(
     Format(
         name="mets",
         description="METS with ALTO files: one document per article of an issue, with pages and confidence",

@@ -396,7 +396,7 @@ def _sniff_open_xml(folder: bytes) -> Callable[[bytes], bool]:
     return lambda head: head.startswith(_ZIP) and bool(pattern.match(head))
 
 
-DOCX = register(
+register(
     Format(
         name="docx",
         description="DOCX of Word and others: one document per file; its path is the id",
@@ -407,7 +407,7 @@ DOCX = register(
         is_container=True,
     )
 )
-ODT = register(
+register(
     Format(
         name="odt",
         description="ODT of LibreOffice and others: one document per file; its path is the id",
@@ -418,7 +418,7 @@ ODT = register(
         is_container=True,
     )
 )
-XLSX = register(
+register(
     Format(
         name="xlsx",
         description="XLSX: one document per row, columns named by the first row or --columns",

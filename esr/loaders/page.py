@@ -325,7 +325,7 @@ def _silence_libraries() -> None:
         logging.getLogger(library).setLevel(logging.CRITICAL + 1)
 
 
-HTML = register(
+register(
     Format(
         name="html",
         description="HTML pages: the article of each, without the rest of the page; its path is the id",
@@ -429,7 +429,7 @@ class _ForwardStream:
         return self._stream.read(size)
 
 
-WARC = register(
+register(
     Format(
         name="warc",
         description="WARC web archives (Common Crawl's news and others): the article of each HTML page",

@@ -367,7 +367,7 @@ def _find_date(metadata: dict[str, str]) -> str | None:
     return None
 
 
-FORMAT = register(
+register(
     Format(
         name="pdf",
         description="PDF with a text layer: one document per file, with the page of each sentence; "

@@ -488,7 +488,7 @@ def read_page(source: Source, data: bytes, parse: Callable[[bytes], Any]) -> Ite
     return database.read_lines(source.name, lines) if database else None
 
 
-def _register(label: str) -> Format:
+def _register(label: str) -> None:
     own = [database for database in DATABASES if database.name == label]
 
     def find(head: str) -> Database | None:
@@ -501,7 +501,7 @@ def _register(label: str) -> Format:
         database = find("".join(line for _, line in head).replace("\r\n", "\n")) or own[-1]
         yield from database.split_articles(source, chain(head, lines))
 
-    return register(
+    register(
         Format(
             name=label.lower(),
             description=f"{label}: the articles of an export as text",
@@ -513,4 +513,5 @@ def _register(label: str) -> Format:
     )
 
 
-LEXISNEXIS, FACTIVA, PROQUEST = map(_register, ("LexisNexis", "Factiva", "ProQuest"))
+for _label in ("LexisNexis", "Factiva", "ProQuest"):
+    _register(_label)

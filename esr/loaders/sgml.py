@@ -170,7 +170,7 @@ def _split_documents(source: Source) -> Iterator[Element]:
 
 _REUTERS_START = re.compile(rb"<!DOCTYPE lewis\b|<REUTERS\s", re.I)
 
-REUTERS = register(
+register(
     Format(
         name="reuters",
         description="SGML of Reuters-21578: <REUTERS>s with <TITLE> and <BODY>",
@@ -319,7 +319,7 @@ def _date_in_id(id: str) -> str | None:
 
 _TREC_START = re.compile(rb"<DOC(\s[^<>]*)?>|<s\s[^<>]*docid", re.I)
 
-TREC = register(
+register(
     Format(
         name="trec",
         description="SGML of TREC and LDC (AQUAINT, Gigaword): <DOC>s, or sentences tagged <s docid= num=>",

@@ -154,7 +154,7 @@ def _new_lines(cue: Cue, before: Cue | None) -> Iterator[str]:
             yield line
 
 
-SRT = register(
+register(
     Format(
         name="srt",
         description="SRT subtitles: one document per file, and the time of each sentence",
@@ -164,7 +164,7 @@ SRT = register(
         is_text=True,
     )
 )
-VTT = register(
+register(
     Format(
         name="vtt",
         description="WebVTT subtitles: one document per file, and the time of each sentence",

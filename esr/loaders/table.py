@@ -237,7 +237,7 @@ class _Rows:
             yield line
 
 
-CSV = register(
+register(
     Format(
         name="csv",
         description="CSV and TSV: one document per row, columns named by the first row or --columns",
@@ -314,7 +314,7 @@ def _to_json(value: Any) -> Any:
     return value if value is None or isinstance(value, str) else str(value)
 
 
-PARQUET = register(
+register(
     Format(
         name="parquet",
         description="Parquet: one document per row (see --mapping)",

@@ -284,7 +284,7 @@ def _join_words(sentence: Any) -> str:
     return text
 
 
-FORMAT = register(
+register(
     Format(
         name="tei",
         description="TEI: speeches of parliaments (ParlaMint), by their speakers, or one document per text",

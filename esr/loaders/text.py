@@ -29,7 +29,7 @@ def read(source: Source) -> Iterator[Record]:
         yield Record(source.name, {"id": make_id_from_path(source), "title": title, "text": "".join(lines)})
 
 
-FORMAT = register(
+register(
     Format(
         name="text",
         description="plain text: one document per file, a short first line its title, its path the id",
