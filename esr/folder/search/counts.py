@@ -17,6 +17,7 @@ import numpy.typing as npt
 from esr.folder.format.files import Column, Mask, Numbers
 from esr.folder.format.segment import LANGUAGE, NO_DATE, POSTINGS, Segment, unpack
 from esr.folder.format.words import WordPositions, WordTable, decode
+from esr.folder.kernel.layout import Scratch
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.candidates import count_masked, mask_allowed, select_candidates
 from esr.folder.search.conditions import mask_documents, mask_entities
@@ -276,8 +277,6 @@ class _Counter:
         tables = self._cache.kernel_tables
         if needs_all:
             return int(self._kernel.count_all(ranges, tables.commit.segments, allowed))
-        from esr.folder.kernel.layout import Scratch  # facets of a search by command go without the kernel
-
         scratch = tables.take_scratch()
         count = self._kernel.count_any(ranges, tables.commit.segments, allowed, Scratch(*scratch).marks)
         tables.put_back(scratch)
