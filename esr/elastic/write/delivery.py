@@ -38,7 +38,7 @@ from esr.elastic.write.spool import (
 )
 from esr.elastic.write.verification import (
     IndexContents,
-    enable_refresh,
+    end_load_settings,
     find_sentence_owners,
     known_content_notes,
     read_contents,
@@ -306,7 +306,7 @@ class ElasticsearchDelivery:
                     self._remove_documents(copy, removed_by_index.get(source.documents_index, []), expected)
                     if is_head:
                         self._add_documents(copy, new_spool, existing, expected)
-                    enable_refresh(cluster, name)
+                    end_load_settings(cluster, name)
                     verify(cluster, name, expected)
             is_switching = True
             serve(cluster, copies[-1], instead_of=[load.index for load in self._loads])

@@ -37,7 +37,7 @@ from esr.elastic.vocabulary import FIELD
 from esr.elastic.write.actions import DocumentActions
 from esr.elastic.write.enrichment import with_names
 from esr.elastic.write.spool import open_spool
-from esr.elastic.write.verification import InputDigest, enable_refresh, verify
+from esr.elastic.write.verification import InputDigest, end_load_settings, verify
 from esr.elastic.write.writer import ElasticsearchWriter, has_few_sentences, read_profile
 from esr.errors import EngineUnreachable, EsrError, IndexUnusable
 from esr.folder.format.snapshot import Snapshot
@@ -106,7 +106,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
         while True:
             expected = self._transfer(spool, load, is_resumed, report)
             if is_resumed or not has_few_sentences(load):
-                enable_refresh(self._cluster, load.index)
+                end_load_settings(self._cluster, load.index)
             verify(self._cluster, load.index, expected)
             fingerprints = self._count_fingerprints(self._source.documents_alias)
             if fingerprints == self._count_fingerprints(load.documents_index) or self._has_moved():

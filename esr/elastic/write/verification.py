@@ -59,11 +59,18 @@ class IndexContents:
         return {**asdict(self), "sum": f"{self.sum:032x}"}
 
 
-def enable_refresh(cluster: Cluster, index: str) -> None:
-    """Make an index of sentences and its index of documents refresh periodically."""
+LOAD_SETTINGS: Mapping[str, str] = {"refresh_interval": "-1", "merge.scheduler.auto_throttle": "false"}
+"""The settings of indices that a load fills: they do not refresh, and their merges take what the disk gives.
+
+Elasticsearch begins with 20 MB a second, and takes more only when merges lag behind.
+"""
+
+
+def end_load_settings(cluster: Cluster, index: str) -> None:
+    """Give an index of sentences and its index of documents the usual settings in place of LOAD_SETTINGS."""
     with cluster.translate_errors():
         cluster.client.indices.put_settings(
-            index=[index, documents_index(index)], settings={"refresh_interval": None}
+            index=[index, documents_index(index)], settings=dict.fromkeys(LOAD_SETTINGS)
         )
 
 

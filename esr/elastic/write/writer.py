@@ -44,9 +44,10 @@ from esr.elastic.write.spool import (
     watch_room,
 )
 from esr.elastic.write.verification import (
+    LOAD_SETTINGS,
     IndexContents,
     InputDigest,
-    enable_refresh,
+    end_load_settings,
     known_content_notes,
     read_contents,
     skip_indexed,
@@ -192,7 +193,7 @@ def create_indices(cluster: Cluster, load: Load, options: LoadOptions, existing:
     body = index_body(load.description, options.shards or 1, options.replicas, stored)
     body["settings"] |= PROFILE_SETTINGS[options.profile or DEFAULT_PROFILE]
     if not has_few_sentences(load):
-        body["settings"]["refresh_interval"] = "-1"
+        body["settings"] |= LOAD_SETTINGS
     with cluster.translate_errors():
         for index in (load.index, load.documents_index):
             if index == existing:
@@ -331,7 +332,7 @@ class ElasticsearchWriter:
         expected = self._transfer(spool, load, is_resumed, report)
         report.notes += self._merge(load)
         if is_resumed or not has_few_sentences(load):
-            enable_refresh(self._cluster, load.index)
+            end_load_settings(self._cluster, load.index)
         verify(self._cluster, load.index, expected)
         return load
 
@@ -532,7 +533,7 @@ class SliceWriter(ElasticsearchWriter):
             return
         before = meta.aliased_loads(cluster)
         report.notes += self._merge(load)
-        enable_refresh(cluster, load.index)
+        end_load_settings(cluster, load.index)
         verify(cluster, load.index, digest.contents)
         try:
             if load.index not in {served.index for served in meta.aliased_loads(cluster)}:

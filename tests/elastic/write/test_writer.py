@@ -324,23 +324,25 @@ def test_a_load_makes_as_many_shards_as_it_is_told(where: str) -> None:
 
 
 @pytest.mark.parametrize("few", [10_000, 1])
-def test_the_indices_of_a_large_load_refresh_only_once_they_are_filled(
+def test_the_indices_of_a_large_load_have_their_usual_settings_once_they_are_filled(
     where: str, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
-    name = "index.refresh_interval"
+    names = ("index.refresh_interval", "index.merge.scheduler.auto_throttle")
     url, alias = split(where)
     monkeypatch.setattr(writer, "_FEW_SENTENCES", few)
-    intervals: list[str] = []
+    noted: list[list[str]] = []
 
-    def note_intervals(*_: object) -> None:
-        answer = http("GET", f"{url}/{alias}-*/_settings/{name}?flat_settings=true")
-        intervals.extend(each["settings"][name] for each in answer.values() if name in each["settings"])
+    def note_settings(*_: object) -> None:
+        answer = http("GET", f"{url}/{alias}-*/_settings/{','.join(names)}?flat_settings=true")
+        noted.extend(
+            [each["settings"][name] for name in names] for each in answer.values() if each["settings"]
+        )
 
-    load(where, OLD, on_progress=note_intervals)
-    assert intervals == (["-1", "-1"] if few == 1 else [])
-    intervals.clear()
-    note_intervals()
-    assert intervals == []
+    load(where, OLD, on_progress=note_settings)
+    assert noted == ([["-1", "false"]] * 2 if few == 1 else [])
+    noted.clear()
+    note_settings()
+    assert noted == []
 
 
 def test_settings_that_elasticsearch_rejects_are_named(where: str) -> None:
