@@ -77,20 +77,25 @@ class QueryVectors:
         self.incomplete: str | None = None
 
     def vector(self, weights: VectorWeights) -> QueryVector:
-        """The vector for these weights, zeros for a query without text. Raises as `encode_query`."""
+        """The vector for these weights. That of a query without text, such as `harb*`, has only feedback.
+
+        Raises as `encode_query`.
+        """
         from esr.encoders import quantize  # slow to import, needed by few searches
 
         encoder, vector = encode_query(self._index, self.text)
-        if not self.text.strip():
-            return QueryVector(encoder, quantize(np.zeros(len(vector.values), np.float32)))
-        if not any(weights):
+        if self._has_text and not any(weights):
             return QueryVector(encoder, vector)
-        total = _numbers(vector)
-        if weights.empty:
+        total = _numbers(vector) if self._has_text else np.zeros(len(vector.values))
+        if weights.empty and self._has_text:
             total -= weights.empty * _numbers(encode_query(self._index, "").vector)
         if weights.feedback:
             total += weights.feedback * self._feedback
         return QueryVector(encoder, quantize(total.astype(np.float32)))
+
+    @property
+    def _has_text(self) -> bool:
+        return bool(self.text.strip())
 
     def similarities(
         self,
@@ -113,7 +118,8 @@ class QueryVectors:
         if not hits:
             return np.zeros(len(vector.values))
         similarities = self._index.similarities(encoder, vector, ids, ordinals).sentence
-        scores = np.array([hit.score for hit in hits]) + _WEIGHT * similarities
+        weight = _WEIGHT if self._has_text else 0.0
+        scores = np.array([hit.score for hit in hits]) + weight * similarities
         known = np.flatnonzero(np.isfinite(scores))
         best = known[np.lexsort((np.array(ordinals)[known], -scores[known]))[:FEEDBACK]].tolist()
         stored = self._index.vectors(encoder, [ids[n] for n in best], [ordinals[n] for n in best])

@@ -224,6 +224,22 @@ def test_a_query_without_text_is_ranked_as_without_vectors(searcher: Searcher) -
 
 
 @pytest.mark.slow
+def test_the_vector_of_a_query_of_prefixes_alone_is_that_of_its_best_sentences(
+    searcher: Searcher, encoder: str
+) -> None:
+    query = esr.parse_query("tow*")
+    best = [hit.sentence_id for hit in searcher.search(query, 3).hits]
+    of_query = cosines(encoder, "", empty=1.0, feedback=0.4, best=best)
+    prepared = searcher.prepare(query, hybrid(empty=0.6, feedback=0.4))
+    hits = prepared.search(100).hits
+    assert len(hits) > len(best) == 3
+    for hit in hits:
+        second = explain(prepared, hit.sentence_id).second
+        assert second is not None
+        assert second.signals[0].value == pytest.approx(of_query[hit.sentence_id], abs=1e-12)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["2si", "bm25"])
 def test_the_mean_vector_of_the_best_sentences_is_added(searcher: Searcher, encoder: str, model: str) -> None:
     """They are the best of a first ranking, which knows neither the model nor filters nor conditions."""
