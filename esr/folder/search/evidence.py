@@ -97,12 +97,13 @@ def _sentence_counts(
     around = np.empty_like(own) if with_surrounding else None
     has_previous = segment.has_previous[numbers]
     has_next = np.append(segment.has_previous, False)[numbers + 1]
-    beside = np.concatenate([np.maximum(numbers - 1, 0), np.minimum(numbers + 1, size - 1)])
+    beside = [np.maximum(numbers - 1, 0), np.minimum(numbers + 1, size - 1)]
+    wanted = numbers if around is None else np.concatenate([numbers, *beside])
     for row, number in enumerate(term_numbers):
-        postings = segment.sentence_postings(number)
-        own[row] = _count(postings, numbers, size)
+        counts = _count(segment.sentence_postings(number), wanted, size)
+        own[row] = counts[: len(numbers)]
         if around is not None:
-            before, after = _count(postings, beside, size).reshape(2, -1)
+            before, after = counts[len(numbers) :].reshape(2, -1)
             around[row] = own[row] + has_previous * before + has_next * after
     return own, around
 
