@@ -27,7 +27,7 @@ Answer = TypeVar("Answer", bound=ObjectApiResponse[Any])
 
 PAUSES = (0.1, 0.5, 2.0)
 """Seconds before each retry, on average."""
-_ENTRIES = 1000
+_ENTRIES = 500
 """Entries that one answer has."""
 _BUCKETS = 10_000
 """Values of a field that one answer has."""
