@@ -97,7 +97,7 @@ def copy_load(
     return copy
 
 
-_WRITE_BLOCK = "index.blocks.write"
+_WRITE_BLOCK, _REFRESH = "index.blocks.write", "index.refresh_interval"
 
 
 @contextmanager
@@ -129,7 +129,7 @@ def _clone(cluster: Cluster, source: str, target: str) -> None:
         stored = client.indices.get_settings(index=source, flat_settings=True)[source]["settings"]
         # A clone has all settings of its source except these.
         replication = {name: stored[name] for name in _REPLICATION if name in stored}
-        settings = {**replication, _WRITE_BLOCK: None, "index.refresh_interval": "-1"}
+        settings = {**replication, _WRITE_BLOCK: None, _REFRESH: "-1"}
         try:
             client.indices.clone(
                 index=source,
@@ -306,7 +306,7 @@ class ElasticsearchDelivery:
                     self._remove_documents(copy, removed_by_index.get(source.documents_index, []), expected)
                     if is_head:
                         self._add_documents(copy, new_spool, existing, expected)
-                    end_load_settings(cluster, name)
+                    end_load_settings(cluster, name, [_REFRESH])
                     verify(cluster, name, expected)
             is_switching = True
             serve(cluster, copies[-1], instead_of=[load.index for load in self._loads])

@@ -66,11 +66,11 @@ Elasticsearch begins with 20 MB a second, and takes more only when merges lag be
 """
 
 
-def end_load_settings(cluster: Cluster, index: str) -> None:
-    """Give an index of sentences and its index of documents the usual settings in place of LOAD_SETTINGS."""
+def end_load_settings(cluster: Cluster, index: str, names: Iterable[str] = LOAD_SETTINGS) -> None:
+    """Give an index of sentences and its index of documents the usual values of these settings."""
     with cluster.translate_errors():
         cluster.client.indices.put_settings(
-            index=[index, documents_index(index)], settings=dict.fromkeys(LOAD_SETTINGS)
+            index=[index, documents_index(index)], settings=dict.fromkeys(names)
         )
 
 
