@@ -111,9 +111,9 @@ _ROUNDING = 1e-6
 """Similarities with a smaller difference may change order in the 32 bits of a score."""
 _MORE = 20
 """Hits fetched beyond k, since rounding may rank some of the best k below it."""
-_GRAPH_SHARE, _LEAST_LOOKED_AT, _MOST_OF_GRAPH = 3, 3_000, 10_000
-"""Of a graph, so many times as many as are asked for are read, at least so many looked at in a shard, and at
-most so many read. More are found exactly.
+_GRAPH_SHARE, _LOOKED_AT = 3, 10_000
+"""Of a graph, so many times as many as are asked for are read, and so many looked at in a shard: the most
+that Elasticsearch allows. If more are to be read, they are found exactly.
 """
 Query = dict[str, Any]
 
@@ -153,7 +153,7 @@ def find_nearest(
     filters = [*clauses, *_vector_clauses(marks)]
     body: dict[str, Any] = {"sort": SORT, "track_total_hits": False, **hit_fields(False)}
     hits: list[Hit] = []
-    if has_graph and k * _GRAPH_SHARE <= _MOST_OF_GRAPH:
+    if has_graph and k * _GRAPH_SHARE <= _LOOKED_AT:
         answer = search(
             cluster,
             index=cluster.alias,
@@ -181,7 +181,7 @@ def _graph_query(query: QuantizedVector, number: int, filters: Sequence[Query]) 
             "field": vector_field(len(query.values)),
             "query_vector": query.array.tolist(),
             "k": number,
-            "num_candidates": max(number, _LEAST_LOOKED_AT),
+            "num_candidates": _LOOKED_AT,
             "filter": list(filters),
         }
     }
