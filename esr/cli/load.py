@@ -33,7 +33,7 @@ from esr.errors import EsrError, InputError, UsageError
 from esr.index.factory import open_delivery
 from esr.index.login_variables import redact
 from esr.index.writer import IF_EXISTS, DeliveryReport, LoadOptions, LoadReport
-from esr.library.loading import AUTO, SampledDocuments, load_pipeline
+from esr.library.loading import AUTO, SampledDocuments, deliver_pipeline, load_pipeline
 from esr.loaders import Malformed
 from esr.loaders.files import count_text_bytes
 from esr.loaders.pipeline import (
@@ -313,10 +313,7 @@ def append(
     exit_on_sigterm()
     pipeline = open_pipeline(paths, **pipeline_options)
     delivery = open_delivery(where, LoadOptions(keep=keep, workers=workers))
-    with pipeline.open() as documents:
-        sampled = SampledDocuments(documents)
-        report = delivery.append(track_documents(sampled))
-    report.notes += [*pipeline.notes(), *sampled.note_delivered(report, pipeline, where)]
+    report = deliver_pipeline(pipeline, where, lambda documents: delivery.append(track_documents(documents)))
     _print_report(report, where, as_json, {"unknown_files": pipeline.summary.unknown_files})
     pipeline.raise_if_malformed()
 

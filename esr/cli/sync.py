@@ -44,7 +44,7 @@ from esr.index.factory import is_elasticsearch, open_delivery, open_generations
 from esr.index.generations import SERVING
 from esr.index.login_variables import redact
 from esr.index.writer import DeliveryReport, LoadOptions
-from esr.library.loading import SampledDocuments
+from esr.library.loading import deliver_pipeline
 from esr.loaders import FoundFile, Skipped, UnknownFiles
 from esr.loaders.delivered_files import DeliveredFiles, open_delivered_files
 from esr.loaders.fetching import BucketOptions, Buckets, Fetcher, FetchReport, Mailboxes, MailOptions
@@ -571,12 +571,9 @@ class SyncRun:
         except IndexMissing:
             return self._count() if self._is_dry_run else self._load(options)
         step = delivery.compare if self._is_dry_run else delivery.append
-        with self.pipeline.open() as documents:
-            sampled = SampledDocuments(documents)
-            report = step(sampled, self._find_gone)
-        notes = sampled.note_delivered(report, self.pipeline, self._where)
-        report.notes += [*self.pipeline.notes(), *notes]
-        return report
+        return deliver_pipeline(
+            self.pipeline, self._where, lambda documents: step(documents, self._find_gone)
+        )
 
     def _count(self) -> DeliveryReport:
         """Count the documents in a dry run without an index."""

@@ -183,18 +183,6 @@ class SampledDocuments:
             f"--analyzer {MULTILINGUAL_ANALYZER}"
         ]
 
-    def note_delivered(self, report: DeliveryReport, pipeline: DocumentPipeline, where: str) -> list[str]:
-        """The line of `language_notes` about a delivery; nothing if the index does not answer any more.
-
-        A delivery that adds no document says nothing: detection takes longer than to correct a few documents.
-        """
-        if report.added:
-            from esr.ranking.searcher import open_searcher  # slow to import
-
-            with suppress(EsrError), open_searcher(where) as searcher:
-                return self.language_notes(pipeline.summary.languages, searcher.index.description.analyzer)
-        return []
-
 
 def language_notes(languages: Mapping[str, int], analyzer: str) -> list[str]:
     """A line about the documents in languages that do not fit the analyzer, if there are any."""
@@ -211,6 +199,27 @@ def language_notes(languages: Mapping[str, int], analyzer: str) -> list[str]:
         f"{sum(misfits.values()):,} documents are in a language that the analyzer {analyzer} is not made "
         f"for: {parts}. For several languages there is --analyzer {MULTILINGUAL_ANALYZER}"
     ]
+
+
+def deliver_pipeline(
+    pipeline: DocumentPipeline, where: str, deliver: Callable[[Iterable[Located]], DeliveryReport]
+) -> DeliveryReport:
+    """Give the pipeline's documents to `deliver`, the step of a delivery to an index. Returns its report.
+
+    A delivery that adds no document says nothing of languages: detection takes longer than to correct a few
+    documents. Nor does one whose index does not answer any more.
+    """
+    with pipeline.open() as documents:
+        sampled = SampledDocuments(documents)
+        report = deliver(sampled)
+    report.notes += pipeline.notes()
+    if report.added:
+        from esr.ranking.searcher import open_searcher  # slow to import
+
+        with suppress(EsrError), open_searcher(where) as searcher:
+            analyzer = searcher.index.description.analyzer
+            report.notes += sampled.language_notes(pipeline.summary.languages, analyzer)
+    return report
 
 
 def load_pipeline(

@@ -469,15 +469,15 @@ class Index:
         Returns the numbers of documents that were added, changed and unchanged. Raises InputError with the
         place of what is wrong.
         """
-        from esr.library.loading import SampledDocuments, open_source
+        from esr.library.loading import deliver_pipeline, open_source
 
         check_names(options, AppendOptions.__annotations__)
         pipeline = open_source(rows, options)
-        with self._logged_in(), pipeline.open() as documents:
-            sampled = SampledDocuments(documents)
-            report = self._delivery(options).append(sampled)
-            languages = sampled.note_delivered(report, pipeline, self._where)
-        report.notes += [*pipeline.notes(), *languages, *filter(None, [pipeline.describe_malformed()])]
+        with self._logged_in():
+            report = deliver_pipeline(
+                pipeline, self._where, lambda documents: self._delivery(options).append(documents)
+            )
+        report.notes += filter(None, [pipeline.describe_malformed()])
         return report
 
     def remove(self, ids: Iterable[str], **options: Unpack[WriteOptions]) -> DeliveryReport:
