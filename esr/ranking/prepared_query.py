@@ -98,7 +98,7 @@ def add_nearest(
     """
     hits = LazyHits.of(result.hits)
     best = hits.head(reranker.depth)
-    if not query.text.strip():
+    if not query.has_text:
         return Candidates(hits, len(best), len(best), result.total)
     encoder, vector = query.vector(reranker.vector_weights)
     nearest = LazyHits.of(index.nearest(encoder, vector, reranker.depth, plan.condition, filters))

@@ -84,17 +84,20 @@ class QueryVectors:
         from esr.encoders import quantize  # slow to import, needed by few searches
 
         encoder, vector = encode_query(self._index, self.text)
-        if self._has_text and not any(weights):
+        if self.has_text and not any(weights):
             return QueryVector(encoder, vector)
-        total = _numbers(vector) if self._has_text else np.zeros(len(vector.values))
-        if weights.empty and self._has_text:
-            total -= weights.empty * _numbers(encode_query(self._index, "").vector)
+        total = np.zeros(len(vector.values))
+        if self.has_text:
+            total += _numbers(vector)
+            if weights.empty:
+                total -= weights.empty * _numbers(encode_query(self._index, "").vector)
         if weights.feedback:
             total += weights.feedback * self._feedback
         return QueryVector(encoder, quantize(total.astype(np.float32)))
 
     @property
-    def _has_text(self) -> bool:
+    def has_text(self) -> bool:
+        """Whether the query has text to encode."""
         return bool(self.text.strip())
 
     def similarities(
@@ -118,7 +121,7 @@ class QueryVectors:
         if not hits:
             return np.zeros(len(vector.values))
         similarities = self._index.similarities(encoder, vector, ids, ordinals).sentence
-        weight = _WEIGHT if self._has_text else 0.0
+        weight = _WEIGHT if self.has_text else 0.0
         scores = np.array([hit.score for hit in hits]) + weight * similarities
         known = np.flatnonzero(np.isfinite(scores))
         best = known[np.lexsort((np.array(ordinals)[known], -scores[known]))[:FEEDBACK]].tolist()
