@@ -92,20 +92,18 @@ def read_column(name: str, segment: Segment, importance: dict[str, Array], numbe
 def _sentence_counts(
     segment: Segment, term_numbers: Sequence[int | None], numbers: Numbers, with_surrounding: bool
 ) -> tuple[Array, Array | None]:
-    size = segment.sentence_count
-    own = np.empty((len(term_numbers), len(numbers)))
-    around = np.empty_like(own) if with_surrounding else None
+    size, wanted = segment.sentence_count, numbers
+    if with_surrounding:
+        wanted = np.concatenate([numbers, np.maximum(numbers - 1, 0), np.minimum(numbers + 1, size - 1)])
+    counts = np.empty((len(term_numbers), len(wanted)))
+    for row, number in enumerate(term_numbers):
+        counts[row] = _count(segment.sentence_postings(number), wanted, size)
+    if not with_surrounding:
+        return counts, None
+    own, before, after = np.split(counts, 3, axis=1)
     has_previous = segment.has_previous[numbers]
     has_next = np.append(segment.has_previous, False)[numbers + 1]
-    beside = [np.maximum(numbers - 1, 0), np.minimum(numbers + 1, size - 1)]
-    wanted = numbers if around is None else np.concatenate([numbers, *beside])
-    for row, number in enumerate(term_numbers):
-        counts = _count(segment.sentence_postings(number), wanted, size)
-        own[row] = counts[: len(numbers)]
-        if around is not None:
-            before, after = counts[len(numbers) :].reshape(2, -1)
-            around[row] = own[row] + has_previous * before + has_next * after
-    return own, around
+    return own, own + has_previous * before + has_next * after
 
 
 _MANY = 64
