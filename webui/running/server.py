@@ -329,7 +329,7 @@ def _refuse(sock: socket.socket, status: str, code: str, message: str) -> None:
 
 # The server
 
-_ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
+_ENDS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGQUIT})
 GRACE_SECONDS = 5
 """Time beyond the deadline in which open requests may finish when the server is stopped."""
 
@@ -422,6 +422,23 @@ class _Log(Logger):  # type: ignore[misc]
             handler.setFormatter(JsonFormatter())
 
 
+def end_new_workers() -> None:
+    """Let signals end a worker from its first moment on.
+
+    Until it has handlers of its own, a new worker would put signals into its copy of the arbiter's queue, which
+    nobody reads. Python drops signals that arrive while it forks, so they wait until it has forked.
+    """
+
+    def end() -> None:
+        for number in _ENDS:
+            signal.signal(number, signal.SIG_DFL)
+        allow()
+
+    allow = partial(signal.pthread_sigmask, signal.SIG_UNBLOCK, _ENDS)
+    hold = partial(signal.pthread_sigmask, signal.SIG_BLOCK, _ENDS)
+    os.register_at_fork(before=hold, after_in_parent=allow, after_in_child=end)
+
+
 class _Server(BaseApplication):  # type: ignore[misc]
     """gunicorn with its settings in code. Indexes are opened in the workers, after the fork."""
 
@@ -441,6 +458,10 @@ class _Server(BaseApplication):  # type: ignore[misc]
         self._indexes: ServedIndexes | None = None
         super().__init__()
 
+    def run(self) -> None:
+        end_new_workers()
+        super().run()
+
     def load_config(self) -> None:
         for name, value in self._settings().items():
             if name in self.cfg.settings:  # older releases of gunicorn have fewer
@@ -455,15 +476,6 @@ class _Server(BaseApplication):  # type: ignore[misc]
     def _settings(self) -> dict[str, Any]:
         def greet(arbiter: Any) -> None:
             print(self._greeting, flush=True)
-
-        def end_if_told(arbiter: Any, worker: Any) -> None:
-            # A new worker puts signals into its copy of the arbiter's queue, which nobody reads, until it has
-            # handlers of its own.
-            for number in _ENDS:
-                signal.signal(number, signal.SIG_DFL)
-            while not arbiter.SIG_QUEUE.empty():
-                if arbiter.SIG_QUEUE.get() in _ENDS:
-                    sys.exit(0)
 
         def close_indexes(arbiter: Any, worker: Any) -> None:
             if self._indexes is not None:
@@ -497,7 +509,6 @@ class _Server(BaseApplication):  # type: ignore[misc]
             "proc_name": "esr serve",
             "control_socket_disable": True,
             "when_ready": greet,
-            "post_fork": end_if_told,
             "worker_exit": close_indexes,
             "child_exit": forget_worker,
         }

@@ -277,7 +277,7 @@ def test_an_open_request_is_answered_before_the_server_stops(start: Callable[...
 def test_a_worker_that_has_just_been_forked_ends_when_the_server_is_stopped(
     start: Callable[..., Running], step: str
 ) -> None:
-    """Before and after gunicorn calls the hook of a new worker. It then waits two minutes for the worker."""
+    """Early and late in its start. gunicorn then waits two minutes for the worker."""
     slow = (
         f"import os, time; from gunicorn import util; server, step = os.getpid(), util.{step}; util.{step} = "
     )
@@ -285,6 +285,28 @@ def test_a_worker_that_has_just_been_forked_ends_when_the_server_is_stopped(
     server = start(f"{slow}; {SERVE}")
     wait_until(lambda: len(server.workers()) == 1)
     server.stop()
+
+
+KILLED_AT_ONCE = """
+import os, signal, time
+from webui.running.server import end_new_workers
+
+signal.signal(signal.SIGTERM, lambda *_: None)
+end_new_workers()
+for _ in range(100):
+    if not (pid := os.fork()):
+        time.sleep(10)
+        os._exit(1)
+    os.kill(pid, signal.SIGTERM)
+    assert os.WIFSIGNALED(os.waitpid(pid, 0)[1])
+os.kill(os.getpid(), signal.SIGTERM)
+print("alive")
+"""
+
+
+def test_a_signal_in_the_moment_of_a_fork_ends_the_worker_and_not_the_server() -> None:
+    server = subprocess.run([sys.executable, "-c", KILLED_AT_ONCE], cwd=ROOT, capture_output=True, text=True)
+    assert (server.stdout, server.stderr) == ("alive\n", "")
 
 
 @pytest.mark.slow
