@@ -425,8 +425,8 @@ class _Log(Logger):  # type: ignore[misc]
 def end_new_workers() -> None:
     """Let signals end a worker from its first moment on.
 
-    Until it has handlers of its own, a new worker would put signals into its copy of the arbiter's queue, which
-    nobody reads. Python drops signals that arrive while it forks, so they wait until it has forked.
+    Until it has handlers of its own, a new worker would put signals into its copy of the arbiter's queue,
+    which nobody reads. Python drops signals that arrive while it forks, so they wait until it has forked.
     """
 
     def end() -> None:
