@@ -178,6 +178,8 @@ _LEXIS_AFTER = re.compile(
 )
 _LEXIS_DOCUMENT = re.compile(r"\s*(?:Document )?\d+ (?:of|de|von|van) \d+ DOCUMENT(?:[SO]|OS|E|EN)?\s*", re.I)
 _LEXIS_REMARK = "Correction Appended"
+_LEXIS_RIGHTS = re.compile(r"Copyright |(?:Distributed|Provided) by |All Rights Reserved")
+"""What a paragraph begins with that names who may publish an article, not where it was published."""
 
 
 def _parse_lexis_classic(lines: Lines) -> dict[str, Any] | None:
@@ -185,20 +187,29 @@ def _parse_lexis_classic(lines: Lines) -> dict[str, Any] | None:
     if not lines or not _LEXIS_DOCUMENT.fullmatch(lines[0]):
         return None
     first = next((n for n, line in enumerate(lines) if _LEXIS_FIELD.match(line)), len(lines))
-    blocks = (block for block in _blocks(lines[1:first]) if not block.startswith("Copyright "))
-    head = [block for block in blocks if block != _LEXIS_REMARK]
+    blocks = [block for block in _blocks(lines[1:first]) if block != _LEXIS_REMARK]
+    head = [block for block in blocks if not _LEXIS_RIGHTS.match(block)]
     at = next((n for n, block in enumerate(head) if to_iso_date(block)), None)
     text = _text_of_lexis(lines, first)
     fields = _read_fields(lines, _LEXIS_FIELD, has_blanks=False)
     before = head[:1] if at is None else head[:at][-1:]
     after = head[1:] if at is None else head[at + 1 :]
     return {
-        "title": _fold(fields["headline"][:1]) if "headline" in fields else _fold(after[-1:]),
+        "title": _fold(fields.get("headline", after[-1:])),
         "date": _find_loaded(fields) if at is None else to_iso_date(head[at]),
-        "source": _fold(before),
+        "source": _fold(before) or _find_source_below_rights(lines[1:first]),
         **_describe(fields, _LEXIS_NAMES),
         "text": text,
     }
+
+
+def _find_source_below_rights(lines: Lines) -> str:
+    """The source in the paragraph of the copyright: what follows "All Rights Reserved", or its last line."""
+    stripped = [line.strip() for line in lines]
+    begin = next((n for n, line in enumerate(stripped) if line.startswith("Copyright ")), len(stripped))
+    end = stripped.index("", begin) if "" in stripped[begin:] else len(stripped)
+    _, reserved, source = _fold(stripped[begin:end]).partition("All Rights Reserved")
+    return source.strip() if reserved else _fold(stripped[begin + 1 : end][-1:])
 
 
 def _find_loaded(fields: dict[str, list[str]]) -> str | None:
@@ -483,6 +494,11 @@ def read_page(source: Source, data: bytes, parse: Callable[[bytes], Any]) -> Ite
     if not _PAGE.search(data):
         return None
     tree = parse(data)
+    for paragraph in tree.iter("p"):
+        text = paragraph.text_content().strip()
+        if text.startswith("Copyright ") and "Reserved" not in text:
+            for line_end in paragraph.iter("br"):
+                line_end.tag = "hr"  # the source is below the copyright, without a paragraph of its own
     lines = list(_mark_articles(tree)) or list(_separate(markup.to_text(tree).split("\n\n")))
     database = find_database(lines)
     return database.read_lines(source.name, lines) if database else None

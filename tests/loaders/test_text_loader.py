@@ -450,6 +450,90 @@ def test_a_page_of_lexisnexis_is_split_into_its_articles(load):
     assert (second.title, second.date, second.source) == ("Harbour closed", "2024-01-16", "The Post")
 
 
+LICENSED = """ 1 of 4 DOCUMENTS
+
+
+ Copyright 2015 The Bergen Newspapers, Inc.
+ All Rights Reserved
+ Bergen Post (Norway)
+
+ May 10, 2015 Sunday
+ FINAL EDITION
+
+LENGTH: 4 words
+
+HEADLINE: Ferries aren't always the answer;
+Bridges rarely are
+
+BODY:
+
+The ferry sails again.
+
+ 2 of 4 DOCUMENTS
+
+ Copyright 2015 Sandnes Independent
+ Sandnes Independent (Rogaland)
+
+ Distributed by Fjord Content Agency
+
+ May 22, 2015 Friday
+
+HEADLINE: Harbour closed
+
+BODY:
+
+It stays closed.
+
+ 3 of 4 DOCUMENTS
+
+ Copyright 2015 Fjord Newspapers, Inc., doing business as
+ Fjord Digital
+ Provided by Syndicate Inc.
+ All Rights Reserved
+
+ The Fjord
+
+ May 23, 2015 Saturday
+
+HEADLINE: Quay open
+
+BODY:
+
+It is open.
+
+ 4 of 4 DOCUMENTS
+
+ Copyright 2015 Press Media
+
+ May 24, 2015 Sunday
+
+HEADLINE: Pier gone
+
+BODY:
+
+It is gone.
+"""
+
+
+def as_page(text):
+    """The page that LexisNexis writes of the text: a paragraph for each of its paragraphs."""
+    paragraphs = text.split("\n\n")
+    lines = ("<br>".join(f"<span>{line}</span>" for line in block.split("\n")) for block in paragraphs)
+    return f"<html><body>{''.join(f'<div><p>{line}</p></div>' for line in lines)}</body></html>"
+
+
+@pytest.mark.parametrize("data", [LICENSED, as_page(LICENSED)])
+def test_a_source_below_the_copyright_is_found_and_headlines_have_several_lines(load, data):
+    documents = load(data)
+    assert [document.source for document in documents] == [
+        *("Bergen Post (Norway)", "Sandnes Independent (Rogaland)", "The Fjord", None)
+    ]
+    assert documents[0].title == "Ferries aren't always the answer; Bridges rarely are"
+    assert [texts(document) for document in documents[:2]] == [
+        *(["The ferry sails again."], ["It stays closed."]),
+    ]
+
+
 def factiva_page(number, words, date, last):
     return (
         f'<div class="article"><div class="article deArticle"><p><div>Lokales</div><div id="hd">'
