@@ -50,6 +50,7 @@ from esr.processes import exit_on_sigterm
 from esr.progress import SendProgress, track_documents
 from esr.text.analyzer import TermCounter, get_analyzer
 from esr.text.document import PARTS, Located
+from esr.wording import count
 
 
 def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> None:
@@ -89,7 +90,7 @@ def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> 
         total = f"{counts['documents']:,} documents with {counts['sentences']:,} sentences"
         click.echo("\n".join([*preview.as_lines(), total, *pipeline.summary.lines(), *notes, *lines]))
     if problem_count:
-        raise EsrError(f"{problem_count:,} documents cannot be loaded; nothing was written")
+        raise EsrError(f"{count(problem_count, 'document')} cannot be loaded; nothing was written")
     if refusal:
         raise EsrError(f"{refusal}; nothing was written")
     if not as_json:

@@ -134,7 +134,8 @@ def decode_source(source: Source, encoding: str | None, on_found: Callable[[str]
 class _Utf8Stream(io.RawIOBase):
     """The bytes of a source in UTF-8.
 
-    An encoding that is not declared is detected at the first non-ASCII bytes.
+    An encoding that is not declared is detected at the first non-ASCII bytes. If lines end with CR alone, as
+    those of old Macs and of Excel's "CSV (Macintosh)" do, they end with LF.
     """
 
     def __init__(self, source: Source, encoding: str | None, on_found: Callable[[str], None]) -> None:
@@ -145,9 +146,10 @@ class _Utf8Stream(io.RawIOBase):
         # Whether a declared encoding applies from the first non-ASCII bytes on; others apply from the start.
         self._is_declared = encoding is not None and has_ascii(encoding)
         self._is_decided = False
+        self._has_returns: bool | None = None
         self._line = 1
         self._pending = b""
-        self._begin()
+        self._head = self._begin()
 
     def readable(self) -> bool:
         return True
@@ -155,19 +157,28 @@ class _Utf8Stream(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         while not self._pending:
             data = self._source.stream.read(len(buffer))
-            self._pending = self._convert(data)
+            self._pending = self._end_lines(self._head + self._convert(data))
+            self._head = b""
             if not data:
                 break
         data, self._pending = self._pending[: len(buffer)], self._pending[len(buffer) :]
         buffer[: len(data)] = data
         return len(data)
 
-    def _begin(self) -> None:
-        """Choose the encoding by a byte order mark, or else a declared one that does not extend ASCII."""
+    def _begin(self) -> bytes:
+        """Choose the encoding by a byte order mark, or else a declared one that does not extend ASCII.
+
+        The first letters in UTF-8.
+        """
         head = self._source.stream.read(4)
         encoding = next((name for mark, name in _BYTE_ORDER_MARKS.items() if head.startswith(mark)), None)
         self._choose(encoding or (None if self._is_declared else self._encoding))
-        self._pending = self._convert(head)
+        return self._convert(head)
+
+    def _end_lines(self, data: bytes) -> bytes:
+        if self._has_returns is None and data:
+            self._has_returns = b"\n" not in data and b"\r" in data[:-1]
+        return data.replace(b"\r", b"\n") if self._has_returns else data
 
     def _choose(self, encoding: str | None) -> None:
         if encoding is None:

@@ -83,7 +83,7 @@ def read(source: Source) -> Iterator[Record | Remark]:
             "id": make_id_from_path(source),
             "title": title,
             "date": _find_date(metadata),
-            "authors": read_list("authors", metadata.get("Author") or ""),
+            "authors": read_list("authors", _PLACEHOLDER.sub("", metadata.get("Author") or "")),
             "keywords": read_list("keywords", metadata.get("Keywords") or ""),
             "metadata": {"pages": len(pages)},
             "text": join_pieces(_join_pages(pages, furniture, title)),
@@ -336,6 +336,8 @@ def _split_paragraphs(column: Page) -> Iterator[Page]:
 
 # Title and date
 
+# Programs that write PDF say "(anonymous)" and "(unspecified)" where they were told nothing.
+_PLACEHOLDER = re.compile(r"\((?:anonymous|unspecified|none|null)\)$", re.I)
 _FILE_NAME = re.compile(r"(?:microsoft (?:word|powerpoint)|untitled|unbenannt|sans titre|.*\.\w{2,5}$)", re.I)
 _TITLE_SIZE = 1.25
 """The letters of a title are so much higher than those of most lines."""
@@ -344,7 +346,7 @@ _TITLE_SIZE = 1.25
 def _find_title(metadata: dict[str, str], first: Page, furniture: set[_Key]) -> str | None:
     """The title that the file states, unless it is the name of a file, or else the largest lines."""
     stated = " ".join((metadata.get("Title") or "").replace("\0", " ").split())
-    if stated and not _FILE_NAME.match(stated):
+    if stated and not _FILE_NAME.match(stated) and not _PLACEHOLDER.match(stated):
         return stated
     lines = [line for line in _without_furniture(first, furniture) if any(map(str.isalpha, line.text))]
     if len(lines) < 2:

@@ -522,7 +522,7 @@ def _register(label: str) -> None:
             name=label.lower(),
             description=f"{label}: the articles of an export as text",
             suffixes=(),
-            sniff=lambda head: find(head.decode("utf-8", "replace").replace("\r\n", "\n")) is not None,
+            sniff=lambda head: find("\n".join(head.decode("utf-8", "replace").splitlines())) is not None,
             read=read,
             is_text=True,
         )

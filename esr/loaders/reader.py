@@ -65,6 +65,26 @@ from esr.loaders.ids import IdCheck, NoIdPossible, choose_policy, make_id_path, 
 from esr.text.document import Document, Located
 from esr.text.validate import InvalidDocument, build_document, to_fields
 
+_PICTURE = "is a picture: recognise its text first, for example with ocrmypdf"
+_PACKED = "is packed in a format that is not read: unpack it, or pack it with zip, gzip, bzip2 or Zstandard"
+_UNREAD = {
+    b"{\\rtf": "is RTF, which is not read: save it as DOCX, or export it as DOCX or text",
+    b"\xd0\xcf\x11\xe0": "is encrypted, or in the format of an older program: save it again as DOCX or XLSX",
+    b"\xff\xd8\xff": _PICTURE,
+    b"\x89PNG": _PICTURE,
+    b"II*\0": _PICTURE,
+    b"MM\0*": _PICTURE,
+    b"7z\xbc\xaf": _PACKED,
+    b"Rar!": _PACKED,
+    b"\xfd7zXZ": _PACKED,
+}
+"""What to do with files that begin with these bytes."""
+
+
+def _describe_unknown(head: bytes) -> str:
+    advice = next((text for start, text in _UNREAD.items() if head.startswith(start)), None)
+    return advice or f"unknown format: name it with --format ({', '.join(FORMATS)})"
+
 
 def detect_format(file: PeekedSource) -> Format | None:
     """The format by the file name's suffix, or by the first bytes if the suffix is not conclusive."""
@@ -257,7 +277,7 @@ class SourceReader:
         if file.is_blank:
             raise InputError(name, "the file is empty")
         if format is None:
-            raise InputError(name, f"unknown format: name it with --format ({', '.join(FORMATS)})")
+            raise InputError(name, _describe_unknown(file.head))
         require(f"{name} (format {format.name})", *format.needs)
         is_empty = True
         for result in self.read_source(format, file.source):

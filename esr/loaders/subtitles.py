@@ -159,7 +159,7 @@ register(
         name="srt",
         description="SRT subtitles: one document per file, and the time of each sentence",
         suffixes=(".srt",),
-        sniff=lambda head: bool(re.match(rb"\d{1,6}\s*\r?\n\d{1,4}:\d\d:\d\d[,.]\d{1,3}\s*-->", head)),
+        sniff=lambda head: bool(re.match(rb"\d{1,6}\s*[\r\n]\d{1,4}:\d\d:\d\d[,.]\d{1,3}\s*-->", head)),
         read=read,
         is_text=True,
     )

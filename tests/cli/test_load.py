@@ -414,7 +414,7 @@ def test_the_file_of_bad_documents_stays_as_it_was(esr: Esr, tmp_path: Path) -> 
     (tmp_path / "x.jsonl").write_text("{\n")
     (tmp_path / "bad").write_text("of the last load")
     result = esr("load", tmp_path / "x.jsonl", "--bad-documents", tmp_path / "bad", "--dry-run")
-    assert "Error: 1 documents cannot be loaded; nothing was written" in result.stderr
+    assert "Error: 1 document cannot be loaded; nothing was written" in result.stderr
     assert (tmp_path / "bad").read_text() == "of the last load"
 
 
@@ -423,7 +423,7 @@ def test_an_unreadable_source_is_a_problem_too(esr: Esr, tmp_path: Path) -> None
     result = esr("load", tmp_path / "x.odd", "--dry-run")
     assert result.exit_code == 1
     assert "x.odd: unknown format" in result.stdout
-    assert "Error: 1 documents cannot be loaded" in result.stderr
+    assert "Error: 1 document cannot be loaded" in result.stderr
 
 
 def test_an_error_that_ends_the_reading_is_shown_beside_malformed_documents(

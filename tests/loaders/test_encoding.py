@@ -162,6 +162,19 @@ def test_an_unknown_encoding_is_rejected():
             check_encoding(name)
 
 
+def test_lines_may_end_with_cr_alone(load):
+    first, second = load(b'id,text\r1,"It sails,\rthen stops."\r2,Caf\xc3\xa9 open.\r', "csv")
+    assert [sentence.text for sentence in first.sentences] == ["It sails, then stops."]
+    assert second.sentences[0].text == "Café open."
+    (talk,) = load(b"1\r00:00:01,000 --> 00:00:03,000\rThe ferry\rsails.\r\r")
+    assert talk.sentences[0].text == "The ferry sails."
+
+
+def test_cr_within_a_line_stays(load):
+    (document,) = load(b'id,text\r\n1,"a\rb"\r\n', "csv")
+    assert document.sentences[0].text == "a b"
+
+
 def test_random_bytes_have_no_encoding():
     import random
 

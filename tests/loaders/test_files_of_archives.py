@@ -120,6 +120,19 @@ def test_the_sample_has_words_that_line_ends_cut():
     assert any(line.endswith("recon-") for line in lines)
 
 
+def test_a_placeholder_is_neither_title_nor_author(load):
+    from fpdf import FPDF
+
+    page = FPDF()
+    page.set_title("(anonymous)")
+    page.set_author("(anonymous)")
+    page.add_page()
+    page.set_font("Helvetica", size=12)
+    page.multi_cell(0, 8, "The ferry sails again after two weeks.\nTwo hundred people were aboard.")
+    (document,) = load(bytes(page.output()), "pdf")
+    assert (document.title, document.authors) == (None, ())
+
+
 def test_a_pdf_of_pictures_says_what_to_do(load_error):
     from fpdf import FPDF
 
@@ -286,6 +299,20 @@ def test_encrypted_and_old_documents_say_what_to_do(load_error):
     )
     manifest = zipped({"content.xml": "0", "META-INF/manifest.xml": "<a><encryption-data/></a>"})
     assert load_error(manifest, "odt") == "standard input: is encrypted: save it without a password"
+
+
+@pytest.mark.parametrize(
+    ("head", "advice"),
+    [
+        (b"{\\rtf1\\ansi", "is RTF, which is not read: save it as DOCX"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "in the format of an older program: save it again as DOCX or XLSX"),
+        (b"\xff\xd8\xff\xe0", "is a picture: recognise its text first"),
+        (b"Rar!\x1a\x07", "is packed in a format that is not read: unpack it"),
+        (b"SQLite format 3", "unknown format: name it with --format"),
+    ],
+)
+def test_files_that_are_not_read_say_what_to_do(load_error, head, advice):
+    assert advice in load_error(head + bytes(600))
 
 
 def test_rows_of_a_workbook_are_documents(load):
