@@ -8,6 +8,8 @@ try:
 except ImportError:  # not CPython
     from hashlib import blake2b
 
+__all__ = ["blake2b", "hash64"]
+
 
 def hash64(string: str) -> int:
     """A 64-bit hash that is the same on every machine and in every process."""

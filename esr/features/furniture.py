@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.features.feature import Feature, FeatureInput, Values, register
+from esr.patterns import compile_lazily
 from esr.text.labels import (
     CAPITAL_LINK,
     CAPITAL_LINKS,
@@ -66,30 +67,30 @@ teilen|partager|compartir
 
 
 _FIRST_WORDS = first_words(LINKS, CAPITAL_LINKS, _CREDITS, _CALLS, _RIGHTS)
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+_UNSPACED = compile_lazily("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 
-_LINK_ALONE = re.compile(rf"{LEAD}(?:{any_of(LINKS)})[\W_]*", re.IGNORECASE)
-_CREDIT = re.compile(rf"{LEAD}(?:{any_of(_CREDITS)})\s*[:：]", re.IGNORECASE)
-_CALL = re.compile(rf"{LEAD}(?:{any_of(_CALLS)})", re.IGNORECASE)
-_RIGHT = re.compile(rf"{LEAD}(?:©|\(c\) ?\d{{4}}|{any_of(_RIGHTS)})", re.IGNORECASE)
-_BAR = re.compile(rf"(?:\b(?:{any_of(_NETWORKS)})[\s|,·•]*){{4,}}", re.IGNORECASE)
-_COOKIE = re.compile(
+_LINK_ALONE = compile_lazily(rf"{LEAD}(?:{any_of(LINKS)})[\W_]*", re.IGNORECASE)
+_CREDIT = compile_lazily(rf"{LEAD}(?:{any_of(_CREDITS)})\s*[:：]", re.IGNORECASE)
+_CALL = compile_lazily(rf"{LEAD}(?:{any_of(_CALLS)})", re.IGNORECASE)
+_RIGHT = compile_lazily(rf"{LEAD}(?:©|\(c\) ?\d{{4}}|{any_of(_RIGHTS)})", re.IGNORECASE)
+_BAR = compile_lazily(rf"(?:\b(?:{any_of(_NETWORKS)})[\s|,·•]*){{4,}}", re.IGNORECASE)
+_COOKIE = compile_lazily(
     r"\b(?:browser|javascript|websites?|sites?|polic(?:y|ies)|privacy|consent|accept|agree|webseite|datenschutz"
     r"|akzeptieren|nutzung|confidentialité|acceptez|navigation|navegación|aceptar?|política|navigazione|accetta)\b",
     re.IGNORECASE,
 )
-_READER = re.compile(
+_READER = compile_lazily(
     r"\b(?:we|our|us|you|your|wir|unsere[rnms]?|sie|ihre[rnms]?|nous|notre|nos|vous|votre|nuestr[oa]s?|usted"
     r"|utilizamos|usamos|noi|nostr[oia]|tuoi)\b",
     re.IGNORECASE,
 )
-_BYLINE = re.compile(
+_BYLINE = compile_lazily(
     r"(?:By|By:|Von|Par|Por|De|Di|Da|Door|Av|Af|Autor|Автор)\s+[^\W\d_a-z]\w+\s+[^\W\d_a-z]\w+"
 )
-_CONTACT = re.compile(r"\S+@\w[\w-]*(?:\.\w+)+|(?:https?://|www\.|pic\.twitter\.com/)\S+|(?<!\w)@\w+")
-_NETWORK_NAME = re.compile(r"twitter|facebook|instagram", re.IGNORECASE)
-_LETTER = re.compile(r"[^\W\d_]")
-_WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
+_CONTACT = compile_lazily(r"\S+@\w[\w-]*(?:\.\w+)+|(?:https?://|www\.|pic\.twitter\.com/)\S+|(?<!\w)@\w+")
+_NETWORK_NAME = compile_lazily(r"twitter|facebook|instagram", re.IGNORECASE)
+_LETTER = compile_lazily(r"[^\W\d_]")
+_WORD = compile_lazily(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
 
 _CLOSERS = " \t\n-\"'”“’‘«»›‹)]}）」』】*_"
 _ENDS = frozenset(".?!…–—。！？｡।॥؟۔։።‥;:,")

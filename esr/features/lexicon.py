@@ -6,14 +6,11 @@ words, or words with scores. `read_lexicon` describes the formats.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar, get_args
 
@@ -117,6 +114,8 @@ def _vader_entries() -> Iterator[tuple[str, Clue]]:
 def _textblob_entries() -> Iterator[tuple[tuple[str, WordClass | None], Clue]]:
     """Average the senses of each word, as TextBlob does."""
     senses: dict[tuple[str, WordClass], list[tuple[float, float]]] = {}
+    import xml.etree.ElementTree as ElementTree  # slow to import
+
     xml = _read_package_file("textblob", "textblob/en/en-sentiment.xml")
     for entry in ElementTree.fromstring(xml.encode()):
         word_class = _TEXTBLOB_CLASSES.get(entry.get("pos", ""))
@@ -131,6 +130,8 @@ def _textblob_entries() -> Iterator[tuple[tuple[str, WordClass | None], Clue]]:
 
 
 def _version(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, distribution  # slow to import
+
     try:
         return distribution(package).version
     except PackageNotFoundError:
@@ -138,6 +139,8 @@ def _version(package: str) -> str:
 
 
 def _read_package_file(package: str, path: str) -> str:
+    from importlib.metadata import distribution
+
     _version(package)
     with open(str(distribution(package).locate_file(path)), encoding="utf-8") as file:
         return file.read()
@@ -193,6 +196,8 @@ def read_lexicon(paths: Sequence[Path]) -> Lexicon:
 
 def _contents_name(paths: Iterable[Path]) -> str:
     """The names of these files and a digest of their contents, in order."""
+    import hashlib  # slow to import
+
     contents = hashlib.sha256()
     names = []
     for path in paths:

@@ -7,12 +7,12 @@ function that computes them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
 from esr.features.feature import Feature, FeatureInput, Values, register
+from esr.patterns import compile_lazily
 from esr.text.document import LOCATION, ORGANIZATION, PERSON
 
 
@@ -42,9 +42,9 @@ for name, description, types in (
 # The longest distance from an opening mark, or its latest repetition, to the closing one.
 _MAX_QUOTED_SENTENCES = 10
 
-_WORD = re.compile(r"\w+(?:['’]\w+)*")
-_MARK = re.compile(r"[“”«»\"]|``|''")
-_SINGLE = re.compile(r"‘(?!\d0s)(?=\w)(?:[^‘’]|’(?=\w))*’(?!\w)")
+_WORD = compile_lazily(r"\w+(?:['’]\w+)*")
+_MARK = compile_lazily(r"[“”«»\"]|``|''")
+_SINGLE = compile_lazily(r"‘(?!\d0s)(?=\w)(?:[^‘’]|’(?=\w))*’(?!\w)")
 _OPENING, _CLOSING = {"“", "«", "``"}, {"”", "»", "''"}
 
 
@@ -133,7 +133,7 @@ register(
 
 # "1,200.50", "2017-02-07", "10:30", "3rd" and the 16 of "16-year-old" are one figure each. The figures of
 # names are not: "F-16", "COVID-19", "G20".
-_FIGURE = re.compile(r"(?<![^\W_])(?<![^\W\d_]-)\d+(?:[.,:/-]\d+)*")
+_FIGURE = compile_lazily(r"(?<![^\W_])(?<![^\W\d_]-)\d+(?:[.,:/-]\d+)*")
 
 
 def count_figures(inputs: FeatureInput) -> Values:

@@ -10,13 +10,13 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from hashlib import blake2b
 from typing import Any, NamedTuple
 from zlib import crc32
 
 from msgspec.structs import replace
 
 from esr.extras import require
+from esr.hashing import blake2b
 from esr.loaders.ids import KeyStore
 from esr.text.document import Document, Located
 

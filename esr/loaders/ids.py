@@ -14,7 +14,6 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from hashlib import blake2b
 from itertools import chain
 from pathlib import PurePath, PurePosixPath
 from tempfile import TemporaryFile
@@ -23,6 +22,7 @@ from typing import Any
 from msgspec.json import Encoder
 
 from esr.errors import EsrError, InputError
+from esr.hashing import blake2b
 from esr.loaders.fields import FIELDS
 from esr.loaders.files import display_name
 from esr.loaders.format import Record, Source

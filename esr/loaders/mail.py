@@ -10,11 +10,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC
-from email import message_from_bytes
-from email.errors import MessageError
-from email.header import decode_header
-from email.message import Message
-from email.utils import parseaddr, parsedate_to_datetime
+from typing import TYPE_CHECKING
 
 from esr.errors import to_one_line
 from esr.loaders import page
@@ -22,22 +18,26 @@ from esr.loaders.encoding import MAX_DOCUMENT_BYTES, too_long_error
 from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, Record, Remark, Source, register
 from esr.loaders.ids import make_id, make_id_from_path
+from esr.patterns import compile_lazily
 
-_FROM = re.compile(rb"From \S+\s.*\b\d{4}\b")
-_QUOTED_FROM = re.compile(rb"^>(>*From )", re.M)
-_QUOTED = re.compile(r"^>.*\n?", re.M)
+if TYPE_CHECKING:  # slow to import
+    from email.message import Message
+
+_FROM = compile_lazily(rb"From \S+\s.*\b\d{4}\b")
+_QUOTED_FROM = compile_lazily(rb"^>(>*From )", re.M)
+_QUOTED = compile_lazily(r"^>.*\n?", re.M)
 # "On Monday, Jane Doe wrote:", on one or two lines before the quoted mail
-_QUOTING = re.compile(
+_QUOTING = compile_lazily(
     r"^(?!>)(?=[^\n]*\d)[^\n]{10,200}(?:\n(?!>)[^\n]{1,100})??:[ \t]*\r?\n(?:[ \t]*\r?\n)?(?=>)", re.M
 )
 # One or more encoded words of RFC 2047: a letter may be split across two.
-_ENCODED = re.compile(r"=\?[^?\s]+\?[bq]\?[^?]*\?=(?:\s+=\?[^?\s]+\?[bq]\?[^?]*\?=)*", re.I)
-_SIGNATURE = re.compile(r"^-- ?\r?$", re.M)
-_SCRUBBED = re.compile(r"^-{14} next part -{14}\r?$", re.M)
+_ENCODED = compile_lazily(r"=\?[^?\s]+\?[bq]\?[^?]*\?=(?:\s+=\?[^?\s]+\?[bq]\?[^?]*\?=)*", re.I)
+_SIGNATURE = compile_lazily(r"^-- ?\r?$", re.M)
+_SCRUBBED = compile_lazily(r"^-{14} next part -{14}\r?$", re.M)
 
 
 # A message of a Maildir moves from one of these folders to the other when it is read.
-_MAILDIR_FOLDER = re.compile(r"(?<![^/])(?:new|cur)/(?=\d+\.[^/]+\Z)")
+_MAILDIR_FOLDER = compile_lazily(r"(?<![^/])(?:new|cur)/(?=\d+\.[^/]+\Z)")
 
 
 # A declared encoding of what is not encoded loses nothing.
@@ -62,6 +62,9 @@ def read_file(source: Source) -> Iterator[_Result]:
 
 def _read_message(where: str, raw: bytes, id: str | None = None) -> Iterator[_Result]:
     """The record of a message. `id` is the one of a message without a Message-ID."""
+    from email import message_from_bytes
+    from email.errors import MessageError
+
     try:
         message = message_from_bytes(raw)
         if _has_attachments(message):
@@ -98,6 +101,8 @@ def _split_messages(source: Source) -> Iterator[tuple[str, bytes]]:
 
 
 def _build_record(where: str, message: Message, id: str | None) -> Record | Malformed:
+    from email.utils import parseaddr
+
     id = make_id(_decode_header(message, "Message-ID").strip("<> \t\r\n")) or id
     if not id:
         return Malformed(where, "this message has no Message-ID: every message needs one")
@@ -127,6 +132,8 @@ def _decode_header(message: Message, name: str) -> str:
 
 
 def _decode_words(words: re.Match[str]) -> str:
+    from email.header import decode_header
+
     return "".join(
         part if isinstance(part, str) else _decode_leniently(part, charset or "us-ascii")
         for part, charset in decode_header(words[0])
@@ -141,6 +148,8 @@ def _decode_leniently(data: bytes, charset: str) -> str:
 
 
 def _parse_date(message: Message) -> str | None:
+    from email.utils import parsedate_to_datetime
+
     try:
         date = parsedate_to_datetime(str(message["Date"]))
         return (date if date.tzinfo else date.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
@@ -218,7 +227,7 @@ register(
 
 _HEADER = rb"(?:[A-Za-z][A-Za-z0-9-]{1,60}:[^\n]*\n(?:[ \t]+[^\n]*\n)*)"
 # A message begins with headers, the sender's and the subject or date among them.
-_HEADERS = re.compile(
+_HEADERS = compile_lazily(
     rb"(?=%b{0,100}?From:)(?=%b{0,100}?(?:Date|Subject|Message-ID):)" % (_HEADER, _HEADER), re.I
 )
 

@@ -9,7 +9,6 @@ import contextlib
 import html
 import io
 import json
-import logging
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -19,20 +18,23 @@ from esr.loaders import markup
 from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, ReadResult, Record, Source, register
 from esr.loaders.ids import make_id, make_id_from_path
+from esr.patterns import compile_lazily
 from esr.text.labels import CAPITAL_LINK, LINK
 from esr.text.written_dates import to_iso_date
 
 # No article's page is this long, and extraction is slow on long pages.
 MAX_PAGE_BYTES = 8 * 2**20
 _HEAD_BYTES = 2**14
-_LANG = re.compile(rb"""<html\b[^<>]{0,1000}?\slang\s{0,9}=\s{0,9}["']?([A-Za-z][A-Za-z0-9-]{1,30})""", re.I)
-_BEGINNING = re.compile(
+_LANG = compile_lazily(
+    rb"""<html\b[^<>]{0,1000}?\slang\s{0,9}=\s{0,9}["']?([A-Za-z][A-Za-z0-9-]{1,30})""", re.I
+)
+_BEGINNING = compile_lazily(
     rb"\s*(?:<\?xml[^<>]{0,200}>\s*)?(?:<!--.{0,1000}?-->\s*)?<(?:!doctype\s+html|html)\b", re.I | re.DOTALL
 )
 # If a site has no name, trafilatura takes its address up to the first "/".
-_HOST = re.compile(r"([\w-]{1,63}(?:\.[\w-]{1,63}){1,9})[:/?#]\S{0,9999}")
+_HOST = compile_lazily(r"([\w-]{1,63}(?:\.[\w-]{1,63}){1,9})[:/?#]\S{0,9999}")
 # A bar between blanks separates links, or cells laid out by hand; it is not a word.
-_BAR = re.compile(r"(?<!\S)\|+(?!\S)")
+_BAR = compile_lazily(r"(?<!\S)\|+(?!\S)")
 _BREAK = "\n\n"
 # Elements of trafilatura's tree that are paragraphs of their own.
 _BLOCKS = frozenset(("div", "head", "item", "lb", "list", "p", "quote", "row", "table"))
@@ -166,10 +168,10 @@ def _read_authors(stated: Mapping[str, Any]) -> Iterator[str]:
             yield from read_list("authors", name) or []
 
 
-_OTHERS = re.compile(
+_OTHERS = compile_lazily(
     r"\b(?:related|recommend(?:ed|ations?)|more-from|read-more|most-(?:read|popular)|teasers?)\b"
 )
-_HAS_OTHERS = re.compile(
+_HAS_OTHERS = compile_lazily(
     rb"<aside\b|related|recommend|more-from|read-more|most-read|most-popular|teaser", re.I
 )
 
@@ -222,7 +224,7 @@ _LINES = ("h2", "h3", "h4", "h5", "h6", "li", "p")
 """Elements that may be a link to another article, and nothing else."""
 _LEAST_LINK_WORDS = 4
 """A shorter link may be the author, the day or the section."""
-_END_OF_SENTENCE = re.compile(r"[.!?…。！？।؟۔:][\W_]*$")
+_END_OF_SENTENCE = compile_lazily(r"[.!?…。！？।؟۔:][\W_]*$")
 
 
 def _remove_links(tree: Any) -> None:
@@ -321,6 +323,8 @@ def html_to_text(fragment: str) -> str:
 
 def _silence_libraries() -> None:
     """Stop these libraries from logging every unusual page to standard error."""
+    import logging  # slow to import
+
     for library in ("trafilatura", "htmldate", "justext", "courlan", "charset_normalizer"):
         logging.getLogger(library).setLevel(logging.CRITICAL + 1)
 
@@ -349,6 +353,8 @@ def _read_archive(source: Source) -> Iterator[Record | Malformed]:
     record, because a page may be archived twice. A page without a date gets the date of its visit. Raises
     InputError where the file is broken.
     """
+    import logging
+
     from warcio.archiveiterator import ArchiveIterator
 
     # warcio reports repaired blanks in addresses in the same way as broken records.

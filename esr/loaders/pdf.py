@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from itertools import pairwise
 from math import ceil
-from statistics import median
 from typing import Any, NamedTuple
 
 from esr.errors import InputError, to_one_line
@@ -23,6 +22,7 @@ from esr.loaders.files import open_seekable
 from esr.loaders.format import Format, Record, Remark, Source, register
 from esr.loaders.ids import make_id_from_path
 from esr.loaders.line_ends import find_words, join_lines
+from esr.patterns import compile_lazily
 from esr.text.places import PAGE, join_pieces
 from esr.text.written_dates import to_iso_date
 
@@ -160,8 +160,8 @@ def _read_lines(text: Any, count: int, turn: _Turn = _stay) -> Iterator[Line]:
 
 _EDGE_LINES = 2
 """How many lines at the top and bottom of a page may be furniture."""
-_DIGITS = re.compile(r"\d+")
-_PAGE_NUMBER = re.compile(
+_DIGITS = compile_lazily(r"\d+")
+_PAGE_NUMBER = compile_lazily(
     r"\W*(?:\w{1,6}\.? )?(?:\d{1,4}|[ivxlc]{1,6})(?:\W{1,3}(?:\w{1,4} )?\d{1,4})?\W*", re.I
 )
 
@@ -277,7 +277,7 @@ def _join_row(cells: Page) -> Line:
 
 # Paragraphs
 
-_SENTENCE_END = re.compile(r"[.!?:…。！？։۔؟।][\"'”’»)\]]*$")
+_SENTENCE_END = compile_lazily(r"[.!?:…。！？։۔؟।][\"'”’»)\]]*$")
 
 
 def _join_pages(
@@ -317,6 +317,8 @@ def _split_paragraphs(column: Page) -> Iterator[Page]:
     """The paragraphs of a column: they end at wider gaps, short last lines, indents and other sizes."""
     if not column:
         return
+    from statistics import median  # slow to import
+
     distances = [above.bottom - below.bottom for above, below in pairwise(column)]
     usual = median(distances) if distances else 0
     left, right = median(line.left for line in column), max(line.right for line in column)
@@ -337,8 +339,10 @@ def _split_paragraphs(column: Page) -> Iterator[Page]:
 # Title and date
 
 # Programs that write PDF say "(anonymous)" and "(unspecified)" where they were told nothing.
-_PLACEHOLDER = re.compile(r"\((?:anonymous|unspecified|none|null)\)$", re.I)
-_FILE_NAME = re.compile(r"(?:microsoft (?:word|powerpoint)|untitled|unbenannt|sans titre|.*\.\w{2,5}$)", re.I)
+_PLACEHOLDER = compile_lazily(r"\((?:anonymous|unspecified|none|null)\)$", re.I)
+_FILE_NAME = compile_lazily(
+    r"(?:microsoft (?:word|powerpoint)|untitled|unbenannt|sans titre|.*\.\w{2,5}$)", re.I
+)
 _TITLE_SIZE = 1.25
 """The letters of a title are so much higher than those of most lines."""
 
@@ -351,6 +355,8 @@ def _find_title(metadata: dict[str, str], first: Page, furniture: set[_Key]) -> 
     lines = [line for line in _without_furniture(first, furniture) if any(map(str.isalpha, line.text))]
     if len(lines) < 2:
         return None
+    from statistics import median
+
     largest = max(line.height for line in lines)
     if largest < _TITLE_SIZE * median(line.height for line in lines):
         return None
@@ -358,7 +364,7 @@ def _find_title(metadata: dict[str, str], first: Page, furniture: set[_Key]) -> 
     return join_lines(line.text for line in sorted(title, key=lambda line: -line.top)[:4])
 
 
-_DATE = re.compile(r"(?:D:)?(\d{4})(\d\d)(\d\d)")
+_DATE = compile_lazily(r"(?:D:)?(\d{4})(\d\d)(\d\d)")
 
 
 def _find_date(metadata: dict[str, str]) -> str | None:

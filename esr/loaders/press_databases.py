@@ -19,6 +19,7 @@ from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_lines, too_long_error
 from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, ReadResult, Record, Source, register
 from esr.loaders.ids import make_id, make_requested_id
+from esr.patterns import compile_lazily
 from esr.text.sentences import find_language
 from esr.text.written_dates import to_iso_date
 
@@ -126,7 +127,7 @@ _KNOWN = frozenset(
     )
 )
 """Statements that each database reads by itself."""
-_SHARE = re.compile(r"\s*\(\d+%\)")
+_SHARE = compile_lazily(r"\s*\(\d+%\)")
 
 
 def _describe(fields: dict[str, list[str]], names: dict[str, str]) -> dict[str, Any]:
@@ -160,9 +161,9 @@ _LEXIS_STATEMENT = (
     r"|AUTEUR|RUBRIQUE|LONGUEUR|AUTOR|RUBRIK|LÄNGE|SECCIÓN|LONGITUD|SECTIE|LENGTE"
     rf"|{_LEXIS_AFTER_NAMES}):\s*(.*)"
 )
-_LEXIS_FIELD = re.compile(_LEXIS_STATEMENT)
-_LEXIS_FIELD_IN_ANY_CASE = re.compile(_LEXIS_STATEMENT, re.I)
-_LEXIS_STATEMENTS = re.compile(rf"Copyright |©|{_LEXIS_STATEMENT}", re.I)
+_LEXIS_FIELD = compile_lazily(_LEXIS_STATEMENT)
+_LEXIS_FIELD_IN_ANY_CASE = compile_lazily(_LEXIS_STATEMENT, re.I)
+_LEXIS_STATEMENTS = compile_lazily(rf"Copyright |©|{_LEXIS_STATEMENT}", re.I)
 _LEXIS_NAMES = {
     **dict.fromkeys(("byline", "auteur", "autor"), "authors"),
     **dict.fromkeys(("section", "rubrique", "rubrik", "sección", "sectie"), "section"),
@@ -172,13 +173,15 @@ _LEXIS_NAMES = {
 }
 _LEXIS_LOADED = ("load-date", "date-chargement", "update", "fecha-carga", "laaddatum")
 """The day on which the database got an article, which is that of an article without a date of its own."""
-_LEXIS_AFTER = re.compile(
+_LEXIS_AFTER = compile_lazily(
     rf"(?:{_LEXIS_AFTER_NAMES}):|Classification$|\s{{3,}}Copyright |Copyright \d{{4}} .*\bReserved\b"
     r"|(?:Load-Date|End of Document)\b"
 )
-_LEXIS_DOCUMENT = re.compile(r"\s*(?:Document )?\d+ (?:of|de|von|van) \d+ DOCUMENT(?:[SO]|OS|E|EN)?\s*", re.I)
+_LEXIS_DOCUMENT = compile_lazily(
+    r"\s*(?:Document )?\d+ (?:of|de|von|van) \d+ DOCUMENT(?:[SO]|OS|E|EN)?\s*", re.I
+)
 _LEXIS_REMARK = "Correction Appended"
-_LEXIS_RIGHTS = re.compile(r"Copyright |(?:Distributed|Provided) by |All Rights Reserved")
+_LEXIS_RIGHTS = compile_lazily(r"Copyright |(?:Distributed|Provided) by |All Rights Reserved")
 """What a paragraph begins with that names who may publish an article, not where it was published."""
 
 
@@ -273,7 +276,7 @@ def _parse_lexis(lines: Lines) -> dict[str, Any] | None:
 
 # An accession number has 25 characters. Fewer are those of a file that was cut off.
 # The word before it is in the language of the one who exported.
-_FACTIVA_ID = re.compile(
+_FACTIVA_ID = compile_lazily(
     r"(?:AN\s+)?[^\W\d_]{2,12} ((?=\w{25}\b)[A-Za-z0-9]{3,8}\d{8,16}[a-z][a-z0-9]{6,14})\s*"
 )
 _FACTIVA_CODES = (
@@ -281,14 +284,14 @@ _FACTIVA_CODES = (
     *("LP", "TD", "CT", "RF", "CO", "IN", "NS", "RE", "IPC", "IPD", "PUB", "AN"),
 )
 """In their order in an article."""
-_FACTIVA_FIELD = re.compile(rf"({'|'.join(_FACTIVA_CODES)})(?:\s+(.*))?$")
+_FACTIVA_FIELD = compile_lazily(rf"({'|'.join(_FACTIVA_CODES)})(?:\s+(.*))?$")
 _INDEXED = ("CO", "IN", "NS", "RE")
 _LENGTH = (
     r"\d[\d,.' ]* ?(?:words|Wörter|mots|palabras|parole|palavras|woorden|kelime|słów|слов\w*|字|語|단어)"
 )
-_WORDS = re.compile(_LENGTH)
-_RIGHTS = re.compile(r"©|\(c\)|Copyright\b", re.I)
-_CLOCK = re.compile(r"\d{1,2}:\d\d(?: [AP]M)?|\d{1,2}:\d\d \w{2,4}")
+_WORDS = compile_lazily(_LENGTH)
+_RIGHTS = compile_lazily(r"©|\(c\)|Copyright\b", re.I)
+_CLOCK = compile_lazily(r"\d{1,2}:\d\d(?: [AP]M)?|\d{1,2}:\d\d \w{2,4}")
 _FACTIVA_NAMES = {"by": "authors", "se": "section", "la": "language", "ns": "keywords"}
 
 
@@ -385,7 +388,7 @@ def _separate(paragraphs: Iterable[str]) -> Iterator[str]:
 
 # ProQuest
 
-_PROQUEST_FIELD = re.compile(
+_PROQUEST_FIELD = compile_lazily(
     r"(Abstract|Access|Accession number|Author|Business indexing term|Company ?/ ?organization|Copyright"
     r"|Country of publication|Credit"
     r"|Database|Document feature|Document type|Document URL|DOI|[Ee]dition|First page|Full text"
@@ -430,19 +433,19 @@ def _parse_proquest(lines: Lines) -> dict[str, Any] | None:
     }
 
 
-_UNI = re.compile(
+_UNI = compile_lazily(
     r"^\s*(?:Copyright|©).{4,}\n(?:.*\n){0,12}?(?:Section|Length|Byline):(?:.*\n){1,8}?\s*Body\s*$", re.M
 )
-_CODED = re.compile(r"^HD\s.*\n(?:.*\n){0,40}?PD\s", re.M)
-_UNCODED = re.compile(rf"^{_LENGTH}\s*\n+.{{0,20}}\b\d{{1,4}}\b.{{0,30}}\n", re.M)
-_PROQUEST = re.compile(
+_CODED = compile_lazily(r"^HD\s.*\n(?:.*\n){0,40}?PD\s", re.M)
+_UNCODED = compile_lazily(rf"^{_LENGTH}\s*\n+.{{0,20}}\b\d{{1,4}}\b.{{0,30}}\n", re.M)
+_PROQUEST = compile_lazily(
     r"^_{20,}\s*\n(?:.*\n){1,40}?(?:Full text|Publication info|Publication title|Author): ", re.M
 )
 
 _NEXIS = Database(
     name="LexisNexis",
     is_export=lambda head: bool(_UNI.search(head)),
-    boundary=re.compile(r"\s*End of Document\s*"),
+    boundary=compile_lazily(r"\s*End of Document\s*"),
     is_end=True,
     parse=_parse_lexis,
 )
@@ -465,7 +468,7 @@ DATABASES = (
     Database(
         name="ProQuest",
         is_export=lambda head: bool(_PROQUEST.search(head)),
-        boundary=re.compile(r"\s*_{20,}\s*"),
+        boundary=compile_lazily(r"\s*_{20,}\s*"),
         is_end=False,
         parse=_parse_proquest,
     ),
@@ -481,7 +484,7 @@ def find_database(lines: Lines) -> Database | None:
     return next((database for database in DATABASES if database.is_export(head)), None)
 
 
-_PAGE = re.compile(
+_PAGE = compile_lazily(
     rb"\bFactiva\b|\d (?:of|de|von|van) \d+ DOCUMENT|\bEnd of Document\b|ProQuest document ID", re.I
 )
 

@@ -17,16 +17,17 @@ from esr.errors import InputError
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_chunks, too_long_error
 from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, Record, Source, register
+from esr.patterns import compile_lazily
 from esr.text.written_dates import to_iso_date
 
 _LONGEST_TAG = 1010
 """Patterns of tags match at most 1,000 characters of attributes."""
-_ATTRIBUTE = re.compile(r"""(\w+)\s{0,9}=\s{0,9}("[^"]*"|'[^']*'|[^\s"'>]+)""")
-_TAG = re.compile(r"</?([A-Za-z]\w{0,40})(?:\s[^<>]{0,1000})?>")
-_COMMENT = re.compile(r"<!--.{0,1000}?-->", re.S)
+_ATTRIBUTE = compile_lazily(r"""(\w+)\s{0,9}=\s{0,9}("[^"]*"|'[^']*'|[^\s"'>]+)""")
+_TAG = compile_lazily(r"</?([A-Za-z]\w{0,40})(?:\s[^<>]{0,1000})?>")
+_COMMENT = compile_lazily(r"<!--.{0,1000}?-->", re.S)
 # Entities of the DTDs on TREC's disks that are not in HTML.
 _TREC_ENTITIES = {"&hyph;": "-", "&blank;": " "}
-_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]\w{0,30});", re.ASCII)
+_ENTITY = compile_lazily(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]\w{0,30});", re.ASCII)
 
 
 class Element(NamedTuple):
@@ -109,16 +110,16 @@ def strip_markup(raw: str) -> str:
 # by D. D. Lewis; its README describes the tags. The files are in ISO 8859-1.
 
 _REUTERS_LISTS = ("PLACES", "PEOPLE", "ORGS", "EXCHANGES", "COMPANIES")
-_AGENCY = re.compile(r",?\s+Reuters?$", re.I)
+_AGENCY = compile_lazily(r",?\s+Reuters?$", re.I)
 _CHUNK_BYTES = 2**16
-_REUTERS_OPENING = re.compile(r"<(REUTERS)(?:\s[^<>]{0,1000})?>", re.I)
-_REUTERS_CLOSING = re.compile(r"</REUTERS\s{0,9}>", re.I)
+_REUTERS_OPENING = compile_lazily(r"<(REUTERS)(?:\s[^<>]{0,1000})?>", re.I)
+_REUTERS_CLOSING = compile_lazily(r"</REUTERS\s{0,9}>", re.I)
 # Articles end with " Reuter\n\x03" or "REUTER...", some with both.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
-_CONTROL_ENTITY = re.compile(r"&#(?:[0-9]|[12][0-9]|3[01]);", re.ASCII)
-_REUTERS_END = re.compile(r"(?:\s{0,9}\breuter[\s.\"]{0,20}){1,3}$", re.I)
+_CONTROL = compile_lazily(r"[\x00-\x08\x0b-\x1f]")
+_CONTROL_ENTITY = compile_lazily(r"&#(?:[0-9]|[12][0-9]|3[01]);", re.ASCII)
+_REUTERS_END = compile_lazily(r"(?:\s{0,9}\breuter[\s.\"]{0,20}){1,3}$", re.I)
 # An indented line begins a new paragraph.
-_INDENTED = re.compile(r"\n {3,}(?=\S)")
+_INDENTED = compile_lazily(r"\n {3,}(?=\S)")
 
 
 def _read_reuters(source: Source) -> Iterator[Record | Malformed]:
@@ -168,7 +169,7 @@ def _split_documents(source: Source) -> Iterator[Element]:
     return iterate_elements(source, chunks, _REUTERS_OPENING, {"reuters": _REUTERS_CLOSING})
 
 
-_REUTERS_START = re.compile(rb"<!DOCTYPE lewis\b|<REUTERS\s", re.I)
+_REUTERS_START = compile_lazily(rb"<!DOCTYPE lewis\b|<REUTERS\s", re.I)
 
 register(
     Format(
@@ -194,16 +195,16 @@ _SECTIONS = ("SECTION",)
 _KEYWORDS = ("KEYWORD", "KEYWORDS", "SUBJECT")
 _BODIES = ("LP", "LEADPARA", "TEXT")  # a lead paragraph precedes the text
 # Texts of the Foreign Broadcast Information Service begin with this.
-_FBIS = re.compile(
+_FBIS = compile_lazily(
     r"\s{0,99}Language:\s{0,9}<F P=105>[^<>]{0,99}</F>\s{0,9}Article Type:\s?\w{0,9}(?:\s+\[Text\])?"
 )
 
-_TREC_OPENING = re.compile(r"<(?:(DOC)(?:\s[^<>]{0,1000})?|(s)\s[^<>]{0,1000})>", re.I)
-_TREC_CLOSING = {"doc": re.compile(r"</DOC\s{0,9}>", re.I), "s": re.compile(r"</s\s{0,9}>", re.I)}
-_SENTENCE = re.compile(r"<s\s[^<>]{0,1000}>", re.I)
-_SIX_DIGITS = re.compile(r"\W{0,99}(\d\d)(\d\d)(\d\d)\W{0,99}", re.ASCII)
+_TREC_OPENING = compile_lazily(r"<(?:(DOC)(?:\s[^<>]{0,1000})?|(s)\s[^<>]{0,1000})>", re.I)
+_TREC_CLOSING = {"doc": compile_lazily(r"</DOC\s{0,9}>", re.I), "s": compile_lazily(r"</s\s{0,9}>", re.I)}
+_SENTENCE = compile_lazily(r"<s\s[^<>]{0,1000}>", re.I)
+_SIX_DIGITS = compile_lazily(r"\W{0,99}(\d\d)(\d\d)(\d\d)\W{0,99}", re.ASCII)
 # Ids of AQUAINT and Gigaword contain the day: XIE19990101.0001, AFP_ENG_19940512.0001
-_DATED_ID = re.compile(r"[A-Z]{3}(?:_[A-Z]{3}_)?(\d{4})(\d\d)(\d\d)\.\d{4}", re.ASCII)
+_DATED_ID = compile_lazily(r"[A-Z]{3}(?:_[A-Z]{3}_)?(\d{4})(\d\d)(\d\d)\.\d{4}", re.ASCII)
 
 
 def _read_trec(source: Source) -> Iterator[Record | Malformed]:
@@ -317,7 +318,7 @@ def _date_in_id(id: str) -> str | None:
     return to_iso_date("-".join(match.groups())) if match else None
 
 
-_TREC_START = re.compile(rb"<DOC(\s[^<>]*)?>|<s\s[^<>]*docid", re.I)
+_TREC_START = compile_lazily(rb"<DOC(\s[^<>]*)?>|<s\s[^<>]*docid", re.I)
 
 register(
     Format(

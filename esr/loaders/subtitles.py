@@ -15,6 +15,7 @@ from esr.errors import InputError, to_one_line
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_lines, too_long_error
 from esr.loaders.format import Format, Record, Source, register
 from esr.loaders.ids import make_id_from_path
+from esr.patterns import compile_lazily
 from esr.text.places import SECOND, join_pieces
 
 PAUSE = 3.0
@@ -23,13 +24,13 @@ LONGEST = 300
 """So many letters without a full stop end one: what speech recognition writes may have no marks."""
 
 _TIME = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{2})(?:[.,](\d{1,3}))?"
-_TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?$", re.ASCII)
-_TAG = re.compile(r"<[/\w][^<>]{0,200}>|\{\\[^{}]{0,200}\}")
-_WORD_TIME = re.compile(r"<\d{1,2}:\d\d[:.]")
-_SPEAKER = re.compile(r"<v(?:\.[^\s<>]{0,100})?\s+([^<>]{1,200})>")
-_TURN = re.compile(r"(?:[-–—]\s?|>>\s*)(?=\S)")
-_END = re.compile(r"[.!?…。！？।؟][\"'”’»)\]]*$")
-_LANGUAGE = re.compile(r"[a-z]{2}(?:-[A-Za-z]{2,4})?")
+_TIMES = compile_lazily(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?$", re.ASCII)
+_TAG = compile_lazily(r"<[/\w][^<>]{0,200}>|\{\\[^{}]{0,200}\}")
+_WORD_TIME = compile_lazily(r"<\d{1,2}:\d\d[:.]")
+_SPEAKER = compile_lazily(r"<v(?:\.[^\s<>]{0,100})?\s+([^<>]{1,200})>")
+_TURN = compile_lazily(r"(?:[-–—]\s?|>>\s*)(?=\S)")
+_END = compile_lazily(r"[.!?…。！？।؟][\"'”’»)\]]*$")
+_LANGUAGE = compile_lazily(r"[a-z]{2}(?:-[A-Za-z]{2,4})?")
 
 
 class Cue(NamedTuple):

@@ -6,24 +6,26 @@ import re
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 
+from esr.patterns import compile_lazily
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _DAY = timedelta(days=1)
 
-_YEAR = re.compile(r"\d{4}", re.ASCII)
-_MONTH = re.compile(r"(\d{4})-(\d{2})", re.ASCII)
-_WEEK = re.compile(r"\d{4}-?W\d{2}", re.ASCII)
-_FULL_DAY = re.compile(r"\d{4}-\d{2}-\d{2}|\d{8}|\d{4}-W\d{2}-\d|\d{4}W\d{3}", re.ASCII)
+_YEAR = compile_lazily(r"\d{4}", re.ASCII)
+_MONTH = compile_lazily(r"(\d{4})-(\d{2})", re.ASCII)
+_WEEK = compile_lazily(r"\d{4}-?W\d{2}", re.ASCII)
+_FULL_DAY = compile_lazily(r"\d{4}-\d{2}-\d{2}|\d{8}|\d{4}-W\d{2}-\d|\d{4}W\d{3}", re.ASCII)
 # A day and a time of day. The standard library validates the numbers; this pattern only excludes what the
 # library accepts beyond ISO 8601, such as any letter between day and time. A blank between them is not strict
 # ISO 8601 either (it is RFC 3339), but is common.
-_MOMENT = re.compile(
+_MOMENT = compile_lazily(
     r"(?:\d{4}-\d{2}-\d{2}|\d{8})[Tt ]\d{2}[\d:.,]*(?:[Zz]|[+-]\d{2}:?(?:\d{2})?)?", re.ASCII
 )
 
 
 # Archives write hours with one digit.
-_SHORT_HOUR = re.compile(r"(\d{4}-\d{2}-\d{2}) (\d{1,2}:\d{2}.*)", re.ASCII)
+_SHORT_HOUR = compile_lazily(r"(\d{4}-\d{2}-\d{2}) (\d{1,2}:\d{2}.*)", re.ASCII)
 
 
 def normalise_date(date: str) -> str:

@@ -10,7 +10,6 @@ metadata key "desk". Keys of nested objects are joined: `meta.desk.city`.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -20,6 +19,8 @@ from unicodedata import normalize
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
+
+from esr.patterns import compile_lazily
 
 
 class ParseWord(NamedTuple):
@@ -140,8 +141,8 @@ def decode_fields(data: Mapping[str, Any]) -> dict[str, Any]:
 
 DIRECTIONS = AUTO, LEFT_TO_RIGHT, RIGHT_TO_LEFT = ("auto", "ltr", "rtl")
 """The values of the HTML attribute `dir`."""
-_TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}")
-_SCRIPT = re.compile(r"-([A-Za-z]{4})(?![A-Za-z0-9])")
+_TAG = compile_lazily(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}")
+_SCRIPT = compile_lazily(r"-([A-Za-z]{4})(?![A-Za-z0-9])")
 _UNKNOWN = frozenset(("mis", "mul", "und", "zxx"))
 _RTL_LANGUAGES = (
     "acm aeb apc apd ar ara arb arc ary arz azb bal bgn bqi ckb div dv fa fas glk he heb iw ji kas ks lrc "

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from esr.patterns import compile_lazily
+
 # Phrases: patterns without case whose first word is plain. A blank is any space.
 LINKS = """
 read more|read also|also read|opinion|read next|read the full story|see also|related|related articles?
@@ -44,20 +46,20 @@ def first_words(*phrases: str) -> frozenset[str]:
     return frozenset(match[1] for match in matches if match)
 
 
-FIRST_WORD = re.compile(r"[\W_]*(\w+)")
+FIRST_WORD = compile_lazily(r"[\W_]*(\w+)")
 LEAD = r"[\W_]*"
 SEPARATOR = r"\s*(?:[:：|>»→]|[-–—](?!\w))"
-LINK = re.compile(rf"{LEAD}(?:{any_of(LINKS)}){SEPARATOR}", re.IGNORECASE)
-CAPITAL_LINK = re.compile(rf"{LEAD}(?:{any_of(CAPITAL_LINKS)}){SEPARATOR}")
-GLUED_LINK = re.compile(r"\b(?:READ MORE|ALSO READ|READ ALSO|LIRE AUSSI)\s*[:\-–—]")
+LINK = compile_lazily(rf"{LEAD}(?:{any_of(LINKS)}){SEPARATOR}", re.IGNORECASE)
+CAPITAL_LINK = compile_lazily(rf"{LEAD}(?:{any_of(CAPITAL_LINKS)}){SEPARATOR}")
+GLUED_LINK = compile_lazily(r"\b(?:READ MORE|ALSO READ|READ ALSO|LIRE AUSSI)\s*[:\-–—]")
 _FIRST_WORDS = first_words(LINKS, CAPITAL_LINKS)
 
-_WORD = re.compile(r"(?<= )([\"“„«]?)([^\W\d_]+)(?=[,'’]? )")
-_HEADLINE_END = re.compile(r"[^\s,;:–—-]*[^\W_][)\]'’]?")
+_WORD = compile_lazily(r"(?<= )([\"“„«]?)([^\W\d_]+)(?=[,'’]? )")
+_HEADLINE_END = compile_lazily(r"[^\s,;:–—-]*[^\W_][)\]'’]?")
 """The last word of a headline ends with a letter, a number, or a closing quote or bracket."""
 _LEADS = frozenset("-–—*•>»|▶►→ ")
 """Marks before a label."""
-_MARK = re.compile(r"[:：|>»→–—-]")
+_MARK = compile_lazily(r"[:：|>»→–—-]")
 _LONGEST_LABEL = 40
 _LEAST_WORDS, _MOST_WORDS = 3, 16
 """Words of a headline."""

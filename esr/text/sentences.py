@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from esr.patterns import compile_lazily
 from esr.text.spaced_scripts import load_rules, split_spaced_paragraph
 
 # Paragraphs
@@ -24,10 +25,10 @@ SHORT = 0.75
 """Share of the longest line. A shorter line that had room for the next word ends a paragraph."""
 
 # A blank line ends a paragraph. It may contain blanks.
-_BLANK_LINE = re.compile(r"\n\s*\n")
+_BLANK_LINE = compile_lazily(r"\n\s*\n")
 _BULLETS = tuple("•‣⁃◦▪▫●■□◆►▶➢✓✔∙")
 # A hyphen may be a dash, and a wrapped line may begin with a number: a single such line is not a list.
-_LIST_MARKERS = re.compile(r"[-–—*+·]\s"), re.compile(r"\(?(?:\d{1,3}|[a-z])[.)]\s")
+_LIST_MARKERS = compile_lazily(r"[-–—*+·]\s"), compile_lazily(r"\(?(?:\d{1,3}|[a-z])[.)]\s")
 # A paragraph neither ends nor begins with these.
 _UNFINISHED = tuple(",;-–—‐/&、，")
 
@@ -124,7 +125,7 @@ _NAMES = {
 """Other codes and names of each language, and related languages with much the same abbreviations."""
 
 _CODES = {name: code for code, names in _NAMES.items() for name in (code, *names.split())}
-_REGION = re.compile(r"[-_;,/ (]")
+_REGION = compile_lazily(r"[-_;,/ (]")
 
 
 def name_language(tag: str) -> str:
@@ -154,9 +155,9 @@ _SCRIPTS = {
     "el": r"\u0370-\u03ff\u1f00-\u1fff",
 }
 """The letters of a script, by the language whose rules suit it."""
-_LETTERS = {language: re.compile(f"[{letters}]") for language, letters in _SCRIPTS.items()}
-_ANY_LETTER = re.compile(f"[{''.join(_SCRIPTS.values())}]")
-_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
+_LETTERS = {language: compile_lazily(f"[{letters}]") for language, letters in _SCRIPTS.items()}
+_ANY_LETTER = compile_lazily(f"[{''.join(_SCRIPTS.values())}]")
+_LATIN = compile_lazily(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 
 
 def find_script_language(text: str) -> str | None:
@@ -181,15 +182,15 @@ LONGEST_QUOTATION = 200
 
 _PAIRS = {pair[0]: pair[1] for pair in ("「」", "『』", "（）", "()", "“”", "‘’", "【】", "《》", "〈〉")}
 _CLOSING = "」』）)”’】》〉〕］\"'"
-_MARKS = re.compile(
+_MARKS = compile_lazily(
     # Latin marks too, but not in "Yahoo!ニュース"; full stops only before a blank.
     r"(?:[。｡！？]|(?<![A-Za-z0-9])[!?]|(?<![A-Z.…])[.…]++(?= |$))[。｡！？!?]*+"
     rf"(?P<closing>[{_CLOSING}]*+) ?"
 )
-_OPENING = re.compile(f"[{''.join(map(re.escape, _PAIRS))}]")
+_OPENING = compile_lazily(f"[{''.join(map(re.escape, _PAIRS))}]")
 # What continues a sentence after a quotation: a mark, a Japanese particle, or the speaker. Excludes words
 # that only begin like a particle (はい, もちろん) or end like a verb of speech (知道, 訪問, 名稱, 小說).
-_CONTINUATION = re.compile(
+_CONTINUATION = compile_lazily(
     r"[，、。；：,;:!?！？）)」』】》…—–]"
     r"|(?!はい|はじ|はる|はっき|もちろん|もし|もっと|もう|ところ|とても|とにかく|とりあえず|とうとう|がん|でも、|では、|だが|だから|だって"
     r"|なぜ|なお|なるほど|なんと|なんで|やはり|やっぱり|やがて|やっと|かつて|かれ|かの)"
@@ -245,14 +246,14 @@ END_OF_PHRASE = 30
 """Last characters of a phrase that are examined."""
 
 # Words that continue a sentence: and, or, which, that, by, such as, including, for, so, because; said; units.
-_THAI_CONTINUATION = re.compile(
+_THAI_CONTINUATION = compile_lazily(
     r"[\d\W]|และ|หรือ|ซึ่ง|ที่|โดย|เช่น|รวมถึง|รวมทั้ง|เพื่อ|จึง|ก็|ของ|กับ|ให้|ว่า|เพราะ|จน|ตลอดจน|ได้แก่|อย่าง"
     r"|ล้าน|พัน|หมื่น|แสน|บาท|ปอนด์|ดอลลาร์|ยูโร|เปอร์เซ็นต์|กิโลเมตร|เมตร|ปี|คน|กล่าว|บอก|ระบุ|เผย"
     r"|ແລະ|ຫຼື|ທີ່|ຊຶ່ງ|ໂດຍ|ເພື່ອ"
 )
 # No sentence ends with a number, an abbreviation, Latin letters, "that", or a mark of repetition or omission.
-_THAI_UNFINISHED = re.compile(r"(?:\d[\d.,%]*|[\u0e00-\u0e7f]\.|[,:;(“\"‘]|ว่า|ๆ|ฯ|[A-Za-z][\w.-]*)$")
-_MARK = re.compile(r"[.!?…][\"'”’)]*$")
+_THAI_UNFINISHED = compile_lazily(r"(?:\d[\d.,%]*|[\u0e00-\u0e7f]\.|[,:;(“\"‘]|ว่า|ๆ|ฯ|[A-Za-z][\w.-]*)$")
+_MARK = compile_lazily(r"[.!?…][\"'”’)]*$")
 
 
 def split_thai_paragraph(paragraph: str) -> Iterator[str]:

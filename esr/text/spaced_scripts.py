@@ -8,18 +8,18 @@ starters of a language are in its table `sentence_tables/<code>.toml`.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from esr.patterns import compile_lazily
 from esr.text.labels import find_links
 
 # A dash, quotes, brackets and currency signs may precede the word.
-_WORD = re.compile(r"(?:[—–-]+ ?)?(?:[\"'“‘„«»‹›”’(\[{¿¡`*_$€£¥₹]|,, ?)*([^\W_]*)")
+_WORD = compile_lazily(r"(?:[—–-]+ ?)?(?:[\"'“‘„«»‹›”’(\[{¿¡`*_$€£¥₹]|,, ?)*([^\W_]*)")
 # No sentence begins with these.
 _CONTINUATION = frozenset(".,;:!?…)]}/%=<>|。、，；：）」』】")
 
@@ -119,14 +119,19 @@ class Rules:
         return bool(self.ordinal_after or self.ordinal_before)
 
 
+_TABLES = Path(__file__).parent / "sentence_tables"
+
+
 @cache
 def load_rules(code: str) -> Rules:
     """Read the rules of a language that has a table."""
-    return parse_rules((files("esr.text") / "sentence_tables" / f"{code}.toml").read_text("utf-8"))
+    return parse_rules((_TABLES / f"{code}.toml").read_text("utf-8"))
 
 
 def parse_rules(table: str) -> Rules:
     """Parse the rules in a TOML table, in which each list is a string of words."""
+    import tomllib  # slow to import
+
     fields: Mapping[str, Any] = tomllib.loads(table)
     abbreviations = {
         name: frozenset(form for word in words.split() for form in _forms(word))
@@ -193,25 +198,25 @@ NEAR = 100
 
 _OPENING = "\"'“‘„«»‹›([{¿¡`*_<#$€£¥₹"
 # After a hyphen, an elision or a mark without a blank. Not a single letter: "Vitamin-D", "geht's".
-_LAST_PART = re.compile(r"(?<=[-–—/'’\"“”‘„«(\[,:;])[^-–—/'’\"“”‘„«(\[,:;]{2,}$")
+_LAST_PART = compile_lazily(r"(?<=[-–—/'’\"“”‘„«(\[,:;])[^-–—/'’\"“”‘„«(\[,:;]{2,}$")
 # "U.S", "J.-C", "d'A"; in scripts of India "बी.सी", and in those where a full stop ends few short words also
 # "கே".
-_INITIALISM = re.compile(
+_INITIALISM = compile_lazily(
     r"(?:[dlDL]['’])?(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,2}"
     r"|[dlDL]['’][A-Z]"
     r"|(?:[\u0900-\u0dff]{1,3}\.)+[\u0900-\u0dff]{1,3}"
     r"|[\u0b80-\u0d7f]{1,3}"
 )
-_SECTION = re.compile(r"\d+(?:\.\d+)+")
-_ROMAN = re.compile(r"[IVXLC]+")
+_SECTION = compile_lazily(r"\d+(?:\.\d+)+")
+_ROMAN = compile_lazily(r"[IVXLC]+")
 # In Korean and Hungarian: "2024. 3. 5."
-_YEAR_FIRST_DATE = re.compile(r"\b\d{4}\. ?\d{1,2}\. ?\d{1,2}\.", re.ASCII)
+_YEAR_FIRST_DATE = compile_lazily(r"\b\d{4}\. ?\d{1,2}\. ?\d{1,2}\.", re.ASCII)
 _LONGEST_DATE = 14
-_ADDRESS = re.compile(r"\S*?(?:\.\w|@|/\w|://)")
+_ADDRESS = compile_lazily(r"\S*?(?:\.\w|@|/\w|://)")
 # In a dateline: "MOSCOW, March 9. /TASS/. Russia"
-_AGENCY = re.compile(r"/[\w ]+/")
-_DASH = re.compile(r"[—–-]")
-_OPENING_QUOTE = re.compile(r"[\"“‘„«]$")
+_AGENCY = compile_lazily(r"/[\w ]+/")
+_DASH = compile_lazily(r"[—–-]")
+_OPENING_QUOTE = compile_lazily(r"[\"“‘„«]$")
 
 
 def period_ends_sentence(text: str, start: int, period: int, after: Following, rules: Rules) -> bool:
@@ -322,7 +327,7 @@ def _ends_with_number(text: str) -> bool:
 # Headings
 
 # The last word of a heading: letters, a number, or a closing bracket or quote.
-_HEADING_END = re.compile(r"(?:\w*[^\W\d_]|[\d.,:]*\d|\S*[^\s.,:;!?][)\]\"”»])$")
+_HEADING_END = compile_lazily(r"(?:\w*[^\W\d_]|[\d.,:]*\d|\S*[^\s.,:;!?][)\]\"”»])$")
 NEAR_OPENER = 40
 """How many characters before an opener are examined."""
 
@@ -411,10 +416,10 @@ _END = (
 )
 # Text from web pages lacks some blanks, or has a dash in place of one: 'so."He', "so.'He", "so.- He"
 _BLANK = r"(?P<blank> |(?<=[.!?][\"”'’])(?=[A-Z]|- )|(?<=[.!?])(?=--? [\"'“‘]?[A-Z]))"
-_BEFORE_BLANK = re.compile(f"{_END}{_BLANK}")
-_ANYWHERE = re.compile(f"{_END}{_BLANK}?")
-_HAS_FULL_STOP = re.compile(f"[{_FULL_STOPS}]|{_SPACES}")
-_QUOTE = re.compile(f"[{_QUOTES}]")
+_BEFORE_BLANK = compile_lazily(f"{_END}{_BLANK}")
+_ANYWHERE = compile_lazily(f"{_END}{_BLANK}?")
+_HAS_FULL_STOP = compile_lazily(f"[{_FULL_STOPS}]|{_SPACES}")
+_QUOTE = compile_lazily(f"[{_QUOTES}]")
 
 
 def split_spaced_paragraph(paragraph: str, rules: Rules) -> Iterator[str]:
@@ -481,7 +486,7 @@ def _is_name(text: str, start: int, mark: int) -> bool:
     return word_start > start and text[word_start:mark].istitle()
 
 
-_SPEAKER = re.compile(r"(?:[A-Z][\w.'’-]*+ ){1,4}?([a-z]++)\b")
+_SPEAKER = compile_lazily(r"(?:[A-Z][\w.'’-]*+ ){1,4}?([a-z]++)\b")
 
 
 def _is_attribution(text: str, after: Following, rules: Rules) -> bool:

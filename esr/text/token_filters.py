@@ -19,6 +19,7 @@ from typing import Any
 
 import Stemmer
 
+from esr.patterns import compile_lazily
 from esr.processes import cached_property
 
 _GERMAN_LETTERS = str.maketrans("äàáâöòóôïìíîüùúû", "aaaaooooiiiiuuuu")
@@ -60,7 +61,7 @@ STEMMERS: Mapping[str, Callable[[str], str]] = {"light_german": light_german}
 
 
 # Escapes of letters, flags, groups other than `(?:`, `(?=`, `(?!`, `(?<=` and `(?<!`, and nested sets.
-_AMBIGUOUS = re.compile(r"\\[A-Za-z]|\(\?(?![:=!]|<[=!])|\[[^\]]*(?:\[|&&)")
+_AMBIGUOUS = compile_lazily(r"\\[A-Za-z]|\(\?(?![:=!]|<[=!])|\[[^\]]*(?:\[|&&)")
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:

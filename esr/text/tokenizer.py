@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from esr.patterns import compile_lazily
 from esr.processes import cached_property
 from esr.text.token_filters import CharacterTable, compile_pattern
 
@@ -55,11 +56,11 @@ _EMOJI = rf"(?:{_EMOJI_CHARACTER}(?:g+G|(?:(?:(?<=z)|z){_EMOJI_CHARACTER})*)|[*0
 _IDEOGRAPH = rf"[ci]{_X}"
 _SOUTH_EAST_ASIAN = rf"(?:[Tt]{_X})+"
 
-_TOKEN = re.compile(rf"{_IDEOGRAPH}|{_WORD}|{_SOUTH_EAST_ASIAN}|{_EMOJI}")
-_NEXT = re.compile(r"[^ ]")
+_TOKEN = compile_lazily(rf"{_IDEOGRAPH}|{_WORD}|{_SOUTH_EAST_ASIAN}|{_EMOJI}")
+_NEXT = compile_lazily(r"[^ ]")
 # Ideographs, Hiragana, tokens of only Hangul, and tokens of only Katakana.
-_CJK = re.compile(rf"{_IDEOGRAPH}|(?:k{_X})+|(?:j{_X})+")
-_MAY_BE_CJK = re.compile(r"[cijk]")
+_CJK = compile_lazily(rf"{_IDEOGRAPH}|(?:k{_X})+|(?:j{_X})+")
+_MAY_BE_CJK = compile_lazily(r"[cijk]")
 
 
 @cache
@@ -261,7 +262,7 @@ class Splitter(Protocol):
 
 # Maps an ASCII character to lower case, or to a space if words are split there. For `bytes.translate`.
 _ASCII_WORDS = bytes(code if chr(code).isalnum() else ord(" ") for code in bytes(range(256)).lower())
-_ASCII_WORD = re.compile("[0-9A-Za-z]+")
+_ASCII_WORD = compile_lazily("[0-9A-Za-z]+")
 
 
 def _ascii_words(text: str) -> list[str]:

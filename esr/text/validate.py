@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
 from math import isfinite
 from typing import Any
 from unicodedata import normalize
 
+from esr.hashing import blake2b
+from esr.patterns import compile_lazily
 from esr.text.dates import normalise_date, parse_date_start
 from esr.text.document import (
     METADATA,
@@ -96,12 +97,12 @@ MAX_ID_BYTES = 512
 _SUFFIX_BYTES = 12
 
 # Lines of runs and judgements are separated by blanks, so ids must not contain any.
-_INVALID_IN_ID = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
+_INVALID_IN_ID = compile_lazily(r"[\s\x00-\x1f\x7f-\x9f]")
 MAX_PARAGRAPH = 2**31 - 1
 """The greatest integer of Elasticsearch."""
 SENTENCE_FIELDS = ("id", "text", "features", "parse", "paragraph", "quotes")
 _MAX_METADATA_DEPTH = 50
-_FEATURE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
+_FEATURE_NAME = compile_lazily(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 
 
 def build_document(fields: Mapping[str, Any]) -> Document:

@@ -11,17 +11,18 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from typing import NamedTuple
 
-from dateutil import parser
-
+from esr.patterns import compile_lazily
 from esr.text.dates import normalise_date, parse_date_start
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NEWSPAPER_MONTH = rf"({'|'.join(_MONTHS)})[a-z]{{0,6}}\.?"
 # "January 7, 1999" and "7 January 1999", with or without a weekday, time or edition around them
-_MONTH_FIRST = re.compile(rf"\b{_NEWSPAPER_MONTH}\s{{1,9}}(\d{{1,2}}),?\s{{1,9}}(\d{{4}})\b", re.I | re.ASCII)
-_DAY_FIRST = re.compile(rf"\b(\d{{1,2}})[\s-]{_NEWSPAPER_MONTH}[\s,-]{{1,2}}(\d{{4}})\b", re.I | re.ASCII)
+_MONTH_FIRST = compile_lazily(
+    rf"\b{_NEWSPAPER_MONTH}\s{{1,9}}(\d{{1,2}}),?\s{{1,9}}(\d{{4}})\b", re.I | re.ASCII
+)
+_DAY_FIRST = compile_lazily(rf"\b(\d{{1,2}})[\s-]{_NEWSPAPER_MONTH}[\s,-]{{1,2}}(\d{{4}})\b", re.I | re.ASCII)
 # "2017/2/7": after a year, the month always comes before the day.
-_NEWSPAPER_YEAR_FIRST = re.compile(r"(\d{4})/(\d{1,2})/(\d{1,2})(?:$|(?=[T ]))", re.ASCII)
+_NEWSPAPER_YEAR_FIRST = compile_lazily(r"(\d{4})/(\d{1,2})/(\d{1,2})(?:$|(?=[T ]))", re.ASCII)
 # "29 décembre 2011", "3 de enero de 2001" and "3. März 1993", and dates of East Asia: "2018 年 10 月 7 日"
 _OTHER_MONTHS = {
     name: number
@@ -44,14 +45,14 @@ _OTHER_MONTHS = {
     )
     for name in names.split()
 }
-_OTHER_DAY_FIRST = re.compile(
+_OTHER_DAY_FIRST = compile_lazily(
     rf"\b(\d{{1,2}})(?:\.|er|º)?\s(?:de\s)?({'|'.join(_OTHER_MONTHS)})\s(?:de\s|del\s)?(\d{{4}})\b", re.I
 )
-_EAST_ASIAN = re.compile(r"(?<!\d)(\d{4}) ?[年년] ?(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日일]", re.ASCII)
+_EAST_ASIAN = compile_lazily(r"(?<!\d)(\d{4}) ?[年년] ?(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日일]", re.ASCII)
 # The basic form of ISO 8601, as agencies write it: "20240115T084500+0100"
-_BASIC_DAY = re.compile(r"(\d{4})(\d\d)(\d\d)(?=$|[T ])", re.ASCII)
-_BASIC_TIME = re.compile(r"(?<=\d[T ])(\d\d)(\d\d)(\d\d)?(?!\d)", re.ASCII)
-_BASIC_ZONE = re.compile(r"(?<=\d)([+-]\d\d)(\d\d)$", re.ASCII)
+_BASIC_DAY = compile_lazily(r"(\d{4})(\d\d)(\d\d)(?=$|[T ])", re.ASCII)
+_BASIC_TIME = compile_lazily(r"(?<=\d[T ])(\d\d)(\d\d)(\d\d)?(?!\d)", re.ASCII)
+_BASIC_ZONE = compile_lazily(r"(?<=\d)([+-]\d\d)(\d\d)$", re.ASCII)
 
 
 def to_iso_date(text: str) -> str | None:
@@ -96,19 +97,19 @@ def _valid_or_none(date: str) -> str | None:
     return date
 
 
-_EPOCH_SECONDS = re.compile(r"\d{9,10}(?:\.\d{1,9})?", re.ASCII)
-_EPOCH_MILLISECONDS = re.compile(r"\d{13}(?:\.\d{1,9})?", re.ASCII)
-_COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)", re.ASCII)
-_NUMERIC = re.compile(r"(\d{1,2})([/.-]) ?(\d{1,2})\2 ?(\d{4})(?=$|[T ,])(.*)", re.ASCII)
-_YEAR_FIRST = re.compile(r"(\d{4})([/.-])(\d{1,2})\2(\d{1,2})(?=$|[T ,])(.*)", re.ASCII)
-_COMMENT = re.compile(r"\s*\([^()]*\)$")
+_EPOCH_SECONDS = compile_lazily(r"\d{9,10}(?:\.\d{1,9})?", re.ASCII)
+_EPOCH_MILLISECONDS = compile_lazily(r"\d{13}(?:\.\d{1,9})?", re.ASCII)
+_COMPACT = compile_lazily(r"(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)", re.ASCII)
+_NUMERIC = compile_lazily(r"(\d{1,2})([/.-]) ?(\d{1,2})\2 ?(\d{4})(?=$|[T ,])(.*)", re.ASCII)
+_YEAR_FIRST = compile_lazily(r"(\d{4})([/.-])(\d{1,2})\2(\d{1,2})(?=$|[T ,])(.*)", re.ASCII)
+_COMMENT = compile_lazily(r"\s*\([^()]*\)$")
 # dateutil also reads bare numbers as dates, in an order of its own: require a year and a month's name.
-_READABLE = re.compile(
+_READABLE = compile_lazily(
     r"(?=.*\d{4})(?=\d{4}-\d\d-\d\d|.*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))[\w ,.:+/-]{8,60}",
     re.ASCII | re.I,
 )
 # "GMT+0100" of JavaScript is east of Greenwich; dateutil reads it as west.
-_NAMED_OFFSET = re.compile(r"\b(?:GMT|UTC)(?=[+-]\d)")
+_NAMED_OFFSET = compile_lazily(r"\b(?:GMT|UTC)(?=[+-]\d)")
 # Two days that differ in every part, to complete what a text leaves out.
 _TODAY = datetime(2001, 2, 3)
 _OTHER_DAY = datetime(2012, 10, 27, 13, 17, 19)
@@ -189,6 +190,8 @@ def _is_day_first(text: str, first: int, second: int, separator: str, day_first:
 def _read_with_dateutil(text: str) -> str | None:
     if not _READABLE.fullmatch(text):
         return None
+    from dateutil import parser  # slow to import
+
     try:
         moment, other = (parser.parse(text, default=day, tzinfos=_find_zone) for day in (_TODAY, _OTHER_DAY))
     except (ValueError, OverflowError, ArithmeticError, AttributeError, TypeError):  # it raises all of these

@@ -50,8 +50,9 @@ UNNEEDED = (
 )
 
 UNNEEDED_BY_CORRECTIONS = (
-    "esr.cli.enrich esr.elastic esr.encoders esr.enrichment.enricher esr.folder.index esr.ranking numba "
-    "py3langid scipy tqdm"
+    "esr.cli.enrich esr.elastic esr.encoders esr.enrichment esr.folder.index esr.ranking numba "
+    "py3langid scipy tqdm "
+    "_hashlib asyncio dateutil email http importlib.resources logging ssl statistics xml"
 )
 
 

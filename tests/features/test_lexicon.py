@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -46,14 +47,14 @@ def test_its_name_has_the_versions_of_the_packages(monkeypatch: pytest.MonkeyPat
     assert "textblob" in lexicon_module.default_lexicon_name() and any(
         map(str.isdigit, lexicon_module.default_lexicon_name())
     )
-    monkeypatch.setattr(lexicon_module, "distribution", _missing)
+    monkeypatch.setattr(metadata, "distribution", _missing)
     message = r"the default lexicon needs vaderSentiment, .*: pip install 'esr\[enrich\]'"
     with pytest.raises(EsrError, match=message):
         lexicon_module.default_lexicon_name()
 
 
 def _missing(name: str) -> object:
-    raise lexicon_module.PackageNotFoundError(name)
+    raise metadata.PackageNotFoundError(name)
 
 
 MPQA = "type={} len=1 word1={} pos1={} stemmed1={} priorpolarity={}\n"

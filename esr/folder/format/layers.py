@@ -7,6 +7,7 @@ several layers cover a sentence for a part, the last one applies.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.folder.format.files import Arrays, Mask, Numbers, map_bundle, order_of_first, save_bundle
-from esr.folder.format.manifest import LayerInfo, resolve_owners, split_by_owner
+from esr.folder.format.manifest import LAYERS, LayerInfo, resolve_owners, split_by_owner
 from esr.folder.format.quote_columns import LayerQuotes, encode_quotes, merge_quotes
 from esr.folder.format.strings import find_string, hash_strings, prefix_range, select_content
 from esr.hashing import hash64
@@ -304,6 +305,15 @@ def merge_layers(path: Path, layers: Sequence[Layer], sizes: Sequence[int], part
     if QUOTES in parts:
         arrays |= merge_quotes([layer.quotes for layer in layers])
     save_bundle(path, arrays)
+
+
+def copy_layer(folder: Path, source: LayerInfo, target: LayerInfo, sentences: Mask | None) -> None:
+    """Write the layer `target` with these sentences of the layer `source`, or with all of them if None."""
+    source_path, target_path = folder / LAYERS / source.name, folder / LAYERS / target.name
+    if sentences is None:
+        os.link(source_path, target_path)  # layers never change
+    else:
+        select_layer(target_path, Layer(source_path), sentences, source.parts)
 
 
 def select_layer(path: Path, layer: Layer, sentences: Mask, parts: Iterable[str]) -> None:

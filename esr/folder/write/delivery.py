@@ -17,6 +17,7 @@ from esr.errors import EsrError, IndexMissing
 from esr.folder.format import manifest
 from esr.folder.format.checksums import parts_of, require_intact
 from esr.folder.format.files import Mask, sync_folder, translate_disk_errors
+from esr.folder.format.layers import copy_layer
 from esr.folder.format.manifest import (
     LAYERS,
     SEGMENTS,
@@ -29,7 +30,6 @@ from esr.folder.format.manifest import (
 from esr.folder.format.segment import Segment, read_counts
 from esr.folder.format.snapshot import describe_known_content, find_known_content
 from esr.folder.write.batches import prepare
-from esr.folder.write.enrichment import copy_layer
 from esr.folder.write.folder_writer import IdRegistry, find_document, open_tables, recover
 from esr.folder.write.merging import merge_segments
 from esr.folder.write.segment_writer import FULL_BYTES, FULL_TERMS, SegmentWriter

@@ -5,7 +5,6 @@ Each batch is one commit of the manifest. Files left by a killed run are deleted
 
 from __future__ import annotations
 
-import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -27,7 +26,6 @@ from esr.folder.format.layers import (
     LayerStack,
     merge_layers,
     save_layer,
-    select_layer,
 )
 from esr.folder.format.manifest import (
     LAYERS,
@@ -51,15 +49,6 @@ from esr.index.resolution import (
 )
 from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.document import META_PREFIX, PARTS, QUOTES, VECTORS, Document, SentenceEnrichment
-
-
-def copy_layer(folder: Path, source: LayerInfo, target: LayerInfo, sentences: Mask | None) -> None:
-    """Write the layer `target` with these sentences of the layer `source`, or with all of them if None."""
-    source_path, target_path = folder / LAYERS / source.name, folder / LAYERS / target.name
-    if sentences is None:
-        os.link(source_path, target_path)  # layers never change
-    else:
-        select_layer(target_path, Layer(source_path), sentences, source.parts)
 
 
 def read_stored(stack: LayerStack, sentences: Numbers, parts: Sequence[str]) -> Iterator[EncodedEnrichment]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from hashlib import blake2b
 from itertools import count
 from pathlib import Path
 
@@ -39,6 +38,7 @@ from esr.folder.format.snapshot import describe_known_content, find_known_conten
 from esr.folder.format.strings import hash_strings
 from esr.folder.write.batches import PreparedDocument, prepare
 from esr.folder.write.segment_writer import SegmentWriter
+from esr.hashing import blake2b
 from esr.index.generations import DEFAULT_KEEP, new_generation_name
 from esr.index.writer import (
     Description,

@@ -15,6 +15,7 @@ from esr.errors import IndexMissing, UsageError
 from esr.folder.format import manifest
 from esr.folder.format.checksums import parts_of, require_intact
 from esr.folder.format.files import sync_folder
+from esr.folder.format.layers import copy_layer
 from esr.folder.format.manifest import (
     LAYERS,
     SEGMENTS,
@@ -26,7 +27,6 @@ from esr.folder.format.manifest import (
     remove_checkpoint,
 )
 from esr.folder.format.segment import Segment
-from esr.folder.write.enrichment import copy_layer
 from esr.folder.write.folder_writer import FolderWriter
 from esr.index.generations import DEFAULT_KEEP
 from esr.index.writer import LoadReport

@@ -10,7 +10,6 @@ import uuid
 from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +35,7 @@ from esr.folder.format.segment import LANGUAGE, LANGUAGES, NO_DATE, PARAGRAPH, S
 from esr.folder.format.strings import AttributeBuilder, BlobTable, StringTable, hash_strings
 from esr.folder.write.batches import EncodedTexts, PreparedDocument
 from esr.folder.write.columns import TokenizedTexts, build_columns, save_word_table
+from esr.hashing import blake2b
 from esr.index.writer import Description
 from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.dates import parse_date_start

@@ -1,0 +1,32 @@
+"""Patterns that are compiled when they are first used."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from esr.patterns import compile_lazily
+
+
+def test_a_lazy_pattern_finds_what_a_compiled_one_finds() -> None:
+    lazy, compiled = compile_lazily(r"(a)(b)?", re.I), re.compile(r"(a)(b)?", re.I)
+    assert lazy.findall("Ab a b") == compiled.findall("Ab a b")
+    assert lazy.sub("x", "Ab a b") == compiled.sub("x", "Ab a b")
+    assert (lazy.pattern, lazy.flags, lazy.groups) == (compiled.pattern, compiled.flags, compiled.groups)
+
+
+def test_a_pattern_is_compiled_at_its_first_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str] = []
+    compile = re.compile
+    monkeypatch.setattr(re, "compile", lambda *given: compiled.append(given[0]) or compile(*given))
+    lazy = compile_lazily("a+")
+    assert compiled == []
+    assert [match[0] for text in ("aa", "ba") if (match := lazy.search(text))] == ["aa", "a"]
+    assert compiled == ["a+"]
+
+
+def test_a_faulty_pattern_says_so_at_its_first_use() -> None:
+    lazy = compile_lazily("(")
+    with pytest.raises(re.error):
+        lazy.search("a")
