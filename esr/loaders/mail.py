@@ -17,7 +17,7 @@ from esr.loaders import page
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES, too_long_error
 from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, Record, Remark, Source, register
-from esr.loaders.ids import make_id, make_id_from_path
+from esr.loaders.ids import make_id, make_id_from_path, make_requested_id
 from esr.patterns import compile_lazily
 
 if TYPE_CHECKING:  # slow to import
@@ -46,9 +46,9 @@ _Result = Record | Malformed | Remark
 
 
 def read(source: Source) -> Iterator[_Result]:
-    """A record per message, with its Message-ID as id and its plain text, or else its HTML, as text."""
+    """A record per message: its Message-ID or digest is the id, its plain text or else its HTML the text."""
     for where, raw in _split_messages(source):
-        yield from _read_message(where, _QUOTED_FROM.sub(rb"\1", raw))
+        yield from _read_message(source, where, _QUOTED_FROM.sub(rb"\1", raw))
 
 
 def read_file(source: Source) -> Iterator[_Result]:
@@ -57,11 +57,11 @@ def read_file(source: Source) -> Iterator[_Result]:
     if len(raw) > MAX_DOCUMENT_BYTES:
         raise too_long_error(source, 1)
     id = _MAILDIR_FOLDER.sub("", make_id_from_path(source))
-    yield from _read_message(source.name, raw.lstrip(b"\xef\xbb\xbf\r\n"), id)
+    yield from _read_message(source, source.name, raw.lstrip(b"\xef\xbb\xbf\r\n"), id)
 
 
-def _read_message(where: str, raw: bytes, id: str | None = None) -> Iterator[_Result]:
-    """The record of a message. `id` is the one of a message without a Message-ID."""
+def _read_message(source: Source, where: str, raw: bytes, id: str | None = None) -> Iterator[_Result]:
+    """The record of a message. `id` is the one of a message without a Message-ID, or else its digest."""
     from email import message_from_bytes
     from email.errors import MessageError
 
@@ -69,7 +69,7 @@ def _read_message(where: str, raw: bytes, id: str | None = None) -> Iterator[_Re
         message = message_from_bytes(raw)
         if _has_attachments(message):
             yield Remark(where, "have attachments, which were not read")
-        yield _build_record(where, message, id)
+        yield _build_record(source, where, message, id)
     # The parser is lenient, but fails on unusual headers and deeply nested parts.
     except (ValueError, LookupError, MessageError, RecursionError) as error:
         yield Malformed(
@@ -100,12 +100,10 @@ def _split_messages(source: Source) -> Iterator[tuple[str, bytes]]:
         yield f"{source.name}:{begin}", b"".join(lines)
 
 
-def _build_record(where: str, message: Message, id: str | None) -> Record | Malformed:
+def _build_record(source: Source, where: str, message: Message, id: str | None) -> Record | Malformed:
     from email.utils import parseaddr
 
     id = make_id(_decode_header(message, "Message-ID").strip("<> \t\r\n")) or id
-    if not id:
-        return Malformed(where, "this message has no Message-ID: every message needs one")
     defects = [type(defect).__name__ for defect in message.defects]
     defects = [name for name in defects if name not in _HARMLESS]
     if message.is_multipart() and defects:
@@ -113,7 +111,6 @@ def _build_record(where: str, message: Message, id: str | None) -> Record | Malf
         return Malformed(where, f"the parts of this message are broken ({defect}): it may be truncated", id)
     name, address = parseaddr(_decode_header(message, "From"))
     fields = {
-        "id": id,
         "title": " ".join(_decode_header(message, "Subject").split()),
         "date": _parse_date(message),
         "source": _decode_header(message, "Newsgroups") or name or address,
@@ -122,7 +119,7 @@ def _build_record(where: str, message: Message, id: str | None) -> Record | Malf
         "language": _decode_header(message, "Content-Language") or None,
         "text": _extract_text(message),
     }
-    return Record(where, fields)
+    return Record(where, {"id": id or make_requested_id("content", fields, source, 0), **fields})
 
 
 def _decode_header(message: Message, name: str) -> str:

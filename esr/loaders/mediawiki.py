@@ -90,11 +90,24 @@ _NOTE = re.compile(r"<ref\b[^<>]{0,500}/>|<ref\b[^<>]{0,500}>.{0,20000}?</ref\s*
 _NO_TEXT = frozenset(("score", "style", "table", "templatestyles", "timeline"))
 
 
+_LINE_END = re.compile(r"<br\b[^<>]{0,500}>", re.I)
+# A line of links to the same article in other languages: "[[de:Fähre]]".
+_IN_OTHER_LANGUAGES = re.compile(r"^(?:\[\[[a-z]{2,3}(?:-[a-z]{2,8})*:[^\[\]|\n]{1,500}\]\][ \t]*)+$", re.M)
+_SWITCH = re.compile(r"__[^\W\d]{3,50}__")
+
+
+def _remove_switch(switch: re.Match[str]) -> str:
+    """Nothing in place of what switches a table of contents on or off: __NOTOC__."""
+    return "" if switch[0].isupper() else switch[0]
+
+
 def _to_text(wikitext: str, spaces: dict[int, set[str]]) -> tuple[str, list[str], str | None]:
     """The text without templates, tables, notes and pictures, the categories, and the date of Wikinews."""
     import mwparserfromhell
 
-    code = mwparserfromhell.parse(_NOTE.sub("", wikitext), skip_style_tags=False)
+    wikitext = _SWITCH.sub(_remove_switch, _LINE_END.sub("\n", _NOTE.sub("", wikitext)))
+    wikitext = _IN_OTHER_LANGUAGES.sub("", wikitext)
+    code = mwparserfromhell.parse(wikitext, skip_style_tags=False)
     categories = []
     for link in code.filter_wikilinks():
         space, _, name = str(link.title).strip().partition(":")

@@ -7,6 +7,7 @@ TEI, ALTO 2, METS and the export format of MediaWiki 0.11.
 import io
 import shutil
 import zipfile
+from html import escape
 
 import pytest
 
@@ -533,6 +534,14 @@ def test_articles_of_a_wiki_are_read_without_their_markup(read):
         "It leaves at nine.",
     ]
     assert (second.id, second.date) == ("northnews:10", "2024-02-01T09:00:00Z")
+
+
+def test_line_ends_stay_and_what_no_reader_of_a_wiki_sees_is_left_out(load):
+    wikitext = "__NOTOC__\nIt sails.<br />It lands at [[de:Kai]].\n[[de:Fähre]] [[zh-yue:渡輪]]\n[[fr:Bac]]\n"
+    text = f"<text>{escape(wikitext)}</text>"
+    page = f"<page><title>Ferry</title><revision>{text}</revision></page>"
+    (document,) = load(f"<mediawiki>{page}</mediawiki>", "mediawiki")
+    assert texts(document) == ["It sails.", "It lands at de:Kai."]
 
 
 def test_dumps_that_number_neither_pages_nor_namespaces_are_read(load):
