@@ -15,6 +15,7 @@ from esr.loaders.adapter import check_wordpress_export
 from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, ReadResult, Record, Source, register
 from esr.loaders.ids import make_id
+from esr.patterns import compile_lazily
 
 # The whole feed is read into memory, because its language and title may be at its end.
 MAX_FEED_BYTES = 16 * 2**20
@@ -77,9 +78,24 @@ def _build_record(where: str, entry: Any, feed: Any) -> Record | Malformed:
         "language": language or feed.get("language"),
         "authors": _find_authors(entry),
         "keywords": [term for tag in entry.get("tags", []) if (term := tag.get("label") or tag.get("term"))],
-        "text": page.html_to_text(text),
+        "text": _APPEARED.sub("", page.html_to_text(text)),
     }
     return Record(where, fields)
+
+
+# The last paragraph of entries of WordPress: "The post TITLE appeared first on SITE."
+_APPEARED = compile_lazily(
+    r"""(?:^|\n\n)(?:
+        The\ post\ [^\n]{1,400}\ (?:appeared\ first|first\ appeared)\ on
+      | Der\ Beitrag\ [^\n]{1,400}\ erschien\ zuerst\ auf
+      | L[’']article\ [^\n]{1,400}\ est\ apparu\ en\ premier\ sur
+      | La\ entrada\ [^\n]{1,400}\ (?:se\ publicó|aparece)\ primero\ en
+      | (?:L[’']articolo|Il\ post)\ [^\n]{1,400}\ proviene\ da
+      | O\ post\ [^\n]{1,400}\ apareceu\ primeiro\ em
+      | Het\ bericht\ [^\n]{1,400}\ verscheen\ eerst\ op
+    )\ [^\n]{1,200}$""",
+    re.X,
+)
 
 
 def _find_authors(entry: Any) -> list[str]:

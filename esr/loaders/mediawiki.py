@@ -12,6 +12,7 @@ from esr.errors import to_one_line
 from esr.loaders import markup
 from esr.loaders.format import Format, Malformed, ReadResult, Record, Skipped, Source, register
 from esr.loaders.ids import make_id
+from esr.patterns import compile_lazily
 from esr.text.written_dates import to_iso_date
 
 _MAX_TEXT = 4 * 2**20
@@ -90,10 +91,12 @@ _NOTE = re.compile(r"<ref\b[^<>]{0,500}/>|<ref\b[^<>]{0,500}>.{0,20000}?</ref\s*
 _NO_TEXT = frozenset(("score", "style", "table", "templatestyles", "timeline"))
 
 
-_LINE_END = re.compile(r"<br\b[^<>]{0,500}>", re.I)
+_LINE_END = compile_lazily(r"<br\b[^<>]{0,500}>", re.I)
 # A line of links to the same article in other languages: "[[de:Fähre]]".
-_IN_OTHER_LANGUAGES = re.compile(r"^(?:\[\[[a-z]{2,3}(?:-[a-z]{2,8})*:[^\[\]|\n]{1,500}\]\][ \t]*)+$", re.M)
-_SWITCH = re.compile(r"__[^\W\d]{3,50}__")
+_IN_OTHER_LANGUAGES = compile_lazily(
+    r"^(?:\[\[[a-z]{2,3}(?:-[a-z]{2,8})*:[^\[\]|\n]{1,500}\]\][ \t]*)+$", re.M
+)
+_SWITCH = compile_lazily(r"__[^\W\d]{3,50}__")
 
 
 def _remove_switch(switch: re.Match[str]) -> str:

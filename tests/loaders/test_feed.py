@@ -72,6 +72,22 @@ def test_unpublished_entries_of_a_wordpress_export_are_skipped(load, status, the
     assert len(load(data, "feed")) == there
 
 
+@pytest.mark.parametrize(
+    "last",
+    [
+        "The post <a>Ferry</a> appeared first on <a>Northern Wire</a>.",
+        "Der Beitrag <a>Fähre</a> erschien zuerst auf <a>Nordpost</a>.",
+        "L’article <a>Bac</a> est apparu en premier sur <a>Le Nord</a>.",
+    ],
+)
+def test_the_line_that_wordpress_adds_to_each_entry_is_left_out(load, last):
+    told = "<p>It sails again.</p><p>The post that he wrote appeared first on Monday. He said so.</p>"
+    old = b"<p>Two hundred people were aboard.</p>"
+    assert old in RSS
+    first = load(RSS.replace(old, f"{told}<p>{last}</p>".encode()), "feed")[0]
+    assert texts(first)[-2:] == ["The post that he wrote appeared first on Monday.", "He said so."]
+
+
 def test_a_feed_that_is_too_long_is_rejected(load_error, monkeypatch):
     monkeypatch.setattr(feed, "MAX_FEED_BYTES", 500)
     assert "the feed is longer than" in load_error(RSS, "feed")
