@@ -47,7 +47,7 @@ from esr.elastic.vectors import EncoderReader, encode_vector, map_vectors
 from esr.elastic.write.actions import DocumentActions
 from esr.elastic.write.writer import ElasticsearchWriter
 from esr.encoders import DEFAULT, load_encoder, quantize
-from esr.encoders.onnx_encoder import Encoder, Floats, normalize
+from esr.encoders.encoder import Encoder, Floats, normalize
 from esr.enrichment.enricher import Enricher, SentenceVectors, VectorSettings
 from esr.folder.format.layers import Layer, LayerSpan
 from esr.folder.index import EmbeddedIndex

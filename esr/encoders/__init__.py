@@ -3,12 +3,11 @@
 Cross-encoders read a query and a text together.
 """
 
-from esr.encoders.cross_encoder import CrossEncoder
 from esr.encoders.description import DEFAULT, KNOWN, EncoderDescription
+from esr.encoders.encoder import CrossEncoder, Encoder, quantize
 from esr.encoders.hub import HUB_MODELS
 from esr.encoders.hub import PREFIX as HUB_PREFIX
 from esr.encoders.loading import AnyEncoder, load_cross_encoder, load_encoder
-from esr.encoders.onnx_encoder import Encoder, quantize
 
 __all__ = [
     "DEFAULT",

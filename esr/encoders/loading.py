@@ -23,10 +23,16 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from esr.encoders import hub
-from esr.encoders.cross_encoder import CrossEncoder, open_cross_encoder
 from esr.encoders.description import FILE, KNOWN, MODEL, TOKENIZER, EncoderDescription
-from esr.encoders.onnx_encoder import Encoder, require_runtime
-from esr.encoders.served import ServedEncoder, describe_address, is_address
+from esr.encoders.encoder import (
+    CrossEncoder,
+    Encoder,
+    ServedEncoder,
+    describe_address,
+    is_address,
+    open_cross_encoder,
+    require_runtime,
+)
 from esr.errors import EsrError, InputError, UsageError, to_one_line
 
 _TIMEOUT_SECONDS = 600

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from esr.encoders import DEFAULT, AnyEncoder, load_encoder, quantize
+from esr.encoders.encoder import Floats, normalize
 from esr.encoders.loading import find_folder
-from esr.encoders.onnx_encoder import Floats, normalize
 from esr.enrichment.quotes import VERSION as QUOTES_VERSION
 from esr.enrichment.quotes import find_quotes
 from esr.enrichment.recipe import DEFAULT_LANGUAGE, MODEL, Recipe, check_parts, short_digest

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from esr.encoders import Encoder, load_cross_encoder, load_encoder, quantize
-from esr.encoders.cross_encoder import CrossEncoder, open_cross_encoder
+from esr.encoders.encoder import CrossEncoder, ServedEncoder, ServerProblem, open_cross_encoder
 from esr.encoders.loading import find_folder
-from esr.encoders.served import ServedEncoder, ServerProblem
 from esr.enrichment.enricher import SentenceVectors, VectorSettings
 from esr.errors import EsrError, InputError, UsageError
 from esr.text.document import Document, Sentence

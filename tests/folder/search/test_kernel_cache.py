@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from esr.encoders import quantize
-from esr.encoders.onnx_encoder import normalize
+from esr.encoders.encoder import normalize
 from esr.enrichment.recipe import Recipe
 from esr.folder import kernel as folder_kernel
 from esr.folder.format.files import Numbers

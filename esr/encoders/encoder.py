@@ -1,0 +1,444 @@
+"""Encoders make vectors of texts, and cross-encoders score pairs of a query and a text.
+
+Both run here, by the ONNX runtime on the processor, or on a server. An address is that of the request, such
+as `http://localhost:8080/v1/embeddings`, and may name the model behind a `#`. ESR_MODEL_KEY is sent as a
+bearer token. Requests that fail for the moment are repeated.
+
+Vectors are quantized to 8-bit numbers. A cross-encoder's score is the model's own number, which grows with
+the answer.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.encoders import hub
+from esr.encoders.description import MODEL, TOKENIZER, EncoderDescription
+from esr.errors import EsrError, InputError, UsageError, to_one_line
+from esr.extras import require
+from esr.text.document import QuantizedVector
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+    from tokenizers import Tokenizer
+    from urllib3 import PoolManager
+
+
+Floats = npt.NDArray[np.float32]
+LARGEST = 127
+
+
+def quantize(vector: Floats) -> QuantizedVector:
+    """The nearest vector of 8-bit numbers, scaled so that the largest is 127 or -127."""
+    scale = np.float32(np.abs(vector).max(initial=0.0) / LARGEST)
+    if not scale > 0:
+        return QuantizedVector(bytes(len(vector)), 0.0)
+    values = np.clip(np.rint(vector / scale), -LARGEST, LARGEST).astype(np.int8)
+    return QuantizedVector(values.tobytes(), float(scale))
+
+
+CACHED_QUERIES = 1024
+
+
+class Encoder:
+    """A loaded model. Threads may share it.
+
+    It computes one text at a time: an 8-bit model scales by the largest number in a batch, so the vector of a
+    text would depend on the other texts of its batch.
+    """
+
+    def __init__(self, folder: Path, description: EncoderDescription, model: str = MODEL) -> None:
+        """`model` is a file in the folder.
+
+        Raises UsageError if the extra is not installed, and InputError for a file that is not a model.
+        """
+        require_runtime(description)
+        self.description = description
+        self._tokenizer = (
+            None if description.takes_text else open_tokenizer(folder / TOKENIZER, description.max_tokens)
+        )
+        self._session = open_session(folder / model, description.takes_text)
+        self._inputs = [node.name for node in self._session.get_inputs()]
+        self._output = self._session.get_outputs()[0].name
+        self.encode_query = lru_cache(CACHED_QUERIES)(self._encode_query)
+        """The quantized vector of a query."""
+        dimensions = len(self.encode_passage("vector"))
+        if dimensions != description.dimensions:
+            raise InputError(
+                str(folder),
+                f"the model makes {dimensions} dimensions, its description says {description.dimensions}",
+            )
+
+    def encode_passage(self, text: str) -> Floats:
+        """The vector of a sentence, of shape (dimensions,)."""
+        return self._encode(self.description.passage_prefix + text)
+
+    def encode_passages(self, texts: Sequence[str]) -> list[Floats]:
+        """The vectors of sentences, each of shape (dimensions,)."""
+        return [self.encode_passage(text) for text in texts]
+
+    def _encode_query(self, text: str) -> QuantizedVector:
+        return quantize(self._encode(self.description.query_prefix + text))
+
+    def _encode(self, text: str) -> Floats:
+        feed = self._feed(text)
+        if feed is None:
+            return np.zeros(self.description.dimensions, np.float32)
+        try:
+            (outputs,) = self._session.run([self._output], feed)
+        except Exception as error:  # the runtime has no class of its own for these
+            raise EsrError(f"encoder {self.description.name}: {to_one_line(error)}") from error
+        vector = _pool(np.asarray(outputs, np.float32)[0], self.description.pooling)
+        return normalize(vector) if self.description.normalize else vector
+
+    def _feed(self, text: str) -> Mapping[str, Any] | None:
+        """The inputs of the model for a text; None for a text without tokens."""
+        if self._tokenizer is None:
+            return {self._inputs[0]: [text]}
+        ids = np.array([self._tokenizer.encode(text).ids], np.int64)
+        if not ids.size:
+            return None
+        feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        return {name: feed[name] for name in self._inputs}
+
+
+def require_runtime(description: EncoderDescription | None) -> None:
+    """Raise UsageError if a package that an encoder needs is not installed. None: one with a tokenizer."""
+    splitter = "onnxruntime_extensions" if description and description.takes_text else "tokenizers"
+    require("an encoder", "onnxruntime", splitter)
+
+
+def _pool(output: Floats, pooling: str) -> Floats:
+    """The vector of a text, of shape (dimensions,), from its tokens' vectors, of shape (n, dimensions).
+
+    If the model pools by itself, `output` is already the vector of the text.
+    """
+    if pooling == "none" or output.ndim == 1:
+        return output.reshape(-1)
+    return output[0] if pooling == "first" else np.asarray(output.mean(axis=0), np.float32)
+
+
+def normalize(vector: Floats) -> Floats:
+    """The vector of length 1 in the same direction; zeros stay zeros."""
+    length = np.linalg.norm(vector)
+    return np.asarray(vector / length, np.float32) if length > 0 else vector
+
+
+def open_tokenizer(path: Path, max_tokens: int) -> Tokenizer:
+    """Open a tokenizer that does not pad. Raises InputError."""
+    from tokenizers import Tokenizer
+
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises plain Exception
+        raise InputError(str(path), f"not a tokenizer: {to_one_line(error)}") from None
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(max_tokens)
+    return tokenizer
+
+
+def open_session(path: Path, takes_text: bool = False, threads: int = 1) -> InferenceSession:
+    """Open a model, whose inputs must be those of a tokenizer or a text. Raises InputError."""
+    from onnxruntime import InferenceSession, SessionOptions
+
+    options = SessionOptions()
+    # On a single sentence, threads would wait for each other longer than they compute.
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    options.log_severity_level = 3  # errors are raised; warnings are of no use to users
+    if takes_text:
+        from onnxruntime_extensions import get_library_path
+
+        options.register_custom_ops_library(get_library_path())
+    try:
+        session = InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:
+        raise InputError(str(path), f"not an ONNX model: {to_one_line(error)}") from None
+    inputs = session.get_inputs()
+    if takes_text:
+        if [node.type for node in inputs] != ["tensor(string)"]:
+            raise InputError(str(path), "the model does not take text, as its description says")
+        return session
+    unknown_inputs = {node.name for node in inputs} - {"input_ids", "attention_mask", "token_type_ids"}
+    if unknown_inputs:
+        raise InputError(
+            str(path), f"the model wants {', '.join(sorted(unknown_inputs))}, which no tokenizer gives"
+        )
+    return session
+
+
+# Models on a server: encoders that speak the JSON of OpenAI's embeddings, and cross-encoders
+
+
+KEY_VARIABLE = "ESR_MODEL_KEY"
+_TEXTS = 32
+"""Texts in one request: what text-embeddings-inference takes by default."""
+_SECONDS = 60.0
+_REPEATED = (429, 502, 503, 504)
+
+
+def is_address(name: str) -> bool:
+    return name.startswith(("http://", "https://"))
+
+
+class Address(NamedTuple):
+    """The URL of requests, and the name of the model, if any."""
+
+    url: str
+    model: str
+
+    @classmethod
+    def of(cls, text: str) -> Address:
+        url, _, model = text.partition("#")
+        return cls(url, model)
+
+
+class ServerProblem(EsrError):
+    """A model's server that does not answer as it should."""
+
+
+class ServerTooSlow(ServerProblem):
+    """A model's server that has not answered in time."""
+
+
+@cache
+def _connections() -> PoolManager:
+    from urllib3 import PoolManager, Retry
+
+    retries = Retry(
+        3,
+        read=0,
+        backoff_factor=0.2,
+        status_forcelist=_REPEATED,
+        allowed_methods=None,
+        respect_retry_after_header=False,
+    )
+    return PoolManager(maxsize=16, retries=retries)
+
+
+if hasattr(os, "register_at_fork"):  # connections belong to one process
+    os.register_at_fork(after_in_child=_connections.cache_clear)
+
+
+def post(address: Address, body: dict[str, Any], seconds: float = _SECONDS) -> Any:
+    """Send JSON to a model's server and return its answer. Raises ServerProblem."""
+    from urllib3.exceptions import HTTPError, MaxRetryError, TimeoutError
+
+    headers = {"Content-Type": "application/json"}
+    if key := os.environ.get(KEY_VARIABLE):
+        headers["Authorization"] = f"Bearer {key}"
+    if address.model:
+        body = {**body, "model": address.model}
+    try:
+        answer = _connections().request(
+            "POST",
+            address.url,
+            body=json.dumps(body).encode(),
+            headers=headers,
+            timeout=seconds,
+            redirect=False,
+        )
+    except (HTTPError, ValueError) as error:
+        reason = error.reason if isinstance(error, MaxRetryError) and error.reason else error
+        problem = ServerTooSlow if isinstance(reason, TimeoutError) else ServerProblem
+        raise problem(f"the model's server {address.url} does not answer: {to_one_line(reason)}") from None
+    if answer.status != 200:
+        hint = f": set {KEY_VARIABLE}" if answer.status in (401, 403) else ""
+        said = to_one_line(answer.data[:300].decode("utf-8", "replace"))
+        raise ServerProblem(f"the model's server {address.url} answers {answer.status} ({said}){hint}")
+    try:
+        return json.loads(answer.data)
+    except ValueError:
+        raise ServerProblem(f"the model's server {address.url} answers no JSON: is the path right?") from None
+
+
+class ServedEncoder:
+    """An encoder on a server. Threads may share it."""
+
+    def __init__(self, description: EncoderDescription) -> None:
+        """Raises ServerProblem if the server does not answer, or has vectors of other dimensions."""
+        self._address = Address.of(description.url)
+        self.description = description
+        self.encode_query = lru_cache(CACHED_QUERIES)(self._encode_query)
+        """The quantized vector of a query."""
+
+    def encode_passage(self, text: str) -> Floats:
+        """The vector of a sentence, of shape (dimensions,)."""
+        return self.encode_passages([text])[0]
+
+    def encode_passages(self, texts: Sequence[str]) -> list[Floats]:
+        """The vectors of sentences, each of shape (dimensions,)."""
+        return self._encode([self.description.passage_prefix + text for text in texts])
+
+    def _encode_query(self, text: str) -> QuantizedVector:
+        return quantize(self._encode([self.description.query_prefix + text])[0])
+
+    def _encode(self, texts: Sequence[str]) -> list[Floats]:
+        """A text without a character that shows gets zeros, since servers refuse it."""
+        vectors = [np.zeros(self.description.dimensions, np.float32)] * len(texts)
+        places = [place for place, text in enumerate(texts) if text.strip()]
+        for start in range(0, len(places), _TEXTS):
+            batch = places[start : start + _TEXTS]
+            made = request_vectors(self._address, [texts[place] for place in batch])
+            for place, vector in zip(batch, made, strict=True):
+                if len(vector) != self.description.dimensions:
+                    raise ServerProblem(
+                        f"the model's server {self._address.url} makes {len(vector)} dimensions instead of "
+                        f"{self.description.dimensions}: it has another model"
+                    )
+                vectors[place] = normalize(vector) if self.description.normalize else vector
+        return vectors
+
+
+def request_vectors(address: Address, texts: Sequence[str]) -> list[Floats]:
+    """The vectors of texts, as the server makes them. Raises ServerProblem."""
+    answer = post(address, {"input": list(texts)})
+    try:
+        rows = sorted(answer["data"], key=lambda row: row["index"])
+        vectors = [np.array(row["embedding"], np.float32) for row in rows]
+        if len(vectors) != len(texts) or any(v.ndim != 1 or not np.isfinite(v).all() for v in vectors):
+            raise ValueError
+    except (KeyError, TypeError, ValueError):
+        raise ServerProblem(
+            f"the model's server {address.url} does not answer with a vector for each text, as "
+            '{"data": [{"index": 0, "embedding": [...]}]}: is the path right?'
+        ) from None
+    return vectors
+
+
+@cache
+def describe_address(name: str) -> EncoderDescription:
+    """Describe the encoder at an address. The server is asked for the number of dimensions."""
+    (vector,) = request_vectors(Address.of(name), ["vector"])
+    return EncoderDescription(name, len(vector), url=name)
+
+
+def request_scores(address: Address, query: str, texts: Sequence[str], seconds: float) -> list[float]:
+    """How well each text answers the query, by a cross-encoder on a server. Raises ServerProblem.
+
+    A path with a version, as `/v1/rerank`, gets the JSON of Cohere, Jina and vLLM; another one, as `/rerank`,
+    that of text-embeddings-inference, which is asked for scores that no function has squeezed.
+    """
+    body: dict[str, Any] = {"query": query}
+    if re.search(r"/v\d+/", address.url):
+        body |= {"documents": list(texts), "top_n": len(texts)}
+    else:
+        body |= {"texts": list(texts), "raw_scores": True}
+    answer = post(address, body, min(seconds, _SECONDS))
+    try:
+        rows = answer if isinstance(answer, list) else answer["results"]
+        scores = dict.fromkeys(range(len(texts)), np.nan)
+        for row in rows:
+            scores[row["index"]] = float(row.get("relevance_score", row.get("score")))
+        if len(scores) != len(texts) or not np.isfinite([*scores.values()]).all():
+            raise ValueError
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise ServerProblem(
+            f"the model's server {address.url} does not answer with a score for each text, as "
+            '[{"index": 0, "score": 0.5}] or {"results": [{"index": 0, "relevance_score": 0.5}]}: '
+            "is the path right?"
+        ) from None
+    return [scores[n] for n in range(len(texts))]
+
+
+# Cross-encoders
+
+
+Scores = npt.NDArray[np.float64]
+Compute = Callable[[str, Sequence[str], float], Sequence[float]]
+"""Scores of texts for a query, in some seconds if it can."""
+_BATCH = 16
+_CACHED_PAIRS = 20_000
+_QUANTIZED = b"DynamicQuantizeLinear"
+"""An operator of models that give a text other numbers beside other texts of a batch."""
+_THREADS = min(4, os.cpu_count() or 1)
+
+
+class CrossEncoder:
+    """Scores pairs of a query and a text, and caches the scores. Threads may share it."""
+
+    def __init__(self, compute: Compute, batch: int = _BATCH) -> None:
+        self._compute, self._batch = compute, batch
+        self._cache: dict[tuple[str, str], float] = {}
+        self._lock = threading.Lock()
+
+    def scores(self, query: str, texts: Sequence[str], seconds: float = math.inf) -> Scores:
+        """The scores of texts, of shape (n,), in their order until the time is over; then NaN.
+
+        Raises EsrError.
+        """
+        until = time.monotonic() + seconds
+        known = {text: self._cache.get((query, text), math.nan) for text in texts}
+        missing = [text for text, score in known.items() if math.isnan(score)]
+        for start in range(0, len(missing), self._batch):
+            left = until - time.monotonic()
+            if left <= 0 and start:
+                break
+            batch = missing[start : start + self._batch]
+            try:
+                new = dict(zip(batch, self._compute(query, batch, max(left, 0.001)), strict=True))
+            except ServerTooSlow:
+                if time.monotonic() < until:
+                    raise
+                break
+            known |= new
+            with self._lock:
+                if len(self._cache) > _CACHED_PAIRS:
+                    self._cache.clear()
+                self._cache |= {(query, text): score for text, score in new.items()}
+        return np.array([known[text] for text in texts], float)
+
+
+def open_cross_encoder(name: str) -> CrossEncoder:
+    """The cross-encoder `hf:OWNER/NAME`, at an address or in a folder. Raises EsrError."""
+    if is_address(name):
+        return CrossEncoder(partial(request_scores, Address.of(name)))
+    require_runtime(None)
+    path = hub.fetch(name).path if name.startswith(hub.PREFIX) else Path(name)
+    if not path.is_dir():
+        raise UsageError(
+            f"there is no cross-encoder {name!r}: give {hub.PREFIX}OWNER/NAME of the hub, such as "
+            "hf:cross-encoder/ms-marco-MiniLM-L6-v2, the address of a server, or a folder"
+        )
+    return _open_folder(path)
+
+
+def _open_folder(path: Path) -> CrossEncoder:
+    model = path / hub.find_onnx(path)
+    is_quantized = _QUANTIZED in model.read_bytes()
+    session = open_session(model, threads=_THREADS)
+    tokenizer = open_tokenizer(path / TOKENIZER, hub.find_max_tokens(path))
+    tokenizer.enable_padding(pad_id=hub.find_padding(path))
+    inputs, output = [node.name for node in session.get_inputs()], session.get_outputs()[0].name
+
+    def compute(query: str, texts: Sequence[str], seconds: float) -> Sequence[float]:
+        encodings = tokenizer.encode_batch([(query, text) for text in texts])
+        feed: dict[str, Any] = {
+            "input_ids": np.array([encoding.ids for encoding in encodings], np.int64),
+            "attention_mask": np.array([encoding.attention_mask for encoding in encodings], np.int64),
+            "token_type_ids": np.array([encoding.type_ids for encoding in encodings], np.int64),
+        }
+        try:
+            (logits,) = session.run([output], {name: feed[name] for name in inputs})
+        except Exception as error:  # the runtime has no class of its own for these
+            raise EsrError(f"cross-encoder {path}: {to_one_line(error)}") from error
+        if logits.size != len(texts):
+            raise InputError(
+                str(model),
+                f"the model makes {logits.size // len(texts)} numbers for a pair, and not one score",
+            )
+        scores: list[float] = logits.reshape(-1).astype(float).tolist()
+        return scores
+
+    return CrossEncoder(compute, 1 if is_quantized else _BATCH)
